@@ -1,0 +1,28 @@
+"""The ASGI application: pages through Django, websockets through Channels."""
+
+from __future__ import annotations
+
+import os
+
+from django.core.asgi import get_asgi_application
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "playground.settings")
+django_application = get_asgi_application()
+
+# Models can be imported only after Django is set up.
+from channels.auth import AuthMiddlewareStack  # noqa: E402
+from channels.routing import ProtocolTypeRouter, URLRouter  # noqa: E402
+
+from playground.engine.recovery import mark_interrupted  # noqa: E402
+from playground.origins import SameOriginValidator  # noqa: E402
+from playground.routing import websocket_urlpatterns  # noqa: E402
+
+# Runs that a dead process left behind are told apart from runs that are under way.
+mark_interrupted()
+
+application = ProtocolTypeRouter(
+    {
+        "http": django_application,
+        "websocket": SameOriginValidator(AuthMiddlewareStack(URLRouter(websocket_urlpatterns))),
+    }
+)

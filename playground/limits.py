@@ -1,0 +1,53 @@
+"""What a run may take before the playground ends it, as one record of settings.
+
+Pure: imported by the settings and handed to the transport, which enforces it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+
+MIB = 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """The limits of one run. Each has an environment variable, `PLAYGROUND_<NAME>`."""
+
+    #: Bytes of a reply, after decompression.
+    max_bytes: int = 32 * MIB
+    #: Frames of a run.
+    max_frames: int = 100_000
+    #: Bytes of one line of an event stream.
+    max_line: int = MIB
+    #: Nesting of JSON objects and arrays.
+    max_depth: int = 100
+    #: Seconds to resolve, connect and finish the TLS handshake.
+    connect_timeout: float = 10.0
+    #: Seconds without a single byte; heartbeats count as bytes.
+    idle_timeout: float = 60.0
+    #: Seconds for the whole run.
+    total_timeout: float = 600.0
+    #: Runs at once, per user.
+    max_runs: int = 20
+
+    @classmethod
+    def from_environment(cls, environment: Mapping[str, str]) -> Limits:
+        """The defaults, overridden by `PLAYGROUND_MAX_BYTES` and its like.
+
+        Raises `ValueError`, naming the variable, for a value that is not a positive number.
+        """
+        values: dict[str, int | float] = {}
+        for field in fields(cls):
+            name = f"PLAYGROUND_{field.name.upper()}"
+            if not (text := environment.get(name, "").strip()):
+                continue
+            kind = type(field.default)
+            try:
+                values[field.name] = kind(text)
+            except ValueError:
+                raise ValueError(f"{name} must be a number, not {text!r}") from None
+            if values[field.name] <= 0:
+                raise ValueError(f"{name} must be greater than zero, not {text!r}")
+        return cls(**values)  # type: ignore[arg-type]

@@ -1,0 +1,144 @@
+"""Agents: named targets of requests."""
+
+from __future__ import annotations
+
+import base64
+from typing import TYPE_CHECKING, Self
+
+from django.conf import settings
+from django.db import models
+from django.urls import reverse
+from django.utils.text import slugify
+
+from playground.models.fields import EncryptedTextField
+from playground.protocols.exchange import Target
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
+
+
+class OwnedQuerySet(models.QuerySet):  # type: ignore[type-arg]
+    """Rows that belong to someone; in local mode they all belong to nobody in particular."""
+
+    def owned_by(self, user: AbstractBaseUser | AnonymousUser) -> Self:
+        """The rows that `user` may see: their own, or the unowned ones of local mode."""
+        if settings.HOSTED:
+            return self.filter(owner=user.pk) if user.is_authenticated else self.none()
+        return self.filter(owner=None)
+
+
+class AgentManager(models.Manager.from_queryset(OwnedQuerySet)):  # type: ignore[misc]
+    """Agents by natural key, so that fixtures need no primary keys."""
+
+    def get_by_natural_key(self, slug: str) -> Agent:
+        """The shared (unowned) agent with this slug."""
+        agent: Agent = self.get(owner=None, slug=slug)
+        return agent
+
+
+class Agent(models.Model):
+    """A named target: where it is, what it speaks, and how to authenticate."""
+
+    class Protocol(models.TextChoices):
+        """The language of requests."""
+
+        NLWEB = "nlweb", "NLWeb"
+
+    class Binding(models.TextChoices):
+        """How requests travel."""
+
+        HTTP = "http", "HTTP"
+
+    class Auth(models.TextChoices):
+        """How the playground shows who it is."""
+
+        NONE = "none", "None"
+        BEARER = "bearer", "Bearer token"
+        API_KEY = "api_key", "API key in a header"
+        BASIC = "basic", "User name and password"
+
+    owner = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.CASCADE, editable=False
+    )
+    name = models.CharField(max_length=80)
+    slug = models.SlugField(max_length=90)
+    url = models.CharField("URL", max_length=2000)
+    protocol = models.CharField(max_length=20, choices=Protocol, default=Protocol.NLWEB)
+    binding = models.CharField(max_length=10, choices=Binding, default=Binding.HTTP)
+    version = models.CharField(max_length=10, default="0.55")
+    auth = models.CharField(
+        "authentication", max_length=10, choices=Auth, default=Auth.NONE
+    )
+    auth_header = models.CharField("header", max_length=100, blank=True)
+    auth_user = models.CharField("user name", max_length=200, blank=True)
+    #: Token, key or password.
+    auth_secret = EncryptedTextField("secret", blank=True)
+    #: Sent with every request, as [[name, value], ...].
+    headers = models.JSONField(default=list, blank=True)
+    notes = models.TextField(blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    objects = AgentManager()
+
+    class Meta:
+        ordering = ["created_at", "pk"]
+        constraints = [
+            models.UniqueConstraint(fields=["owner", "slug"], name="agent_slug_per_owner"),
+            models.UniqueConstraint(
+                fields=["slug"], condition=models.Q(owner=None), name="agent_slug_unowned"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    def natural_key(self) -> tuple[str]:
+        """The slug: what fixtures and the command line call the agent."""
+        return (self.slug,)
+
+    def save(self, *args: object, **kwargs: object) -> None:
+        """Save, with a slug made from the name where there is none."""
+        if not self.slug:
+            self.slug = self._free_slug()
+        super().save(*args, **kwargs)  # type: ignore[arg-type]
+
+    def _free_slug(self) -> str:
+        base = slugify(self.name)[:80] or "agent"
+        slug, number = base, 2
+        while Agent.objects.filter(owner=self.owner, slug=slug).exclude(pk=self.pk).exists():
+            slug, number = f"{base}-{number}", number + 1
+        return slug
+
+    def get_absolute_url(self) -> str:
+        """The page where the agent is edited."""
+        return reverse("agent", args=[self.slug])
+
+    def auth_headers(self) -> list[tuple[str, str]]:
+        """The headers that authenticate, secrets in the clear. For the transport only."""
+        match self.auth:
+            case self.Auth.BEARER if self.auth_secret:
+                return [("Authorization", f"Bearer {self.auth_secret}")]
+            case self.Auth.API_KEY if self.auth_secret:
+                return [(self.auth_header or "X-API-Key", self.auth_secret)]
+            case self.Auth.BASIC:
+                pair = f"{self.auth_user}:{self.auth_secret}".encode()
+                return [("Authorization", f"Basic {base64.b64encode(pair).decode()}")]
+            case _:
+                return []
+
+    def target(self, headers: list[tuple[str, str]] | None = None) -> Target:
+        """The agent as protocols see it, with the request's own `headers` after its own.
+
+        A header that the request sets replaces the agent's of the same name.
+        """
+        own = headers or []
+        replaced = {name.lower() for name, _ in own}
+        base = [(str(name), str(value)) for name, value in self.headers] + self.auth_headers()
+        kept = [pair for pair in base if pair[0].lower() not in replaced]
+        return Target(
+            url=self.url,
+            protocol=self.protocol,
+            binding=self.binding,
+            version=self.version,
+            headers=tuple(kept + own),
+        )

@@ -1,0 +1,170 @@
+"""Runs and their frames."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator
+from typing import Any
+
+from django.conf import settings
+from django.db import models
+from django.urls import reverse
+
+from playground.models.agents import Agent, OwnedQuerySet
+from playground.protocols.events import Outcome
+from playground.protocols.frames import Frame, unpack
+
+
+class RunState(models.TextChoices):
+    """How the transfer went. The transitions are in `playground.engine.states`."""
+
+    QUEUED = "queued", "Queued"
+    CONNECTING = "connecting", "Connecting"
+    STREAMING = "streaming", "Streaming"
+    COMPLETED = "completed", "Completed"
+    TRUNCATED = "truncated", "Truncated"
+    FAILED = "failed", "Failed"
+    REFUSED = "refused", "Refused"
+    CANCELLED = "cancelled", "Cancelled"
+    INTERRUPTED = "interrupted", "Interrupted"
+
+    @property
+    def is_final(self) -> bool:
+        """Whether nothing more will come."""
+        return self not in _UNFINISHED
+
+
+_UNFINISHED = (RunState.QUEUED, RunState.CONNECTING, RunState.STREAMING)
+
+
+class RunQuerySet(OwnedQuerySet):
+    """Queries over runs."""
+
+    def unfinished(self) -> RunQuerySet:
+        """Runs that are under way, or whose process died under them."""
+        return self.filter(state__in=_UNFINISHED)
+
+    def search(self, words: str) -> RunQuerySet:
+        """Runs whose query, agent or state contains every one of the words."""
+        found = self
+        for word in words.split()[:10]:
+            found = found.filter(
+                models.Q(text__icontains=word)
+                | models.Q(agent_name__icontains=word)
+                | models.Q(state__iexact=word)
+                | models.Q(outcome__iexact=word)
+            )
+        return found
+
+
+class Run(models.Model):
+    """One request sent to one agent, and all that came back."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    owner = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.CASCADE
+    )
+    #: None once the agent is deleted; what the run needs of it is copied below.
+    agent = models.ForeignKey(Agent, null=True, blank=True, on_delete=models.SET_NULL)
+    agent_name = models.CharField(max_length=80)
+    url = models.CharField(max_length=2000)
+    protocol = models.CharField(max_length=20)
+    binding = models.CharField(max_length=10)
+    version = models.CharField(max_length=10)
+    #: The document as the user composed it.
+    request = models.JSONField()
+    #: The request's own headers, as [[name, value], ...]; secrets are not kept here.
+    headers = models.JSONField(default=list, blank=True)
+    #: What the history shows and searches: the query's text.
+    text = models.CharField(max_length=500, blank=True)
+
+    state = models.CharField(max_length=12, choices=RunState, default=RunState.QUEUED)
+    outcome = models.CharField(
+        max_length=12, choices=[(o.value, o.value.title()) for o in Outcome], default=Outcome.NONE
+    )
+    #: Why the run ended as it did, where that is not "completed": see `transport.problems`.
+    problem = models.JSONField(null=True, blank=True)
+    #: HTTP status of the latest response, None where there was none.
+    status = models.PositiveSmallIntegerField(null=True, blank=True)
+    session_context = models.JSONField(null=True, blank=True)
+
+    # Exact at every moment: written in the transaction that stores the frames they count.
+    frames = models.PositiveIntegerField(default=0)
+    bytes = models.PositiveBigIntegerField(default=0)
+    events = models.PositiveIntegerField(default=0)
+    results = models.PositiveIntegerField(default=0)
+
+    created_at = models.DateTimeField(auto_now_add=True, db_index=True)
+    started_at = models.DateTimeField(null=True, blank=True)
+    # Microseconds since started_at, None where it never happened.
+    headers_us = models.PositiveBigIntegerField(null=True, blank=True)
+    first_event_us = models.PositiveBigIntegerField(null=True, blank=True)
+    ended_us = models.PositiveBigIntegerField(null=True, blank=True)
+
+    #: Who drives it (host:pid:start), and when it last showed that it is alive.
+    driver = models.CharField(max_length=120, blank=True)
+    alive_at = models.DateTimeField(null=True, blank=True)
+
+    objects = RunQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["-created_at"]
+        indexes = [
+            models.Index(fields=["owner", "-created_at"], name="run_history"),
+            models.Index(fields=["state"], name="run_state"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.text or 'run'} → {self.agent_name}"
+
+    def get_absolute_url(self) -> str:
+        """The workbench, opened on this run."""
+        return reverse("run", args=[self.pk])
+
+    @property
+    def is_final(self) -> bool:
+        """Whether nothing more will come."""
+        return RunState(self.state).is_final
+
+    @property
+    def group(self) -> str:
+        """The channel-layer group that is nudged when frames were stored."""
+        return f"run.{self.pk.hex}"
+
+    def read_frames(self, after: int = 0, upto: int | None = None) -> Iterator[Frame]:
+        """The stored frames numbered above `after`, up to and including `upto`, in order."""
+        batches = self.frame_batches.filter(last__gt=after).order_by("first")
+        if upto is not None:
+            batches = batches.filter(first__lte=upto)
+        for first, data in batches.values_list("first", "data").iterator():
+            for frame in unpack(data, first):
+                if frame.seq > after and (upto is None or frame.seq <= upto):
+                    yield frame
+
+    def describe_target(self) -> dict[str, Any]:
+        """What the protocol registry needs to read this run's frames again."""
+        return {
+            "url": self.url,
+            "protocol": self.protocol,
+            "binding": self.binding,
+            "version": self.version,
+        }
+
+
+class FrameBatch(models.Model):
+    """The frames of one flush, numbered `first` to `last`, packed into one row."""
+
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="frame_batches")
+    first = models.PositiveIntegerField()
+    last = models.PositiveIntegerField()
+    data = models.BinaryField()
+
+    class Meta:
+        ordering = ["run", "first"]
+        constraints = [
+            # The database's own word that no number is given twice.
+            models.UniqueConstraint(fields=["run", "first"], name="frame_batch_first"),
+        ]
+
+    def __str__(self) -> str:
+        return f"frames {self.first}–{self.last}"

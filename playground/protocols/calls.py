@@ -1,0 +1,28 @@
+"""A call: one HTTP request, described completely and not yet made."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One HTTP request, exactly as it will be sent.
+
+    `headers` are sent in this order and in this spelling; the transport adds only what
+    HTTP/1.1 demands (`Host`, `Content-Length`) and nothing else.
+    """
+
+    method: str
+    url: str
+    headers: tuple[tuple[str, str], ...] = ()
+    body: bytes = b""
+    #: True when the caller hopes for a stream; the transport then asks for identity encoding.
+    streaming: bool = False
+
+    @property
+    def origin(self) -> str:
+        """Scheme, host and port of the target, as a browser would write the origin."""
+        parts = urlsplit(self.url)
+        return f"{parts.scheme}://{parts.netloc}"

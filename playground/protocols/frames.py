@@ -1,0 +1,83 @@
+"""Frames: what crossed the wire, verbatim, with a number and a time; and how they are packed.
+
+A run is a sequence of frames numbered from 1. Everything else that the playground shows is
+derived from them, so a better decoder also serves old runs.
+"""
+
+from __future__ import annotations
+
+import enum
+import struct
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+
+class FrameKind(enum.IntEnum):
+    """What crossed the wire. The numbers are stored: append, never renumber."""
+
+    #: The request as sent: HTTP/1.1 head and body. Secrets are redacted before it is stored.
+    CALL = 1
+    #: The connection stands. JSON object: `tls` (version or null), `peer` (host:port).
+    OPEN = 2
+    #: The response head as received: status line and headers.
+    HEAD = 3
+    #: One block of an event stream that carries fields, up to and including its blank line.
+    EVENT = 4
+    #: Comment lines of an event stream (heartbeats).
+    COMMENT = 5
+    #: A piece of a body that is not an event stream, as it arrived.
+    BODY = 6
+    #: What was left of an event stream when it ended without a closing blank line.
+    TAIL = 7
+    #: The body ended the way its framing says. No bytes.
+    END = 8
+    #: The transfer failed. JSON object: a `playground.protocols.problems.Problem`.
+    ERROR = 9
+
+
+#: Kinds whose bytes came from the agent's body; their sum is the size of the reply.
+BODY_KINDS = frozenset({FrameKind.EVENT, FrameKind.COMMENT, FrameKind.BODY, FrameKind.TAIL})
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """One thing that crossed the wire."""
+
+    #: Position in the run, from 1, without gaps. 0 until the writer has numbered it.
+    seq: int
+    #: Arrival, in microseconds since the run's first call.
+    at_us: int
+    kind: FrameKind
+    data: bytes = b""
+
+    @property
+    def at_ms(self) -> float:
+        """Arrival in milliseconds since the run's first call."""
+        return self.at_us / 1000
+
+
+_HEADER = struct.Struct("<BQI")
+
+
+def pack(frames: Iterable[Frame]) -> bytes:
+    """Frames as one blob. Numbers are left out: a blob's frames are consecutive."""
+    parts: list[bytes] = []
+    for frame in frames:
+        parts.append(_HEADER.pack(frame.kind, frame.at_us, len(frame.data)))
+        parts.append(frame.data)
+    return b"".join(parts)
+
+
+def unpack(blob: bytes | memoryview, first: int) -> Iterator[Frame]:
+    """The frames of a blob made by `pack`, numbered from `first`.
+
+    Raises `struct.error` or `ValueError` if the blob was not made by `pack`.
+    """
+    view = memoryview(blob)
+    offset, seq = 0, first
+    while offset < len(view):
+        kind, at_us, length = _HEADER.unpack_from(view, offset)
+        offset += _HEADER.size
+        yield Frame(seq, at_us, FrameKind(kind), bytes(view[offset : offset + length]))
+        offset += length
+        seq += 1

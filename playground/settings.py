@@ -1,0 +1,209 @@
+"""All settings, read from the environment once. The README has the table of variables.
+
+Cross-checks live in `playground.checks`, as Django system checks with ids and hints.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import dj_database_url
+from csp.constants import NONE, SELF
+from django.core.exceptions import ImproperlyConfigured
+
+from playground.keys import read_or_create
+from playground.limits import Limits
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+
+
+def _flag(name: str, default: bool) -> bool:
+    value = os.environ.get(name, "").strip().lower()
+    if not value:
+        return default
+    if value in {"1", "true", "yes", "on"}:
+        return True
+    if value in {"0", "false", "no", "off"}:
+        return False
+    raise ImproperlyConfigured(f"{name} must be true or false, not {value!r}")
+
+
+def _list(name: str) -> list[str]:
+    return [part.strip() for part in os.environ.get(name, "").split(",") if part.strip()]
+
+
+# --- what kind of playground this is ---------------------------------------------------------
+
+PLAYGROUND_MODE = os.environ.get("PLAYGROUND_MODE", "local")
+if PLAYGROUND_MODE not in {"local", "hosted"}:
+    raise ImproperlyConfigured(f"PLAYGROUND_MODE is local or hosted, not {PLAYGROUND_MODE!r}")
+HOSTED = PLAYGROUND_MODE == "hosted"
+
+DATA_DIR = Path(os.environ.get("PLAYGROUND_DATA_DIR") or BASE_DIR / "var").resolve()
+#: The built-in demo agent and its misbehaving scenarios, under /demo/.
+DEMO_ENABLED = _flag("PLAYGROUND_DEMO", not HOSTED)
+#: Hosts and networks that a hosted playground may call although its policy would refuse them.
+OUTBOUND_ALLOW = _list("PLAYGROUND_OUTBOUND_ALLOW")
+#: What a run may take; each limit can be set as PLAYGROUND_<NAME>.
+RUN_LIMITS = Limits.from_environment(os.environ)
+#: Images that agents link to are fetched by the browser; a tenant's page should not do that.
+AGENT_IMAGES = _flag("PLAYGROUND_AGENT_IMAGES", not HOSTED)
+
+# --- Django ----------------------------------------------------------------------------------
+
+DEBUG = _flag("DEBUG", False)
+if not (SECRET_KEY := os.environ.get("SECRET_KEY", "")):
+    if HOSTED:
+        raise ImproperlyConfigured("SECRET_KEY must be set in hosted mode")
+    SECRET_KEY = read_or_create(DATA_DIR / "secret-key")
+#: Encrypts stored credentials; apart from SECRET_KEY so that sessions can be reset without loss.
+PLAYGROUND_KEY = os.environ.get("PLAYGROUND_KEY") or read_or_create(DATA_DIR / "encryption-key")
+
+ALLOWED_HOSTS = _list("ALLOWED_HOSTS") or ["127.0.0.1", "localhost", "[::1]"]
+CSRF_TRUSTED_ORIGINS = _list("CSRF_TRUSTED_ORIGINS")
+
+INSTALLED_APPS = [
+    "daphne",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "servestatic.runserver_nostatic",
+    "django.contrib.staticfiles",
+    "django_htmx",
+    "csp",
+    "playground",
+]
+if DEMO_ENABLED:
+    INSTALLED_APPS.append("playground.demo")
+
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "servestatic.middleware.ServeStaticMiddleware",
+    "csp.middleware.CSPMiddleware",
+    "django.middleware.gzip.GZipMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "django_htmx.middleware.HtmxMiddleware",
+]
+if HOSTED:
+    MIDDLEWARE.append("django.contrib.auth.middleware.LoginRequiredMiddleware")
+
+ROOT_URLCONF = "playground.urls"
+ASGI_APPLICATION = "playground.asgi.application"
+LOGIN_URL = "login"
+LOGIN_REDIRECT_URL = "workbench"
+LOGOUT_REDIRECT_URL = "login"
+
+TEMPLATES: list[dict[str, Any]] = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+                "playground.context.site",
+            ],
+        },
+    },
+]
+
+# --- storage ---------------------------------------------------------------------------------
+
+_DEFAULT_DATABASE = f"sqlite:///{DATA_DIR / 'playground.sqlite3'}"
+DATABASES: dict[str, Any] = {
+    "default": dict(dj_database_url.parse(os.environ.get("DATABASE_URL") or _DEFAULT_DATABASE))
+}
+if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
+    DATA_DIR.mkdir(parents=True, exist_ok=True)
+    DATABASES["default"]["OPTIONS"] = {
+        # Readers never wait for the writer; a commit survives a crash of the process, and
+        # the file stays sound after a crash of the machine (at most the last moment is lost).
+        "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;",
+        "transaction_mode": "IMMEDIATE",
+        "timeout": 20,
+    }
+    # A file, not memory: the engine writes from a thread of its own.
+    DATABASES["default"]["TEST"] = {"NAME": str(DATA_DIR / "test.sqlite3")}
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+FIXTURE_DIRS = [BASE_DIR / "fixtures"]
+
+if REDIS_URL := os.environ.get("REDIS_URL", ""):
+    CHANNEL_LAYERS: dict[str, Any] = {
+        "default": {
+            "BACKEND": "channels_redis.pubsub.RedisPubSubChannelLayer",
+            "CONFIG": {"hosts": [REDIS_URL]},
+        }
+    }
+else:
+    CHANNEL_LAYERS = {"default": {"BACKEND": "channels.layers.InMemoryChannelLayer"}}
+
+# --- static files ----------------------------------------------------------------------------
+
+STATIC_URL = "/static/"
+STATICFILES_DIRS = [BASE_DIR / "static"]
+STATIC_ROOT = DATA_DIR / "static"
+SERVESTATIC_USE_FINDERS = DEBUG
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {
+        "BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"
+        if DEBUG
+        else "servestatic.storage.CompressedManifestStaticFilesStorage"
+    },
+}
+
+# --- security (the threats that these answer are listed in the README) ------------------------
+
+CONTENT_SECURITY_POLICY = {
+    "DIRECTIVES": {
+        "default-src": [NONE],
+        "script-src": [SELF],
+        # CodeMirror mounts its theme as a constructed style sheet, so no inline styles either.
+        "style-src": [SELF],
+        "img-src": [SELF, "data:", *(["https:", "http:"] if AGENT_IMAGES else [])],
+        "connect-src": [SELF],
+        "font-src": [SELF],
+        "manifest-src": [SELF],
+        "form-action": [SELF],
+        "base-uri": [NONE],
+        "frame-ancestors": [NONE],
+    }
+}
+SECURE_CONTENT_TYPE_NOSNIFF = True
+SECURE_REFERRER_POLICY = "same-origin"
+X_FRAME_OPTIONS = "DENY"
+SESSION_COOKIE_HTTPONLY = True
+CSRF_COOKIE_HTTPONLY = False
+if HOSTED:
+    SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+    SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = True
+    SECURE_HSTS_SECONDS = 31_536_000
+
+DATA_UPLOAD_MAX_MEMORY_SIZE = 8 * 1024 * 1024
+LANGUAGE_CODE = "en"
+TIME_ZONE = os.environ.get("TZ") or "UTC"
+USE_TZ = True
+USE_I18N = False
+
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"line": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
+    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "root": {"handlers": ["console"], "level": "WARNING"},
+    "loggers": {
+        "playground": {"level": os.environ.get("PLAYGROUND_LOG_LEVEL", "INFO")},
+        # Daphne logs an error for every socket that a browser drops; the pages cope.
+        "daphne": {"level": "WARNING"},
+    },
+}
