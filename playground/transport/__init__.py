@@ -1,0 +1,23 @@
+"""Everything that goes out to the network: policy, limits, recorder.
+
+The only package that imports httpx, httpcore and httpx_sse. The engine imports it, and forms
+use `check_url`; nothing in `protocols`, `conformance` or `consumers` does.
+
+==============  ================================================================
+`transport`     `Transport.send`: one call in, its frames out
+`backend`       resolve once, ask the policy, connect; a tap on the bytes read
+`policy`        which addresses may be called, which URLs are accepted
+`networks`      the special networks as a table
+`recorder`      chunks of a body to frames, within the limits
+`decoding`      gzip and deflate with bounded output
+`redaction`     secrets out of every frame
+`explain`       every failure as a problem: stage, cause, fix
+`reference`     what a standard client makes of the same bytes
+==============  ================================================================
+"""
+
+from playground.transport.policy import Policy, Refusal, check_url
+from playground.transport.reference import standard_client
+from playground.transport.transport import Transport
+
+__all__ = ["Policy", "Refusal", "Transport", "check_url", "standard_client"]

@@ -1,0 +1,176 @@
+"""Connecting: resolve once, ask the policy about every address, connect to what it allowed.
+
+The addresses that the policy has seen are the ones that are connected to: no second lookup
+that a name server could answer differently. TLS and the `Host` header keep the name.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import ssl
+from collections.abc import Awaitable, Callable, Iterable
+from ipaddress import ip_address
+from typing import Any
+
+import httpcore
+
+from playground.limits import Limits
+from playground.protocols.problems import Stage
+from playground.transport import explain
+from playground.transport.explain import CallError
+from playground.transport.policy import Policy
+
+_TAIL = 8 * 1024
+
+
+class Tap:
+    """What one call's connection shows to its owner: when it stands, reads, and has read."""
+
+    def __init__(
+        self,
+        opened: Callable[[str | None], None],
+        before_read: Callable[[], Awaitable[None]],
+        clock: Callable[[], int],
+    ) -> None:
+        #: Called once, with the TLS version or None, when the connection stands.
+        self.opened = opened
+        #: Awaited before each read: all that was read so far has then been parsed.
+        self.before_read = before_read
+        #: Arrival of the last bytes, in the clock's microseconds.
+        self.read_at = clock()
+        #: The last bytes read, at most 8 KiB: evidence if they break the protocol.
+        self.tail = b""
+        self._clock = clock
+
+    def arrived(self, data: bytes) -> None:
+        """Take note of bytes, or of the end of the stream (b"")."""
+        self.read_at = self._clock()
+        self.tail = data[-_TAIL:] if len(data) >= _TAIL else (self.tail + data)[-_TAIL:]
+
+
+async def resolve(host: str, port: int) -> list[str]:
+    """The addresses of `host`, in the system's order of preference. Raises `OSError`."""
+    loop = asyncio.get_running_loop()
+    found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return list(dict.fromkeys(str(entry[4][0]) for entry in found))
+
+
+class PolicyBackend(httpcore.AsyncNetworkBackend):
+    """httpcore's network, under the outbound policy and with a tap on the bytes read."""
+
+    def __init__(self, policy: Policy, limits: Limits, tap: Tap) -> None:
+        self._policy = policy
+        self._limits = limits
+        self._tap = tap
+        self._inner = httpcore.AnyIOBackend()
+
+    async def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,  # noqa: ASYNC109 (httpcore's signature)
+        local_address: str | None = None,
+        socket_options: Iterable[httpcore.SOCKET_OPTION] | None = None,
+    ) -> httpcore.AsyncNetworkStream:
+        """A connection to one of the host's permitted addresses.
+
+        Raises `CallError`: not resolved, refused by the policy, not reached, too late.
+        """
+        deadline = asyncio.get_running_loop().time() + self._limits.connect_timeout
+        addresses = self._permitted(host, await self._resolve(host, port, deadline))
+        stream = await self._first(addresses, f"{host}:{port}", port, deadline)
+        return TappedStream(stream, self._tap, self._limits, deadline)
+
+    async def _resolve(self, host: str, port: int, deadline: float) -> list[str]:
+        try:
+            async with asyncio.timeout_at(deadline):
+                return await resolve(host, port)
+        except TimeoutError:
+            problem = explain.too_long("connect_timeout", self._limits, Stage.RESOLVE)
+            raise CallError(problem) from None
+        except (OSError, UnicodeError) as error:
+            raise CallError(explain.unresolved(host, error)) from error
+
+    def _permitted(self, host: str, addresses: list[str]) -> list[str]:
+        """The addresses that the policy allows; raises `CallError` if it allows none."""
+        verdicts = [(name, self._policy.verdict(ip_address(name), host)) for name in addresses]
+        permitted = [name for name, refusal in verdicts if refusal is None]
+        if not permitted:
+            for _, refusal in verdicts:
+                if refusal:
+                    raise CallError(explain.refused(host, refusal))
+            raise CallError(explain.unresolved(host, OSError("no addresses")))
+        return permitted
+
+    async def _first(
+        self, addresses: list[str], peer: str, port: int, deadline: float
+    ) -> httpcore.AsyncNetworkStream:
+        """Connect to the first address that answers, each with its share of the time left."""
+        loop = asyncio.get_running_loop()
+        failure: Exception | None = None
+        for position, address in enumerate(addresses):
+            share = (deadline - loop.time()) / (len(addresses) - position)
+            try:
+                return await self._inner.connect_tcp(address, port, timeout=max(share, 0.001))
+            except httpcore.ConnectTimeout:
+                continue
+            except httpcore.ConnectError as error:
+                failure = error
+        if failure is None:
+            raise CallError(explain.too_long("connect_timeout", self._limits, Stage.CONNECT))
+        raise CallError(explain.unreachable(peer, failure)) from failure
+
+
+class TappedStream(httpcore.AsyncNetworkStream):
+    """A connection whose reads pass the tap."""
+
+    def __init__(
+        self, inner: httpcore.AsyncNetworkStream, tap: Tap, limits: Limits, deadline: float
+    ) -> None:
+        self._inner = inner
+        self._tap = tap
+        self._limits = limits
+        #: When the connection has to stand, TLS included, in the loop's seconds.
+        self._deadline = deadline
+        self._announced = False
+
+    async def read(self, max_bytes: int, timeout: float | None = None) -> bytes:  # noqa: ASYNC109
+        """The next bytes, b"" at the end of the stream."""
+        await self._tap.before_read()
+        data = await self._inner.read(max_bytes, timeout)
+        self._tap.arrived(data)
+        return data
+
+    async def write(self, buffer: bytes, timeout: float | None = None) -> None:  # noqa: ASYNC109
+        """Send bytes; the first ones mean that the connection stands, TLS included."""
+        if not self._announced:
+            self._announced = True
+            session = self._inner.get_extra_info("ssl_object")
+            self._tap.opened(session.version() if session else None)
+        await self._inner.write(buffer, timeout)
+
+    async def aclose(self) -> None:
+        """Close the connection."""
+        await self._inner.aclose()
+
+    async def start_tls(
+        self,
+        ssl_context: ssl.SSLContext,
+        server_hostname: str | None = None,
+        timeout: float | None = None,  # noqa: ASYNC109
+    ) -> httpcore.AsyncNetworkStream:
+        """The same connection under TLS. Raises `CallError` if the handshake fails."""
+        left = self._deadline - asyncio.get_running_loop().time()
+        try:
+            stream = await self._inner.start_tls(ssl_context, server_hostname, max(left, 0.001))
+        except httpcore.ConnectTimeout:
+            problem = explain.too_long("connect_timeout", self._limits, Stage.TLS)
+            raise CallError(problem) from None
+        except (httpcore.ConnectError, OSError) as error:
+            raise CallError(explain.tls(server_hostname or "the server", error)) from error
+        return TappedStream(stream, self._tap, self._limits, self._deadline)
+
+    def get_extra_info(self, info: str) -> Any:
+        """What httpcore asks of a connection (TLS object, addresses, readability)."""
+        return self._inner.get_extra_info(info)

@@ -1,0 +1,123 @@
+"""The special networks of the internet, as a table, and IPv4 addresses hidden in IPv6 ones.
+
+Pure. Sources: the IANA special-purpose address registries for IPv4 and IPv6, RFC 4291
+(IPv6 addressing), RFC 6052 and RFC 8215 (NAT64), RFC 3056 (6to4), RFC 4380 (Teredo), and
+the published metadata addresses of the cloud providers.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_network
+
+Address = IPv4Address | IPv6Address
+Network = IPv4Network | IPv6Network
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """Networks that are refused for one reason."""
+
+    name: str
+    message: str
+    #: True: refused in both modes. False: in hosted mode only.
+    always: bool
+    networks: tuple[Network, ...]
+
+
+def _rule(name: str, what: str, networks: str, *, always: bool) -> Rule:
+    message = f"The address is {what}."
+    return Rule(name, message, always, tuple(map(ip_network, networks.split())))
+
+
+#: The first rule that contains an address decides, so the narrow ones come first.
+RULES: tuple[Rule, ...] = (
+    _rule(
+        "metadata",
+        "a cloud provider's metadata service",
+        "169.254.169.254 169.254.170.2 168.63.129.16 100.100.100.200 192.0.0.192 "
+        "fd00:ec2::254 fd20:ce::254",
+        always=True,
+    ),
+    _rule("link-local", "link-local", "169.254.0.0/16 fe80::/10", always=True),
+    _rule("multicast", "a multicast address", "224.0.0.0/4 ff00::/8", always=True),
+    _rule(
+        "unspecified",
+        "the unspecified address, which names no host; use 127.0.0.1 for this machine",
+        "0.0.0.0/8 ::/128",
+        always=True,
+    ),
+    _rule("broadcast", "the broadcast address", "255.255.255.255", always=True),
+    _rule("reserved", "reserved and belongs to no host", "240.0.0.0/4", always=True),
+    _rule("loopback", "the playground's own machine (loopback)", "127.0.0.0/8 ::1", always=False),
+    _rule(
+        "private",
+        "in a private network",
+        "10.0.0.0/8 172.16.0.0/12 192.168.0.0/16 fc00::/7",
+        always=False,
+    ),
+    _rule("shared", "in a provider's shared network", "100.64.0.0/10", always=False),
+    _rule("site-local", "in a site-local network", "fec0::/10", always=False),
+    _rule("benchmark", "set aside for benchmarks", "198.18.0.0/15 2001:2::/48", always=False),
+    _rule(
+        "documentation",
+        "set aside for documentation",
+        "192.0.2.0/24 198.51.100.0/24 203.0.113.0/24 2001:db8::/32 3fff::/20",
+        always=False,
+    ),
+    _rule(
+        "special",
+        "set aside for a special purpose",
+        "192.0.0.0/24 192.31.196.0/24 192.52.193.0/24 192.88.99.0/24 192.175.48.0/24 "
+        "2001::/23 2002::/16 2620:4f:8000::/48 100::/64 100:0:0:1::/64 5f00::/16",
+        always=False,
+    ),
+)
+_GLOBAL_UNICAST = IPv6Network("2000::/3")
+_RESERVED = next(rule for rule in RULES if rule.name == "reserved")
+
+#: Prefixes whose last 32 bits are an IPv4 address: mapped, translated, compatible, NAT64.
+_LAST_32_BITS = tuple(
+    map(IPv6Network, ("::ffff:0:0/96", "::ffff:0:0:0/96", "::/96", "64:ff9b::/96"))
+)
+_NAT64_LOCAL = IPv6Network("64:ff9b:1::/48")
+_SIX_TO_FOUR = IPv6Network("2002::/16")
+_TEREDO = IPv6Network("2001::/32")
+_THIS_NETWORK = IPv4Network("0.0.0.0/8")
+_NOT_COMPATIBLE = (IPv6Address("::"), IPv6Address("::1"))
+
+
+def rule_for(address: Address) -> Rule | None:
+    """The rule that covers `address` itself, None for an ordinary public address."""
+    for rule in RULES:
+        for network in rule.networks:
+            if network.version == address.version and address in network:
+                return rule
+    if isinstance(address, IPv6Address) and address not in _GLOBAL_UNICAST:
+        return _RESERVED  # RFC 4291, section 2.4: only 2000::/3 has been handed out
+    return None
+
+
+def embedded(address: Address) -> tuple[IPv4Address, ...]:
+    """The IPv4 addresses that an IPv6 address carries; empty if it carries none."""
+    if isinstance(address, IPv4Address) or address in _NOT_COMPATIBLE:
+        return ()
+    bits = int(address)
+    if any(address in network for network in _LAST_32_BITS):
+        return (_ipv4(bits),)
+    if address in _SIX_TO_FOUR:
+        return (_ipv4(bits >> 80),)
+    if address in _TEREDO:
+        return (_ipv4(bits >> 64), _ipv4(~bits))  # the server, and the client's, inverted
+    if address in _NAT64_LOCAL:
+        # The operator chooses where the IPv4 address stands: RFC 6052, section 2.2, has a
+        # form for prefixes of 48, 56, 64 and 96 bits. Whichever is in use must be allowed.
+        after_48 = (bits >> 64 & 0xFFFF) << 16 | bits >> 40 & 0xFFFF
+        after_56 = (bits >> 64 & 0xFF) << 24 | bits >> 32 & 0xFFFFFF
+        candidates = map(_ipv4, (after_48, after_56, bits >> 24, bits))
+        return tuple(found for found in candidates if found not in _THIS_NETWORK)
+    return ()
+
+
+def _ipv4(bits: int) -> IPv4Address:
+    return IPv4Address(bits & 0xFFFFFFFF)

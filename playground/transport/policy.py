@@ -1,0 +1,107 @@
+"""The outbound policy: which addresses the playground may call, and which URLs it accepts.
+
+Pure: addresses in, verdicts out. `playground.transport.backend` asks it about every address
+that a name resolved to, at connect time. The networks stand in `networks`, one by one,
+because `ipaddress.is_private` leaves out shared, translated and metadata addresses.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from ipaddress import ip_network
+from typing import Self
+
+import httpx
+
+from playground.transport.networks import Address, Network, Rule, embedded, rule_for
+
+_FORBIDDEN_CHARACTER = re.compile(r"[\x00-\x20\x7f-\xa0\\]|\s")
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """The policy's no. Names the rule, never the address that a name resolved to."""
+
+    #: Id of the rule, such as `link-local`.
+    rule: str
+    #: What the rule is about, as a sentence for the user.
+    message: str
+    #: Whether the rule holds in both modes, so that no allow-list lifts it.
+    always: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """Decides whether an address may be called."""
+
+    hosted: bool = False
+    #: Names, in lower case, whose addresses hosted mode accepts although they are special.
+    hosts: frozenset[str] = frozenset()
+    #: Networks that hosted mode accepts although they are special.
+    networks: tuple[Network, ...] = ()
+
+    @classmethod
+    def from_settings(cls, hosted: bool, allow: Iterable[str] = ()) -> Self:
+        """The policy of a mode; `allow` holds host names and networks in CIDR notation.
+
+        Raises `ValueError` for an entry that looks like a network and is none.
+        """
+        hosts: set[str] = set()
+        networks: list[Network] = []
+        for entry in allow:
+            try:
+                networks.append(ip_network(entry.strip("[]"), strict=False))
+            except ValueError:
+                if "/" in entry:
+                    raise ValueError(f"{entry!r} is neither a host name nor a network") from None
+                hosts.add(_plain(entry))
+        return cls(hosted, frozenset(hosts), tuple(networks))
+
+    def verdict(self, address: Address, host: str = "") -> Refusal | None:
+        """Why `address` must not be called, None if it may be.
+
+        An IPv6 address that carries IPv4 addresses (mapped, 6to4, NAT64, Teredo) is judged by
+        them. `host` is the name that resolved to the address, for the allow-list.
+        """
+        for candidate in embedded(address) or (address,):
+            rule = rule_for(candidate)
+            if rule and (rule.always or (self.hosted and not self._allowed(candidate, host))):
+                return _refusal(rule)
+        return None
+
+    def _allowed(self, address: Address, host: str) -> bool:
+        if _plain(host) in self.hosts:
+            return True
+        return any(net.version == address.version and address in net for net in self.networks)
+
+
+def check_url(url: str) -> str | None:
+    """What is wrong with the URL of an agent, as a sentence; None if nothing is.
+
+    The URL is read by the parser that also sends the request, so that the two cannot differ.
+    """
+    if _FORBIDDEN_CHARACTER.search(url):
+        return "The URL contains a space, a backslash or a control character."
+    try:
+        parsed = httpx.URL(url)
+    except httpx.InvalidURL as error:
+        return f"The URL cannot be read: {error}."
+    if parsed.scheme not in {"http", "https"}:
+        return "The URL must start with http:// or https://."
+    if not parsed.host:
+        return "The URL has no host name."
+    if parsed.userinfo or "@" in parsed.netloc.decode("ascii"):
+        return "The URL must not contain a user name or password; set them under Auth."
+    if parsed.port is not None and not 0 < parsed.port < 65536:
+        return "The URL's port must be between 1 and 65535."
+    return None
+
+
+def _plain(host: str) -> str:
+    return host.strip().lower().rstrip(".")
+
+
+def _refusal(rule: Rule) -> Refusal:
+    return Refusal(rule.name, rule.message, rule.always)

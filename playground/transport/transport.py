@@ -1,0 +1,241 @@
+"""Making a call: the frames of one HTTP request and its response, as they come.
+
+Built on httpcore rather than on an httpx client: a client adds headers of its own, keeps
+cookies, and raises on a redirect whose `Location` it cannot read. Here exactly the call is
+sent, and whatever comes back is recorded.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import ssl
+from collections.abc import AsyncIterator, Callable, Sequence
+from functools import cache
+
+import httpcore
+import httpx
+
+from playground.limits import Limits
+from playground.protocols.calls import Call
+from playground.protocols.frames import Frame, FrameKind
+from playground.protocols.problems import Problem, Stage
+from playground.transport import explain, wire
+from playground.transport.backend import PolicyBackend, Tap
+from playground.transport.explain import CallError
+from playground.transport.outbox import Outbox
+from playground.transport.policy import Policy, check_url
+from playground.transport.recorder import Budget, Recorder
+from playground.transport.redaction import Redactor
+
+#: How much of the bytes that broke a reply is shown.
+_EVIDENCE = 2048
+
+
+class Transport:
+    """Sends the calls of one run, within one allowance of bytes, frames and time.
+
+    `redact` holds the secrets that must not turn up in any frame. `ssl_context` replaces the
+    trust in the usual certificate authorities.
+    """
+
+    def __init__(
+        self,
+        policy: Policy,
+        limits: Limits,
+        *,
+        redact: Sequence[str] = (),
+        ssl_context: ssl.SSLContext | None = None,
+    ) -> None:
+        self._policy = policy
+        self._budget = Budget.of(limits)
+        self._redactor = Redactor(redact)
+        self._ssl_context = ssl_context
+        self._deadline: float | None = None
+
+    async def send(self, call: Call, clock: Callable[[], int]) -> AsyncIterator[list[Frame]]:
+        """Make the call; yields its frames, a list for each read of the network.
+
+        CALL comes first, END or ERROR last; `clock` gives microseconds since the run's first
+        call. Nothing that the network, the agent or a limit does raises: it is an ERROR
+        frame. Cancelling, or closing the generator, closes the connection at once.
+        """
+        loop = asyncio.get_running_loop()
+        if self._deadline is None:
+            self._deadline = loop.time() + self._budget.limits.total_timeout
+        outbox = Outbox()
+        transfer = _Transfer(self._policy, self._budget, self._redactor, outbox, clock)
+        context = self._ssl_context
+        # A task of its own: a time limit must not cancel whoever reads the frames, and frames
+        # pile up here while they are being saved there.
+        task = asyncio.create_task(transfer.run(call, self._deadline, context))
+        task.add_done_callback(lambda _: outbox.close())
+        try:
+            while frames := await outbox.take():
+                yield frames
+            await task  # raises if the playground itself has a bug
+        finally:
+            task.cancel()
+            await asyncio.wait([task])
+
+
+class _Transfer:
+    """One call, from its first byte to its last frame."""
+
+    def __init__(
+        self,
+        policy: Policy,
+        budget: Budget,
+        redactor: Redactor,
+        outbox: Outbox,
+        clock: Callable[[], int],
+    ) -> None:
+        self._policy = policy
+        self._budget = budget
+        self._limits = budget.limits
+        self._redactor = redactor
+        self._outbox = outbox
+        self._clock = clock
+        self._tap = Tap(self._opened, self._before_read, clock)
+        self._stage = Stage.CONNECT
+        self._peer = ""
+        self._recorder: Recorder | None = None
+
+    async def run(self, call: Call, deadline: float, context: ssl.SSLContext | None) -> None:
+        """Make the call and put its frames into the outbox."""
+        problem = await self._attempt(call, deadline, context)
+        try:
+            if self._recorder:
+                self._recorder.finish(self._tap.read_at, clean=problem is None)
+        except CallError as error:
+            # Bytes that came before the connection broke may already have crossed a limit.
+            problem = error.problem
+        if problem is None:
+            self._emit(FrameKind.END)
+        else:
+            self._emit(FrameKind.ERROR, self._redacted(problem).to_bytes())
+
+    async def _attempt(
+        self, call: Call, deadline: float, context: ssl.SSLContext | None
+    ) -> Problem | None:
+        """Make the call; why it failed, None if the body came to its proper end."""
+        try:
+            async with asyncio.timeout_at(deadline):
+                await self._exchange(self._prepare(call), context)
+        except CallError as error:
+            return error.problem
+        except TimeoutError:
+            return explain.too_long("total_timeout", self._limits, self._stage)
+        except httpcore.TimeoutException as error:
+            stage = Stage.SEND if isinstance(error, httpcore.WriteTimeout) else self._stage
+            return explain.too_long("idle_timeout", self._limits, stage)
+        except httpcore.LocalProtocolError as error:
+            return explain.unsendable(error)
+        except (httpcore.ProtocolError, httpcore.NetworkError, OSError) as error:
+            return explain.broken(error, self._stage, self._evidence())
+        return None
+
+    def _prepare(self, call: Call) -> wire.WireRequest:
+        """The call in its form on the wire, after its CALL frame. Raises `CallError`."""
+        try:
+            if sentence := check_url(call.url):
+                raise CallError(explain.bad_url(sentence))
+            request = wire.prepare(call)
+        except CallError:
+            self._count(FrameKind.CALL, wire.as_written(call, self._redactor))
+            raise
+        self._count(FrameKind.CALL, wire.as_sent(request, self._redactor))
+        self._peer = request.peer
+        return request
+
+    async def _exchange(self, request: wire.WireRequest, context: ssl.SSLContext | None) -> None:
+        """Send the request and record the response."""
+        idle = self._limits.idle_timeout
+        timeout = {"connect": self._limits.connect_timeout, "read": idle, "write": idle}
+        if request.url.scheme == b"https" and context is None:
+            context = default_ssl_context()
+        backend = PolicyBackend(self._policy, self._limits, self._tap)
+        async with (
+            httpcore.AsyncConnectionPool(context, network_backend=backend) as pool,
+            pool.stream(
+                request.method,
+                request.url,
+                headers=request.headers,
+                content=request.body or None,
+                extensions={"timeout": timeout},
+            ) as response,
+        ):
+            self._recorder = recorder = self._head(response)
+            async for chunk in response.aiter_stream():
+                recorder.add(chunk)
+
+    def _head(self, response: httpcore.Response) -> Recorder:
+        """Emit the response head; the recorder for its body."""
+        self._stage = Stage.BODY
+        extensions = response.extensions
+        head = wire.head_as_received(
+            extensions["http_version"],
+            response.status,
+            extensions["reason_phrase"],
+            response.headers,
+            self._redactor,
+        )
+        self._count(FrameKind.HEAD, head, self._tap.read_at)
+        headers = httpx.Headers(response.headers)
+        return Recorder(
+            headers.get("content-type", ""),
+            headers.get("content-encoding", ""),
+            self._budget,
+            self._redactor,
+            self._outbox.put,
+        )
+
+    def _opened(self, tls: str | None) -> None:
+        self._stage = Stage.HEADERS
+        self._count(FrameKind.OPEN, json.dumps({"tls": tls, "peer": self._peer}).encode())
+
+    async def _before_read(self) -> None:
+        """All that was read has been parsed: frame it, and let the reader of frames catch up."""
+        if self._recorder:
+            self._recorder.process(self._tap.read_at)
+            await self._outbox.room()
+
+    def _count(self, kind: FrameKind, data: bytes, at_us: int | None = None) -> None:
+        """Emit a frame that counts against the run's allowance."""
+        self._emit(kind, data, at_us)
+        self._budget.frames_left = max(0, self._budget.frames_left - 1)
+
+    def _emit(self, kind: FrameKind, data: bytes = b"", at_us: int | None = None) -> None:
+        at = self._clock() if at_us is None else at_us
+        self._outbox.put([Frame(0, at, kind, data)])
+
+    def _evidence(self) -> str:
+        """The last bytes that came, printable and without secrets."""
+        shown = self._redactor.data(self._tap.tail).decode("utf-8", "backslashreplace")
+        text = "".join(_printable(character) for character in shown.replace("\r\n", "\n"))
+        return text[-_EVIDENCE:]
+
+    def _redacted(self, problem: Problem) -> Problem:
+        clean = self._redactor.text
+        return Problem(
+            problem.state,
+            problem.stage,
+            clean(problem.cause),
+            problem.fix,
+            clean(problem.detail),
+            problem.limit,
+        )
+
+
+def _printable(character: str) -> str:
+    if character.isprintable() or character in "\n\t":
+        return character
+    return character.encode("unicode_escape").decode("ascii")
+
+
+@cache
+def default_ssl_context() -> ssl.SSLContext:
+    """Trust in the authorities that httpx ships and in those of this machine."""
+    context = httpx.create_ssl_context(trust_env=False)
+    context.load_default_certs()
+    return context
