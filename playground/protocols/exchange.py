@@ -51,6 +51,10 @@ class Reader(Protocol):
         """Events of one stream message: its event name (None if unnamed) and data."""
         ...
 
+    def end(self) -> None:
+        """The reply ended the way its framing says, so what it announced holds."""
+        ...
+
     @property
     def outcome(self) -> Outcome:
         """What the agent has answered so far."""

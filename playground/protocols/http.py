@@ -1,0 +1,258 @@
+"""The HTTP binding: one POST, and a reply that is a JSON document or an event stream.
+
+Follows NLWeb 0.55 section 7 (0.54 section 8), and knows nothing of what the documents mean:
+that is the reader's part, the same for every binding. What the agent sent decides how its
+reply is read, not what was asked for.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+from urllib.parse import urlsplit, urlunsplit
+
+from playground import __version__
+from playground.protocols import jsontext, replies, sse
+from playground.protocols.calls import Call
+from playground.protocols.events import Event, Note, Outcome, Unknown
+from playground.protocols.exchange import Reader, Target
+from playground.protocols.frames import Frame, FrameKind
+from playground.protocols.problems import Problem, Stage
+
+_NOTHING: Sequence[Event] = ()
+
+
+def operation_url(url: str, operation: str) -> str:
+    """The address of an operation (`ask`, `await`) of the agent at `url`.
+
+    `url` may be the agent's base or its ask address; the query string is kept.
+    """
+    parts = urlsplit(url)
+    path = parts.path.rstrip("/")
+    if path.endswith("/ask"):
+        if operation == "ask":
+            return urlunsplit(parts._replace(fragment=""))
+        path = path.removesuffix("/ask")
+    return urlunsplit(parts._replace(path=f"{path}/{operation}", fragment=""))
+
+
+def post(target: Target, operation: str, document: Any, *, streaming: bool) -> Call:
+    """The call that sends a document; a target's header replaces the default of its name."""
+    own = {name.lower() for name, _ in target.headers}
+    defaults = (
+        ("Content-Type", "application/json"),
+        ("Accept", "text/event-stream" if streaming else "application/json"),
+        ("User-Agent", f"nlweb-playground/{__version__}"),
+    )
+    headers = [pair for pair in defaults if pair[0].lower() not in own]
+    # Half of a surrogate pair has no UTF-8; its backslash escape is the same string in JSON.
+    body = json.dumps(document, ensure_ascii=False).encode("utf-8", "backslashreplace")
+    url = operation_url(target.url, operation)
+    return Call("POST", url, (*headers, *target.headers), body, streaming)
+
+
+class HttpExchange:
+    """One call and its reply. See `playground.protocols.exchange.Exchange`."""
+
+    def __init__(self, call: Call, reader: Reader, *, max_depth: int) -> None:
+        self._call: Call | None = call
+        self._reader = reader
+        self._max_depth = max_depth
+        self._problem: Problem | None = None
+        self._status = 0
+        self._headers: Mapping[str, str] = {}
+        self._body: list[bytes] = []
+        #: Whether the body came as a stream, and whether anything in it could be read.
+        self._streamed = self._understood = self._spoke = False
+        self._receivers: Mapping[FrameKind, Callable[[Frame], Sequence[Event]]] = {
+            FrameKind.EVENT: self._event,
+            FrameKind.HEAD: self._head,
+            FrameKind.BODY: self._piece,
+            FrameKind.COMMENT: self._comment,
+            FrameKind.TAIL: self._tail,
+            FrameKind.END: self._end,
+            FrameKind.ERROR: self._error,
+        }
+
+    def next_call(self) -> Call | None:
+        """The call, once."""
+        call, self._call = self._call, None
+        return call
+
+    def receive(self, frame: Frame) -> Sequence[Event]:
+        """What `frame` means. Never raises on an agent's data."""
+        receiver = self._receivers.get(frame.kind)
+        return receiver(frame) if receiver else _NOTHING
+
+    @property
+    def outcome(self) -> Outcome:
+        """What the agent has answered so far."""
+        return self._reader.outcome
+
+    @property
+    def problem(self) -> Problem | None:
+        """Why the reply cannot be read (further)."""
+        return self._problem
+
+    @property
+    def session_context(self) -> Mapping[str, Any] | None:
+        """The latest session context that the agent returned."""
+        return self._reader.session_context
+
+    # Frames by kind
+
+    def _head(self, frame: Frame) -> Sequence[Event]:
+        self._status, self._headers = read_head(frame.data)
+        if self._status // 100 != 3:
+            return _NOTHING
+        location = self._headers.get("location", "")
+        return [Note(frame.seq, "redirect", {"status": self._status, "location": location})]
+
+    def _event(self, frame: Frame) -> Sequence[Event]:
+        self._streamed = True
+        message = sse.parse(frame.data)
+        if not message.has_data and message.event is None:
+            # Only `id`, `retry` or a field that nobody knows: nothing is dispatched.
+            return _NOTHING
+        return self._read(frame.seq, message)
+
+    def _comment(self, frame: Frame) -> Sequence[Event]:
+        self._streamed = True
+        return _NOTHING
+
+    def _piece(self, frame: Frame) -> Sequence[Event]:
+        self._body.append(frame.data)
+        return _NOTHING
+
+    def _tail(self, frame: Frame) -> Sequence[Event]:
+        """What stood after the last blank line: a standard client would drop it."""
+        self._streamed = True
+        if sse.Block(frame.data).is_comment:
+            return _NOTHING
+        message = sse.parse(frame.data)
+        if is_json(message.data, self._max_depth):
+            return self._read(frame.seq, message)
+        self._fail(
+            Problem(
+                "truncated",
+                Stage.BODY,
+                "The event stream ended in the middle of an event.",
+                "Look into the agent's log: it stopped before it had finished its answer.",
+                frame.data[: replies.QUOTED].decode("utf-8", "replace"),
+            )
+        )
+        self._spoke = True
+        reason = "The stream ended in the middle of this event."
+        return [Unknown(frame.seq, message.event or "message", message.data, reason)]
+
+    def _end(self, frame: Frame) -> Sequence[Event]:
+        events: Sequence[Event] = _NOTHING
+        if self._streamed or self._is_silent_stream():
+            self._judge_stream()
+        else:
+            events = self._document(frame.seq)
+        if self._problem is None:
+            self._reader.end()
+        return events
+
+    def _error(self, frame: Frame) -> Sequence[Event]:
+        """The transfer broke. A document that had come whole by then is still an answer."""
+        text = b"".join(self._body).decode("utf-8", "replace")
+        if is_json(text, self._max_depth):
+            return self._document(frame.seq)
+        return _NOTHING
+
+    # Reading
+
+    def _read(self, seq: int, message: sse.Message) -> Sequence[Event]:
+        self._spoke = True
+        if jsontext.exceeds_depth(message.data, self._max_depth):
+            return self._too_deep(seq, message.event or "message", message.data)
+        events = self._reader.message(seq, message.event, message.data)
+        if not self._understood:
+            self._understood = any(type(event) is not Unknown for event in events)
+        return events
+
+    def _document(self, seq: int) -> Sequence[Event]:
+        body = b"".join(self._body).removeprefix(b"\xef\xbb\xbf")
+        self._body = []
+        text = body.decode("utf-8", "replace")
+        if jsontext.exceeds_depth(text, self._max_depth):
+            return self._too_deep(seq, "document", text)
+        try:
+            payload = jsontext.decode(text)
+        except (ValueError, RecursionError) as error:
+            came, detail = replies.describe(text, error, utf8=is_utf8(body))
+            self._fail(replies.unreadable(came, self._status, self._headers, detail))
+            return _NOTHING if not text.strip() else [self._unread(seq, text, came)]
+        events = self._reader.document(seq, payload)
+        if all(type(event) is Unknown for event in events):
+            came = "is JSON, but not an NLWeb reply"
+            self._fail(replies.unreadable(came, self._status, self._headers, text))
+        return events
+
+    def _unread(self, seq: int, text: str, came: str) -> Unknown:
+        media_type = self._headers.get("content-type", "").partition(";")[0].strip()
+        return Unknown(seq, media_type or "body", text, f"The reply {came}.")
+
+    def _is_silent_stream(self) -> bool:
+        """Whether a stream was announced and then nothing at all was sent."""
+        announced = self._headers.get("content-type", "").lower().startswith("text/event-stream")
+        return announced and not self._body
+
+    def _judge_stream(self) -> None:
+        if self._understood:
+            return
+        came = "holds nothing that could be read" if self._spoke else "ended without an event"
+        problem = replies.unreadable(came, self._status, self._headers, stream=True)
+        self._fail(problem)
+
+    def _too_deep(self, seq: int, name: str, text: str) -> Sequence[Event]:
+        self._problem = Problem(
+            "refused",
+            Stage.LIMIT,
+            f"The agent sent JSON that is nested more than {self._max_depth} levels deep.",
+            "Ask the agent for flatter data, or raise the limit PLAYGROUND_MAX_DEPTH.",
+            text[: replies.QUOTED],
+            "max_depth",
+        )
+        return [Unknown(seq, name, text, "The JSON is nested too deep to be read.")]
+
+    def _fail(self, problem: Problem) -> None:
+        """Keep the first problem: those after it follow from it."""
+        if self._problem is None:
+            self._problem = problem
+
+
+def read_head(data: bytes) -> tuple[int, Mapping[str, str]]:
+    """Status (0 if there is none) and headers of a response head, names in lower case."""
+    status_line, *lines = data.decode("latin-1").split("\r\n")
+    words = status_line.split(None, 2)
+    status = words[1] if len(words) > 1 else ""
+    headers: dict[str, str] = {}
+    for line in lines:
+        name, _, value = line.partition(":")
+        if name:
+            headers.setdefault(name.strip().lower(), value.strip())
+    return int(status) if status.isascii() and status.isdigit() else 0, headers
+
+
+def is_json(text: str, max_depth: int) -> bool:
+    """Whether `text` is one complete JSON value."""
+    if jsontext.exceeds_depth(text, max_depth):
+        return False
+    try:
+        jsontext.decode(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def is_utf8(data: bytes) -> bool:
+    """Whether `data` is valid UTF-8."""
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True

@@ -1,0 +1,81 @@
+"""How the versions of NLWeb differ: one row each, and no `if version ==` anywhere else."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+
+from playground.protocols.exchange import Version
+
+#: Types of answer, in the spelling that 0.55 fixed (section 4). 0.54 writes them capitalised
+#: in its prose and in lower case in its examples; the reader takes any capitalisation.
+RESPONSE_TYPES = ("answer", "elicitation", "promise", "failure")
+
+#: Formats of an answer (0.55, section 3.3.1; 0.54, section 4.1.1). The first is the default.
+RESPONSE_FORMATS = ("conversational_search", "chatgpt_app")
+
+VERSIONS: tuple[Version, ...] = (
+    Version(
+        "0.54",
+        "NLWeb 0.54",
+        MappingProxyType(
+            {
+                # Section 3.4 names `api_version`, every example writes `version`.
+                "version_fields": ("version", "api_version"),
+                # Section 4: "meta or _meta".
+                "meta_fields": ("_meta", "meta"),
+                # HTTP examples, section 5.
+                "stream_events": ("start", "result", "content", "error", "complete", "end"),
+                "question_types": ("single_select", "multi_select"),
+                "error_codes": ("NO_RESULTS",),
+                # HTTP examples, section 2: the summary stands in `_meta.summary`.
+                "summary_in": "meta",
+            }
+        ),
+    ),
+    Version(
+        "0.55",
+        "NLWeb 0.55",
+        MappingProxyType(
+            {
+                # Appendix D: `version` throughout, requests `meta`, responses `_meta`.
+                "version_fields": ("version",),
+                "meta_fields": ("_meta",),
+                # Section 6.1.
+                "stream_events": ("start", "result", "error", "complete"),
+                # Section 4.1.3.
+                "question_types": (
+                    "single_select",
+                    "multi_select",
+                    "free_text",
+                    "number",
+                    "boolean",
+                ),
+                # Section 4.1.4; CANCELLED is from section 4.2.
+                "error_codes": (
+                    "NO_RESULTS",
+                    "INVALID_QUERY",
+                    "UNSUPPORTED_FORMAT",
+                    "UNSUPPORTED_MODE",
+                    "RATE_LIMITED",
+                    "INTERNAL_ERROR",
+                    "TIMEOUT",
+                    "TOKEN_LIMIT",
+                    "CANCELLED",
+                ),
+                # Section 4.1.1: an item of type SearchSummary.
+                "summary_in": "item",
+            }
+        ),
+    ),
+)
+
+_BY_NAME = {version.name: version for version in VERSIONS}
+
+
+def find(name: str) -> Version:
+    """The row of a version. Raises `ValueError` for a version that is not in the table."""
+    try:
+        return _BY_NAME[name]
+    except KeyError:
+        known = ", ".join(_BY_NAME)
+        raise ValueError(f"There is no NLWeb version {name!r}; known are {known}.") from None

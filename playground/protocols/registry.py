@@ -1,0 +1,98 @@
+"""Which protocols and bindings there are.
+
+Two tables, because they are two axes: any protocol over any binding. A new protocol is a
+package beside `nlweb` and one row in `PROTOCOLS`; a new binding is a module beside `http`
+and one row in `BINDINGS`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from playground.protocols import http, nlweb
+from playground.protocols.exchange import Exchange, Reader, RequestProblem, Target, Version
+
+_Row = TypeVar("_Row")
+
+
+@dataclass(frozen=True, slots=True)
+class Language:
+    """One row of the protocols: all that a binding and the pages need to know of one."""
+
+    label: str
+    #: Oldest first.
+    versions: tuple[Version, ...]
+    #: (version, text, streaming) to a request document.
+    new_request: Callable[[str, str, bool], dict[str, Any]]
+    #: (document, version) to what is wrong with it.
+    check: Callable[[Any, str], list[RequestProblem]]
+    #: (version) to a reader of one reply.
+    reader: Callable[[str], Reader]
+    #: (document) to the name of what it asks for: the last part of an HTTP address.
+    operation: Callable[[Mapping[str, Any]], str]
+    #: (document) to whether the reply is wanted as a stream.
+    wants_stream: Callable[[Mapping[str, Any]], bool]
+
+
+PROTOCOLS: Mapping[str, Language] = {
+    "nlweb": Language(
+        label="NLWeb",
+        versions=nlweb.VERSIONS,
+        new_request=lambda version, text, streaming: nlweb.new_request(
+            version, text, streaming=streaming
+        ),
+        check=nlweb.check,
+        reader=nlweb.NLWebReader,
+        operation=nlweb.operation,
+        wants_stream=nlweb.wants_stream,
+    ),
+}
+
+
+def _over_http(
+    language: Language, target: Target, request: Mapping[str, Any], max_depth: int
+) -> Exchange:
+    streaming = language.wants_stream(request)
+    call = http.post(target, language.operation(request), request, streaming=streaming)
+    return http.HttpExchange(call, language.reader(target.version), max_depth=max_depth)
+
+
+Binding = Callable[[Language, Target, Mapping[str, Any], int], Exchange]
+
+BINDINGS: Mapping[str, Binding] = {"http": _over_http}
+
+
+def exchange(target: Target, request: Mapping[str, Any], *, max_depth: int = 100) -> Exchange:
+    """The exchange that sends `request` to `target` and reads the reply.
+
+    `max_depth` is the nesting of JSON that is still read. Raises `ValueError` for a protocol,
+    binding or version that is not in the tables.
+    """
+    language = _row(PROTOCOLS, target.protocol, "protocol")
+    return _row(BINDINGS, target.binding, "binding")(language, target, request, max_depth)
+
+
+def check(target: Target, request: Any) -> list[RequestProblem]:
+    """What is wrong with `request` for this target, errors first. Raises as `exchange`."""
+    return _row(PROTOCOLS, target.protocol, "protocol").check(request, target.version)
+
+
+def versions(protocol: str) -> tuple[Version, ...]:
+    """The versions of a protocol, oldest first. Raises `ValueError` for an unknown one."""
+    return _row(PROTOCOLS, protocol, "protocol").versions
+
+
+def new_request(
+    protocol: str, version: str, text: str, *, streaming: bool = True
+) -> dict[str, Any]:
+    """A request document with this text. Raises `ValueError` for an unknown name."""
+    return _row(PROTOCOLS, protocol, "protocol").new_request(version, text, streaming)
+
+
+def _row(table: Mapping[str, _Row], name: str, axis: str) -> _Row:
+    if name not in table:
+        known = ", ".join(table)
+        raise ValueError(f"There is no {axis} {name!r}; known are {known}.")
+    return table[name]
