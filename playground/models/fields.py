@@ -17,7 +17,7 @@ def _cipher(key: str) -> Fernet:
     return Fernet(base64.urlsafe_b64encode(hashlib.sha256(key.encode()).digest()))
 
 
-class EncryptedTextField(models.TextField[str, str]):
+class EncryptedTextField(models.TextField):  # type: ignore[type-arg]
     """Text that the database only ever sees encrypted (Fernet, key from the settings).
 
     A value that cannot be decrypted, because the key has changed, reads as "": the user is

@@ -1,0 +1,52 @@
+"""Django system checks: settings that do not fit together are said before they bite."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from django.conf import settings
+from django.core.checks import CheckMessage, Error, Warning, register
+
+
+@register()
+def several_processes(**_: Any) -> list[CheckMessage]:
+    """Several web processes need a channel layer and a database that they share."""
+    try:
+        processes = int(os.environ.get("WEB_CONCURRENCY", "1"))
+    except ValueError:
+        return [Error("WEB_CONCURRENCY is not a number.", id="playground.E001")]
+    if processes < 2:
+        return []
+    found: list[CheckMessage] = []
+    if "InMemory" in settings.CHANNEL_LAYERS["default"]["BACKEND"]:
+        found.append(
+            Error(
+                "Several web processes would lose nudges with the in-memory channel layer.",
+                hint="Set REDIS_URL, or WEB_CONCURRENCY=1.",
+                id="playground.E002",
+            )
+        )
+    if "sqlite" in settings.DATABASES["default"]["ENGINE"]:
+        found.append(
+            Warning(
+                "Several web processes share one SQLite file; writers wait for each other.",
+                hint="Set DATABASE_URL to a PostgreSQL database.",
+                id="playground.W001",
+            )
+        )
+    return found
+
+
+@register(deploy=True)
+def hosted_mode(**_: Any) -> list[CheckMessage]:
+    """A hosted playground must know its own names."""
+    if settings.HOSTED and settings.ALLOWED_HOSTS == ["127.0.0.1", "localhost", "[::1]"]:
+        return [
+            Error(
+                "A hosted playground answers to local names only.",
+                hint="Set ALLOWED_HOSTS to the site's host names, separated by commas.",
+                id="playground.E003",
+            )
+        ]
+    return []

@@ -1,0 +1,29 @@
+"""What every template may need to know about the site."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.http import HttpRequest
+
+VERSION = "0.1.0"
+
+
+@cache
+def _assets_built(directory: Path) -> bool:
+    return (directory / "build" / "app.js").exists()
+
+
+def site(_: HttpRequest) -> dict[str, Any]:
+    """`site` (mode, version, demo) and whether the front end was built."""
+    return {
+        "site": {
+            "mode": settings.PLAYGROUND_MODE,
+            "version": VERSION,
+            "demo": settings.DEMO_ENABLED,
+        },
+        "assets_built": _assets_built(settings.BASE_DIR / "static"),
+    }

@@ -1,0 +1,116 @@
+"""The one writer of a run: numbers frames, stores them in batches, nudges the viewers.
+
+Frames are saved before anyone is told of them. A calm stream is flushed at once; a fast one
+at most every 25 ms, so that a flood costs one row per flush and not a row per frame.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from channels.layers import get_channel_layer
+from django.db import transaction
+
+from playground.models import FrameBatch, Run
+from playground.protocols.frames import Frame, pack
+from playground.threads import in_writer
+
+#: Seconds between two flushes of a fast stream.
+FLUSH_INTERVAL = 0.025
+#: Bytes waiting for the database beyond which the transport is made to wait.
+HIGH_WATER = 4 * 1024 * 1024
+
+
+class FrameWriter:
+    """Numbers and stores the frames of one run, together with the run's own columns."""
+
+    def __init__(self, run: Run) -> None:
+        self._run = run
+        self._pending: list[Frame] = []
+        self._pending_bytes = 0
+        self._changes: dict[str, Any] = {}
+        self._last_seq = run.frames
+        self._wake = asyncio.Event()
+        self._drained = asyncio.Event()
+        self._drained.set()
+        self._pump: asyncio.Task[None] | None = None
+
+    def __enter__(self) -> FrameWriter:
+        self._pump = asyncio.create_task(self._run_pump(), name=f"writer-{self._run.pk}")
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._pump:
+            self._pump.cancel()
+
+    def number(self, frames: Sequence[Frame]) -> list[Frame]:
+        """The same frames with the next numbers of the run."""
+        first = self._last_seq + 1
+        self._last_seq += len(frames)
+        return [replace(frame, seq=first + offset) for offset, frame in enumerate(frames)]
+
+    def put(self, frames: Sequence[Frame], **changes: Any) -> None:
+        """Queue numbered frames, and columns of the run that change with them."""
+        self._pending.extend(frames)
+        self._pending_bytes += sum(len(frame.data) for frame in frames)
+        self._changes.update(changes)
+        self._drained.clear()
+        self._wake.set()
+
+    async def room(self) -> None:
+        """Wait while too much is waiting for the database. Raises what a flush raised."""
+        if self._pump and self._pump.done():
+            self._pump.result()
+        if self._pending_bytes > HIGH_WATER:
+            await self.drain()
+
+    async def drain(self) -> None:
+        """Wait until everything that was put is stored and announced."""
+        assert self._pump is not None
+        drained = asyncio.ensure_future(self._drained.wait())
+        try:
+            await asyncio.wait({drained, self._pump}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            drained.cancel()
+        if self._pump.done():
+            self._pump.result()
+
+    async def _run_pump(self) -> None:
+        loop = asyncio.get_running_loop()
+        last = loop.time() - FLUSH_INTERVAL
+        while True:
+            await self._wake.wait()
+            if (pause := last + FLUSH_INTERVAL - loop.time()) > 0:
+                await asyncio.sleep(pause)
+            self._wake.clear()
+            last = loop.time()
+            frames, self._pending = self._pending, []
+            changes, self._changes = self._changes, {}
+            self._pending_bytes = 0
+            await in_writer(store, self._run, frames, changes)
+            await nudge(self._run)
+            if not self._pending and not self._changes:
+                self._drained.set()
+
+
+def store(run: Run, frames: Sequence[Frame], changes: dict[str, Any]) -> None:
+    """Store numbered frames and the run's changed columns in one transaction."""
+    with transaction.atomic():
+        if frames:
+            first, last = frames[0].seq, frames[-1].seq
+            changes = {**changes, "frames": last}
+            FrameBatch.objects.create(run=run, first=first, last=last, data=pack(frames))
+        if changes:
+            Run.objects.filter(pk=run.pk).update(**changes)
+
+
+async def nudge(run: Run) -> None:
+    """Tell the run's viewers that there is something to read. Carries no data on purpose."""
+    layer = get_channel_layer()
+    # A viewer that misses a nudge reads the store on the next one, or after a short while.
+    with contextlib.suppress(OSError):
+        await layer.group_send(run.group, {"type": "run.nudge"})

@@ -1,0 +1,75 @@
+"""Serve the playground with Daphne: migrated, with the shipped fixtures, assets collected."""
+
+from __future__ import annotations
+
+import socket
+from typing import Any
+
+from daphne.endpoints import build_endpoint_description_strings
+from daphne.server import Server
+from django.conf import settings
+from django.core.management import BaseCommand, CommandError, CommandParser, call_command
+
+from playground.samples import load_samples
+from playground.static_files import collect
+
+
+class Command(BaseCommand):
+    """`python manage.py serve [--host H] [--port N]`."""
+
+    help = __doc__ or ""
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """Where to listen, and where browsers find it if that is elsewhere."""
+        parser.add_argument("--host", default="127.0.0.1", help="address to listen on")
+        parser.add_argument("--port", type=int, default=8000, help="port; 0 takes a free one")
+        parser.add_argument(
+            "--public-url", default="", help="origin as browsers see it, behind a proxy"
+        )
+
+    def handle(self, *args: Any, host: str, port: int, public_url: str, **options: Any) -> None:
+        """Prepare, print the address, serve until interrupted."""
+        port = port or _free_port(host)
+        _check_free(host, port)
+        shown = "127.0.0.1" if host in {"0.0.0.0", "::"} else host  # noqa: S104
+        address = public_url.rstrip("/") or f"http://{shown}:{port}"
+        call_command("migrate", interactive=False, verbosity=0)
+        load_samples(address)
+        if not settings.DEBUG:
+            collect()
+        # Not before the tables are there: importing it looks for interrupted runs.
+        from playground.asgi import application
+
+        self.stdout.write(f"NLWeb Playground is at {self.style.SUCCESS(address + '/')}")
+        self.stdout.write("Press Ctrl+C to stop.")
+        self.stdout.flush()
+        Server(
+            application,
+            endpoints=build_endpoint_description_strings(host=host, port=port),
+            # A request that takes longer than the longest run has lost its client.
+            http_timeout=None,
+            websocket_timeout=-1,
+            application_close_timeout=5,
+            verbosity=0,
+        ).run()
+
+
+def _free_port(host: str) -> int:
+    with socket.socket() as probe:
+        probe.bind((host, 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def _check_free(host: str, port: int) -> None:
+    """Daphne goes on without a socket when the port is taken; a user wants to be told."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.socket(family) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((host, port))
+        except OSError as error:
+            raise CommandError(
+                f"Port {port} on {host} cannot be used ({error.strerror}). "
+                f"Choose another: make run PORT={port + 1}"
+            ) from error

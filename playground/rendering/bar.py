@@ -1,0 +1,88 @@
+"""A run to the figures of the sticky bar."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.utils import timezone
+
+from playground.models import Run, RunState
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """Words and figures, ready to print."""
+
+    #: What the badge says: the state, or the outcome once the transfer is complete.
+    word: str
+    events: int
+    results: int
+    size: str
+    first: str
+    elapsed: str
+    #: Milliseconds so far, for a clock that runs on in the browser; None once it stands.
+    ticking_ms: int | None
+
+
+def bar_of(run: Run) -> Bar:
+    """The bar of `run` as it is now."""
+    elapsed = elapsed_ms(run)
+    return Bar(
+        word=word_of(run),
+        events=run.events,
+        results=run.results,
+        size=size(run.bytes),
+        first=milliseconds(run.first_event_us / 1000) if run.first_event_us is not None else "",
+        elapsed=milliseconds(elapsed) if elapsed is not None else "",
+        ticking_ms=round(elapsed) if elapsed is not None and not run.is_final else None,
+    )
+
+
+def word_of(run: Run) -> str:
+    """The one word (or three) that says how it stands."""
+    if run.state == RunState.COMPLETED:
+        if run.outcome == "answer":
+            return "Complete" if run.results or run.events > 2 else "Complete but empty"
+        return {
+            "elicitation": "The agent asks",
+            "promise": "Promised",
+            "failure": "The agent said no",
+        }.get(run.outcome, "Complete, no answer")
+    if run.state == RunState.CONNECTING:
+        return "Sending"
+    return str(RunState(run.state).label)
+
+
+def elapsed_ms(run: Run) -> float | None:
+    """Milliseconds from the first call to the end, or to now; None before the first call."""
+    if run.ended_us is not None:
+        return run.ended_us / 1000
+    if run.started_at is None or run.is_final:
+        return None
+    return (timezone.now() - run.started_at).total_seconds() * 1000
+
+
+def milliseconds(value: float) -> str:
+    """A duration as people read it: 84 ms, 1.2 s, 3 min 05 s."""
+    if value < 10:
+        return f"{value:.1f} ms"
+    if value < 1000:
+        return f"{value:.0f} ms"
+    if value < 60_000:
+        return f"{value / 1000:.1f} s"
+    return f"{int(value // 60_000)} min {int(value % 60_000 // 1000):02d} s"
+
+
+def size(count: int) -> str:
+    """A number of bytes as people read it."""
+    if count < 1024:
+        return f"{count} B"
+    if count < 1024 * 1024:
+        return f"{count / 1024:.1f} KB"
+    return f"{count / 1024 / 1024:.1f} MB"
+
+
+def context_of(run: Run) -> dict[str, Any]:
+    """The context of the bar's templates."""
+    return {"run": run, "bar": bar_of(run)}

@@ -1,0 +1,106 @@
+"""Events to entries: what the thread of a run shows, one partial per kind.
+
+A new kind of event is one function here and one template under `templates/runs/entries/`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.conf import settings
+
+from playground.protocols import events as ev
+from playground.rendering.cards import SUMMARIES, card_of, type_of, words
+from playground.rendering.links import safe_url
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One thing in the thread of a run."""
+
+    #: Number of the frame it came in, and its place among the entries of that frame.
+    seq: int
+    part: int
+    #: Name of the template that shows it.
+    template: str
+    event: ev.Event
+    #: True for a summary, which stands above the results wherever it came in the stream.
+    pinned: bool = False
+
+    @property
+    def anchor(self) -> str:
+        """The id of its element, the same wherever it is rendered."""
+        return f"entry-{self.seq}-{self.part}"
+
+    def context(self) -> dict[str, Any]:
+        """What its template needs. Made only when it is rendered: most of a flood never is."""
+        own = _CONTEXTS[type(self.event)](self.event)
+        images = settings.AGENT_IMAGES
+        return {"entry": self, "event": self.event, "agent_images": images, **own}
+
+
+def entry_of(event: ev.Event, part: int) -> Entry | None:
+    """The entry for `event`, None where the thread has nothing to show for it."""
+    kind = type(event)
+    if kind is ev.Result:
+        pinned = _is_summary(event.item)  # type: ignore[attr-defined]
+        return Entry(event.seq, part, "summary" if pinned else "card", event, pinned)
+    if kind is ev.Note:
+        redirect = event.name == "redirect"  # type: ignore[attr-defined]
+        return Entry(event.seq, part, "redirect", event) if redirect else None
+    if kind is ev.Text and event.kind == "summary":  # type: ignore[attr-defined]
+        return Entry(event.seq, part, "summary", event, True)
+    if template := _TEMPLATES.get(kind):
+        return Entry(event.seq, part, template, event)
+    return None
+
+
+def _is_summary(item: Any) -> bool:
+    return isinstance(item, Mapping) and type_of(item) in SUMMARIES
+
+
+def _result(event: Any) -> dict[str, Any]:
+    if _is_summary(event.item):
+        return {"text": words(event.item.get("text") or event.item.get("description"), 20_000)}
+    return {"card": card_of(event.item)}
+
+
+def _text(event: Any) -> dict[str, Any]:
+    step = event.raw.get("step") if isinstance(event.raw, Mapping) else None
+    return {"text": event.text, "label": event.kind, "step": words(step, 10)}
+
+
+def _promise(event: Any) -> dict[str, Any]:
+    progress = event.progress
+    percent = None if progress is None else round(max(0.0, min(1.0, progress)) * 100)
+    return {"percent": percent}
+
+
+def _redirect(event: Any) -> dict[str, Any]:
+    data = event.data if isinstance(event.data, Mapping) else {}
+    location = data.get("location")
+    return {"status": data.get("status"), "location": location, "url": safe_url(location)}
+
+
+def _plain(_: Any) -> dict[str, Any]:
+    return {}
+
+
+_TEMPLATES: dict[type[ev.Event], str] = {
+    ev.Text: "text",
+    ev.Elicitation: "elicitation",
+    ev.Promise: "promise",
+    ev.Failure: "failure",
+    ev.Unknown: "unknown",
+}
+_CONTEXTS: dict[type[ev.Event], Callable[[Any], dict[str, Any]]] = {
+    ev.Result: _result,
+    ev.Text: _text,
+    ev.Elicitation: _plain,
+    ev.Promise: _promise,
+    ev.Failure: _plain,
+    ev.Note: _redirect,
+    ev.Unknown: _plain,
+}

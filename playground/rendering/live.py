@@ -1,0 +1,109 @@
+"""What a viewer has not seen yet, as one websocket message.
+
+A message carries the figures of the bar, the cards of the window that are new, and the
+numbers of the frames that it announces. It never carries a whole flood: beyond the window the
+page is told how many entries there are and fetches more as its reader scrolls.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import islice
+from uuid import UUID
+
+from django.template.loader import get_template
+
+from playground.models import Run
+from playground.rendering.bar import context_of
+from playground.rendering.entries import Entry
+from playground.rendering.fold import Fold
+
+#: Entries that are pushed to a page; the rest it fetches.
+WINDOW = 60
+#: Frames read for one message, so that a long catch-up does not hold a thread for seconds.
+SLICE = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One websocket message and what the consumer has to know about it."""
+
+    html: str
+    #: Frames that it announces.
+    frames: int
+    #: Whether the run has ended and everything was said.
+    final: bool
+    #: Whether the store holds more than fitted into this message.
+    more: bool
+
+
+class LiveView:
+    """One viewer's place in one run. Used from one thread at a time."""
+
+    def __init__(self, pk: UUID, after: int) -> None:
+        self._pk = pk
+        self._after = after
+        self._fold: Fold | None = None
+        self._stamp: tuple[object, ...] = ()
+
+    def advance(self) -> Message | None:
+        """What is new since the last message; None when nothing is.
+
+        Raises `Run.DoesNotExist` when the run was deleted.
+        """
+        # The run is read before its frames: a final state must not be announced before the
+        # frames that led to it, and frames stored in between come with the next message.
+        run = Run.objects.get(pk=self._pk)
+        if self._fold is None:
+            self._fold = self._catch_up(run)
+        fold = self._fold
+        first = fold.cursor + 1
+        before = fold.entries
+        added = fold.feed(islice(run.read_frames(fold.cursor, upto=run.frames), SLICE))
+        more = fold.cursor < run.frames
+        stamp = (run.state, run.outcome, run.frames, run.results, run.events)
+        if first > fold.cursor and stamp == self._stamp:
+            return None
+        self._stamp = stamp
+        final = run.is_final and not more
+        # A state that frames yet to come have led to is not announced before them.
+        shown = run if not more else replace_state(run)
+        html = get_template("runs/message.html").render(
+            {
+                **context_of(shown),
+                "first": first,
+                "last": fold.cursor,
+                "entries": fold.entries,
+                "cards": render_entries(window(added, before)),
+                "summaries": render_entries([entry for entry in added if entry.pinned]),
+                "final": final,
+            }
+        )
+        return Message(html, fold.cursor - first + 1, final, more)
+
+    def _catch_up(self, run: Run) -> Fold:
+        fold = Fold(run)
+        fold.feed(run.read_frames(0, upto=self._after))
+        return fold
+
+
+def replace_state(run: Run) -> Run:
+    """The run as it looked before it ended: what a viewer who is still behind should see."""
+    if run.is_final:
+        run.state = "streaming"
+    return run
+
+
+def window(added: list[Entry], before: int) -> list[Entry]:
+    """Those of the `added` entries that belong to the window, `before` being there already."""
+    return [entry for entry in added if not entry.pinned][: max(0, WINDOW - before)]
+
+
+def render_entries(entries: list[Entry]) -> list[str]:
+    """The HTML of each entry."""
+    return [render_entry(entry) for entry in entries]
+
+
+def render_entry(entry: Entry) -> str:
+    """The HTML of one entry, autoescaped by its template."""
+    return get_template(f"runs/entries/{entry.template}.html").render(entry.context())

@@ -1,0 +1,105 @@
+"""Frames to rows of the Events list: number, time, what it is, and what it says in a line."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from playground.protocols import events as ev
+from playground.protocols.frames import Frame, FrameKind
+from playground.protocols.problems import Problem
+from playground.rendering.bar import milliseconds, size
+from playground.rendering.cards import card_of, words
+
+MAX_LINE = 160
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One row of the Events list."""
+
+    seq: int
+    at: str
+    #: What tells rows apart by colour, shape and word: an event kind or a frame kind.
+    kind: str
+    text: str
+    size: str
+    index: int | None = None
+
+
+def rows_of(readings: Iterable[tuple[Frame, Sequence[ev.Event]]]) -> list[Row]:
+    """A row for each frame and its events."""
+    return [row_of(frame, events) for frame, events in readings]
+
+
+def row_of(frame: Frame, events: Sequence[ev.Event]) -> Row:
+    """The row of one frame: named after its first event, or after itself where it has none."""
+    kind, text = frame.kind.name.lower(), _frame_text(frame)
+    index = None
+    if events:
+        first = events[0]
+        kind, text = type(first).__name__.lower(), event_text(first)
+        index = first.index if isinstance(first, ev.Result) else None
+        if len(events) > 1:
+            text = f"{text}  + {len(events) - 1} more"
+    shown = text if len(text) <= MAX_LINE else text[: MAX_LINE - 1] + "…"
+    weight = size(len(frame.data)) if frame.data else ""
+    return Row(frame.seq, milliseconds(frame.at_ms), kind, shown, weight, index)
+
+
+def event_text(event: ev.Event) -> str:
+    """An event in one line."""
+    match event:
+        case ev.Result(item=item):
+            card = card_of(item)
+            return f"{card.kind} · {card.title or card.text}"
+        case ev.Text(text=text) | ev.Elicitation(text=text):
+            return text
+        case ev.Promise(token=token, message=message):
+            return message or token
+        case ev.Failure(code=code, message=message):
+            return f"{code} · {message}" if message else code
+        case ev.Started(meta=meta) | ev.Completed(meta=meta):
+            return words(dict(meta), MAX_LINE)
+        case ev.Note(name=name, data=data):
+            return f"{name} · {words(data, MAX_LINE)}"
+        case ev.Unknown(name=name, reason=reason):
+            return f"{name} · {reason}" if reason else name
+        case _:
+            return ""
+
+
+def _frame_text(frame: Frame) -> str:
+    match frame.kind:
+        case FrameKind.ERROR:
+            return Problem.from_bytes(frame.data).cause
+        case FrameKind.OPEN:
+            return _open_text(frame.data)
+        case FrameKind.END:
+            return "the body ended as it should"
+        case _:
+            lines = frame.data.decode("utf-8", "replace").strip().splitlines()
+            return lines[0] if lines else ""
+
+
+def _open_text(data: bytes) -> str:
+    facts: dict[str, Any] = json.loads(data)
+    tls = facts.get("tls")
+    return f"connected to {facts.get('peer', '')}{f' over {tls}' if tls else ''}"
+
+
+def payload_of(event: ev.Event) -> Any:
+    """What of an event is worth showing as JSON beside the bytes it came in."""
+    match event:
+        case ev.Result(item=item, index=index):
+            return item if index is None else {"index": index, "item": item}
+        case ev.Started(meta=meta) | ev.Completed(meta=meta):
+            return dict(meta)
+        case ev.Note(data=data) | ev.Unknown(data=data):
+            return data
+        case ev.Text() | ev.Elicitation() | ev.Promise() | ev.Failure():
+            return event.raw
+        case _:
+            return None

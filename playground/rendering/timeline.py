@@ -1,0 +1,149 @@
+"""Frames to one time axis: phases as bars, arrivals as marks, silences as gaps.
+
+Positions are in units of the drawing (0 to `WIDTH`), so that the page needs no script and no
+inline style to place them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from playground.protocols.frames import BODY_KINDS, Frame, FrameKind
+from playground.rendering.bar import milliseconds
+
+WIDTH = 1000
+#: Marks that a drawing can hold apart; arrivals that fall on one place become one mark.
+_PLACES = 250
+#: A silence is worth a label if it takes this share of the whole, and this many µs.
+_GAP_SHARE, _GAP_US = 0.08, 250_000
+
+
+@dataclass(frozen=True, slots=True)
+class Phase:
+    """One bar: a part of the run with a name."""
+
+    name: str
+    label: str
+    x: float
+    width: float
+    duration: str
+
+
+@dataclass(slots=True)
+class Mark:
+    """One or more arrivals at one place of the axis."""
+
+    x: float
+    kind: str
+    first: int
+    last: int
+    at: str
+    count: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """A silence that stands out."""
+
+    x: float
+    width: float
+    duration: str
+
+
+@dataclass(slots=True)
+class Timeline:
+    """Everything the drawing needs."""
+
+    phases: list[Phase] = field(default_factory=list)
+    marks: list[Mark] = field(default_factory=list)
+    gaps: list[Gap] = field(default_factory=list)
+    ticks: list[tuple[float, str]] = field(default_factory=list)
+    total: str = ""
+
+
+def timeline_of(frames: Iterable[Frame], end_us: int | None) -> Timeline:
+    """The timeline of `frames`; `end_us` is the end of the run, or now while it goes on."""
+    moments: dict[FrameKind, int] = {}
+    arrivals: list[tuple[int, int, FrameKind]] = []
+    last_us = 0
+    for frame in frames:
+        moments.setdefault(frame.kind, frame.at_us)
+        last_us = max(last_us, frame.at_us)
+        if frame.kind in BODY_KINDS or frame.kind in (FrameKind.ERROR, FrameKind.END):
+            arrivals.append((frame.at_us, frame.seq, frame.kind))
+    total = max(end_us or 0, last_us, 1)
+    scale = WIDTH / total
+    return Timeline(
+        phases=_phases(moments, arrivals, total, scale),
+        marks=_marks(arrivals, scale),
+        gaps=_gaps(arrivals, total, scale),
+        ticks=_ticks(total, scale),
+        total=milliseconds(total / 1000),
+    )
+
+
+def _phases(
+    moments: dict[FrameKind, int],
+    arrivals: list[tuple[int, int, FrameKind]],
+    total: int,
+    scale: float,
+) -> list[Phase]:
+    opened, head = moments.get(FrameKind.OPEN), moments.get(FrameKind.HEAD)
+    first = next((at for at, _, kind in arrivals if kind in BODY_KINDS), None)
+    finish = moments.get(FrameKind.ERROR, moments.get(FrameKind.END, total))
+    cuts = [
+        ("connect", "Connect", 0, opened if opened is not None else head or finish),
+        ("wait", "Wait for the head", opened, head if head is not None else finish),
+        ("first", "Wait for the first byte", head, first if first is not None else finish),
+        ("stream", "Receive", first, finish),
+    ]
+    return [
+        Phase(
+            name,
+            label,
+            round(start * scale, 2),
+            round(max(1.5, (stop - start) * scale), 2),
+            milliseconds((stop - start) / 1000),
+        )
+        for name, label, start, stop in cuts
+        if start is not None and stop is not None and stop >= start
+    ]
+
+
+def _marks(arrivals: list[tuple[int, int, FrameKind]], scale: float) -> list[Mark]:
+    marks: list[Mark] = []
+    places: dict[tuple[int, FrameKind], Mark] = {}
+    for at, seq, kind in arrivals:
+        place = round(at * scale * _PLACES / WIDTH)
+        if found := places.get((place, kind)):
+            found.last, found.count = seq, found.count + 1
+            continue
+        mark = Mark(round(at * scale, 2), kind.name.lower(), seq, seq, milliseconds(at / 1000))
+        places[place, kind] = mark
+        marks.append(mark)
+    return marks
+
+
+def _gaps(arrivals: list[tuple[int, int, FrameKind]], total: int, scale: float) -> list[Gap]:
+    times = [at for at, _, _ in arrivals]
+    return [
+        Gap(round(a * scale, 2), round((b - a) * scale, 2), milliseconds((b - a) / 1000))
+        for a, b in zip(times, times[1:], strict=False)
+        if b - a > max(_GAP_US, total * _GAP_SHARE)
+    ][:20]
+
+
+def _ticks(total: int, scale: float) -> list[tuple[float, str]]:
+    """Four to ten round times along the axis."""
+    power = 10 ** math.floor(math.log10(total / 4))
+    step = next(power * m for m in (1, 2, 5, 10) if total / (power * m) <= 8)
+    count = int(total / step)
+    return [(round(n * step * scale, 2), _tick(n * step)) for n in range(count + 1)]
+
+
+def _tick(us: float) -> str:
+    if us < 1_000_000:
+        return f"{us / 1000:g} ms"
+    return f"{us / 1_000_000:g} s"

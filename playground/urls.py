@@ -1,0 +1,38 @@
+"""Addresses of pages."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.contrib.auth.views import LoginView, LogoutView
+from django.urls import include, path
+
+from playground.views import agents, compose, history, run_parts, runs, workbench
+
+urlpatterns = [
+    path("", workbench.workbench, name="workbench"),
+    path("compose/preview/", compose.preview, name="compose-preview"),
+    path("schemas/<slug:protocol>/<str:version>/<slug:name>.json", compose.schema, name="schema"),
+    path("runs/", history.runs, name="runs"),
+    path("runs/<uuid:pk>/", workbench.run_page, name="run"),
+    path("runs/<uuid:pk>/cancellation/", runs.cancellation, name="run-cancellation"),
+    path("runs/<uuid:pk>/results/", run_parts.results, name="run-results"),
+    path("runs/<uuid:pk>/events/", run_parts.events, name="run-events"),
+    path("runs/<uuid:pk>/events/<int:seq>/", run_parts.event, name="run-event"),
+    path("runs/<uuid:pk>/items/<int:seq>/<int:part>/", run_parts.item, name="run-item"),
+    path("runs/<uuid:pk>/timeline/", run_parts.timeline, name="run-timeline"),
+    path("runs/<uuid:pk>/wire/", run_parts.wire, name="run-wire"),
+    path("runs/<uuid:pk>/wire.txt", run_parts.wire_text, name="run-wire-text"),
+    path("runs/<uuid:pk>/standard-client/", run_parts.standard_client, name="run-standard-client"),
+    path("agents/", agents.agents, name="agents"),
+    path("agents/new/", agents.new, name="agent-new"),
+    path("agents/<slug:slug>/", agents.agent, name="agent"),
+    path("agents/<slug:slug>/deletion/", agents.deletion, name="agent-deletion"),
+]
+
+if settings.HOSTED:
+    urlpatterns += [
+        path("login/", LoginView.as_view(), name="login"),
+        path("logout/", LogoutView.as_view(), name="logout"),
+    ]
+if settings.DEMO_ENABLED:
+    urlpatterns.append(path("demo/", include("playground.demo.urls")))

@@ -1,0 +1,127 @@
+"""What the compose pane sends: read, checked, and shown as the call it would become."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.forms import ValidationError
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_GET, require_POST
+
+from playground.engine import Draft
+from playground.forms import read_headers
+from playground.models import Agent, Run
+from playground.protocols import registry, schemas
+from playground.protocols.calls import Call
+from playground.protocols.exchange import RequestProblem
+from playground.transport.redaction import is_credential
+
+DOTS = "••••••"
+
+
+@dataclass(slots=True)
+class Composed:
+    """A form that was read: a draft if it can be sent, and everything wrong with it."""
+
+    draft: Draft | None = None
+    problems: list[RequestProblem] = field(default_factory=list)
+
+    @property
+    def errors(self) -> list[RequestProblem]:
+        """The problems that stop a send."""
+        return [problem for problem in self.problems if problem.level == "error"]
+
+
+def read_form(request: HttpRequest) -> Composed:
+    """Read the composer's fields: agent, version, document, headers."""
+    composed = Composed()
+    form = request.POST
+
+    def refuse(pointer: str, message: str) -> None:
+        composed.problems.append(RequestProblem(pointer, message, "error"))
+
+    agents = Agent.objects.owned_by(request.user)
+    agent = agents.filter(slug=form.get("agent", "")).first()
+    if agent is None:
+        refuse("", "Choose an agent to send the request to.")
+    document = _read_document(form.get("document", ""), refuse)
+    headers: list[tuple[str, str]] = []
+    try:
+        headers = read_headers(form.get("headers", ""))
+    except ValidationError as error:
+        refuse("#headers", error.messages[0])
+    if agent is None or composed.problems:
+        return composed
+    version = form.get("version") or agent.version
+    if version not in {v.name for v in registry.versions(agent.protocol)}:
+        version = agent.version
+    composed.draft = Draft(agent, document, headers, version)
+    composed.problems = registry.check(composed.draft.target, document)
+    return composed
+
+
+def _read_document(text: str, refuse: Any) -> dict[str, Any]:
+    try:
+        document = json.loads(text, parse_constant=_no_constant)
+    except json.JSONDecodeError as error:
+        refuse("", f"Line {error.lineno}, column {error.colno}: {error.msg}.")
+        return {}
+    except (ValueError, RecursionError):
+        refuse("", "The document is nested too deep or holds a number that JSON does not have.")
+        return {}
+    if not isinstance(document, dict):
+        refuse("", "The request must be a JSON object.")
+        return {}
+    return document
+
+
+def _no_constant(name: str) -> None:
+    raise ValueError(f"{name} is not JSON")
+
+
+def describe_call(call: Call) -> dict[str, Any]:
+    """A call as a template shows it; values that authenticate appear as dots."""
+    body = call.body.decode("utf-8", "replace")
+    try:
+        body = json.dumps(json.loads(body), indent=2, ensure_ascii=False)
+    except ValueError:
+        pass
+    return {
+        "method": call.method,
+        "url": call.url,
+        "origin": call.origin,
+        "headers": [
+            (name, DOTS if is_credential(name) else value, is_credential(name))
+            for name, value in call.headers
+        ],
+        "body": body,
+        "body_bytes": len(call.body),
+    }
+
+
+@require_POST
+def preview(request: HttpRequest) -> HttpResponse:
+    """The effective request: exactly what Send would send, and what is wrong with it."""
+    composed = read_form(request)
+    context: dict[str, Any] = {"problems": composed.problems}
+    if composed.draft and not composed.errors:
+        draft = composed.draft
+        call = registry.exchange(draft.target, draft.request).next_call()
+        if call:
+            context["call"] = describe_call(call)
+            sent = Run.objects.owned_by(request.user).filter(url__startswith=call.origin)
+            context["new_origin"] = not sent.exists()
+    return render(request, "compose/effective.html", context)
+
+
+@require_GET
+def schema(request: HttpRequest, protocol: str, version: str, name: str) -> HttpResponse:
+    """A JSON Schema of the protocol, for the editor's hints and for reference."""
+    try:
+        document = schemas.load(protocol, version, name)
+    except (KeyError, OSError, ValueError) as error:
+        raise Http404 from error
+    return JsonResponse(document, json_dumps_params={"indent": 2})

@@ -1,0 +1,42 @@
+"""Contexts that several pages share."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
+from django.utils.dateparse import parse_datetime
+
+from playground.models import Run
+from playground.rendering.bar import context_of
+from playground.rendering.fold import Fold
+from playground.rendering.live import render_entries, window
+
+PAGE = 40
+
+
+def history_context(
+    user: AbstractBaseUser | AnonymousUser, words: str = "", before: str = ""
+) -> dict[str, Any]:
+    """One page of the history, newest first, and where the next one begins."""
+    found = Run.objects.owned_by(user).search(words).defer("request", "session_context")
+    if moment := parse_datetime(before) if before else None:
+        found = found.filter(created_at__lt=moment)
+    page = list(found[: PAGE + 1])
+    older = page[PAGE - 1].created_at.isoformat() if len(page) > PAGE else ""
+    return {"history": page[:PAGE], "older": older, "q": words}
+
+
+def response_context(run: Run | None) -> dict[str, Any]:
+    """The context of `runs/response.html`: everything about a run up to now."""
+    if run is None:
+        return {"run": None}
+    fold = Fold(run)
+    entries = fold.feed(run.read_frames(upto=run.frames))
+    return {
+        **context_of(run),
+        "cursor": fold.cursor,
+        "entries": fold.entries,
+        "cards": render_entries(window(entries, 0)),
+        "summaries": render_entries([entry for entry in entries if entry.pinned]),
+    }

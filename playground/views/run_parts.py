@@ -1,0 +1,151 @@
+"""The tabs of a run: windows on what is stored, read when somebody looks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+from typing import Any
+
+from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
+from django.shortcuts import get_object_or_404, render
+from django.views.decorators.http import require_safe
+
+from playground.models import Run
+from playground.protocols.events import Event, Result
+from playground.protocols.frames import BODY_KINDS, Frame, FrameKind
+from playground.rendering.bar import elapsed_ms
+from playground.rendering.fold import Fold, reader_for
+from playground.rendering.live import WINDOW, render_entries
+from playground.rendering.pretty import pretty
+from playground.rendering.rows import payload_of, rows_of
+from playground.rendering.timeline import timeline_of
+from playground.rendering.wire import blocks_of
+from playground.transport.reference import standard_client as standard_reading
+
+ROWS = 200
+#: Blocks, and bytes of blocks, on one page of the Wire tab.
+BLOCKS, BLOCK_BYTES = 100, 512 * 1024
+
+
+def _run(request: HttpRequest, pk: str) -> Run:
+    return get_object_or_404(Run.objects.owned_by(request.user), pk=pk)
+
+
+def _number(request: HttpRequest, name: str) -> int:
+    value = request.GET.get(name, "0")
+    return int(value) if value.isascii() and value.isdigit() and len(value) < 10 else 0
+
+
+def _readings(run: Run) -> Iterator[tuple[Frame, list[Event]]]:
+    reader = reader_for(run)
+    for frame in run.read_frames():
+        yield frame, list(reader.receive(frame))
+
+
+@require_safe
+def results(request: HttpRequest, pk: str) -> HttpResponse:
+    """Entries beyond those the page already has: `?offset=` is how many that is."""
+    run = _run(request, pk)
+    offset = _number(request, "offset")
+    entries = [entry for entry in Fold(run).feed(run.read_frames()) if not entry.pinned]
+    part = entries[offset : offset + WINDOW]
+    return render(request, "runs/results.html", {"cards": render_entries(part)})
+
+
+@require_safe
+def events(request: HttpRequest, pk: str) -> HttpResponse:
+    """Rows of the Events list, `?offset=` rows skipped, in order of arrival or of `index`."""
+    run = _run(request, pk)
+    offset = _number(request, "offset")
+    readings: Any = _readings(run)
+    if request.GET.get("order") == "index":
+        indexed = [r for r in readings if any(_index(e) is not None for e in r[1])]
+        readings = sorted(indexed, key=lambda r: next(i for e in r[1] if (i := _index(e)) is not None))
+    rows = rows_of(islice(readings, offset, offset + ROWS))
+    return render(request, "runs/rows.html", {"run": run, "rows": rows})
+
+
+def _index(event: Event) -> int | None:
+    return event.index if isinstance(event, Result) else None
+
+
+@require_safe
+def event(request: HttpRequest, pk: str, seq: int) -> HttpResponse:
+    """One frame: its bytes, and what it means."""
+    run = _run(request, pk)
+    frame, found = _reading(run, seq)
+    meanings = [(type(e).__name__, pretty(payload_of(e))) for e in found]
+    context = {"run": run, "block": blocks_of([frame])[0], "meanings": meanings}
+    return render(request, "runs/event.html", context)
+
+
+def _reading(run: Run, seq: int) -> tuple[Frame, list[Event]]:
+    for frame, found in _readings(run):
+        if frame.seq == seq:
+            return frame, found
+    raise Http404
+
+
+@require_safe
+def item(request: HttpRequest, pk: str, seq: int, part: int) -> HttpResponse:
+    """The raw JSON of one entry."""
+    _, found = _reading(_run(request, pk), seq)
+    if part >= len(found):
+        raise Http404
+    return render(request, "runs/item.html", {"json": pretty(payload_of(found[part]))})
+
+
+@require_safe
+def timeline(request: HttpRequest, pk: str) -> HttpResponse:
+    """The run on one time axis."""
+    run = _run(request, pk)
+    elapsed = elapsed_ms(run)
+    end_us = round(elapsed * 1000) if elapsed is not None else None
+    drawing = timeline_of(run.read_frames(), end_us)
+    return render(request, "runs/timeline.html", {"run": run, "timeline": drawing})
+
+
+@require_safe
+def wire(request: HttpRequest, pk: str) -> HttpResponse:
+    """Blocks of the Wire tab, `?offset=` frames skipped."""
+    run = _run(request, pk)
+    frames: list[Frame] = []
+    weight = 0
+    for frame in run.read_frames(_number(request, "offset")):
+        frames.append(frame)
+        weight += min(len(frame.data), 64 * 1024)
+        if len(frames) >= BLOCKS or weight > BLOCK_BYTES:
+            break
+    return render(request, "runs/blocks.html", {"run": run, "blocks": blocks_of(frames)})
+
+
+@require_safe
+def wire_text(request: HttpRequest, pk: str) -> StreamingHttpResponse:
+    """Everything that crossed the wire, byte for byte, as a download."""
+    run = _run(request, pk)
+    shown = BODY_KINDS | {FrameKind.CALL, FrameKind.HEAD}
+
+    def parts() -> Iterator[bytes]:
+        for frame in run.read_frames():
+            if frame.kind in shown:
+                yield frame.data
+            if frame.kind is FrameKind.CALL:
+                yield b"\r\n\r\n"
+
+    response = StreamingHttpResponse(parts(), content_type="text/plain; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="run-{run.pk}.txt"'
+    return response
+
+
+@require_safe
+def standard_client(request: HttpRequest, pk: str) -> HttpResponse:
+    """What a widespread client library makes of the same bytes."""
+    run = _run(request, pk)
+    body = b"".join(f.data for f in run.read_frames() if f.kind in BODY_KINDS)
+    read = standard_reading("text/event-stream", body)
+    context = {"run": run, "total": len(read), "messages": [_message(m) for m in read[:ROWS]]}
+    return render(request, "runs/standard_client.html", context)
+
+
+def _message(message: Any) -> dict[str, Any]:
+    return {"event": message.event, "data": message.data[:2000], "id": message.id}

@@ -1,0 +1,51 @@
+"""Runs: send one, stop one."""
+
+from __future__ import annotations
+
+from asgiref.sync import sync_to_async
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import aget_object_or_404, redirect, render
+from django.views.decorators.http import require_POST
+from django_htmx.http import HttpResponseClientRedirect, push_url, retarget
+
+from playground import engine
+from playground.models import Run
+from playground.protocols.exchange import Target
+from playground.views.compose import read_form
+from playground.views.contexts import response_context
+
+
+async def create(request: HttpRequest) -> HttpResponse:
+    """Send what the compose pane holds: a new run, driven in the background."""
+    sent = await sync_to_async(_record)(request)
+    if isinstance(sent, HttpResponse):
+        return sent
+    run, target, secrets = sent
+    engine.start(run, target, redact=secrets)
+    if not request.htmx:  # type: ignore[attr-defined]
+        return redirect(run)
+    response = await sync_to_async(render)(
+        request, "runs/response.html", await sync_to_async(response_context)(run)
+    )
+    return push_url(response, run.get_absolute_url())
+
+
+def _record(request: HttpRequest) -> HttpResponse | tuple[Run, Target, list[str]]:
+    composed = read_form(request)
+    if composed.draft is None or composed.errors:
+        problems = {"problems": composed.errors or composed.problems}
+        response = render(request, "compose/problems.html", problems, status=422)
+        return retarget(response, "#compose-problems")
+    run = engine.create_run(composed.draft, request.user)
+    return run, composed.draft.target, composed.draft.secrets
+
+
+@require_POST
+async def cancellation(request: HttpRequest, pk: str) -> HttpResponse:
+    """Stop a run. Stopping one that has ended is not an error: the wish is fulfilled."""
+    user = await request.auser()
+    run = await aget_object_or_404(Run.objects.owned_by(user), pk=pk)
+    await engine.cancel(run)
+    if request.htmx:  # type: ignore[attr-defined]
+        return HttpResponse(status=204)
+    return HttpResponseClientRedirect(run.get_absolute_url())

@@ -1,0 +1,65 @@
+"""The workbench: compose on the left, the response on the right."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, render
+from django.views.decorators.csrf import ensure_csrf_cookie
+from django.views.decorators.http import require_safe
+
+from playground.engine.recovery import mark_interrupted
+from playground.models import Agent, Run
+from playground.protocols import registry
+from playground.views.contexts import history_context, response_context
+
+SAMPLE = "healthy breakfast recipes with eggs"
+
+
+@require_safe
+@ensure_csrf_cookie
+def workbench(request: HttpRequest) -> HttpResponse:
+    """A fresh request to the first agent, or to the one that `?agent=` names."""
+    agents = Agent.objects.owned_by(request.user)
+    agent = agents.filter(slug=request.GET.get("agent", "")).first() or agents.first()
+    version = agent.version if agent else "0.55"
+    document = registry.new_request("nlweb", version, SAMPLE, streaming=True)
+    return _page(request, agent, None, document, [])
+
+
+@require_safe
+@ensure_csrf_cookie
+def run_page(request: HttpRequest, pk: str) -> HttpResponse:
+    """The workbench, opened on a run: its request to edit, its response to watch."""
+    run = get_object_or_404(Run.objects.owned_by(request.user), pk=pk)
+    if not run.is_final and mark_interrupted():
+        run.refresh_from_db()
+    agents = Agent.objects.owned_by(request.user)
+    return _page(request, run.agent or agents.first(), run, run.request, run.headers)
+
+
+def _page(
+    request: HttpRequest,
+    agent: Agent | None,
+    run: Run | None,
+    document: dict[str, Any],
+    headers: list[list[str]],
+) -> HttpResponse:
+    history = history_context(request.user)
+    return render(
+        request,
+        "workbench.html",
+        {
+            "agents": Agent.objects.owned_by(request.user),
+            "agent": agent,
+            "version": run.version if run else (agent.version if agent else "0.55"),
+            "versions": registry.versions("nlweb"),
+            "document_json": json.dumps(document, indent=2, ensure_ascii=False),
+            "headers_json": json.dumps(headers, ensure_ascii=False),
+            "first_visit": not history["history"],
+            **history,
+            **response_context(run),
+        },
+    )

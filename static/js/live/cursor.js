@@ -1,0 +1,38 @@
+// Where this page is in a run: the number of the last frame that it has been told of.
+//
+// The server replaces the <run-cursor> element with every message, so the cursor is part of
+// the page and cannot disagree with what the page shows. A socket that drops is opened again
+// by htmx's extension; it asks for what came after the cursor.
+
+const SUMMARY_EVERY_MS = 3000;
+
+let summarisedAt = 0;
+
+class RunCursor extends HTMLElement {
+  connectedCallback() {
+    document.dispatchEvent(new CustomEvent("run:progress", { detail: { ...this.dataset } }));
+    summarise(this);
+  }
+}
+
+/** Tell a screen reader how far the run is: now and then, and at the end, not per event. */
+function summarise(cursor) {
+  const line = document.getElementById("run-summary");
+  const final = "final" in cursor.dataset;
+  const now = performance.now();
+  if (!line || (!final && now - summarisedAt < SUMMARY_EVERY_MS)) return;
+  summarisedAt = now;
+  const word = document.getElementById("run-badge")?.textContent ?? "";
+  const results = document.querySelector('[data-stat="results"]')?.textContent ?? "0";
+  line.textContent = `${word}, ${results} results`;
+}
+
+/** Open a run's socket from the cursor on; called for the first socket and every later one. */
+function openFromCursor(url) {
+  const after = document.getElementById("run-cursor")?.dataset.last ?? "0";
+  return new WebSocket(`${url}?after=${after}`);
+}
+
+// The extension keeps a function that is already there.
+window.htmx.createWebSocket = openFromCursor;
+customElements.define("run-cursor", RunCursor);

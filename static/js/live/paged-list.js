@@ -1,0 +1,124 @@
+// A window on a long list: <paged-list data-url data-count="entries"> with a [data-items]
+// container and a [data-more] button.
+//
+// The run's cursor says how many there are; this element shows how many are not on the page
+// yet, fetches the next page when the button is pressed or scrolls into view, and offers a
+// "12 new" pill to a reader who is not at the end. With data-push the server pushes the first
+// window itself and only what lies beyond it is fetched.
+
+const AT_END_PX = 80;
+
+class PagedList extends HTMLElement {
+  connectedCallback() {
+    this.items = this.querySelector("[data-items]");
+    this.button = this.querySelector("[data-more]");
+    this.order = this.querySelector("[data-order]");
+    this.seen = this.items.children.length;
+    this.following = true;
+    this.abort = new AbortController();
+    const { signal } = this.abort;
+    document.addEventListener("run:progress", () => this.update(), { signal });
+    this.button.addEventListener("click", () => this.fetchMore(), { signal });
+    this.order?.addEventListener("change", () => this.restart(), { signal });
+    this.scroller = this.closest(".tabpanel");
+    this.scroller.addEventListener("scroll", () => this.onScroll(), { signal, passive: true });
+    this.watcher = new IntersectionObserver((entries) => {
+      this.visible = entries.some((entry) => entry.isIntersecting);
+      if (this.visible) this.fetchMore();
+    });
+    this.watcher.observe(this.button);
+    // A panel that was hidden knows nothing yet: look again once it is shown.
+    this.resizer = new ResizeObserver(() => this.update());
+    this.resizer.observe(this.scroller);
+    this.update();
+  }
+
+  disconnectedCallback() {
+    this.abort.abort();
+    this.watcher.disconnect();
+    this.resizer.disconnect();
+    this.pill?.remove();
+  }
+
+  get total() {
+    const cursor = document.getElementById("run-cursor");
+    return Number(cursor?.dataset[this.dataset.count] ?? 0);
+  }
+
+  get shown() {
+    return this.items.children.length;
+  }
+
+  /** Show what is missing, and keep a reader who is at the end there. */
+  update() {
+    if (this.scroller.hidden) return;
+    const missing = this.exhausted ? 0 : Math.max(0, this.total - this.shown);
+    this.button.hidden = missing === 0;
+    if (missing) this.button.textContent = `${missing.toLocaleString("en")} more`;
+    const added = this.total - this.seen;
+    if (this.following && added > 0) this.toEnd();
+    else this.showPill(added);
+    if (missing && (this.visible || (!this.shown && !("push" in this.dataset)))) this.fetchMore();
+  }
+
+  async fetchMore() {
+    if (this.fetching || this.shown >= this.total || this.scroller.hidden) return;
+    this.fetching = true;
+    const before = this.shown;
+    const order = this.order ? `&order=${this.order.value}` : "";
+    const url = `${this.dataset.url}?offset=${before}${order}`;
+    try {
+      await window.htmx.ajax("GET", url, { target: this.items, swap: "beforeend" });
+      // Ordered by index, only results are rows: fewer than there are frames.
+      this.exhausted = this.order?.value === "index" && this.shown === before;
+    } finally {
+      this.fetching = false;
+    }
+    this.button.hidden = this.shown >= this.total || this.exhausted;
+    if (this.shown > before) this.update();
+  }
+
+  restart() {
+    this.items.replaceChildren();
+    this.exhausted = false;
+    this.fetchMore();
+  }
+
+  onScroll() {
+    const { scrollTop, clientHeight, scrollHeight } = this.scroller;
+    this.following = scrollTop + clientHeight >= scrollHeight - AT_END_PX;
+    if (this.following) {
+      this.seen = this.total;
+      this.showPill(0);
+    }
+  }
+
+  toEnd() {
+    this.seen = this.total;
+    // Only while the run goes on: a finished run is read from its beginning.
+    if (!this.closest("[data-run]").hasAttribute("ws-connect")) return;
+    if (this.scroller.scrollTop > 0 || this.dataset.follow === "always") {
+      this.scroller.scrollTop = this.scroller.scrollHeight;
+    }
+  }
+
+  showPill(added) {
+    if (added <= 0) {
+      this.pill?.remove();
+      this.pill = undefined;
+      return;
+    }
+    if (!this.pill) {
+      this.pill = document.createElement("button");
+      this.pill.type = "button";
+      this.pill.className = "pill";
+      this.pill.addEventListener("click", () => {
+        this.scroller.scrollTop = this.scroller.scrollHeight;
+      });
+      this.scroller.append(this.pill);
+    }
+    this.pill.textContent = `${added.toLocaleString("en")} new`;
+  }
+}
+
+customElements.define("paged-list", PagedList);

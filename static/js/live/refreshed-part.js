@@ -1,0 +1,37 @@
+// A part that is drawn on the server and drawn again while the run goes on:
+// <refreshed-part data-url>. It refreshes only while somebody sees it, and not too often.
+
+const EVERY_MS = 500;
+
+class RefreshedPart extends HTMLElement {
+  connectedCallback() {
+    this.abort = new AbortController();
+    const { signal } = this.abort;
+    document.addEventListener("run:progress", () => this.refresh(), { signal });
+    this.watcher = new IntersectionObserver((entries) => {
+      this.visible = entries.some((entry) => entry.isIntersecting);
+      this.refresh();
+    });
+    this.watcher.observe(this);
+  }
+
+  disconnectedCallback() {
+    this.abort.abort();
+    this.watcher.disconnect();
+    clearTimeout(this.timer);
+  }
+
+  refresh() {
+    const cursor = document.getElementById("run-cursor")?.dataset;
+    const state = `${cursor?.last} ${"final" in (cursor ?? {})}`;
+    if (!this.visible || this.timer || state === this.drawn) return;
+    this.drawn = state;
+    window.htmx.ajax("GET", this.dataset.url, { target: this, swap: "innerHTML" });
+    this.timer = setTimeout(() => {
+      this.timer = undefined;
+      this.refresh();
+    }, EVERY_MS);
+  }
+}
+
+customElements.define("refreshed-part", RefreshedPart);
