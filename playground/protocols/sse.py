@@ -11,12 +11,19 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import NamedTuple
 
-#: A line end and, right behind it, a blank line. A lone CR counts only if no LF follows it.
-_BLOCK_END = re.compile(rb"(?:\r\n|\n|\r(?!\n))(?:\r\n|\n|\r)")
+#: A line end and, right behind it, a blank line; CR LF is one line end. Begins with a set of
+#: characters and never steps back: several times as fast as three alternatives.
+_BLOCK_END = re.compile(rb"[\r\n](?:(?<=\r)\n)?+(?:\r\n?|\n)")
+#: Complete comment lines at the start of a block, blank lines between them included.
+_COMMENTS = re.compile(rb"(?:\xef\xbb\xbf)?(?:[\r\n]*+:[^\r\n]*+\r?\n)+")
+_LINE = re.compile(rb"[^\r\n]+")
 _LINE_END = re.compile(r"\r\n|\n|\r")
 _STREAM_START = re.compile(rb"\s*(?:\xef\xbb\xbf)?(?:(?:data|event|id|retry):|:)")
 _BOM = b"\xef\xbb\xbf"
+#: A byte order mark where a line begins: agents that glue files together send several.
+_BOM_AT_LINE = re.compile(rb"(?<![^\r\n])\xef\xbb\xbf")
 
 
 class LineTooLongError(Exception):
@@ -32,14 +39,13 @@ class Block:
     @property
     def is_comment(self) -> bool:
         """Whether the block holds nothing but comments and blank lines."""
-        return all(
-            not line or line[:1] == b":"
-            for line in self.data.removeprefix(_BOM).replace(b"\r", b"\n").split(b"\n")
-        )
+        if self.data[:1] not in b":\r\n\xef":
+            return False
+        data = _without_boms(self.data)
+        return all(line[:1] == b":" for line in _LINE.findall(data))
 
 
-@dataclass(frozen=True, slots=True)
-class Message:
+class Message(NamedTuple):
     """A block read as an event: the fields that the standard knows."""
 
     #: The `event` field, or None where the block has none (the standard's "message").
@@ -52,64 +58,88 @@ class Message:
 
 
 class Splitter:
-    """Cuts a stream into blocks; every byte that goes in comes out in exactly one block."""
+    """Cuts a stream into blocks; every byte that goes in comes out in exactly one block.
+
+    However the stream is cut into chunks, the events are the same. The blocks can differ in
+    two places, so that nothing waits for bytes that may never come: a heartbeat ends with its
+    own line if the chunk ends there, and the LF of a CRLF that arrives after a CR has
+    already ended a block stands at the start of the next.
+    """
 
     def __init__(self, max_line: int) -> None:
-        self._buffer = b""
-        self._searched = 0
+        """`max_line` is the length in bytes, line end excluded, that a line may have."""
         self._max_line = max_line
+        #: The unfinished block. A bytearray: a long one must not be copied for each chunk.
+        self._rest = bytearray()
+        #: Length of the unfinished line at its end.
+        self._line = 0
 
     def feed(self, data: bytes) -> list[Block]:
         """The blocks that `data` completes.
 
-        Raises `LineTooLongError` when a line, finished or not, exceeds the limit; blocks
-        completed before it are then in the exception's first argument.
+        Raises `LineTooLongError` when a line, finished or not, exceeds the limit. The
+        exception's first argument is the list of blocks that were complete before that line,
+        and the splitter is as it was before the call: `flush() + data` begins with them.
         """
-        buffer = self._buffer + data if self._buffer else data
-        blocks: list[Block] = []
-        start, search = 0, max(0, self._searched - 3)
-        while match := _BLOCK_END.search(buffer, search):
-            end = match.end()
-            self._guard(buffer, start, end, blocks)
-            blocks.append(Block(buffer[start:end]))
-            start = search = end
-        rest = buffer[start:]
-        if rest[:1] == b":" and (end := self._comment_end(rest)):
-            # A heartbeat need not wait for the blank line that some servers never send.
-            blocks.append(Block(rest[:end]))
-            rest = rest[end:]
-        self._guard(rest, 0, len(rest), blocks)
-        self._buffer = rest
-        self._searched = len(rest)
+        if self._line + len(data) > self._max_line:
+            self._check_lines(data)
+        newline = max(data.rfind(b"\n"), data.rfind(b"\r"))
+        self._line = len(data) - newline - 1 + (self._line if newline < 0 else 0)
+        searched = max(0, len(self._rest) - 3)
+        self._rest += data
+        if newline < 0:
+            return []
+        blocks, end = _cut(bytes(self._rest), searched) if self._may_end(searched) else ([], 0)
+        del self._rest[:end]
         return blocks
 
     def flush(self) -> bytes:
         """What is left when the stream has ended: an event without its blank line, or b""."""
-        rest, self._buffer, self._searched = self._buffer, b"", 0
+        rest, self._rest, self._line = bytes(self._rest), bytearray(), 0
         return rest
 
-    def _guard(self, buffer: bytes, start: int, end: int, done: list[Block]) -> None:
-        if end - start <= self._max_line:
-            return
-        lines = buffer[start:end].replace(b"\r", b"\n").split(b"\n")
-        if max(map(len, lines)) > self._max_line:
-            raise LineTooLongError(done)
+    def _may_end(self, searched: int) -> bool:
+        """Whether the unfinished block ends somewhere: cheap, before it is copied."""
+        return bool(_BLOCK_END.search(self._rest, searched) or _COMMENTS.match(self._rest))
 
-    @staticmethod
-    def _comment_end(rest: bytes) -> int:
-        """Where the complete comment lines at the start of `rest` end."""
-        end = 0
-        while rest[end : end + 1] == b":":
-            newline = rest.find(b"\n", end)
-            if newline < 0:
-                break
-            end = newline + 1
-        return end
+    def _check_lines(self, data: bytes) -> None:
+        for line in _LINE.finditer(data):
+            before = self._line if line.start() == 0 else 0
+            if before + len(line[0]) > self._max_line:
+                searched = max(0, len(self._rest) - 3)
+                done, _ = _cut(bytes(self._rest + data[: line.start()]), searched)
+                raise LineTooLongError(done)
+
+
+def _cut(buffer: bytes, searched: int) -> tuple[list[Block], int]:
+    """The blocks of a buffer in which none ends before `searched`, and where they end."""
+    blocks: list[Block] = []
+    start = 0
+    for end in _block_ends(buffer, searched):
+        blocks.append(Block(buffer[start:end]))
+        start = end
+    # A heartbeat need not wait for the blank line that some servers never send.
+    if comments := _COMMENTS.match(buffer, start):
+        blocks.append(Block(comments[0]))
+        start = comments.end()
+    return blocks, start
+
+
+def _block_ends(buffer: bytes, searched: int) -> list[int]:
+    if b"\r" in buffer:
+        return [match.end() for match in _BLOCK_END.finditer(buffer, searched)]
+    # Nearly all streams: three times as fast as the expression.
+    ends: list[int] = []
+    end = searched
+    while (at := buffer.find(b"\n\n", end)) >= 0:
+        end = at + 2
+        ends.append(end)
+    return ends
 
 
 def parse(block: bytes) -> Message:
     """Read a block as an event. Never raises: bytes that are not UTF-8 become U+FFFD."""
-    text = block.removeprefix(_BOM).decode("utf-8", "replace")
+    text = _without_boms(block).decode("utf-8", "replace")
     event: str | None = None
     data: list[str] = []
     event_id: str | None = None
@@ -127,6 +157,10 @@ def parse(block: bytes) -> Message:
         elif name == "retry" and value.isascii() and value.isdigit():
             retry = int(value[:18])
     return Message(event or None, "\n".join(data), event_id, retry, bool(data))
+
+
+def _without_boms(block: bytes) -> bytes:
+    return _BOM_AT_LINE.sub(b"", block) if _BOM in block else block
 
 
 def is_event_stream(content_type: str, start: bytes) -> bool:
