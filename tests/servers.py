@@ -1,0 +1,153 @@
+"""Servers that follow a script of bytes, to show a client what no proper server would send.
+
+    async with serve(STREAM_HEAD, chunk(b"data: 1\n\n"), RESET) as server:
+        ...  # call server.url; then server.requests, server.gone
+
+A script is a sequence of steps: bytes are sent, a number is a pause in seconds, an
+`asyncio.Event` is waited for, `HOLD` waits until the client goes away, `RESET` breaks the
+connection. At the end of its script the server closes the connection properly.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import socket
+import ssl
+import struct
+from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+
+
+class Action(Enum):
+    """Steps that send nothing."""
+
+    HOLD = "hold"
+    RESET = "reset"
+
+
+HOLD, RESET = Action.HOLD, Action.RESET
+
+Step = bytes | float | asyncio.Event | Action
+Script = Sequence[Step]
+
+
+def head(status: str = "200 OK", **headers: str) -> bytes:
+    """A response head; `content_type="x"` becomes `Content-Type: x`."""
+    lines = [f"HTTP/1.1 {status}"]
+    lines += [f"{name.replace('_', '-').title()}: {value}" for name, value in headers.items()]
+    return ("\r\n".join(lines) + "\r\n\r\n").encode()
+
+
+def chunk(data: bytes) -> bytes:
+    """One chunk of a chunked body."""
+    return b"%x\r\n%b\r\n" % (len(data), data)
+
+
+def reply(body: bytes, content_type: str = "application/json", status: str = "200 OK") -> bytes:
+    """A whole response with a content length."""
+    return head(status, content_type=content_type, content_length=str(len(body))) + body
+
+
+STREAM_HEAD = head(content_type="text/event-stream", transfer_encoding="chunked")
+LAST_CHUNK = b"0\r\n\r\n"
+
+
+@dataclass
+class Server:
+    """A running server: where it is and what it has seen."""
+
+    url: str
+    port: int
+    #: Each request as it came, head and body.
+    requests: list[bytes] = field(default_factory=list)
+    #: Set when a client has gone away before the end of the script.
+    gone: asyncio.Event = field(default_factory=asyncio.Event)
+    #: Set when a request has come in.
+    asked: asyncio.Event = field(default_factory=asyncio.Event)
+
+
+@contextlib.asynccontextmanager
+async def serve(
+    *script: Step,
+    answer: Callable[[bytes], Script] | None = None,
+    tls: ssl.SSLContext | None = None,
+    read: bool = True,
+) -> AsyncIterator[Server]:
+    """A server on a free port of 127.0.0.1 that follows `script` on every connection.
+
+    `answer` chooses the script by the request; `read=False` starts without a request.
+    """
+    tasks: set[asyncio.Task[None]] = set()
+
+    async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        assert task
+        tasks.add(task)
+        try:
+            request = await _request(reader) if read else b""
+            if read:
+                server.requests.append(request)
+                server.asked.set()
+            await _follow(answer(request) if answer else script, reader, writer)
+        except (ConnectionError, asyncio.IncompleteReadError):
+            server.gone.set()
+        except _Gone:
+            server.gone.set()
+        finally:
+            tasks.discard(task)
+            writer.close()
+
+    listening = await asyncio.start_server(handle, "127.0.0.1", 0, ssl=tls)
+    port = listening.sockets[0].getsockname()[1]
+    server = Server(f"{'https' if tls else 'http'}://127.0.0.1:{port}", port)
+    try:
+        yield server
+    finally:
+        listening.close()
+        for task in list(tasks):
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def free_port() -> int:
+    """A port of 127.0.0.1 on which nothing listens."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+class _Gone(Exception):
+    """The client has closed the connection."""
+
+
+async def _request(reader: asyncio.StreamReader) -> bytes:
+    start = await reader.readuntil(b"\r\n\r\n")
+    for line in start.lower().split(b"\r\n"):
+        if line.startswith(b"content-length:"):
+            return start + await reader.readexactly(int(line.partition(b":")[2]))
+    return start
+
+
+async def _follow(
+    script: Script, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+) -> None:
+    for step in script:
+        if isinstance(step, bytes):
+            writer.write(step)
+            await writer.drain()
+        elif isinstance(step, asyncio.Event):
+            await step.wait()
+        elif step is HOLD:
+            while await reader.read(1024):
+                pass
+            raise _Gone
+        elif step is RESET:
+            # Lingering for no time turns the close into a reset (RST).
+            raw = writer.get_extra_info("socket")
+            raw.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            writer.transport.abort()
+        elif isinstance(step, (int, float)):
+            await asyncio.sleep(step)

@@ -1,0 +1,197 @@
+from __future__ import annotations
+
+from ipaddress import ip_address
+
+import pytest
+
+from playground.transport import Policy, check_url
+from playground.transport.networks import embedded
+
+LOCAL, HOSTED = Policy.from_settings(False, []), Policy.from_settings(True, [])
+
+#: Address, the rule that refuses it, whether it is refused in local mode too.
+SPECIAL = [
+    ("169.254.169.254", "metadata", True),
+    ("169.254.170.2", "metadata", True),
+    ("168.63.129.16", "metadata", True),
+    ("100.100.100.200", "metadata", True),
+    ("192.0.0.192", "metadata", True),
+    ("fd00:ec2::254", "metadata", True),
+    ("fd20:ce::254", "metadata", True),
+    ("169.254.1.1", "link-local", True),
+    ("fe80::1", "link-local", True),
+    ("fe80::1%eth0", "link-local", True),
+    ("febf::1", "link-local", True),
+    ("224.0.0.1", "multicast", True),
+    ("239.255.255.255", "multicast", True),
+    ("ff02::1", "multicast", True),
+    ("0.0.0.0", "unspecified", True),
+    ("0.1.2.3", "unspecified", True),
+    ("::", "unspecified", True),
+    ("255.255.255.255", "broadcast", True),
+    ("240.0.0.1", "reserved", True),
+    ("4000::1", "reserved", True),
+    ("64:ff9b:2::1", "reserved", True),
+    ("127.0.0.1", "loopback", False),
+    ("127.255.255.254", "loopback", False),
+    ("::1", "loopback", False),
+    ("10.0.0.1", "private", False),
+    ("172.16.0.1", "private", False),
+    ("172.31.255.255", "private", False),
+    ("192.168.1.1", "private", False),
+    ("fc00::1", "private", False),
+    ("fd12:3456:789a::1", "private", False),
+    ("100.64.0.1", "shared", False),
+    ("100.127.255.255", "shared", False),
+    ("fec0::1", "site-local", False),
+    ("198.18.0.1", "benchmark", False),
+    ("2001:2::1", "benchmark", False),
+    ("192.0.2.1", "documentation", False),
+    ("198.51.100.1", "documentation", False),
+    ("203.0.113.1", "documentation", False),
+    ("2001:db8::1", "documentation", False),
+    ("3fff::1", "documentation", False),
+    ("192.0.0.1", "special", False),
+    ("192.88.99.1", "special", False),
+    ("2001:20::1", "special", False),
+    ("100::1", "special", False),
+    # IPv4 inside IPv6: judged by what is inside.
+    ("::ffff:169.254.169.254", "metadata", True),
+    ("::ffff:0:169.254.169.254", "metadata", True),
+    ("::169.254.169.254", "metadata", True),
+    ("2002:a9fe:a9fe::1", "metadata", True),
+    ("64:ff9b::a9fe:a9fe", "metadata", True),
+    ("64:ff9b:1::a9fe:a9fe", "metadata", True),
+    ("64:ff9b:1:a9fe:a9:fe00::", "metadata", True),
+    ("64:ff9b:1:a9:fe:a9fe::", "metadata", True),
+    ("2001:0:808:808::5601:5601", "metadata", True),
+    ("::ffff:127.0.0.1", "loopback", False),
+    ("::ffff:10.0.0.1", "private", False),
+    ("::10.0.0.1", "private", False),
+    ("2002:7f00:1::", "loopback", False),
+    ("2002:c0a8:101::1", "private", False),
+    ("64:ff9b::7f00:1", "loopback", False),
+    ("64:ff9b::6440:1", "shared", False),
+    ("64:ff9b:1::a00:1", "private", False),
+    ("2001:0:a00:1::f7f7:f7f7", "private", False),
+    ("2001:0:808:808::80ff:fffe", "loopback", False),
+]
+PUBLIC = [
+    "8.8.8.8",
+    "1.1.1.1",
+    "100.63.255.255",
+    "100.128.0.1",
+    "172.15.255.255",
+    "172.32.0.1",
+    "169.253.255.255",
+    "223.255.255.255",
+    "2606:4700:4700::1111",
+    "2a00:1450::1",
+    "::ffff:8.8.8.8",
+    "2002:808:808::1",
+    "64:ff9b::808:808",
+    "2001:0:808:808::f7f7:f7f7",
+]
+
+
+@pytest.mark.parametrize(("address", "rule", "always"), SPECIAL)
+def test_special_addresses_are_refused_when_hosted(address: str, rule: str, always: bool) -> None:
+    refusal = HOSTED.verdict(ip_address(address))
+    assert refusal
+    assert (refusal.rule, refusal.always) == (rule, always)
+
+
+@pytest.mark.parametrize(("address", "rule", "always"), SPECIAL)
+def test_local_mode_refuses_only_what_no_agent_has(address: str, rule: str, always: bool) -> None:
+    assert (LOCAL.verdict(ip_address(address)) is not None) is always
+
+
+@pytest.mark.parametrize("address", PUBLIC)
+@pytest.mark.parametrize("policy", [LOCAL, HOSTED], ids=["local", "hosted"])
+def test_public_addresses_are_called(policy: Policy, address: str) -> None:
+    assert policy.verdict(ip_address(address)) is None
+
+
+@pytest.mark.parametrize("address", [row[0] for row in SPECIAL])
+def test_refusals_do_not_tell_the_address(address: str) -> None:
+    refusal = HOSTED.verdict(ip_address(address), "agent.example")
+    assert refusal
+    assert address not in refusal.message
+    assert all(str(inner) not in refusal.message for inner in embedded(ip_address(address)))
+
+
+class TestAllowList:
+    @pytest.mark.parametrize("entry", ["10.1.0.0/16", "10.1.2.3", "10.1.2.3/8"])
+    def test_networks(self, entry: str) -> None:
+        policy = Policy.from_settings(True, [entry])
+        assert policy.verdict(ip_address("10.1.2.3")) is None
+        assert policy.verdict(ip_address("::ffff:10.1.2.3")) is None
+        assert policy.verdict(ip_address("192.168.0.1"))
+
+    @pytest.mark.parametrize("entry", ["::1", "[::1]", "::1/128"])
+    def test_networks_of_version_6(self, entry: str) -> None:
+        assert Policy.from_settings(True, [entry]).verdict(ip_address("::1")) is None
+
+    @pytest.mark.parametrize("host", ["agent.internal", "AGENT.internal", "agent.internal."])
+    def test_names(self, host: str) -> None:
+        policy = Policy.from_settings(True, ["Agent.Internal"])
+        assert policy.verdict(ip_address("10.0.0.1"), host) is None
+        assert policy.verdict(ip_address("10.0.0.1"), "other.internal")
+        assert policy.verdict(ip_address("10.0.0.1"), "x.agent.internal")
+        assert policy.verdict(ip_address("10.0.0.1"))
+
+    def test_what_is_always_refused_cannot_be_allowed(self) -> None:
+        policy = Policy.from_settings(True, ["0.0.0.0/0", "::/0", "metadata.internal"])
+        assert policy.verdict(ip_address("169.254.169.254"), "metadata.internal")
+        assert policy.verdict(ip_address("fe80::1"), "metadata.internal")
+
+    def test_a_mistyped_network_is_an_error(self) -> None:
+        with pytest.raises(ValueError, match=r"10\.0\.0\.0/99"):
+            Policy.from_settings(True, ["10.0.0.0/99"])
+
+
+@pytest.mark.parametrize(
+    ("url", "words"),
+    [
+        ("", "http://"),
+        ("agent.example", "http://"),
+        ("//agent.example/", "http://"),
+        ("ftp://agent.example/", "http://"),
+        ("file:///etc/passwd", "http://"),
+        ("javascript:alert(1)", "http://"),
+        ("http://", "no host"),
+        ("http://:80/", "no host"),
+        ("http:///ask", "no host"),
+        ("http://user@agent.example/", "user name"),
+        ("http://user:secret@agent.example/", "user name"),
+        ("http://agent.example:x/", "cannot be read"),
+        ("http://agent.example:99999/", "port"),
+        ("http://agent.example:0/", "port"),
+        ("http://[::1/", "cannot be read"),
+        ("http://agent.example/a b", "space"),
+        ("http://agent.example/\r\nX: y", "control"),
+        ("http://agent.example/\u2028", "space"),
+        ("http://agent.example\\@other.example/", "backslash"),
+        (" http://agent.example/", "space"),
+    ],
+)
+def test_urls_that_cannot_be_called(url: str, words: str) -> None:
+    problem = check_url(url)
+    assert problem
+    assert words in problem
+    assert "secret" not in problem
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://127.0.0.1:8000/ask",
+        "https://agent.example",
+        "HTTPS://Agent.Example/ask?x=1#top",
+        "http://[::1]:8000/",
+        "https://bücher.example/ask",
+        "http://agent.example/@someone?mail=a@b",
+    ],
+)
+def test_urls_that_can_be_called(url: str) -> None:
+    assert check_url(url) is None

@@ -1,0 +1,206 @@
+"""A call that goes well: what is sent, what is recorded, when, and what happens on Stop."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+
+import pytest
+
+from playground.limits import Limits
+from playground.protocols.calls import Call
+from playground.protocols.frames import Frame, FrameKind
+from playground.transport import Policy, Transport
+from tests.servers import HOLD, LAST_CHUNK, STREAM_HEAD, chunk, head, reply, serve
+from tests.transport.conftest import counter, record
+
+OK = reply(b"{}")
+
+
+class TestRequest:
+    @pytest.mark.parametrize(
+        "call",
+        [
+            Call("GET", "/ask?query=caf%C3%A9&x=a+b"),
+            Call("POST", "/ask", (("content-TYPE", "application/json"),), b'{"a": "\xc3\xa9"}'),
+            Call("POST", "/ask"),
+            Call("DELETE", "/session", (("Mcp-Session-Id", "1"), ("X-Twice", "a"))),
+            Call(
+                "POST",
+                "/ask",
+                (("X-Twice", "a"), ("B", ""), ("x-twice", "b"), ("Accept-Encoding", "gzip")),
+                b"x" * 100_000,
+            ),
+            Call("GET", "/ask", (("X-Name", "é"), ("Host", "other.example"))),
+        ],
+        ids=["query", "body", "empty post", "delete", "order and spelling", "own host"],
+    )
+    async def test_the_call_frame_is_what_was_sent(self, call: Call) -> None:
+        async with serve(OK) as server:
+            call = Call(call.method, server.url + call.url, call.headers, call.body)
+            frames = await record("", call=call)
+        assert frames.of(FrameKind.CALL) == server.requests
+        assert frames.kinds == ["CALL", "OPEN", "HEAD", "BODY", "END"]
+
+    async def test_only_what_http_demands_is_added(self) -> None:
+        async with serve(OK) as server:
+            await record("", call=Call("POST", f"{server.url}/ask", (("A", "1"),), b"{}", True))
+        assert server.requests == [
+            b"POST /ask HTTP/1.1\r\n"
+            b"Host: 127.0.0.1:%d\r\n"
+            % server.port
+            + b"A: 1\r\nAccept-Encoding: identity\r\nContent-Length: 2\r\n\r\n{}"
+        ]
+
+    async def test_a_path_is_written_as_a_url_demands(self) -> None:
+        async with serve(OK) as server:
+            frames = await record(f"{server.url}/é?q=ü#part")
+        assert server.requests[0].startswith(b"GET /%C3%A9?q=%C3%BC HTTP/1.1\r\n")
+        assert frames.of(FrameKind.CALL) == server.requests
+
+    async def test_cookies_and_proxies_are_ignored(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
+        monkeypatch.setenv("ALL_PROXY", "http://127.0.0.1:9")
+        transport = Transport(Policy(), Limits())
+        cookie = head("204 No Content", set_cookie="session=abc; Path=/")
+        async with serve(cookie) as server:
+            await record(server.url, transport=transport)
+            frames = await record(server.url, transport=transport)
+        assert frames.kinds == ["CALL", "OPEN", "HEAD", "END"]
+        assert b"ookie" not in server.requests[1]
+
+
+class TestResponse:
+    async def test_the_head_keeps_its_spelling(self) -> None:
+        start = b"HTTP/1.1 418 I'm a  Teapot\r\nx-LOWER: a\r\nX-Two: 1\r\nx-two: 2\r\n\r\n"
+        async with serve(start) as server:
+            frames = await record(server.url)
+        assert frames.of(FrameKind.HEAD) == [start]
+
+    async def test_events_heartbeats_and_the_unfinished_end(self) -> None:
+        events = [b"event: start\ndata: 1\n\n", b": ping\n\n", b"data: 2\r\n\r\n", b"data: 3\n"]
+        async with serve(STREAM_HEAD, *map(chunk, events), LAST_CHUNK) as server:
+            frames = await record(server.url)
+        assert frames.kinds[3:] == ["EVENT", "COMMENT", "EVENT", "TAIL", "END"]
+        assert [frame.data for frame in frames[3:-1]] == events
+
+    async def test_an_event_shows_before_the_next_one_comes(self) -> None:
+        seen = asyncio.Event()
+        script = (STREAM_HEAD, chunk(b"data: 1\n\n"), seen, chunk(b"data: 2\n\n"), LAST_CHUNK)
+        got: list[bytes] = []
+        async with serve(*script) as server:
+            async for batch in Transport(Policy(), Limits()).send(
+                Call("GET", server.url), counter()
+            ):
+                got += [frame.data for frame in batch if frame.kind is FrameKind.EVENT]
+                if got:
+                    seen.set()
+        assert got == [b"data: 1\n\n", b"data: 2\n\n"]
+
+    async def test_one_read_gives_one_list(self) -> None:
+        body = b"".join(chunk(b"data: %d\n\n" % number) for number in range(500))
+        sizes: list[int] = []
+        async with serve(STREAM_HEAD + body + LAST_CHUNK) as server:
+            async for batch in Transport(Policy(), Limits()).send(
+                Call("GET", server.url), counter()
+            ):
+                sizes.append(sum(frame.kind is FrameKind.EVENT for frame in batch))
+        assert sum(sizes) == 500
+        assert max(sizes) > 100
+
+    async def test_times_never_run_backwards(self) -> None:
+        async with serve(STREAM_HEAD, chunk(b"data: 1\n\n"), 0.01, LAST_CHUNK) as server:
+            frames = await record(server.url)
+        times = [frame.at_us for frame in frames]
+        assert times == sorted(times)
+        assert {frame.seq for frame in frames} == {0}
+
+    async def test_open_names_the_peer_as_the_url_does(self, resolver) -> None:  # type: ignore[no-untyped-def]
+        resolver(["127.0.0.1"])
+        async with serve(OK) as server:
+            frames = await record(f"http://agent.example:{server.port}/")
+        (opened,) = frames.of(FrameKind.OPEN)
+        assert json.loads(opened) == {"tls": None, "peer": f"agent.example:{server.port}"}
+        assert b"Host: agent.example:%d\r\n" % server.port in server.requests[0]
+
+    @pytest.mark.parametrize(
+        "status", ["301 Moved", "302 Found", "303 See Other", "307 T", "308 P"]
+    )
+    @pytest.mark.parametrize("location", ["/elsewhere", "https://other.example/", "http://[:x"])
+    async def test_redirects_are_shown_and_not_followed(self, status: str, location: str) -> None:
+        async with serve(head(status, location=location, content_length="0")) as server:
+            frames = await record(server.url)
+        assert frames.kinds == ["CALL", "OPEN", "HEAD", "END"]
+        assert f"Location: {location}".encode() in frames[2].data
+        assert len(server.requests) == 1
+
+    async def test_a_body_that_ends_with_the_connection(self) -> None:
+        async with serve(head(content_type="text/plain"), b"hello ", b"world") as server:
+            frames = await record(server.url)
+        assert frames.body == b"hello world"
+        assert frames[-1].kind is FrameKind.END
+
+    async def test_early_answers_and_interim_heads(self) -> None:
+        async with serve(b"HTTP/1.1 100 Continue\r\n\r\n" + OK) as server:
+            frames = await record("", call=Call("POST", server.url, (), b"x"))
+        assert frames.of(FrameKind.HEAD)[0].startswith(b"HTTP/1.1 200")
+
+    async def test_json_labelled_as_a_stream_is_a_body(self) -> None:
+        async with serve(STREAM_HEAD, chunk(b'{"a":'), chunk(b" 1}"), LAST_CHUNK) as server:
+            frames = await record(server.url)
+        assert set(frames.kinds[3:-1]) == {"BODY"}
+        assert frames.body == b'{"a": 1}'
+
+
+class TestStop:
+    @pytest.mark.parametrize(
+        "script",
+        [(HOLD,), (STREAM_HEAD, HOLD), (STREAM_HEAD, chunk(b"data: 1\n\n"), HOLD)],
+        ids=["before the head", "before an event", "between events"],
+    )
+    async def test_cancelling_closes_the_connection(self, script: tuple[object, ...]) -> None:
+        async with serve(*script) as server:  # type: ignore[arg-type]
+            task = asyncio.create_task(record(server.url))
+            await server.asked.wait()
+            task.cancel()
+            async with asyncio.timeout(1):
+                await server.gone.wait()
+                with pytest.raises(asyncio.CancelledError):
+                    await task
+
+    async def test_closing_the_generator_closes_the_connection(self) -> None:
+        async with serve(STREAM_HEAD, chunk(b"data: 1\n\n"), HOLD) as server:
+            frames = Transport(Policy(), Limits()).send(Call("GET", server.url), counter())
+            async for batch in frames:
+                if batch[-1].kind is FrameKind.EVENT:
+                    break
+            await frames.aclose()  # type: ignore[attr-defined]
+            async with asyncio.timeout(1):
+                await server.gone.wait()
+
+    async def test_the_connection_is_closed_after_the_reply(self) -> None:
+        async with serve(OK, HOLD) as server:
+            await record(server.url)
+            async with asyncio.timeout(1):
+                await server.gone.wait()
+
+
+async def test_a_bug_is_an_exception_and_not_a_frame(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object) -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr("playground.transport.wire.prepare", broken)
+    with pytest.raises(ZeroDivisionError):
+        await record("http://127.0.0.1:9/")
+
+
+async def test_twenty_thousand_events() -> None:
+    event = b'event: result\ndata: {"index": 1}\n\n'
+    body = chunk(event) * 20_000
+    count = 0
+    last: list[Frame] = []
+    async with serve(STREAM_HEAD, body, LAST_CHUNK) as server:
+        async for last in Transport(Policy(), Limits()).send(Call("GET", server.url), counter()):
+            count += sum(frame.data == event for frame in last)
+    assert count == 20_000
+    assert last[-1].kind is FrameKind.END
