@@ -1,0 +1,70 @@
+"""JSON Schema (2020-12) files of every request, response and stream event, one per version.
+
+Schemas are data: they drive the editor's completion and hints, the check of requests and of
+replies, and the reference pages. In the files, one schema names another by its file
+(`"$ref": "item.json"`); `load` puts everything that a schema needs into its `$defs`, so that
+a validator or a browser can use it alone.
+"""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from importlib import resources
+from importlib.resources.abc import Traversable
+from typing import Any
+
+_SUFFIX = ".json"
+
+
+def names(protocol: str, version: str) -> tuple[str, ...]:
+    """The names of the schemas of a version, sorted.
+
+    Raises `ValueError` for a protocol or a version that has none.
+    """
+    files = _folder(protocol, version).iterdir()
+    return tuple(
+        sorted(file.name.removesuffix(_SUFFIX) for file in files if file.name.endswith(_SUFFIX))
+    )
+
+
+@cache
+def load(protocol: str, version: str, name: str) -> dict[str, Any]:
+    """A schema, complete in itself. The object is shared: do not change it.
+
+    Raises `ValueError` for a protocol, version or name that has none.
+    """
+    others: dict[str, Any] = {}
+    schema: dict[str, Any] = _bundled(protocol, version, _read(protocol, version, name), others)
+    return {**schema, "$defs": others} if others else schema
+
+
+def _bundled(protocol: str, version: str, node: Any, others: dict[str, Any]) -> Any:
+    """`node` with references to files turned into references to `others`, which are filled."""
+    if isinstance(node, list):
+        return [_bundled(protocol, version, entry, others) for entry in node]
+    if not isinstance(node, dict):
+        return node
+    bundled = {key: _bundled(protocol, version, entry, others) for key, entry in node.items()}
+    if isinstance(target := node.get("$ref"), str) and target.endswith(_SUFFIX):
+        name = target.removesuffix(_SUFFIX)
+        bundled["$ref"] = f"#/$defs/{name}"
+        if name not in others:
+            others[name] = {}  # Named before it is read, should schemas name each other.
+            others[name] = _bundled(protocol, version, _read(protocol, version, name), others)
+    return bundled
+
+
+def _read(protocol: str, version: str, name: str) -> Any:
+    if name not in names(protocol, version):
+        raise ValueError(f"There is no schema {name!r} of {protocol} {version}.")
+    return json.loads((_folder(protocol, version) / f"{name}{_SUFFIX}").read_text("utf-8"))
+
+
+@cache
+def _folder(protocol: str, version: str) -> Traversable:
+    known = {entry.name: entry for entry in resources.files(__name__).iterdir()}
+    folder = known.get(f"{protocol}-{version}")
+    if folder is None or not folder.is_dir():
+        raise ValueError(f"There are no schemas of {protocol} {version}.")
+    return folder
