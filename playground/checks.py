@@ -6,7 +6,8 @@ import os
 from typing import Any
 
 from django.conf import settings
-from django.core.checks import CheckMessage, Error, Warning, register
+from django.core.checks import CheckMessage, Error, register
+from django.core.checks import Warning as CheckWarning
 
 
 @register()
@@ -29,7 +30,7 @@ def several_processes(**_: Any) -> list[CheckMessage]:
         )
     if "sqlite" in settings.DATABASES["default"]["ENGINE"]:
         found.append(
-            Warning(
+            CheckWarning(
                 "Several web processes share one SQLite file; writers wait for each other.",
                 hint="Set DATABASE_URL to a PostgreSQL database.",
                 id="playground.W001",

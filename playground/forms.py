@@ -110,7 +110,7 @@ class AgentForm(forms.ModelForm):  # type: ignore[type-arg]
         cleaned: dict[str, Any] = super().clean() or self.cleaned_data
         if cleaned.get("auth") == Agent.Auth.NONE:
             cleaned |= {"auth_secret": "", "auth_header": "", "auth_user": ""}
-        elif cleaned.get("auth") in (Agent.Auth.BEARER, Agent.Auth.API_KEY):
-            if not cleaned.get("auth_secret"):
-                self.add_error("auth_secret", "A token or key is needed for this.")
+        needs_secret = cleaned.get("auth") in (Agent.Auth.BEARER, Agent.Auth.API_KEY)
+        if needs_secret and not cleaned.get("auth_secret"):
+            self.add_error("auth_secret", "A token or key is needed for this.")
         return cleaned

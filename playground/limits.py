@@ -43,7 +43,7 @@ class Limits:
             name = f"PLAYGROUND_{field.name.upper()}"
             if not (text := environment.get(name, "").strip()):
                 continue
-            kind = type(field.default)
+            kind: type[int] | type[float] = int if isinstance(field.default, int) else float
             try:
                 values[field.name] = kind(text)
             except ValueError:

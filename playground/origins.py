@@ -45,4 +45,5 @@ def is_same_origin(scope: Scope) -> bool:
     if proxied := settings.SECURE_PROXY_SSL_HEADER:
         name = proxied[0].removeprefix("HTTP_").replace("_", "-").lower().encode()
         secure = secure or headers.get(name) == proxied[1]
-    return origin == f"{'https' if secure else 'http'}://{host}"
+    expected = f"{'https' if secure else 'http'}://{host}"
+    return bool(origin == expected)

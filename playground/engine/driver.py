@@ -14,6 +14,7 @@ from django.utils import timezone
 
 from playground.engine.states import advance
 from playground.engine.writer import FrameWriter
+from playground.limits import Limits
 from playground.models import Run, RunState
 from playground.protocols import registry
 from playground.protocols.events import Event, Result
@@ -41,13 +42,12 @@ class Driver:
         *,
         redact: Sequence[str] = (),
         listener: Listener | None = None,
+        limits: Limits | None = None,
     ) -> None:
-        limits = settings.RUN_LIMITS
+        limits = limits or settings.RUN_LIMITS
         policy = Policy.from_settings(settings.HOSTED, settings.OUTBOUND_ALLOW)
         self.run = run
-        self.exchange: Exchange = registry.exchange(
-            target, run.request, max_depth=limits.max_depth
-        )
+        self.exchange: Exchange = registry.exchange(target, run.request, max_depth=limits.max_depth)
         self._transport = Transport(policy, limits, redact=redact)
         self._listener = listener
         self._state = RunState(run.state)
@@ -64,6 +64,8 @@ class Driver:
         Raises `asyncio.CancelledError` when it was cancelled by anything but a user's Stop:
         the run is then left as it is and shows as interrupted after the next start.
         """
+        if self.run.is_final:
+            return  # Refused when it was recorded.
         self._origin_ns = time.perf_counter_ns()
         with FrameWriter(self.run) as writer:
             heartbeat = asyncio.create_task(self._beat(writer))

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from django.conf import settings
-from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
+from django.contrib.auth.models import AnonymousUser, User
 from django.utils import timezone
 
 from playground.engine.recovery import mark_interrupted, this_driver
@@ -45,12 +45,12 @@ class Draft:
         return sorted(set(values), key=len, reverse=True)
 
 
-def create_run(draft: Draft, user: AbstractBaseUser | AnonymousUser | None = None) -> Run:
+def create_run(draft: Draft, user: User | AnonymousUser | None = None) -> Run:
     """Record a run of `draft` for `user`; it is refused at once when too many are under way."""
     owner = user if user is not None and user.is_authenticated else None
     target = draft.target
     run = Run(
-        owner=owner,  # type: ignore[misc]
+        owner=owner,
         agent=draft.agent if draft.agent.pk else None,
         agent_name=draft.agent.name,
         url=target.url,
@@ -58,9 +58,7 @@ def create_run(draft: Draft, user: AbstractBaseUser | AnonymousUser | None = Non
         binding=target.binding,
         version=target.version,
         request=draft.request,
-        headers=[
-            [name, "" if is_credential(name) else value] for name, value in draft.headers
-        ],
+        headers=[[name, "" if is_credential(name) else value] for name, value in draft.headers],
         text=_text(draft.request),
         driver=this_driver(),
         alive_at=timezone.now(),
@@ -73,8 +71,8 @@ def create_run(draft: Draft, user: AbstractBaseUser | AnonymousUser | None = Non
     return run
 
 
-def _running(owner: AbstractBaseUser | None) -> int:
-    runs = Run.objects.unfinished().filter(owner=owner)  # type: ignore[misc]
+def _running(owner: User | None) -> int:
+    runs = Run.objects.unfinished().filter(owner=owner)
     if (count := runs.count()) >= settings.RUN_LIMITS.max_runs and mark_interrupted():
         count = runs.count()
     return count

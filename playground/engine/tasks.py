@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import contextvars
-from collections.abc import Sequence
+from typing import Any
 from uuid import UUID
 
-from playground.engine.driver import Driver, Listener
+from playground.engine.driver import Driver
 from playground.models import Run
 from playground.protocols.exchange import Target
 
@@ -16,45 +15,34 @@ from playground.protocols.exchange import Target
 _running: dict[UUID, tuple[Driver, asyncio.Task[None]]] = {}
 
 
-def start(run: Run, target: Target, *, redact: Sequence[str] = ()) -> None:
+def start(run: Run, target: Target, **options: Any) -> asyncio.Task[None]:
     """Drive `run` in the background; it outlives the request and every viewer.
 
-    Must be called on the event loop's thread. The task gets an empty context: a view's
-    context would bind it to a request that is over long before the run is.
+    `options` are those of `Driver`. Must be called on the event loop's thread. The task gets
+    an empty context: a view's would bind it to a request that is over long before the run is.
     """
-    if run.is_final:
-        return  # Refused before it began.
-    driver = Driver(run, target, redact=redact)
+    driver = Driver(run, target, **options)
     task = asyncio.get_running_loop().create_task(
         driver.drive(), name=f"run-{run.pk}", context=contextvars.Context()
     )
     _running[run.pk] = (driver, task)
     task.add_done_callback(lambda _: _running.pop(run.pk, None))
+    return task
 
 
-async def run_to_end(
-    run: Run, target: Target, *, redact: Sequence[str] = (), listener: Listener | None = None
-) -> None:
-    """Drive `run` in the caller's task, for callers that wait for it (the command line)."""
-    if not run.is_final:
-        await Driver(run, target, redact=redact, listener=listener).drive()
-
-
-async def cancel(run: Run) -> bool:
-    """Stop the run if this process drives it, and wait until its state is stored.
-
-    Returns whether there was something to stop.
-    """
+def stop(run: Run) -> asyncio.Task[None] | None:
+    """Tell the run to stop, as its user asked; None if this process does not drive it."""
     if not (entry := _running.get(run.pk)):
-        return False
+        return None
     driver, task = entry
     driver.stop_requested = True
     task.cancel()
-    with contextlib.suppress(asyncio.CancelledError):
-        await asyncio.wait({task})
+    return task
+
+
+async def cancel(run: Run) -> bool:
+    """Stop the run and wait until its state is stored. Returns whether it was under way here."""
+    if not (task := stop(run)):
+        return False
+    await asyncio.wait({task})
     return True
-
-
-def is_running_here(pk: UUID) -> bool:
-    """Whether this process drives the run."""
-    return pk in _running

@@ -66,9 +66,7 @@ class Agent(models.Model):
     protocol = models.CharField(max_length=20, choices=Protocol, default=Protocol.NLWEB)
     binding = models.CharField(max_length=10, choices=Binding, default=Binding.HTTP)
     version = models.CharField(max_length=10, default="0.55")
-    auth = models.CharField(
-        "authentication", max_length=10, choices=Auth, default=Auth.NONE
-    )
+    auth = models.CharField("authentication", max_length=10, choices=Auth, default=Auth.NONE)
     auth_header = models.CharField("header", max_length=100, blank=True)
     auth_user = models.CharField("user name", max_length=200, blank=True)
     #: Token, key or password.
@@ -92,15 +90,19 @@ class Agent(models.Model):
     def __str__(self) -> str:
         return self.name
 
-    def natural_key(self) -> tuple[str]:
-        """The slug: what fixtures and the command line call the agent."""
-        return (self.slug,)
-
     def save(self, *args: object, **kwargs: object) -> None:
         """Save, with a slug made from the name where there is none."""
         if not self.slug:
             self.slug = self._free_slug()
         super().save(*args, **kwargs)  # type: ignore[arg-type]
+
+    def get_absolute_url(self) -> str:
+        """The page where the agent is edited."""
+        return reverse("agent", args=[self.slug])
+
+    def natural_key(self) -> tuple[str]:
+        """The slug: what fixtures and the command line call the agent."""
+        return (self.slug,)
 
     def _free_slug(self) -> str:
         base = slugify(self.name)[:80] or "agent"
@@ -108,10 +110,6 @@ class Agent(models.Model):
         while Agent.objects.filter(owner=self.owner, slug=slug).exclude(pk=self.pk).exists():
             slug, number = f"{base}-{number}", number + 1
         return slug
-
-    def get_absolute_url(self) -> str:
-        """The page where the agent is edited."""
-        return reverse("agent", args=[self.slug])
 
     def auth_headers(self) -> list[tuple[str, str]]:
         """The headers that authenticate, secrets in the clear. For the transport only."""

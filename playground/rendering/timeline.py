@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from playground.protocols.frames import BODY_KINDS, Frame, FrameKind
 from playground.rendering.bar import milliseconds
@@ -130,7 +131,7 @@ def _gaps(arrivals: list[tuple[int, int, FrameKind]], total: int, scale: float) 
     times = [at for at, _, _ in arrivals]
     return [
         Gap(round(a * scale, 2), round((b - a) * scale, 2), milliseconds((b - a) / 1000))
-        for a, b in zip(times, times[1:], strict=False)
+        for a, b in pairwise(times)
         if b - a > max(_GAP_US, total * _GAP_SHARE)
     ][:20]
 

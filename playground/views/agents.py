@@ -19,7 +19,7 @@ def agents(request: HttpRequest) -> HttpResponse:
         found = Agent.objects.owned_by(request.user)
         return render(request, "agents/list.html", {"agents": found})
     owner = request.user if request.user.is_authenticated else None
-    form = AgentForm(request.POST, instance=Agent(owner=owner))  # type: ignore[misc]
+    form = AgentForm(request.POST, instance=Agent(owner=owner))
     if not form.is_valid():
         return render(request, "agents/form.html", {"form": form, "agent": None}, status=422)
     agent = form.save()
@@ -40,7 +40,8 @@ def agent(request: HttpRequest, slug: str) -> HttpResponse:
     found = get_object_or_404(Agent.objects.owned_by(request.user), slug=slug)
     name = found.name
     if request.method != "POST":
-        return render(request, "agents/form.html", {"form": AgentForm(instance=found), "agent": found})
+        context = {"form": AgentForm(instance=found), "agent": found}
+        return render(request, "agents/form.html", context)
     form = AgentForm(request.POST, instance=found)
     if not form.is_valid():
         found.name = name  # The page's title says what is stored, not what was typed.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from dataclasses import dataclass, field
 from typing import Any
@@ -85,10 +86,8 @@ def _no_constant(name: str) -> None:
 def describe_call(call: Call) -> dict[str, Any]:
     """A call as a template shows it; values that authenticate appear as dots."""
     body = call.body.decode("utf-8", "replace")
-    try:
+    with contextlib.suppress(ValueError):
         body = json.dumps(json.loads(body), indent=2, ensure_ascii=False)
-    except ValueError:
-        pass
     return {
         "method": call.method,
         "url": call.url,

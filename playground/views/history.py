@@ -9,6 +9,7 @@ from django.shortcuts import render
 from playground.views.contexts import history_context
 from playground.views.runs import create
 
+
 def _list(request: HttpRequest) -> HttpResponse:
     words = request.GET.get("q", "").strip()[:200]
     try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import islice
+from operator import itemgetter
 from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
@@ -28,7 +29,8 @@ BLOCKS, BLOCK_BYTES = 100, 512 * 1024
 
 
 def _run(request: HttpRequest, pk: str) -> Run:
-    return get_object_or_404(Run.objects.owned_by(request.user), pk=pk)
+    run: Run = get_object_or_404(Run.objects.owned_by(request.user), pk=pk)
+    return run
 
 
 def _number(request: HttpRequest, name: str) -> int:
@@ -59,14 +61,16 @@ def events(request: HttpRequest, pk: str) -> HttpResponse:
     offset = _number(request, "offset")
     readings: Any = _readings(run)
     if request.GET.get("order") == "index":
-        indexed = [r for r in readings if any(_index(e) is not None for e in r[1])]
-        readings = sorted(indexed, key=lambda r: next(i for e in r[1] if (i := _index(e)) is not None))
+        indexed = [(index, r) for r in readings if (index := _index(r[1])) is not None]
+        readings = [r for _, r in sorted(indexed, key=itemgetter(0))]
     rows = rows_of(islice(readings, offset, offset + ROWS))
     return render(request, "runs/rows.html", {"run": run, "rows": rows})
 
 
-def _index(event: Event) -> int | None:
-    return event.index if isinstance(event, Result) else None
+def _index(events: list[Event]) -> Any:
+    """The index of the first result that has one."""
+    found = (e.index for e in events if isinstance(e, Result) and e.index is not None)
+    return next(found, None)
 
 
 @require_safe

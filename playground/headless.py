@@ -1,0 +1,122 @@
+"""Frames and events as lines: JSON Lines for programs, plain lines for people.
+
+Used by the management commands. What an agent sends is data, also on a terminal: control
+characters are taken out before it is printed.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from playground.models import Run
+from playground.protocols import events as ev
+from playground.protocols.frames import Frame, FrameKind
+from playground.protocols.problems import Problem
+from playground.rendering.cards import card_of
+from playground.rendering.rows import event_text
+
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+
+Fields = Callable[[Any], dict[str, Any]]
+
+#: For each kind of event the `type` of its line and what the line holds besides.
+LINES: Mapping[type[ev.Event], tuple[str, Fields]] = {
+    ev.Started: ("started", lambda e: {"meta": dict(e.meta)}),
+    ev.Result: ("result", lambda e: {"index": e.index, "item": e.item}),
+    ev.Text: ("text", lambda e: {"text": e.text, "delta": e.delta, "kind": e.kind}),
+    ev.Elicitation: (
+        "elicitation",
+        lambda e: {"text": e.text, "questions": [_question(q) for q in e.questions]},
+    ),
+    ev.Promise: (
+        "promise",
+        lambda e: {
+            "token": e.token,
+            "estimated_time": e.estimated_time,
+            "message": e.message,
+            "progress": e.progress,
+        },
+    ),
+    ev.Failure: (
+        "failure",
+        lambda e: {"code": e.code, "message": e.message, "details": e.details},
+    ),
+    ev.Completed: ("completed", lambda e: {"meta": dict(e.meta)}),
+    ev.Note: ("unknown", lambda e: {"name": e.name, "data": e.data, "reason": ""}),
+    ev.Unknown: ("unknown", lambda e: {"name": e.name, "data": e.data, "reason": e.reason}),
+}
+
+
+def _question(question: ev.Question) -> dict[str, Any]:
+    return {
+        "id": question.id,
+        "text": question.text,
+        "type": question.type,
+        "options": list(question.options),
+        "default": question.default,
+    }
+
+
+def json_lines(frame: Frame, events: Sequence[ev.Event]) -> Iterator[str]:
+    """The JSON Lines of one frame: one per event, and one for an error of the transfer."""
+    head = {"seq": frame.seq, "at_ms": round(frame.at_ms, 3)}
+    for event in events:
+        name, fields = LINES[type(event)]
+        yield _dump({**head, "type": name, **fields(event)})
+    if frame.kind is FrameKind.ERROR:
+        yield _dump({**head, "type": "error", **Problem.from_bytes(frame.data).to_json()})
+
+
+def end_line(run: Run, results: int, events: int) -> str:
+    """The last line: how the run ended."""
+    return _dump(
+        {
+            "type": "end",
+            "state": run.state,
+            "outcome": run.outcome,
+            "results": results,
+            "events": events,
+            "session_context": run.session_context,
+            "findings": [],
+        }
+    )
+
+
+def problem_line(run: Run, seq: int) -> str:
+    """The line of a problem that no frame carries: a reply that could not be read."""
+    at_ms = round((run.ended_us or 0) / 1000, 3)
+    return _dump({"seq": seq, "at_ms": at_ms, "type": "error", **(run.problem or {})})
+
+
+def text_lines(events: Sequence[ev.Event]) -> Iterator[str]:
+    """Events for people, a line each, results with their description."""
+    for event in events:
+        name, _ = LINES[type(event)]
+        if isinstance(event, ev.Result):
+            card = card_of(event.item)
+            number = "-" if event.index is None else f"{event.index + 1}."
+            yield plain(f"{number:>4} {card.title or card.text}  [{card.kind}]")
+            if card.title and card.text:
+                yield plain(f"     {card.text}")
+        elif isinstance(event, ev.Elicitation):
+            yield plain(f"  ?  {event.text}")
+            yield from (plain(f"     {_ask(question)}") for question in event.questions)
+        elif isinstance(event, ev.Text | ev.Failure | ev.Promise | ev.Unknown):
+            yield plain(f"{name:>4} {event_text(event)}")
+
+
+def _ask(question: ev.Question) -> str:
+    options = f" ({' / '.join(question.options)})" if question.options else ""
+    return f"{question.id}: {question.text}{options}"
+
+
+def plain(text: str) -> str:
+    """`text` without anything that a terminal would obey, on one line."""
+    return _CONTROL.sub("\ufffd", text.replace("\n", " ").replace("\t", " "))
+
+
+def _dump(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, default=str)
