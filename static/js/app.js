@@ -1,0 +1,18 @@
+// Everything that the page runs. Elements start themselves when they appear.
+
+import "./tabs.js";
+import "./copy-button.js";
+import "./json-field.js";
+import "./json-rows.js";
+import "./header-rows.js";
+import "./json-editor.js";
+import "./composer.js";
+import "./target.js";
+import "./problems.js";
+import "./pane-splitter.js";
+import "./work-bench.js";
+import "./commands.js";
+import "./command-palette.js";
+import "./highlight.js";
+import "./agent-form.js";
+import "./connection.js";

@@ -1,0 +1,111 @@
+// What can be done from anywhere: by key, by button (data-command) or from the palette.
+
+import { announce } from "./dom.js";
+import { recall, remember } from "./storage.js";
+
+const root = document.documentElement;
+const composer = () => document.querySelector("request-composer");
+const stopButton = () => document.querySelector('[data-action="stop"]:not([disabled])');
+const THEMES = ["system", "light", "dark"];
+
+/** id, label, keys to show, whether it can be done now, and doing it. */
+export const COMMANDS = [
+  {
+    id: "send",
+    label: "Send the request",
+    keys: "⌘⏎",
+    can: () => composer()?.isSendable,
+    run: () => composer().submit(),
+  },
+  { id: "stop", label: "Stop the run", keys: "Esc", can: stopButton, run: () => stopButton().click() },
+  { id: "new", label: "New request", can: composer, run: newRequest },
+  {
+    id: "palette",
+    label: "Commands",
+    keys: "⌘K",
+    hidden: true,
+    run: () => document.querySelector("command-palette").open(),
+  },
+  { id: "sidebar", label: "Show or hide the sidebar", keys: "⌘\\", can: composer, run: toggleSidebar },
+  { id: "theme", label: "Change the theme: system, light, dark", run: nextTheme },
+  { id: "help", label: "Keys and help", keys: "?", run: () => document.getElementById("help").showModal() },
+];
+
+export function runCommand(id) {
+  const command = COMMANDS.find((each) => each.id === id);
+  if (command && (command.can?.() ?? true)) command.run();
+}
+
+function newRequest() {
+  composer().dispatchEvent(new CustomEvent("composer:new"));
+  document.querySelector("work-bench").show("compose");
+  composer().querySelector("tab-set").show("tab-query");
+  composer().querySelector("json-field").focus();
+}
+
+function toggleSidebar() {
+  const closed = root.dataset.sidebar === "closed";
+  if (closed) delete root.dataset.sidebar;
+  else root.dataset.sidebar = "closed";
+  remember("sidebar", closed ? "open" : "closed");
+}
+
+function nextTheme() {
+  const now = THEMES.indexOf(recall("theme") ?? "system");
+  const theme = THEMES[(now + 1) % THEMES.length];
+  if (theme === "system") delete root.dataset.theme;
+  else root.dataset.theme = theme;
+  remember("theme", theme);
+  announce(`Theme: ${theme}`);
+}
+
+function isTyping(target) {
+  return target.closest("input, textarea, select, [contenteditable=true]") !== null;
+}
+
+function commandFor(event) {
+  if (event.metaKey || event.ctrlKey) {
+    if (event.shiftKey || event.altKey) return null;
+    return { Enter: "send", k: "palette", "\\": "sidebar" }[event.key] ?? null;
+  }
+  if (event.altKey || isTyping(event.target)) return null;
+  if (event.key === "?") return "help";
+  return event.key === "Escape" && !document.querySelector("dialog[open]") ? "stop" : null;
+}
+
+// In the capture phase: the code editor would keep ⌘⏎ for itself.
+document.addEventListener(
+  "keydown",
+  (event) => {
+    const id = commandFor(event);
+    if (!id) return;
+    event.preventDefault();
+    event.stopPropagation();
+    runCommand(id);
+  },
+  { capture: true },
+);
+
+document.addEventListener("click", (event) => {
+  const button = event.target.closest("[data-command]");
+  if (button) runCommand(button.dataset.command);
+  const fold = event.target.closest("[data-fold]");
+  if (fold) toggleFold(fold);
+  if (event.target.closest("[data-close]")) event.target.closest("dialog").close();
+  if (event.target instanceof HTMLDialogElement) event.target.close(); // the backdrop
+});
+
+function toggleFold(button) {
+  const open = button.getAttribute("aria-expanded") === "true";
+  button.setAttribute("aria-expanded", String(!open));
+  remember(`fold.${button.dataset.fold}`, open ? "closed" : "open");
+}
+
+for (const button of document.querySelectorAll("[data-fold]")) {
+  if (recall(`fold.${button.dataset.fold}`) === "closed") button.setAttribute("aria-expanded", "false");
+}
+
+if (!/Mac|iPhone|iPad/.test(navigator.platform)) {
+  for (const key of document.querySelectorAll("kbd"))
+    key.textContent = key.textContent.replace("⌘", "Ctrl ").trim();
+}

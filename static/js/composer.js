@@ -1,0 +1,101 @@
+// <request-composer> wraps the form #composer and keeps its parts together: whether it can be
+// sent, and why not. Emits on the form: "composer:change" (what would be sent has changed),
+// "composer:invalid" (it cannot be read at the moment).
+
+import { make } from "./dom.js";
+import { keysOf } from "./json-edit.js";
+import { documentOf } from "./request-document.js";
+
+class RequestComposer extends HTMLElement {
+  connectedCallback() {
+    if (this.form) return;
+    this.form = this.querySelector("form");
+    this.document = documentOf(this.form);
+    this.note = this.querySelector("[data-send-note]");
+    this.send = this.querySelector('button[type="submit"]');
+    this.document.addEventListener("change", () => this.#changed());
+    this.form.elements.headers.addEventListener("change", () => this.#emit("composer:change"));
+    this.form.addEventListener("htmx:configRequest", (event) => this.#guard(event));
+    this.form.addEventListener("htmx:afterRequest", (event) => this.#sent(event));
+    this.addEventListener("composer:new", () =>
+      this.document.write(emptyRequest(this.form.elements.version.value)),
+    );
+    this.#show();
+  }
+
+  get isSendable() {
+    return !this.document.obstacle;
+  }
+
+  submit() {
+    if (this.isSendable) this.form.requestSubmit(this.send);
+  }
+
+  #changed() {
+    this.querySelector("#compose-problems").replaceChildren();
+    this.#show();
+    this.#emit(this.isSendable ? "composer:change" : "composer:invalid");
+  }
+
+  #emit(name) {
+    this.form.dispatchEvent(new CustomEvent(name, { bubbles: true }));
+  }
+
+  #show() {
+    const { obstacle, error } = this.document;
+    this.send.disabled = Boolean(obstacle);
+    this.note.textContent = obstacle ? `Cannot be sent yet. ${obstacle}` : "";
+    this.note.toggleAttribute("data-obstacle", Boolean(obstacle));
+    this.toggleAttribute("data-broken", Boolean(error));
+    this.querySelector("[data-fix-json]").hidden = !error;
+    for (const panel of this.querySelectorAll("[data-form-panel]")) {
+      panel.inert = Boolean(error);
+      if (!error) this.#showSection(panel);
+    }
+  }
+
+  /** A section that is there but no object has no fields: say so, and offer to make it one. */
+  #showSection(panel) {
+    const keys = keysOf(panel.dataset.formPanel);
+    const node = this.document.node(keys);
+    const wrong = node && node.type !== "object";
+    const tab = this.querySelector(`[data-section="${panel.dataset.formPanel}"]`);
+    tab.toggleAttribute("data-filled", Boolean(node?.members?.length));
+    panel.querySelector(".section-note")?.remove();
+    if (!wrong || this.document.root.type !== "object") return;
+    const button = make("button", { type: "button", className: "btn btn--small" }, "Make it an object");
+    button.addEventListener("click", () => this.document.set(keys, "{}"));
+    const kind = { null: "null", array: "a list" }[node.type] ?? `a ${node.type}`;
+    panel.prepend(
+      make(
+        "p",
+        { className: "section-note" },
+        `“${keys[0]}” is ${kind} in the JSON, so it has no fields. `,
+        button,
+      ),
+    );
+  }
+
+  /** Stops a request without a query text, on the field that lacks it. */
+  #guard(event) {
+    if (event.target !== this.form) return;
+    const text = this.document.value(["query", "text"]);
+    if (text !== undefined && text !== null && String(text).trim()) return;
+    event.preventDefault();
+    const field = this.querySelector('json-field[data-pointer="/query/text"]');
+    this.querySelector("tab-set").show("tab-query");
+    field.problem = "Say what you are looking for: a request needs query.text.";
+    field.focus();
+  }
+
+  #sent(event) {
+    if (event.target === this.form && event.detail.successful)
+      this.querySelector("#compose-problems").replaceChildren();
+  }
+}
+
+function emptyRequest(version) {
+  return JSON.stringify({ query: { text: "" }, prefer: { streaming: true }, meta: { version } }, null, 2);
+}
+
+customElements.define("request-composer", RequestComposer);

@@ -1,0 +1,49 @@
+// Small helpers for building elements. Text goes in as text, never as markup.
+
+/** An element with properties, `data`/`aria` attributes and children. */
+export function make(tag, props = {}, ...children) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(props)) {
+    if (name in element && !name.startsWith("aria")) element[name] = value;
+    else element.setAttribute(name, value);
+  }
+  element.append(...children);
+  return element;
+}
+
+/** An icon of the page's sprite. */
+export function icon(name) {
+  const space = "http://www.w3.org/2000/svg";
+  const svg = document.createElementNS(space, "svg");
+  const use = document.createElementNS(space, "use");
+  svg.setAttribute("class", "icon");
+  svg.setAttribute("aria-hidden", "true");
+  use.setAttribute("href", `#i-${name}`);
+  svg.append(use);
+  return svg;
+}
+
+/** A button that shows only an icon; `label` is its name and tooltip. */
+export function iconButton(name, label, action) {
+  const button = make(
+    "button",
+    { type: "button", className: "icon-button icon-button--small", title: label, "aria-label": label },
+    icon(name),
+  );
+  button.addEventListener("click", action);
+  return button;
+}
+
+let serial = 0;
+
+/** An id that no other element has. */
+export function freshId(prefix) {
+  serial += 1;
+  return `${prefix}-${serial}`;
+}
+
+/** Says something to screen readers without moving anything. */
+export function announce(text) {
+  const region = document.getElementById("announce");
+  if (region) region.textContent = text;
+}

@@ -1,0 +1,63 @@
+// <header-rows> with a textarea that holds [["name", "value"], ...] as JSON: shows it as rows.
+// The textarea emits "change" whenever a row does. Unreadable JSON stays in the textarea.
+
+import { iconButton, make } from "./dom.js";
+
+class HeaderRows extends HTMLElement {
+  connectedCallback() {
+    if (this.source) return;
+    this.source = this.querySelector("textarea");
+    this.list = this.querySelector(".rows-list");
+    const pairs = this.#read();
+    if (!pairs) return;
+    this.source.hidden = true;
+    for (const pair of pairs) this.#addRow(...pair);
+    this.querySelector("[data-add]").addEventListener("click", () => this.#addRow("", "").focus());
+    this.list.addEventListener("input", () => this.#write());
+  }
+
+  #read() {
+    try {
+      const pairs = JSON.parse(this.source.value || "[]");
+      const good = Array.isArray(pairs) && pairs.every((pair) => Array.isArray(pair) && pair.length === 2);
+      return good ? pairs : null;
+    } catch {
+      return null;
+    }
+  }
+
+  #addRow(name, value) {
+    const props = { className: "input mono", autocomplete: "off", spellcheck: false };
+    const nameInput = make("input", {
+      ...props,
+      value: name,
+      placeholder: "Name",
+      "aria-label": "Name of the header",
+    });
+    const valueInput = make("input", {
+      ...props,
+      value,
+      placeholder: "value",
+      "aria-label": "Value of the header",
+    });
+    const row = make("div", { className: "row row--pair" }, nameInput, valueInput);
+    const remove = iconButton("close", "Remove the header", () => {
+      row.remove();
+      this.#write();
+      this.querySelector("[data-add]").focus();
+    });
+    row.append(remove);
+    this.list.append(row);
+    return nameInput;
+  }
+
+  #write() {
+    const rows = [...this.list.children].map((row) =>
+      [...row.querySelectorAll("input")].map((input) => input.value.trim()),
+    );
+    this.source.value = JSON.stringify(rows.filter(([name]) => name));
+    this.source.dispatchEvent(new Event("change", { bubbles: true }));
+  }
+}
+
+customElements.define("header-rows", HeaderRows);

@@ -1,0 +1,26 @@
+// <work-bench data-pane="compose">: on a phone one pane is shown at a time.
+
+class WorkBench extends HTMLElement {
+  connectedCallback() {
+    this.addEventListener("click", (event) => {
+      const button = event.target.closest("[data-show-pane]");
+      if (button) this.show(button.dataset.showPane);
+      else if (event.target.closest("[data-choose-agent]")) this.show("compose");
+    });
+    // The answer is what one wants to see after sending.
+    this.addEventListener("htmx:afterSwap", (event) => {
+      if (event.detail.target.id === "response") this.show("outcome");
+    });
+    if (this.querySelector("#response[data-run]")) this.show("outcome");
+  }
+
+  show(pane) {
+    this.dataset.pane = pane;
+    for (const button of this.querySelectorAll("[data-show-pane]")) {
+      if (button.dataset.showPane === pane) button.setAttribute("aria-current", "true");
+      else button.removeAttribute("aria-current");
+    }
+  }
+}
+
+customElements.define("work-bench", WorkBench);

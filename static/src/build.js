@@ -1,0 +1,30 @@
+// Bundles styles, page modules and the code editor into static/build/. The page also works
+// without: it then loads the sources themselves, and a textarea for JSON.
+
+import { fileURLToPath } from "node:url";
+import * as esbuild from "esbuild";
+
+const path = (name) => fileURLToPath(new URL(name, import.meta.url));
+
+const options = {
+  entryPoints: {
+    app: path("../js/app.js"),
+    styles: path("../css/app.css"),
+    editor: path("editor.js"),
+  },
+  outdir: path("../build"),
+  bundle: true,
+  minify: true,
+  format: "esm",
+  target: ["chrome123", "firefox128", "safari17.5"],
+  // A path in an error message should not depend on where the repository lies.
+  absWorkingDir: path("../.."),
+  logLevel: "info",
+};
+
+if (process.argv.includes("--watch")) {
+  const context = await esbuild.context(options);
+  await context.watch();
+} else {
+  await esbuild.build(options);
+}

@@ -1,0 +1,115 @@
+// The code editor of the JSON view: CodeMirror with JSON, folding, search and our own checks.
+// Loaded by static/js/json-editor.js, which hands in what it needs to know.
+
+import { autocompletion, closeBrackets, closeBracketsKeymap } from "@codemirror/autocomplete";
+import { defaultKeymap, history, historyKeymap, indentWithTab } from "@codemirror/commands";
+import { json } from "@codemirror/lang-json";
+import {
+  bracketMatching,
+  codeFolding,
+  foldGutter,
+  foldKeymap,
+  indentOnInput,
+  indentUnit,
+} from "@codemirror/language";
+import { linter, lintGutter } from "@codemirror/lint";
+import { highlightSelectionMatches, search, searchKeymap } from "@codemirror/search";
+import { Annotation } from "@codemirror/state";
+import {
+  drawSelection,
+  EditorView,
+  highlightActiveLine,
+  highlightActiveLineGutter,
+  highlightSpecialChars,
+  keymap,
+  lineNumbers,
+} from "@codemirror/view";
+import { completeRequest } from "./completion.js";
+import { theme } from "./theme.js";
+
+const fromOutside = Annotation.define();
+const LINT_DELAY_MS = 150;
+
+/**
+ * Puts an editor in place of `area` (a textarea, which stays in the form, hidden). `check`
+ * says what is wrong with a text ({message, offset} or null); `changed` hears what is typed.
+ * Returns {write(text)}.
+ */
+export function mount({ area, check, changed }) {
+  const view = new EditorView({
+    doc: area.value,
+    extensions: [...basics(), json(), theme, checks(check), reports(changed), labels(area)],
+  });
+  area.before(view.dom);
+  area.hidden = true;
+  return { write: (text) => replace(view, text) };
+}
+
+function basics() {
+  return [
+    lineNumbers(),
+    highlightActiveLineGutter(),
+    highlightSpecialChars(),
+    history(),
+    codeFolding(),
+    foldGutter(),
+    drawSelection(),
+    indentOnInput(),
+    indentUnit.of("  "),
+    bracketMatching(),
+    closeBrackets(),
+    autocompletion({ override: [completeRequest], icons: false }),
+    highlightActiveLine(),
+    highlightSelectionMatches(),
+    search({ top: true }),
+    EditorView.lineWrapping,
+    // Escape, then Tab leaves the editor: CodeMirror lets Tab go for two seconds after Escape.
+    keymap.of([
+      ...closeBracketsKeymap,
+      ...defaultKeymap,
+      ...searchKeymap,
+      ...historyKeymap,
+      ...foldKeymap,
+      indentWithTab,
+    ]),
+  ];
+}
+
+function checks(check) {
+  const diagnose = (view) => {
+    const problem = check(view.state.doc.toString());
+    if (!problem) return [];
+    const from = Math.min(problem.offset, view.state.doc.length);
+    return [{ from, to: from, severity: "error", message: problem.message }];
+  };
+  return [linter(diagnose, { delay: LINT_DELAY_MS }), lintGutter()];
+}
+
+function reports(changed) {
+  return EditorView.updateListener.of((update) => {
+    const isOurs = update.transactions.some((each) => each.annotation(fromOutside));
+    if (update.docChanged && !isOurs) changed(update.state.doc.toString());
+  });
+}
+
+function labels(area) {
+  return EditorView.contentAttributes.of({
+    "aria-label": `${area.getAttribute("aria-label")}. Press Escape, then Tab to leave.`,
+    "aria-describedby": area.getAttribute("aria-describedby"),
+  });
+}
+
+/** Replaces only what differs, so that the cursor, the folds and the undo history stay. */
+function replace(view, text) {
+  const old = view.state.doc.toString();
+  if (old === text) return;
+  let from = 0;
+  const shortest = Math.min(old.length, text.length);
+  while (from < shortest && old[from] === text[from]) from += 1;
+  let end = 0;
+  while (end < shortest - from && old.at(-1 - end) === text.at(-1 - end)) end += 1;
+  view.dispatch({
+    changes: { from, to: old.length - end, insert: text.slice(from, text.length - end) },
+    annotations: fromOutside.of(true),
+  });
+}
