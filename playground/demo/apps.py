@@ -1,0 +1,13 @@
+"""The app that Django installs where the demo is switched on."""
+
+from __future__ import annotations
+
+from django.apps import AppConfig
+
+
+class DemoConfig(AppConfig):
+    """The demo agent and its corpus."""
+
+    name = "playground.demo"
+    label = "demo"
+    verbose_name = "Demo agent"

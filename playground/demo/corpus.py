@@ -1,0 +1,167 @@
+"""The corpus in memory: documents with the facts that filters need, read from the ORM once."""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from playground.demo.index import Index, Row
+from playground.demo.models import Item
+
+_DURATION = re.compile(
+    r"P(?:(?P<days>\d{1,4})D)?"
+    r"(?:T(?:(?P<hours>\d{1,5})H)?(?:(?P<minutes>\d{1,6})M)?(?:(?P<seconds>\d{1,7})S)?)?",
+    re.ASCII,
+)
+#: What a meal costs about, in dollars a person, where only signs are given.
+_PRICE_RANGES = {"$": 15.0, "$$": 30.0, "$$$": 60.0, "$$$$": 120.0}
+
+
+def minutes_of(duration: str) -> float | None:
+    """An ISO 8601 duration of days to seconds, in minutes; None if it is not one."""
+    match = _DURATION.fullmatch(duration)
+    if not match or not any(match.groupdict().values()):
+        return None
+    parts = {name: int(value or 0) for name, value in match.groupdict().items()}
+    return parts["days"] * 1440 + parts["hours"] * 60 + parts["minutes"] + parts["seconds"] / 60
+
+
+def diet_key(name: str) -> str:
+    """One spelling for a diet: `GlutenFreeDiet`, its URL and `gluten-free` are all glutenfree."""
+    key = re.sub(r"[\W_]", "", name.rpartition("/")[2].lower()).removesuffix("diet")
+    return {"lowlactose": "dairyfree", "lactosefree": "dairyfree", "celiac": "glutenfree"}.get(
+        key, key
+    )
+
+
+def strings(value: Any) -> list[str]:
+    """The strings in a value that may be one string or a list of them."""
+    values = value if isinstance(value, list) else [value]
+    return [v for v in values if isinstance(v, str)]
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One document of the corpus with the facts that filters ask for."""
+
+    document: Mapping[str, Any]
+    site: str
+    kind: str
+
+    @property
+    def name(self) -> str:
+        """What people call it."""
+        return str(self.document.get("name") or self.document.get("headline") or "")
+
+    @cached_property
+    def minutes(self) -> float | None:
+        """How long it takes to cook, None for what is not cooked."""
+        for field in ("totalTime", "cookTime"):
+            if found := strings(self.document.get(field)):
+                return minutes_of(found[0])
+        return None
+
+    @cached_property
+    def diets(self) -> frozenset[str]:
+        """The diets it suits, in one spelling."""
+        diets = {diet_key(diet) for diet in strings(self.document.get("suitableForDiet"))}
+        return frozenset(diets | ({"vegetarian", "dairyfree"} if "vegan" in diets else set()))
+
+    @cached_property
+    def cuisines(self) -> frozenset[str]:
+        """Its cuisines in lower case."""
+        doc = self.document
+        found = strings(doc.get("recipeCuisine")) + strings(doc.get("servesCuisine"))
+        return frozenset(cuisine.lower() for cuisine in found)
+
+    @cached_property
+    def ingredients(self) -> str:
+        """All ingredients as one text in lower case, "" for what has none."""
+        return "\n".join(strings(self.document.get("recipeIngredient"))).lower()
+
+    @cached_property
+    def price(self) -> float | None:
+        """What it costs in dollars: a product, the meal of a recipe, a meal a person."""
+        if price_range := self.document.get("priceRange"):
+            return _PRICE_RANGES.get(str(price_range))
+        cost = self.document.get("estimatedCost") or {}
+        offer = self.document.get("offers") or {}
+        value = cost.get("value", offer.get("price"))
+        return None if value is None else float(value)
+
+    @cached_property
+    def place(self) -> str:
+        """Its address in lower case, "" for what is nowhere in particular."""
+        address = self.document.get("address") or {}
+        return " ".join(str(part) for part in address.values()).lower()
+
+    @cached_property
+    def keywords(self) -> str:
+        """Everything that sorts it: keywords, category, cuisine, genre; in lower case."""
+        doc = self.document
+        fields = ("keywords", "recipeCategory", "recipeCuisine", "servesCuisine", "genre")
+        found = [text for field in fields for text in strings(doc.get(field))]
+        return "; ".join([*found, *sorted(self.diets), self.kind]).lower()
+
+    @property
+    def rating(self) -> float:
+        """Its average rating, 0 where there is none."""
+        return float((self.document.get("aggregateRating") or {}).get("ratingValue") or 0)
+
+    @property
+    def row(self) -> Row:
+        """What of it is searched."""
+        more = [self.place, *strings(self.document.get("articleBody"))]
+        text = " ".join([str(self.document.get("description") or ""), *more])
+        return Row(self.name, self.keywords, self.ingredients, text)
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """All entries, and the index over them."""
+
+    entries: Sequence[Entry]
+    index: Index
+
+    @classmethod
+    def of(cls, documents: Iterable[tuple[str, Mapping[str, Any]]]) -> Corpus:
+        """A corpus of (site, document) pairs."""
+        entries = [Entry(doc, site, str(doc.get("@type", "Thing"))) for site, doc in documents]
+        return cls(entries, Index(entry.row for entry in entries))
+
+    @cached_property
+    def sites(self) -> list[str]:
+        """The names of the sites, in order."""
+        return sorted({entry.site for entry in self.entries})
+
+    def of_kind(self, kind: str) -> list[Entry]:
+        """The entries of one schema.org type, in the order of the corpus."""
+        return [entry for entry in self.entries if entry.kind == kind]
+
+
+_lock = threading.Lock()
+_corpus: Corpus | None = None
+
+
+def load() -> Corpus:
+    """The corpus of this process. Reads the database the first time; run it in a thread.
+
+    An empty table is not remembered, so that the fixture may be loaded while the site runs.
+    """
+    global _corpus
+    with _lock:
+        if _corpus is not None:
+            return _corpus
+        corpus = Corpus.of(Item.objects.values_list("site", "document"))
+        if corpus.entries:
+            _corpus = corpus
+        return corpus
+
+
+def loaded() -> Corpus | None:
+    """The corpus of this process if it has been read; needs no thread."""
+    return _corpus

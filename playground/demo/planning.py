@@ -1,0 +1,151 @@
+"""Answers that are put together from several recipes: a week's meal plan, a menu for guests."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Mapping, Sequence
+from datetime import date, timedelta
+from typing import Any
+
+from playground.demo.asking import Ask
+from playground.demo.corpus import Corpus, Entry, diet_key, strings
+from playground.demo.criteria import contains
+from playground.demo.failures import FailureError, invalid_parameter
+from playground.demo.presenting import Links, item, listed, short
+from playground.demo.replying import Document
+from playground.demo.searching import said_diets
+
+_DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+_MEALS = ("breakfast", "lunch", "dinner")
+_SHELVES: Mapping[str, tuple[str, ...]] = {
+    "Dairy and eggs": ("egg", "milk", "butter", "cream", "cheese", "yogurt", "feta", "parmesan",
+                       "mozzarella", "ricotta", "halloumi", "gruyère"),
+    "Fish and meat": ("fish", "seafood", "meat"),
+    "Grains and pulses": ("rice", "pasta", "spaghetti", "linguine", "penne", "orzo", "bread",
+                          "oat", "quinoa", "lentil", "chickpea", "bean", "couscous", "noodle",
+                          "tortilla", "flour", "bulgur", "polenta", "tofu"),
+    "Vegetables and fruit": ("onion", "garlic", "tomato", "potato", "carrot", "spinach", "lemon",
+                             "lime", "pepper", "courgette", "aubergine", "mushroom", "apple",
+                             "banana", "berry", "blueberries", "cabbage", "leek", "cucumber",
+                             "avocado", "ginger", "basil", "parsley", "coriander", "mint", "dill",
+                             "squash", "kale", "broccoli", "pumpkin", "peas", "celery"),
+}  # fmt: skip
+_COURSES: Mapping[str, frozenset[str]] = {
+    "starter": frozenset({"starter", "soup"}),
+    "main": frozenset({"dinner"}),
+    "side": frozenset({"side", "salad"}),
+    "dessert": frozenset({"dessert"}),
+}
+
+
+def meal_plan(corpus: Corpus, ask: Ask, today: date) -> list[Document]:
+    """A MealPlan for the week that begins next Monday, and its ShoppingList.
+
+    The same request gets the same plan: choices follow from the text. Raises `FailureError`
+    NO_RESULTS when the corpus lacks a meal for the diet.
+    """
+    monday = today + timedelta(days=7 - today.weekday())
+    meals = {name: _choose(corpus, ask, name) for name in _MEALS}
+    used: list[Entry] = []
+    days: list[Document] = []
+    for number, day in enumerate(_DAYS):
+        chosen = {name: pool[number % len(pool)] for name, pool in meals.items()}
+        used += chosen.values()
+        days.append({"day": day, **{name: short(entry) for name, entry in chosen.items()}})
+    context = "https://schema.org"
+    period = {
+        "startDate": monday.isoformat(),
+        "endDate": (monday + timedelta(days=6)).isoformat(),
+    }
+    return [
+        {
+            "@type": "MealPlan",
+            "@context": context,
+            "name": f"Your meal plan for the week of {monday:%-d %B}",
+            "description": "Three meals a day, chosen from the recipes of this agent.",
+            **period,
+            "meals": days,
+        },
+        {
+            "@type": "ShoppingList",
+            "@context": context,
+            "name": f"Shopping list for the week of {monday:%-d %B}",
+            "description": "Everything that the meal plan needs, by shelf.",
+            "items": _shopping(used),
+        },
+    ]
+
+
+def menu(corpus: Corpus, answers: Mapping[str, Any], links: Links) -> list[Document]:
+    """A summary and a recipe for each course of a dinner party. Raises `FailureError`."""
+    guests = answers.get("guests", 6)
+    if isinstance(guests, bool) or not isinstance(guests, int | float) or guests < 1:
+        raise invalid_parameter("guests", guests, "number", "a number of at least 1")
+    wanted = [c.lower() for c in strings(answers.get("courses")) if c.lower() in _COURSES]
+    diets = {diet_key(d) for d in strings(answers.get("dietary_restrictions")) if d != "none"}
+    wishes = understandable(answers.get("wishes"))
+    chosen: list[Entry] = []
+    for course in wanted or ["starter", "main", "dessert"]:
+        pool = [
+            entry
+            for entry in corpus.of_kind("Recipe")
+            if diets <= entry.diets and _COURSES[course] & _categories(entry)
+        ]
+        if not pool:
+            raise FailureError("NO_RESULTS", f"There is no {course} here for that diet.")
+        # What was wished for first, then what others liked best.
+        chosen.append(max(pool, key=lambda entry: (_fits(entry, wishes), entry.rating)))
+    children = " It is mild enough for children." if answers.get("with_children") is True else ""
+    names = listed([entry.name for entry in chosen])
+    text = f"A menu for {guests:g} guests: {names}.{children}"
+    return [{"@type": "SearchSummary", "text": text}, *(item(entry, links) for entry in chosen)]
+
+
+def understandable(wishes: Any) -> list[str]:
+    """The words of a wish that can name an ingredient or a dish."""
+    return [word for text in strings(wishes) for word in re.findall(r"\w{4,}", text.lower())]
+
+
+def _fits(entry: Entry, wishes: Sequence[str]) -> int:
+    text = f"{entry.name.lower()}\n{entry.ingredients}"
+    return sum(contains(text, word) for word in wishes)
+
+
+def _categories(entry: Entry) -> frozenset[str]:
+    return frozenset(c.lower() for c in strings(entry.document.get("recipeCategory")))
+
+
+def _choose(corpus: Corpus, ask: Ask, meal: str) -> list[Entry]:
+    """The recipes for one meal of each day, in an order that follows from the request."""
+    diets = said_diets(ask)
+    pool = [
+        entry
+        for entry in corpus.of_kind("Recipe")
+        if meal in _categories(entry) and diets <= entry.diets
+    ]
+    if not pool:
+        raise FailureError("NO_RESULTS", f"There is no {meal} here for that diet.")
+
+    def order(entry: Entry) -> str:
+        return hashlib.sha256(f"{ask.text}\n{entry.name}".encode(errors="replace")).hexdigest()
+
+    return sorted(pool, key=order)[: len(_DAYS)]
+
+
+def _shopping(entries: Sequence[Entry]) -> list[Document]:
+    """All ingredients by shelf, each once, in the order of the week."""
+    needed = dict.fromkeys(
+        text for entry in entries for text in strings(entry.document.get("recipeIngredient"))
+    )
+    shelves: dict[str, list[str]] = {name: [] for name in (*_SHELVES, "Cupboard")}
+    for text in needed:
+        shelves[_shelf(text.lower())].append(text)
+    return [{"category": name, "items": texts} for name, texts in shelves.items() if texts]
+
+
+def _shelf(text: str) -> str:
+    for name, words in _SHELVES.items():
+        if any(contains(text, word) for word in words):
+            return name
+    return "Cupboard"

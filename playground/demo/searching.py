@@ -1,0 +1,108 @@
+"""Finds and ranks what a request asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from playground.demo import criteria as filtering
+from playground.demo.asking import Ask
+from playground.demo.corpus import Corpus, Entry, strings
+from playground.demo.criteria import ANSWERS, Criteria
+from playground.demo.failures import FailureError
+from playground.demo.index import words_of
+from playground.demo.wishes import Wish, diets_in, excluded, understand
+
+#: How much a synonym, and a word from the context, counts beside a word of the question.
+_RELATED, _CONTEXT = 0.3, 0.15
+#: Entries that fit less than this share of the best are noise: one common word in common.
+_CUTOFF = 0.2
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a search found: the best entries, best first."""
+
+    entries: list[Entry]
+    #: How many fit, including those beyond the limit.
+    total: int
+    criteria: Criteria
+
+
+def answers(ask: Ask) -> dict[str, Any]:
+    """Answers to this agent's questions, from the query or from a context object."""
+    return {
+        name: source[name]
+        for source in (ask.context, ask.filters)
+        for name in ANSWERS
+        if source.get(name) is not None
+    }
+
+
+def find(corpus: Corpus, ask: Ask) -> Found:
+    """What fits the request best.
+
+    Raises `FailureError`: INVALID_QUERY for a text without words, INVALID_PARAMETER for an
+    impossible filter, NO_RESULTS when nothing fits.
+    """
+    if not words_of(ask.text):
+        raise FailureError("INVALID_QUERY", "There is no word in query.text.")
+    wish = understand(ask.text)
+    criteria = _criteria(ask, wish)
+    if criteria.site and criteria.site not in corpus.sites:
+        raise FailureError(
+            "NO_RESULTS",
+            f"There is no site {criteria.site} here; there are {', '.join(corpus.sites)}.",
+        )
+    ranked = _ranked(corpus, wish, ask.context)
+    entries = [entry for entry in ranked if criteria.admits(entry)]
+    # A sauce or a protein is a preference: better another dish than none.
+    entries = [entry for entry in entries if criteria.prefers(entry)] or entries
+    if not entries:
+        raise FailureError("NO_RESULTS", f"Nothing here fits “{ask.text[:200]}”.")
+    return Found(entries[: criteria.limit], len(entries), criteria)
+
+
+def said_diets(ask: Ask) -> frozenset[str]:
+    """The diets that the question or its context mentions in words."""
+    return diets_in(f"{ask.text}\n{_said(ask)}")
+
+
+def _said(ask: Ask) -> str:
+    """What the context says about the person and the occasion."""
+    parts = (part for name in ("memory", "text") for part in strings(ask.context.get(name)))
+    return "\n".join(parts)
+
+
+def _criteria(ask: Ask, wish: Wish) -> Criteria:
+    """The filters, and the constraints said in words where no filter says otherwise."""
+    criteria = filtering.read({**ask.filters, **answers(ask)})
+    said = _said(ask)
+    minutes = criteria.max_minutes if criteria.max_minutes is not None else wish.max_minutes
+    return replace(
+        criteria,
+        kinds=criteria.kinds or wish.kinds,
+        dishes_for=said_diets(ask),
+        without=wish.without | excluded(said),
+        max_minutes=minutes,
+    )
+
+
+def _ranked(corpus: Corpus, wish: Wish, context: Mapping[str, Any]) -> list[Entry]:
+    """The entries that have anything to do with the question, best first."""
+    if not wish.words:
+        return sorted(corpus.entries, key=lambda entry: -entry.rating)
+    scores = dict(corpus.index.scores(wish.words))
+    for position, score in corpus.index.scores(wish.related).items():
+        scores[position] = scores.get(position, 0) + score * _RELATED
+    if not scores:
+        return []
+    least = max(scores.values()) * _CUTOFF
+    said = [*strings(context.get("prev")), *strings(context.get("text"))]
+    said += strings(context.get("memory"))
+    for position, score in corpus.index.scores(understand(" ".join(said)).words).items():
+        if position in scores:
+            scores[position] += score * _CONTEXT
+    best = sorted(scores, key=lambda position: (-scores[position], position))
+    return [corpus.entries[position] for position in best if scores[position] >= least]

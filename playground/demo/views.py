@@ -1,0 +1,166 @@
+"""The endpoints of the agent, section 7.1 (`ask`, `await`), its two lists, and its pages."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections import deque
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from typing import Any
+
+from asgiref.sync import sync_to_async
+from django.conf import settings
+from django.contrib.auth.decorators import login_not_required
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import render
+from django.urls import reverse
+
+from playground.demo import agent, asking, corpus, pages, replying
+from playground.demo.asking import Ask
+from playground.demo.corpus import Corpus
+from playground.demo.failures import FailureError
+from playground.demo.http import endpoint, event_stream, json_response
+from playground.demo.presenting import Links
+from playground.demo.promising import Promises
+from playground.demo.replying import Answer, Whole, meta
+
+logger = logging.getLogger("playground.demo")
+promises = Promises()
+
+#: Seconds between two events of a stream, at pace 1: slow enough to be watched.
+_PAUSE = 0.06
+#: Most recent things saved by actions: shared by everyone, gone with the process.
+_LISTS: dict[str, deque[Any]] = {"cookbook": deque(maxlen=100), "cart": deque(maxlen=100)}
+_MAX_SAVED = 20_000
+
+
+@endpoint
+async def ask(request: HttpRequest) -> HttpResponseBase:
+    """`POST /ask`: an answer, questions, a promise or a failure, as JSON or as a stream."""
+
+    async def answer(document: Mapping[str, Any]) -> HttpResponseBase:
+        began = time.monotonic()
+        asked = asking.read_ask(
+            document, request.headers.get("Accept", ""), request.GET.get("pace")
+        )
+        reply = agent.ask(await _corpus(), promises, asked, _links(request))
+        if isinstance(reply, Answer) and asked.streaming:
+            return event_stream(_events(asked, reply, began))
+        return _json(reply, asked.version, asked.session, began)
+
+    return await _replying(request, answer)
+
+
+@endpoint
+async def await_(request: HttpRequest) -> HttpResponseBase:
+    """`POST /await`: how a promised task is doing, its answer, or its end (section 4.2)."""
+
+    async def answer(document: Mapping[str, Any]) -> HttpResponseBase:
+        began = time.monotonic()
+        awaited = asking.read_await(document)
+        task = promises.task(awaited.token)
+        reply = agent.await_(await _corpus(), promises, awaited)
+        return _json(reply, awaited.version, {**task.ask.session, **awaited.session}, began)
+
+    return await _replying(request, answer)
+
+
+@endpoint
+async def saved(request: HttpRequest, name: str) -> HttpResponseBase:
+    """`POST` adds to the cookbook or the cart, `GET` shows it: what the actions call."""
+    items = _LISTS[name]
+    if request.method == "POST":
+        if len(request.body) > _MAX_SAVED:
+            return json_response({"error": "That is too much to save."}, 413)
+        try:
+            items.append(asking.read_json(request.body))
+        except FailureError as failure:
+            return json_response({"error": failure.message}, 400)
+        return json_response({"saved": True, "list": name, "count": len(items)}, 201)
+    if request.method != "GET":
+        return json_response({"error": "GET or POST"}, 405, {"Allow": "GET, POST"})
+    return json_response({"list": name, "count": len(items), "items": list(items)})
+
+
+@login_not_required
+def page(request: HttpRequest) -> HttpResponse:
+    """For people: what the agent can do, questions to copy, and the scenarios."""
+    origin = request.build_absolute_uri("/").rstrip("/")
+    return render(request, "demo/index.html", pages.context(origin))
+
+
+async def _replying(
+    request: HttpRequest, answer: Callable[[Mapping[str, Any]], Awaitable[HttpResponseBase]]
+) -> HttpResponseBase:
+    """Read the request, answer it, and turn whatever goes wrong into a failure reply."""
+    version, session = asking.VERSIONS[-1], None
+    try:
+        if request.method != "POST":
+            failure = FailureError("INVALID_QUERY", "Ask with POST.")
+            document = replying.failure(failure, version, None)
+            return json_response(document, 405, {"Allow": "POST"})
+        asked = asking.read_json(request.body)
+        version = asking.version_of(asked)
+        session = asking.session_of(asked)
+        return await answer(asked)
+    except FailureError as error:
+        failure = error
+    except Exception:
+        logger.exception("The demo agent could not answer")
+        failure = FailureError("INTERNAL_ERROR")
+    document = replying.failure(failure, version, session)
+    return json_response(document, failure.status, failure.headers)
+
+
+async def _corpus() -> Corpus:
+    return corpus.loaded() or await sync_to_async(corpus.load)()
+
+
+def _links(request: HttpRequest) -> Links:
+    return Links(
+        # Without the hash of the manifest: an item's picture has one address for good.
+        static=request.build_absolute_uri(settings.STATIC_URL),
+        cookbook=request.build_absolute_uri(reverse("demo-cookbook")),
+        cart=request.build_absolute_uri(reverse("demo-cart")),
+    )
+
+
+def _json(
+    reply: Answer | Whole, version: str, session: Mapping[str, Any], began: float
+) -> HttpResponse:
+    """A reply in one piece."""
+    if isinstance(reply, Whole):
+        body, more, kind, status = reply.body, reply.meta, reply.kind, reply.status
+    else:
+        body, more, kind, status = {"results": reply.items}, reply.meta, "answer", 200
+    if kind == "answer":
+        more = {**more, "processing_time_ms": _milliseconds(began)}
+    return json_response({"_meta": meta(kind, version, session, **more), **body}, status)
+
+
+async def _events(asked: Ask, reply: Answer, began: float) -> AsyncIterator[bytes]:
+    """An answer as server-sent events (section 6.1; 0.54 examples, section 5)."""
+    event = replying.event
+    version = asked.version
+    opening = meta("answer", version, None, streaming=True)
+    yield event("start", {"_meta": opening})
+    index = 0
+    for part in reply.parts:
+        await asyncio.sleep(_PAUSE * asked.pace)
+        if part.item is not None:
+            yield event("result", {"index": index, "item": part.item})
+            index += 1
+        else:
+            yield event("content", part.content)
+    if reply.failure:
+        yield event("error", replying.failure(reply.failure, version, asked.session))
+    more = {**reply.meta, "total_items": index, "processing_time_ms": _milliseconds(began)}
+    yield event("complete", {"_meta": meta("answer", version, asked.session, **more)})
+    if reply.farewell:
+        yield event("end", {"message": reply.farewell})
+
+
+def _milliseconds(began: float) -> int:
+    return round((time.monotonic() - began) * 1000)
