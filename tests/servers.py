@@ -93,8 +93,6 @@ async def serve(
             await _follow(answer(request) if answer else script, reader, writer)
         except (ConnectionError, asyncio.IncompleteReadError):
             server.gone.set()
-        except _Gone:
-            server.gone.set()
         finally:
             tasks.discard(task)
             writer.close()
@@ -119,10 +117,6 @@ def free_port() -> int:
         return port
 
 
-class _Gone(Exception):
-    """The client has closed the connection."""
-
-
 async def _request(reader: asyncio.StreamReader) -> bytes:
     start = await reader.readuntil(b"\r\n\r\n")
     for line in start.lower().split(b"\r\n"):
@@ -143,7 +137,7 @@ async def _follow(
         elif step is HOLD:
             while await reader.read(1024):
                 pass
-            raise _Gone
+            raise ConnectionResetError
         elif step is RESET:
             # Lingering for no time turns the close into a reset (RST).
             raw = writer.get_extra_info("socket")

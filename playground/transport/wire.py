@@ -43,8 +43,7 @@ def prepare(call: Call) -> WireRequest:
     except UnicodeEncodeError as error:
         raise CallError(explain.unsendable(error)) from error
     names = {name.lower() for name, _ in own}
-    if b"transfer-encoding" in names:
-        raise CallError(explain.unsendable("Transfer-Encoding is the playground's to choose."))
+    _check_framing(own, call.body)
     host = [header for header in own if header[0].lower() == b"host"]
     headers = host or [(b"Host", url.netloc)]
     headers += [header for header in own if header[0].lower() != b"host"]
@@ -94,6 +93,15 @@ def head_as_received(
     shown = redactor.headers(headers, ("set-cookie", "set-cookie2"))
     first = b"%b %d %b\r\n" % (version, status, redactor.data(reason))
     return first + b"".join(b"%b: %b\r\n" % header for header in shown) + b"\r\n"
+
+
+def _check_framing(headers: list[tuple[bytes, bytes]], body: bytes) -> None:
+    """Headers must not say something else about the body than what will be sent."""
+    for name, value in headers:
+        if name.lower() == b"transfer-encoding":
+            raise CallError(explain.unsendable("Transfer-Encoding cannot be set by hand."))
+        if name.lower() == b"content-length" and value != b"%d" % len(body):
+            raise CallError(explain.unsendable(f"The body has {len(body)} bytes."))
 
 
 def _value(value: str) -> bytes:

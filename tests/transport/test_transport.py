@@ -99,12 +99,11 @@ class TestResponse:
 
     async def test_one_read_gives_one_list(self) -> None:
         body = b"".join(chunk(b"data: %d\n\n" % number) for number in range(500))
-        sizes: list[int] = []
         async with serve(STREAM_HEAD + body + LAST_CHUNK) as server:
-            async for batch in Transport(Policy(), Limits()).send(
-                Call("GET", server.url), counter()
-            ):
-                sizes.append(sum(frame.kind is FrameKind.EVENT for frame in batch))
+            batches = Transport(Policy(), Limits()).send(Call("GET", server.url), counter())
+            sizes = [
+                sum(frame.kind is FrameKind.EVENT for frame in batch) async for batch in batches
+            ]
         assert sum(sizes) == 500
         assert max(sizes) > 100
 

@@ -1,0 +1,250 @@
+"""Connecting: one lookup, the policy on each address, TLS in words."""
+
+from __future__ import annotations
+
+import asyncio
+import datetime as dt
+import ipaddress
+import json
+import ssl
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
+
+from playground.limits import Limits
+from playground.protocols.calls import Call
+from playground.protocols.frames import FrameKind
+from playground.protocols.problems import Stage
+from playground.transport import Policy, Transport
+from playground.transport.backend import resolve
+from playground.transport.transport import default_ssl_context
+from tests.servers import HOLD, RESET, reply, serve
+from tests.transport.conftest import Recording, counter, record
+
+OK = reply(b"{}")
+HOSTED = Policy.from_settings(True)
+
+
+class TestPolicy:
+    @pytest.mark.parametrize(
+        "host",
+        ["127.0.0.1", "[::1]", "localhost", "127.1", "2130706433", "0x7f.1", "[::ffff:127.0.0.1]"],
+    )
+    async def test_a_hosted_playground_calls_no_private_address(self, host: str) -> None:
+        async with serve(OK) as server:
+            transport = Transport(HOSTED, Limits())
+            frames = await record(f"http://{host}:{server.port}/", transport=transport)
+        assert frames.kinds == ["CALL", "ERROR"]
+        assert (frames.problem.state, frames.problem.stage) == ("refused", Stage.POLICY)
+        assert "loopback" in frames.problem.cause
+        assert server.requests == []
+
+    async def test_metadata_is_refused_locally_too(self, resolver) -> None:  # type: ignore[no-untyped-def]
+        resolver(["169.254.169.254"])
+        frames = await record("http://agent.example/")
+        assert (frames.problem.state, frames.problem.stage) == ("refused", Stage.POLICY)
+        assert "metadata" in frames.problem.cause
+
+    async def test_the_address_behind_a_name_stays_unsaid(self, resolver) -> None:  # type: ignore[no-untyped-def]
+        resolver(["10.20.30.40"])
+        frames = await record("http://agent.example/", transport=Transport(HOSTED, Limits()))
+        assert frames.problem.stage is Stage.POLICY
+        assert b"10.20" not in b"".join(frame.data for frame in frames)
+
+    async def test_an_allowed_name(self, resolver) -> None:  # type: ignore[no-untyped-def]
+        resolver(["127.0.0.1"])
+        policy = Policy.from_settings(True, ["agent.internal"])
+        async with serve(OK) as server:
+            frames = await record(
+                f"http://agent.internal:{server.port}/", transport=Transport(policy, Limits())
+            )
+        assert frames[-1].kind is FrameKind.END
+
+    async def test_a_rebinding_name_is_never_asked_twice(self, resolver) -> None:  # type: ignore[no-untyped-def]
+        asked = resolver(["127.0.0.1"], ["169.254.169.254"])
+        async with serve(OK) as server:
+            frames = await record(f"http://agent.example:{server.port}/")
+        assert frames[-1].kind is FrameKind.END
+        assert asked == ["agent.example"]
+
+    async def test_each_call_is_decided_anew(self, resolver) -> None:  # type: ignore[no-untyped-def]
+        resolver(["127.0.0.1"], ["169.254.169.254"])
+        transport = Transport(Policy(), Limits())
+        async with serve(OK) as server:
+            url = f"http://agent.example:{server.port}/"
+            await record(url, transport=transport)
+            frames = await record(url, transport=transport)
+        assert frames.problem.stage is Stage.POLICY
+        assert len(server.requests) == 1
+
+    async def test_refused_addresses_of_a_name_are_left_out(self, resolver) -> None:  # type: ignore[no-untyped-def]
+        resolver(["169.254.169.254", "fe80::1", "127.0.0.1"])
+        async with serve(OK) as server:
+            frames = await record(f"http://agent.example:{server.port}/")
+        assert frames[-1].kind is FrameKind.END
+
+    async def test_the_next_address_is_tried(self, resolver) -> None:  # type: ignore[no-untyped-def]
+        resolver(["127.0.0.2", "::1", "127.0.0.1"])
+        async with serve(OK) as server:
+            frames = await record(f"http://agent.example:{server.port}/")
+        assert frames[-1].kind is FrameKind.END
+
+
+async def test_the_system_resolves_names() -> None:
+    assert await resolve("127.0.0.1", 80) == ["127.0.0.1"]
+    assert set(await resolve("localhost", 80)) <= {"127.0.0.1", "::1"}
+
+
+async def test_resolving_has_a_time_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def never(host: str, port: int) -> list[str]:
+        await asyncio.Event().wait()
+        return []
+
+    monkeypatch.setattr("playground.transport.backend.resolve", never)
+    frames = await record("http://agent.example/", limits=Limits(connect_timeout=0.2))
+    problem = frames.problem
+    assert (problem.state, problem.stage, problem.limit) == (
+        "failed",
+        Stage.RESOLVE,
+        "connect_timeout",
+    )
+
+
+NOW = dt.datetime.now(dt.UTC)
+DAY = dt.timedelta(days=1)
+
+
+class Certificate:
+    """A self-signed certificate and the contexts of the server that has it and who trusts it."""
+
+    def __init__(
+        self, folder: Path, names: Sequence[x509.GeneralName], until: dt.datetime = NOW + DAY
+    ) -> None:
+        key = ec.generate_private_key(ec.SECP256R1())
+        name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "agent")])
+        certificate = (
+            x509.CertificateBuilder()
+            .subject_name(name)
+            .issuer_name(name)
+            .public_key(key.public_key())
+            .serial_number(x509.random_serial_number())
+            .not_valid_before(NOW - 10 * DAY)
+            .not_valid_after(until)
+            .add_extension(x509.SubjectAlternativeName(names), critical=False)
+            .sign(key, hashes.SHA256())
+        )
+        public, private = folder / "certificate.pem", folder / "key.pem"
+        public.write_bytes(certificate.public_bytes(serialization.Encoding.PEM))
+        private.write_bytes(
+            key.private_bytes(
+                serialization.Encoding.PEM,
+                serialization.PrivateFormat.PKCS8,
+                serialization.NoEncryption(),
+            )
+        )
+        self.server = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        self.server.load_cert_chain(public, private)
+        self.trusting = ssl.create_default_context(cafile=str(public))
+
+
+HERE = x509.IPAddress(ipaddress.ip_address("127.0.0.1"))
+
+
+class TestTLS:
+    async def test_a_trusted_server(self, tmp_path: Path) -> None:
+        certificate = Certificate(tmp_path, [HERE])
+        transport = Transport(Policy(), Limits(), ssl_context=certificate.trusting)
+        async with serve(OK, tls=certificate.server) as server:
+            frames = await record(f"{server.url}/ask", transport=transport)
+        assert frames.kinds == ["CALL", "OPEN", "HEAD", "BODY", "END"]
+        opened = json.loads(frames[1].data)
+        assert opened == {"tls": "TLSv1.3", "peer": f"127.0.0.1:{server.port}"}
+        assert frames.of(FrameKind.CALL) == server.requests
+
+    async def test_the_name_and_not_the_address_is_verified(self, tmp_path: Path, resolver) -> None:  # type: ignore[no-untyped-def]
+        certificate = Certificate(tmp_path, [x509.DNSName("agent.example")])
+        transport = Transport(Policy(), Limits(), ssl_context=certificate.trusting)
+        resolver(["127.0.0.1"])
+        async with serve(OK, tls=certificate.server) as server:
+            url = f"https://agent.example:{server.port}/"
+            frames = await record(url, transport=transport)
+        assert frames[-1].kind is FrameKind.END
+
+    async def failure(self, certificate: Certificate, context: ssl.SSLContext | None) -> Recording:
+        transport = Transport(Policy(), Limits(), ssl_context=context)
+        async with serve(OK, tls=certificate.server, read=False) as server:
+            frames = await record(server.url, transport=transport)
+        assert frames.kinds == ["CALL", "ERROR"]
+        assert (frames.problem.state, frames.problem.stage) == ("failed", Stage.TLS)
+        assert frames.problem.detail
+        return frames
+
+    async def test_self_signed(self, tmp_path: Path) -> None:
+        frames = await self.failure(Certificate(tmp_path, [HERE]), None)
+        assert "self-signed" in frames.problem.cause
+
+    async def test_expired(self, tmp_path: Path) -> None:
+        certificate = Certificate(tmp_path, [HERE], until=NOW - DAY)
+        frames = await self.failure(certificate, certificate.trusting)
+        assert "expired" in frames.problem.cause
+
+    async def test_another_host(self, tmp_path: Path) -> None:
+        certificate = Certificate(tmp_path, [x509.DNSName("other.example")])
+        frames = await self.failure(certificate, certificate.trusting)
+        assert "another address" in frames.problem.cause
+
+    async def test_another_name(self, tmp_path: Path, resolver) -> None:  # type: ignore[no-untyped-def]
+        certificate = Certificate(tmp_path, [x509.DNSName("other.example")])
+        transport = Transport(Policy(), Limits(), ssl_context=certificate.trusting)
+        resolver(["127.0.0.1"])
+        async with serve(OK, tls=certificate.server, read=False) as server:
+            url = f"https://agent.example:{server.port}/"
+            frames = await record(url, transport=transport)
+        assert "another host name" in frames.problem.cause
+
+    @pytest.mark.parametrize(
+        ("script", "words"),
+        [
+            ((b"HTTP/1.1 400 Bad Request\r\n\r\n", HOLD), "does not speak TLS"),
+            ((), "closed the connection during"),
+            ((RESET,), "closed the connection during"),
+        ],
+        ids=["plain text", "closed", "reset"],
+    )
+    async def test_not_tls(self, script: tuple[bytes, ...], words: str) -> None:
+        async with serve(*script, read=False) as server:
+            frames = await record(f"https://127.0.0.1:{server.port}/")
+        assert frames.kinds == ["CALL", "ERROR"]
+        assert (frames.problem.state, frames.problem.stage) == ("failed", Stage.TLS)
+        assert words in frames.problem.cause
+
+    async def test_a_handshake_that_never_ends(self) -> None:
+        async with serve(HOLD, read=False) as server:
+            frames = await record(
+                f"https://127.0.0.1:{server.port}/", limits=Limits(connect_timeout=0.3)
+            )
+        assert frames.problem.stage is Stage.TLS
+        assert frames.problem.limit == "connect_timeout"
+
+    async def test_cancelling_closes_the_connection(self, tmp_path: Path) -> None:
+        certificate = Certificate(tmp_path, [HERE])
+        transport = Transport(Policy(), Limits(), ssl_context=certificate.trusting)
+        async with serve(HOLD, tls=certificate.server) as server:
+            frames = transport.send(Call("GET", server.url), counter())
+            async for batch in frames:
+                if batch[-1].kind is FrameKind.OPEN:
+                    break
+            await server.asked.wait()
+            await frames.aclose()  # type: ignore[attr-defined]
+            async with asyncio.timeout(1):
+                await server.gone.wait()
+
+    def test_certificates_are_verified_by_default(self) -> None:
+        context = default_ssl_context()
+        assert context.verify_mode is ssl.CERT_REQUIRED
+        assert context.check_hostname

@@ -1,0 +1,132 @@
+"""Secrets never reach a frame, whatever way they come."""
+
+from __future__ import annotations
+
+import json
+from urllib.parse import quote
+
+import pytest
+
+from playground.protocols.calls import Call
+from playground.protocols.frames import FrameKind
+from playground.transport.redaction import MASK, Redactor, is_credential
+from tests.servers import LAST_CHUNK, STREAM_HEAD, chunk, head, reply, serve
+from tests.transport.conftest import record
+
+CANARY = "canary-4711"
+MASKED = MASK.encode()
+
+
+class TestCall:
+    @pytest.mark.parametrize(
+        "name",
+        [
+            "Authorization",
+            "proxy-authorization",
+            "Cookie",
+            "X-API-Key",
+            "x-goog-api-key",
+            "X-Auth",
+            "X-Auth-Token",
+            "Client-Secret",
+            "X-Password",
+        ],
+    )
+    async def test_credentials_by_name(self, name: str) -> None:
+        async with serve(reply(b"{}")) as server:
+            call = Call("GET", server.url, ((name, "opaque"), ("X-Other", "plain")))
+            frames = await record("", call=call)
+        assert f"{name}: opaque\r\n".encode() in server.requests[0]
+        assert frames[0].data == server.requests[0].replace(b"opaque", MASKED)
+
+    @pytest.mark.parametrize("name", ["Accept", "Content-Type", "Mcp-Session-Id", "User-Agent"])
+    def test_other_headers_are_shown(self, name: str) -> None:
+        assert not is_credential(name)
+
+    async def test_known_secrets(self) -> None:
+        async with serve(reply(b"{}")) as server:
+            call = Call(
+                "POST",
+                f"{server.url}/ask/{CANARY}?x={CANARY}",
+                (("X-Custom", f"id {CANARY}"),),
+                json.dumps({"text": CANARY}).encode(),
+            )
+            frames = await record("", call=call, redact=[CANARY])
+        assert server.requests[0].count(CANARY.encode()) == 4
+        assert frames[0].data == server.requests[0].replace(CANARY.encode(), MASKED)
+
+    async def test_a_call_that_cannot_be_sent(self) -> None:
+        call = Call("GET", f"ftp://x/{CANARY}", (("Authorization", "opaque"), ("X-Y", "z")))
+        frames = await record("", call=call, redact=[CANARY])
+        everything = b"".join(frame.data for frame in frames)
+        assert CANARY.encode() not in everything
+        assert b"opaque" not in everything
+        assert b"X-Y: z" in frames[0].data
+
+
+class TestReply:
+    async def test_head(self) -> None:
+        start = head(
+            f"200 {CANARY}", x_echo=CANARY, set_cookie="session=opaque; Path=/", content_length="0"
+        )
+        async with serve(start) as server:
+            frames = await record(server.url, redact=[CANARY])
+        (shown,) = frames.of(FrameKind.HEAD)
+        assert shown.startswith(b"HTTP/1.1 200 " + MASKED + b"\r\nX-Echo: " + MASKED)
+        assert b"Set-Cookie: " + MASKED + b"\r\n" in shown
+
+    async def test_events_in_any_pieces(self) -> None:
+        stream = f'data: {{"key": "{CANARY}"}}\n\n: {CANARY}\n\ndata: {CANARY}'.encode()
+        pieces = [chunk(stream[start : start + 5]) for start in range(0, len(stream), 5)]
+        async with serve(STREAM_HEAD, *pieces, LAST_CHUNK) as server:
+            frames = await record(server.url, redact=[CANARY])
+        assert frames.kinds[3:] == ["EVENT", "COMMENT", "TAIL", "END"]
+        assert frames.body == stream.replace(CANARY.encode(), MASKED)
+
+    @pytest.mark.parametrize("size", [1, 3, 7, 1000])
+    async def test_bodies_in_any_pieces(self, size: int) -> None:
+        body = f'{{"a": "{CANARY}{CANARY[:5]}", "b": "{CANARY}"}}{CANARY[:8]}'.encode()
+        pieces = [body[start : start + size] for start in range(0, len(body), size)]
+        async with serve(head(content_type="application/json"), *pieces) as server:
+            frames = await record(server.url, redact=[CANARY])
+        assert frames.body == body.replace(CANARY.encode(), MASKED)
+
+    async def test_evidence_of_an_error(self) -> None:
+        end = f"HTTP/1.1 200 OK\r\nSet-Cookie: session=opaque\r\nX-Echo: {CANARY}\r\n\r\n"
+        async with serve(STREAM_HEAD, chunk(b"data: 1\n\n"), end.encode()) as server:
+            frames = await record(server.url, redact=[CANARY])
+        detail = frames.problem.detail
+        assert f"X-Echo: {MASK}" in detail
+        assert f"Set-Cookie: {MASK}" in detail
+        assert CANARY.encode() not in frames[-1].data
+        assert b"opaque" not in frames[-1].data
+
+
+class TestRedactor:
+    @pytest.mark.parametrize("secret", ['pass"word\\', "pässword", "a b/c&d=e", "line\nbreak"])
+    def test_as_json_and_urls_write_it(self, secret: str) -> None:
+        redactor = Redactor([secret])
+        for written in (
+            secret,
+            json.dumps(secret),
+            json.dumps(secret, ensure_ascii=False),
+            quote(secret, safe=""),
+        ):
+            shown = redactor.data(f"<{written}>".encode())
+            assert shown.strip(b'<">') == MASKED
+
+    def test_a_secret_within_a_secret(self) -> None:
+        assert Redactor(["token", "token-long"]).data(b"token-long token") == (
+            MASKED + b" " + MASKED
+        )
+
+    @pytest.mark.parametrize("secret", ["", "a", "abc"])
+    def test_short_values_are_no_secrets(self, secret: str) -> None:
+        redactor = Redactor([secret])
+        assert not redactor
+        assert redactor.data(b"abc") == b"abc"
+
+    def test_only_the_beginning_of_a_secret_is_held_back(self) -> None:
+        redactor = Redactor(["secret"])
+        assert redactor.split(b"some sec") == (b"some ", b"sec")
+        assert redactor.split(b"some text") == (b"some text", b"")
