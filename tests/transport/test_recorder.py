@@ -63,64 +63,7 @@ def test_cut_at_every_byte(media_type: str, body: bytes, kind: str) -> None:
     for cut in range(1, min(len(body), 200)):
         frames = frames_of(media_type, [body[:cut], body[cut:]])
         assert frames.body == body
-        assert kind in frames.kinds
-        if kind != "BODY":
-            assert [f.data for f in frames if f.kind is FrameKind.EVENT] == [
-                f.data for f in whole if f.kind is FrameKind.EVENT
-            ]
-
-
-@given(
-    st.sampled_from([STREAM, TEXT, JSON]),
-    st.lists(
-        st.one_of(
-            st.binary(max_size=8),
-            st.sampled_from([b"data: x\n", b"\n", b"\r\n", b": c\n\n", b"id:1\r\n\r\n", b"\xef"]),
-        ),
-        max_size=12,
-    ),
-)
-def test_no_byte_is_lost_or_repeated(media_type: str, pieces: list[bytes]) -> None:
-    assert frames_of(media_type, pieces).body == b"".join(pieces)
-
-
-def test_the_first_byte_of_json_and_of_a_comment_shows_at_once() -> None:
-    assert frames_of(JSON, [b"{", b"}"]).kinds == ["BODY", "BODY"]
-    assert frames_of(STREAM, [b":\n", b"data: 1\n\n"]).kinds == ["COMMENT", "EVENT"]
-    assert frames_of(STREAM, [b":\n", b"data: 1\n\n"])[0].at_us == 0
-
-
-def test_an_empty_body_has_no_frames() -> None:
-    assert frames_of(STREAM, []) == []
-    assert frames_of(JSON, [b""]) == []
-
-
-class TestOutbox:
-    FRAME = Frame(0, 0, FrameKind.EVENT, b"x" * 1024)
-
-    async def test_a_list_is_taken_as_a_whole(self) -> None:
-        outbox = Outbox()
-        outbox.put([self.FRAME])
-        outbox.put([self.FRAME, self.FRAME])
-        assert len(await outbox.take()) == 3
-        outbox.close()
-        assert await outbox.take() == []
-
-    @pytest.mark.parametrize("count", [6_000, 1])
-    async def test_reading_pauses_until_frames_are_taken(self, count: int) -> None:
-        outbox = Outbox()
-        size = 8 * 1024 * 1024 // count
-        outbox.put([Frame(0, 0, FrameKind.EVENT, b"x" * size)] * count)
-        waiting = asyncio.create_task(outbox.room())
-        await asyncio.sleep(0)
-        assert not waiting.done()
-        await outbox.take()
-        await waiting
-
-    async def test_reading_goes_on_while_there_is_room(self) -> None:
-        outbox = Outbox()
-        outbox.put([self.FRAME])
-        await outbox.room()            assert messages(frames) == messages(whole)
+        assert messages(frames) == messages(whole)
 
 
 @given(
