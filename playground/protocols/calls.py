@@ -11,14 +11,15 @@ class Call:
     """One HTTP request, exactly as it will be sent.
 
     `headers` are sent in this order and in this spelling; the transport adds only what
-    HTTP/1.1 demands (`Host`, `Content-Length`) and nothing else.
+    HTTP/1.1 demands (`Host`, `Content-Length`) and, so that what is shown is what came,
+    `Accept-Encoding: identity` unless the call names an encoding itself.
     """
 
     method: str
     url: str
     headers: tuple[tuple[str, str], ...] = ()
     body: bytes = b""
-    #: True when the caller hopes for a stream; the transport then asks for identity encoding.
+    #: True when the caller hopes for a stream.
     streaming: bool = False
 
     @property

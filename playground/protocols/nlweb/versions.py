@@ -24,7 +24,7 @@ VERSIONS: tuple[Version, ...] = (
                 # Section 4: "meta or _meta".
                 "meta_fields": ("_meta", "meta"),
                 # HTTP examples, section 5.
-                "stream_events": ("start", "result", "content", "error", "complete", "end"),
+                "stream_events": ("start", "result", "content", "complete", "end"),
                 "question_types": ("single_select", "multi_select"),
                 "error_codes": ("NO_RESULTS",),
                 # HTTP examples, section 2: the summary stands in `_meta.summary`.

@@ -1,0 +1,268 @@
+"""Event streams, after the WHATWG HTML standard, section 9.2.6."""
+
+from __future__ import annotations
+
+import httpx
+import httpx_sse
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from playground.protocols import sse
+from tests.protocols.playbook import every_cut
+
+
+def split(*chunks: bytes, max_line: int = 1000) -> tuple[list[bytes], bytes]:
+    """The blocks that the chunks make, and what is left."""
+    splitter = sse.Splitter(max_line)
+    blocks = [block.data for chunk in chunks for block in splitter.feed(chunk)]
+    return blocks, splitter.flush()
+
+
+def messages(blocks: list[bytes]) -> list[sse.Message]:
+    """What a standard client dispatches: blocks without data are dropped."""
+    return [message for message in map(sse.parse, blocks) if message.has_data]
+
+
+LINE_ENDS = [b"\n", b"\r", b"\r\n"]
+
+
+class TestSplitter:
+    @pytest.mark.parametrize("end", LINE_ENDS)
+    def test_a_blank_line_ends_a_block(self, end: bytes) -> None:
+        one, two = b"data: 1" + end + end, b"event: x" + end + b"data: 2" + end + end
+        assert split(one + two) == ([one, two], b"")
+
+    def test_line_ends_can_be_mixed(self) -> None:
+        assert split(b"data: 1\r\n\ndata: 2\n\r\n") == ([b"data: 1\r\n\n", b"data: 2\n\r\n"], b"")
+
+    def test_cr_lf_is_one_line_end(self) -> None:
+        assert split(b"data: 1\r\ndata: 2\r\n") == ([], b"data: 1\r\ndata: 2\r\n")
+
+    @pytest.mark.parametrize("separator", ["\u2028", "\u2029", "\u0085", "\x0b", "\x0c", "\x1e"])
+    def test_other_separators_do_not_split(self, separator: str) -> None:
+        block = f"data: one{separator}{separator}two\n\n".encode()
+        assert split(block) == ([block], b"")
+        assert sse.parse(block).data == f"one{separator}{separator}two"
+
+    def test_an_unfinished_block_is_left_over(self) -> None:
+        assert split(b"data: 1\n\ndata: 2\n") == ([b"data: 1\n\n"], b"data: 2\n")
+
+    def test_flush_empties(self) -> None:
+        splitter = sse.Splitter(100)
+        splitter.feed(b"data: 1\n")
+        assert splitter.flush() == b"data: 1\n"
+        assert splitter.flush() == b""
+
+    def test_nothing_waits_for_more_than_its_blank_line(self) -> None:
+        splitter = sse.Splitter(100)
+        assert splitter.feed(b"data: 1\r\n") == []
+        assert [block.data for block in splitter.feed(b"\r")] == [b"data: 1\r\n\r"]
+
+    def test_the_lf_of_a_cut_cr_lf_makes_no_event(self) -> None:
+        blocks, rest = split(b"data: 1\r\n\r", b"\ndata: 2\r\n\r\n")
+        assert b"".join(blocks) == b"data: 1\r\n\r\ndata: 2\r\n\r\n"
+        assert [message.data for message in messages(blocks)] == ["1", "2"]
+        assert rest == b""
+
+    def test_many_chunks_of_one_block_cost_no_more_than_one(self) -> None:
+        # Eight megabytes in one block: copying it for each chunk would move half a terabyte.
+        line = b"data: " + b"x" * 57 + b"\n"
+        splitter = sse.Splitter(1000)
+        for _ in range(8 * 1024 * 1024 // len(line)):
+            assert splitter.feed(line) == []
+        (block,) = splitter.feed(b"\n")
+        assert len(block.data) == 8 * 1024 * 1024 // len(line) * len(line) + 1
+
+
+class TestHeartbeats:
+    def test_a_heartbeat_does_not_wait_for_a_blank_line(self) -> None:
+        splitter = sse.Splitter(100)
+        (block,) = splitter.feed(b": ping\n")
+        assert block.data == b": ping\n"
+        assert block.is_comment
+
+    @pytest.mark.parametrize("end", [b"\n", b"\r\n"])
+    def test_nor_does_the_next_one(self, end: bytes) -> None:
+        splitter = sse.Splitter(100)
+        beat = b": ping" + end
+        assert [block.data for block in splitter.feed(beat)] == [beat]
+        assert [block.data for block in splitter.feed(end + beat)] == [end + beat]
+
+    def test_a_comment_within_an_event_stays_in_it(self) -> None:
+        block = b"event: x\n: note\ndata: 1\n\n"
+        assert split(block) == ([block], b"")
+        assert not sse.Block(block).is_comment
+
+    @pytest.mark.parametrize(
+        ("block", "comment"),
+        [
+            (b": ping\n\n", True),
+            (b"\n", True),
+            (b"\r\n: a\r\n: b\r\n\r\n", True),
+            (b"\xef\xbb\xbf: ping\n\n", True),
+            (b": ping\ndata: 1\n\n", False),
+            (b"\ndata: 1\n\n", False),
+            (b"\xef\xbb\xbfdata: 1\n\n", False),
+            (b"retry: 1\n\n", False),
+        ],
+    )
+    def test_what_is_a_comment(self, block: bytes, comment: bool) -> None:
+        assert sse.Block(block).is_comment is comment
+
+
+class TestLineLimit:
+    @pytest.mark.parametrize("chunk", [1, 3, 1000])
+    def test_a_line_may_be_as_long_as_the_limit(self, chunk: int) -> None:
+        stream = (b"x" * 20 + b"\n") * 3 + b"\n"
+        chunks = [stream[at : at + chunk] for at in range(0, len(stream), chunk)]
+        assert split(*chunks, max_line=20) == ([stream], b"")
+
+    @pytest.mark.parametrize("chunk", [1, 3, 1000])
+    @pytest.mark.parametrize("end", [b"", b"\n", b"\n\ndata: 2\n\n"])
+    def test_a_longer_line_is_refused(self, chunk: int, end: bytes) -> None:
+        stream = b"data: 1\n\n" + b"x" * 21 + end
+        splitter, done = sse.Splitter(20), b""
+        for at in range(0, len(stream), chunk):
+            piece = stream[at : at + chunk]
+            try:
+                done += b"".join(block.data for block in splitter.feed(piece))
+            except sse.LineTooLongError as error:
+                done += b"".join(block.data for block in error.args[0])
+                break
+        else:
+            pytest.fail("the line was not refused")
+        assert done == b"data: 1\n\n"
+
+    def test_a_refused_chunk_changes_nothing(self) -> None:
+        splitter = sse.Splitter(10)
+        splitter.feed(b"data: 1\n")
+        with pytest.raises(sse.LineTooLongError) as refused:
+            splitter.feed(b"\ndata: 2\n\n" + b"x" * 11)
+        assert [block.data for block in refused.value.args[0]] == [b"data: 1\n\n", b"data: 2\n\n"]
+        assert splitter.flush() == b"data: 1\n"
+
+
+class TestParse:
+    @pytest.mark.parametrize(
+        ("block", "expected"),
+        [
+            (b"data: 1\n\n", sse.Message(None, "1")),
+            (b"data:1\n\n", sse.Message(None, "1")),
+            (b"data:  1\n\n", sse.Message(None, " 1")),
+            (b"data: a\ndata: b\n\n", sse.Message(None, "a\nb")),
+            (b"data\ndata\n\n", sse.Message(None, "\n")),
+            (b"data: a:b\n\n", sse.Message(None, "a:b")),
+            (b"event: x\rdata: 1\r\r", sse.Message("x", "1")),
+            (b"event: x\nevent: y\ndata: 1\n\n", sse.Message("y", "1")),
+            (b"event\ndata: 1\n\n", sse.Message(None, "1")),
+            (b"id: 7\ndata: 1\n\n", sse.Message(None, "1", "7")),
+            (b"id: 7\0\ndata: 1\n\n", sse.Message(None, "1")),
+            (b"retry: 10\ndata: 1\n\n", sse.Message(None, "1", None, 10)),
+            (b"retry: 1O\ndata: 1\n\n", sse.Message(None, "1")),
+            (b"retry: \xc2\xb2\n\n", sse.Message(None, "", has_data=False)),
+            (b"retry: " + b"9" * 5000 + b"\n\n", sse.Message(None, "", None, 10**18 - 1, False)),
+            (b"Data: 1\n data: 2\nother: 3\n\n", sse.Message(None, "", has_data=False)),
+            (b"event: x\n\n", sse.Message("x", "", has_data=False)),
+            (b"\xef\xbb\xbfdata: 1\n\n", sse.Message(None, "1")),
+            (b": c\n\xef\xbb\xbfdata: 1\n\n", sse.Message(None, "1")),
+            (b"data: \xef\xbb\xbf1\n\n", sse.Message(None, "\ufeff1")),
+            (b"data: \xff\xfe\n\n", sse.Message(None, "\ufffd\ufffd")),
+            (b"", sse.Message(None, "", has_data=False)),
+        ],
+    )
+    def test_fields(self, block: bytes, expected: sse.Message) -> None:
+        assert sse.parse(block) == expected
+
+
+class TestIsEventStream:
+    @pytest.mark.parametrize(
+        ("content_type", "start", "expected"),
+        [
+            ("text/event-stream", b"data: 1\n\n", True),
+            ("Text/Event-Stream; charset=utf-8", b": ping\n", True),
+            ("text/event-stream", b"", True),
+            ("text/event-stream", b'{"_meta": {}}', False),
+            ("text/event-stream", b" \n[1]", False),
+            ("text/event-stream", b"<html>", False),
+            ("text/plain", b"data: 1\n\n", True),
+            ("", b"\xef\xbb\xbfevent: start\n", True),
+            ("application/json", b": ping\n", True),
+            ("text/plain", b"database is down", False),
+            ("application/json", b'{"data": 1}', False),
+            ("", b"", False),
+        ],
+    )
+    def test_the_bytes_have_the_last_word(
+        self, content_type: str, start: bytes, expected: bool
+    ) -> None:
+        assert sse.is_event_stream(content_type, start) is expected
+
+
+# Streams that are dense in what matters: line ends, field names, marks, broken UTF-8.
+PIECES = st.sampled_from(
+    [b"\n", b"\r", b"\r\n", b"\n\n", b"data: ", b"data", b"event: ", b"id: ", b"retry: ", b":"]
+    + [b" ", b"x", b"7", b"\0", b"\xef\xbb\xbf", b"\xef", "\u2028".encode(), b"\xc2\x85", b"\xff"]
+)
+STREAMS = st.lists(PIECES, max_size=40).map(b"".join)
+
+
+@st.composite
+def chunked(draw: st.DrawFn) -> list[bytes]:
+    stream = draw(STREAMS)
+    cuts = sorted(draw(st.lists(st.integers(0, len(stream)), max_size=8)))
+    return [stream[a:b] for a, b in zip([0, *cuts], [*cuts, len(stream)], strict=True)]
+
+
+class TestProperties:
+    @given(chunked())
+    def test_no_byte_is_lost(self, chunks: list[bytes]) -> None:
+        blocks, rest = split(*chunks)
+        assert b"".join(blocks) + rest == b"".join(chunks)
+
+    @given(chunked())
+    def test_events_do_not_depend_on_the_cuts(self, chunks: list[bytes]) -> None:
+        (cut, cut_rest), (whole, whole_rest) = split(*chunks), split(b"".join(chunks))
+        assert messages(cut) == messages(whole)
+        assert sse.parse(cut_rest) == sse.parse(whole_rest)
+
+    @given(STREAMS)
+    def test_nor_where_it_is_cut_once(self, stream: bytes) -> None:
+        expected = messages(split(stream)[0])
+        for chunks in every_cut(stream):
+            assert messages(split(*chunks)[0]) == expected
+
+    @given(chunked(), st.integers(1, 12))
+    def test_the_line_limit_does_not_depend_on_the_cuts(
+        self, chunks: list[bytes], max_line: int
+    ) -> None:
+        longest = max(map(len, b"".join(chunks).replace(b"\r", b"\n").split(b"\n")))
+        if longest > max_line:
+            with pytest.raises(sse.LineTooLongError):
+                split(*chunks, max_line=max_line)
+        else:
+            split(*chunks, max_line=max_line)
+
+    @given(STREAMS)
+    def test_the_same_as_httpx_sse(self, stream: bytes) -> None:
+        """httpx-sse as an oracle, where the two mean to do the same.
+
+        Known differences: httpx-sse does not know the byte order mark, keeps the last id for
+        the events that follow (as a browser must), reads digits of any script in `retry`, and
+        also dispatches events that have a name, an id or a retry but no data.
+        """
+        stream = stream.replace(b"\xef\xbb\xbf", b"")
+        response = httpx.Response(
+            200, headers={"Content-Type": "text/event-stream"}, content=stream
+        )
+        theirs = [
+            (event.event, event.data)
+            for event in httpx_sse.EventSource(response).iter_sse()
+            if event.data
+        ]
+        ours = [
+            (message.event or "message", message.data)
+            for message in messages(split(stream)[0])
+            if message.data
+        ]
+        assert ours == theirs
