@@ -20,6 +20,7 @@ from playground.protocols.problems import Stage
 from playground.transport import explain
 from playground.transport.explain import CallError
 from playground.transport.policy import Policy
+from playground.transport.wire import peer_of
 
 _TAIL = 8 * 1024
 
@@ -79,7 +80,7 @@ class PolicyBackend(httpcore.AsyncNetworkBackend):
         """
         deadline = asyncio.get_running_loop().time() + self._limits.connect_timeout
         addresses = self._permitted(host, await self._resolve(host, port, deadline))
-        stream = await self._first(addresses, f"{host}:{port}", port, deadline)
+        stream = await self._first(addresses, host, port, deadline)
         return TappedStream(stream, self._tap, self._limits, deadline)
 
     async def _resolve(self, host: str, port: int, deadline: float) -> list[str]:
@@ -104,7 +105,7 @@ class PolicyBackend(httpcore.AsyncNetworkBackend):
         return permitted
 
     async def _first(
-        self, addresses: list[str], peer: str, port: int, deadline: float
+        self, addresses: list[str], host: str, port: int, deadline: float
     ) -> httpcore.AsyncNetworkStream:
         """Connect to the first address that answers, each with its share of the time left."""
         loop = asyncio.get_running_loop()
@@ -119,7 +120,7 @@ class PolicyBackend(httpcore.AsyncNetworkBackend):
                 failure = error
         if failure is None:
             raise CallError(explain.too_long("connect_timeout", self._limits, Stage.CONNECT))
-        raise CallError(explain.unreachable(peer, failure)) from failure
+        raise CallError(explain.unreachable(peer_of(host, port), failure)) from failure
 
 
 class TappedStream(httpcore.AsyncNetworkStream):

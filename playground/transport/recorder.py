@@ -20,6 +20,8 @@ from playground.transport.redaction import Redactor
 _ENOUGH = 9
 #: White space at the start of a body is kept waiting up to here.
 _MOST = 1024
+#: Compressed data can yield a thousand times its size at once.
+_SLICE = 64 * 1024
 
 
 @dataclass(slots=True)
@@ -83,7 +85,9 @@ class Recorder:
         if len(data) > room:
             data, problem = data[:room], explain.too_much("max_bytes", self._budget.limits)
         self._budget.bytes_left -= len(data)
-        self._take(data, at_us)
+        # In slices, so that the limit on frames stops a flood before it fills the memory.
+        for start in range(0, len(data), _SLICE):
+            self._take(data[start : start + _SLICE], at_us)
         if problem:
             raise CallError(problem)
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import ssl
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from functools import cache
 
 import httpcore
@@ -27,6 +28,9 @@ from playground.transport.outbox import Outbox
 from playground.transport.policy import Policy, check_url
 from playground.transport.recorder import Budget, Recorder
 from playground.transport.redaction import Redactor
+
+# At level DEBUG httpcore logs response heads, and nothing redacts them.
+logging.getLogger("httpcore").setLevel(logging.INFO)
 
 #: How much of the bytes that broke a reply is shown.
 _EVIDENCE = 2048
@@ -53,7 +57,7 @@ class Transport:
         self._ssl_context = ssl_context
         self._deadline: float | None = None
 
-    async def send(self, call: Call, clock: Callable[[], int]) -> AsyncIterator[list[Frame]]:
+    async def send(self, call: Call, clock: Callable[[], int]) -> AsyncGenerator[list[Frame], None]:
         """Make the call; yields its frames, a list for each read of the network.
 
         CALL comes first, END or ERROR last; `clock` gives microseconds since the run's first

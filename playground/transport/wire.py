@@ -54,9 +54,13 @@ def prepare(call: Call) -> WireRequest:
     target = httpcore.URL(
         scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path
     )
-    name = f"[{url.host}]" if ":" in url.host else url.host
-    peer = f"{name}:{url.port or _PORTS[url.scheme]}"
+    peer = peer_of(url.host, url.port or _PORTS[url.scheme])
     return WireRequest(method, target, headers, call.body, peer)
+
+
+def peer_of(host: str, port: int) -> str:
+    """Host and port as a URL writes them."""
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
 def as_sent(request: WireRequest, redactor: Redactor) -> bytes:

@@ -240,7 +240,7 @@ class TestTLS:
                 if batch[-1].kind is FrameKind.OPEN:
                     break
             await server.asked.wait()
-            await frames.aclose()  # type: ignore[attr-defined]
+            await frames.aclose()
             async with asyncio.timeout(1):
                 await server.gone.wait()
 

@@ -120,3 +120,16 @@ async def test_compressed_data_that_ends_early() -> None:
         frames = await record(server.url)
     assert frames.body == TEXT
     assert (frames.problem.state, frames.problem.stage) == ("truncated", Stage.DECODE)
+
+
+async def test_a_bomb_of_tiny_events() -> None:
+    bomb = gzip.compress(b"data\n\n" * 1_300_000)
+    start = head(content_encoding="gzip", content_type="text/event-stream")
+    async with serve(start, bomb) as server:
+        tracemalloc.start()
+        frames = await record(server.url, limits=Limits(max_bytes=8_000_000, max_frames=1000))
+        _, peak = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+    assert frames.problem.limit == "max_frames"
+    assert len(frames) == 1001
+    assert peak < 40_000_000

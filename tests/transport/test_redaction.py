@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 from urllib.parse import quote
 
 import pytest
@@ -100,6 +101,13 @@ class TestReply:
         assert f"Set-Cookie: {MASK}" in detail
         assert CANARY.encode() not in frames[-1].data
         assert b"opaque" not in frames[-1].data
+
+    async def test_logs(self, caplog: pytest.LogCaptureFixture) -> None:
+        caplog.set_level(logging.DEBUG)
+        async with serve(head(x_echo=CANARY, set_cookie=CANARY, content_length="0")) as server:
+            call = Call("GET", f"{server.url}/{CANARY}", (("Authorization", CANARY),))
+            await record("", call=call, redact=[CANARY])
+        assert CANARY not in caplog.text
 
 
 class TestRedactor:

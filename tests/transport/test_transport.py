@@ -173,7 +173,7 @@ class TestStop:
             async for batch in frames:
                 if batch[-1].kind is FrameKind.EVENT:
                     break
-            await frames.aclose()  # type: ignore[attr-defined]
+            await frames.aclose()
             async with asyncio.timeout(1):
                 await server.gone.wait()
 
