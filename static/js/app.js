@@ -16,3 +16,4 @@ import "./command-palette.js";
 import "./highlight.js";
 import "./agent-form.js";
 import "./connection.js";
+import "./live/index.js";

@@ -63,7 +63,7 @@ class RequestComposer extends HTMLElement {
     tab.toggleAttribute("data-filled", Boolean(node?.members?.length));
     panel.querySelector(".section-note")?.remove();
     if (!wrong || this.document.root.type !== "object") return;
-    const button = make("button", { type: "button", className: "btn btn--small" }, "Make it an object");
+    const button = make("button", { type: "button", className: "btn btn-small" }, "Make it an object");
     button.addEventListener("click", () => this.document.set(keys, "{}"));
     const kind = { null: "null", array: "a list" }[node.type] ?? `a ${node.type}`;
     panel.prepend(

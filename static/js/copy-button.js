@@ -11,7 +11,7 @@ class CopyButton extends HTMLElement {
     this.text = make("span", {}, label);
     this.button = make(
       "button",
-      { type: "button", className: "btn btn--quiet btn--small", title: label },
+      { type: "button", className: "btn btn-quiet btn-small", title: label },
       icon("copy"),
       this.text,
     );

@@ -1,4 +1,4 @@
-// Colours JSON in <pre data-highlight="json"> with the browser's highlight registry: no
+// Colours JSON in <pre class="json"> with the browser's highlight registry: no
 // markup is added, so copying and selecting work as in plain text. Browsers without it show
 // plain text.
 
@@ -14,7 +14,7 @@ if (supported) for (const name of NAMES) CSS.highlights.set(name, new Highlight(
 export function highlight(root = document) {
   if (!supported) return;
   forget();
-  for (const block of root.querySelectorAll('[data-highlight="json"]:not([data-coloured])')) {
+  for (const block of root.querySelectorAll("pre.json:not([data-coloured])")) {
     block.dataset.coloured = "";
     const text = block.firstChild;
     if (text instanceof Text && text.length <= MAX_LENGTH) colour(text);

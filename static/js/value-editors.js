@@ -60,7 +60,7 @@ function box({ id, describedBy, placeholder = "" }, props = {}) {
   const area = make("textarea", {
     id,
     rows: 1,
-    className: "input input--grow",
+    className: "input input-grow",
     spellcheck: false,
     placeholder,
     ...props,
@@ -141,7 +141,7 @@ function nullEditor({ id }) {
 }
 
 function jsonEditor(options) {
-  const element = box(options, { className: "input input--grow mono" });
+  const element = box(options, { className: "input input-grow mono" });
   const same = (raw) => {
     try {
       return JSON.stringify(toValue(parse(element.value))) === JSON.stringify(toValue(parse(raw)));
@@ -162,7 +162,7 @@ function jsonEditor(options) {
 
 function listEditor({ id, describedBy, label }) {
   const items = make("div", { className: "list-items" });
-  const add = make("button", { type: "button", className: "btn btn--quiet btn--small" }, "Add a line");
+  const add = make("button", { type: "button", className: "btn btn-quiet btn-small" }, "Add a line");
   const element = make("div", { className: "list-editor" }, items, add);
   const changed = () => element.dispatchEvent(new Event("input", { bubbles: true }));
   const boxes = () => [...items.querySelectorAll("textarea")];
