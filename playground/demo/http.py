@@ -34,11 +34,17 @@ def endpoint(view: View) -> View:
     return wrapped
 
 
+#: Replies are data: even opened in a browser, nothing in them may run or load.
+_INERT = {"Content-Security-Policy": "sandbox; default-src 'none'"}
+
+
 def json_response(
     document: Any, status: int = 200, headers: Mapping[str, str] | None = None
 ) -> HttpResponse:
     """A JSON reply."""
-    return HttpResponse(encode(document), "application/json", status, headers=dict(headers or {}))
+    return HttpResponse(
+        encode(document), "application/json", status, headers={**_INERT, **(headers or {})}
+    )
 
 
 def event_stream(
@@ -48,7 +54,7 @@ def event_stream(
 ) -> StreamingHttpResponse:
     """A reply that streams. The iterator is closed as soon as the client goes away."""
     # The second header keeps reverse proxies from collecting the stream.
-    quiet = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}
+    quiet = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no", **_INERT}
     return StreamingHttpResponse(
         chunks, content_type=content_type, headers={**quiet, **(headers or {})}
     )

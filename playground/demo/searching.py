@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,8 +16,10 @@ from playground.demo.wishes import Wish, diets_in, excluded, understand
 
 #: How much a synonym, and a word from the context, counts beside a word of the question.
 _RELATED, _CONTEXT = 0.3, 0.15
+#: More words than this of one question are not looked at.
+_MAX_WORDS = 40
 #: Entries that fit less than this share of the best are noise: one common word in common.
-_CUTOFF = 0.2
+_CUTOFF = 0.4
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,11 +91,26 @@ def _criteria(ask: Ask, wish: Wish) -> Criteria:
     )
 
 
+def _fit(corpus: Corpus, words: Sequence[str]) -> dict[int, float]:
+    """Scores by position: bm25 summed over the words, more for having more of them.
+
+    Without the second part, one rare word outweighs the rest of the question.
+    """
+    scores: dict[int, float] = {}
+    matched: dict[int, int] = {}
+    wanted = list(dict.fromkeys(words))[:_MAX_WORDS]
+    for word in wanted:
+        for position, score in corpus.index.scores([word]).items():
+            scores[position] = scores.get(position, 0) + score
+            matched[position] = matched.get(position, 0) + 1
+    return {at: score * matched[at] / len(wanted) for at, score in scores.items()}
+
+
 def _ranked(corpus: Corpus, wish: Wish, context: Mapping[str, Any]) -> list[Entry]:
     """The entries that have anything to do with the question, best first."""
     if not wish.words:
         return sorted(corpus.entries, key=lambda entry: -entry.rating)
-    scores = dict(corpus.index.scores(wish.words))
+    scores = _fit(corpus, wish.words)
     for position, score in corpus.index.scores(wish.related).items():
         scores[position] = scores.get(position, 0) + score * _RELATED
     if not scores:

@@ -12,4 +12,6 @@ urlpatterns = [
     path("await", views.await_, name="demo-await"),
     path("cookbook/", views.saved, {"name": "cookbook"}, name="demo-cookbook"),
     path("cart/", views.saved, {"name": "cart"}, name="demo-cart"),
+    path("scenarios/", views.page, name="demo-scenarios"),
+    path("scenarios/<slug:slug>/ask", views.scenario, name="demo-scenario"),
 ]

@@ -25,6 +25,8 @@ from playground.demo.http import endpoint, event_stream, json_response
 from playground.demo.presenting import Links
 from playground.demo.promising import Promises
 from playground.demo.replying import Answer, Whole, meta
+from playground.demo.scenarios import SCENARIOS
+from playground.demo.scenarios.scene import read_scene
 
 logger = logging.getLogger("playground.demo")
 promises = Promises()
@@ -84,6 +86,21 @@ async def saved(request: HttpRequest, name: str) -> HttpResponseBase:
     return json_response({"list": name, "count": len(items), "items": list(items)})
 
 
+@endpoint
+async def scenario(request: HttpRequest, slug: str) -> HttpResponseBase:
+    """`POST scenarios/<slug>/ask`: plays one of the scripted scenarios."""
+    if not (found := SCENARIOS.get(slug)):
+        failure = FailureError("INVALID_QUERY", f"There is no scenario {slug[:80]}.")
+        return json_response(replying.failure(failure, asking.VERSIONS[-1], None), 404)
+    if request.method != "POST":
+        return _post_only()
+    try:
+        return await found.play(read_scene(request))
+    except FailureError as failure:
+        document = replying.failure(failure, asking.VERSIONS[-1], None)
+        return json_response(document, failure.status)
+
+
 @login_not_required
 def page(request: HttpRequest) -> HttpResponse:
     """For people: what the agent can do, questions to copy, and the scenarios."""
@@ -98,9 +115,7 @@ async def _replying(
     version, session = asking.VERSIONS[-1], None
     try:
         if request.method != "POST":
-            failure = FailureError("INVALID_QUERY", "Ask with POST.")
-            document = replying.failure(failure, version, None)
-            return json_response(document, 405, {"Allow": "POST"})
+            return _post_only()
         asked = asking.read_json(request.body)
         version = asking.version_of(asked)
         session = asking.session_of(asked)
@@ -112,6 +127,13 @@ async def _replying(
         failure = FailureError("INTERNAL_ERROR")
     document = replying.failure(failure, version, session)
     return json_response(document, failure.status, failure.headers)
+
+
+def _post_only() -> HttpResponse:
+    failure = FailureError("INVALID_QUERY", "Ask with POST.")
+    return json_response(
+        replying.failure(failure, asking.VERSIONS[-1], None), 405, {"Allow": "POST"}
+    )
 
 
 async def _corpus() -> Corpus:
