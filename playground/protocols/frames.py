@@ -57,6 +57,8 @@ class Frame:
 
 
 _HEADER = struct.Struct("<BQI")
+#: Enum look-ups are slow, and there is one for every frame that is read.
+_KINDS = {kind.value: kind for kind in FrameKind}
 
 
 def pack(frames: Iterable[Frame]) -> bytes:
@@ -71,13 +73,13 @@ def pack(frames: Iterable[Frame]) -> bytes:
 def unpack(blob: bytes | memoryview, first: int) -> Iterator[Frame]:
     """The frames of a blob made by `pack`, numbered from `first`.
 
-    Raises `struct.error` or `ValueError` if the blob was not made by `pack`.
+    Raises `struct.error` or `KeyError` if the blob was not made by `pack`.
     """
-    view = memoryview(blob)
-    offset, seq = 0, first
-    while offset < len(view):
-        kind, at_us, length = _HEADER.unpack_from(view, offset)
-        offset += _HEADER.size
-        yield Frame(seq, at_us, FrameKind(kind), bytes(view[offset : offset + length]))
-        offset += length
+    data, size, kinds, read = bytes(blob), _HEADER.size, _KINDS, _HEADER.unpack_from
+    start, seq, end = 0, first, len(data)
+    while start < end:
+        kind, at_us, length = read(data, start)
+        start += size
+        yield Frame(seq, at_us, kinds[kind], data[start : start + length])
+        start += length
         seq += 1

@@ -1,0 +1,76 @@
+# Everything a developer needs. `make run` and `make test` do their own set-up.
+
+PYTHON ?= python3
+PORT ?= 8000
+HOST ?= 127.0.0.1
+ARGS ?=
+
+VENV := .venv
+BIN := $(VENV)/bin
+INSTALLED := $(VENV)/.installed
+MODULES := node_modules/.installed
+BUILT := static/build/.built
+
+# The machine's Node where there is one; otherwise the one that came as a Python wheel.
+export PATH := $(PATH):$(CURDIR)/$(BIN)
+export DJANGO_SETTINGS_MODULE := playground.settings
+
+.PHONY: help setup run test check format bench build browser clean
+
+help: ## Show what there is
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+
+setup: $(INSTALLED) build ## Install what the playground needs, and build the front end
+
+run: setup ## Serve on http://127.0.0.1:8000 (PORT=8123 for another port)
+	@$(BIN)/python manage.py serve --host $(HOST) --port $(PORT) $(ARGS)
+
+test: setup $(MODULES) browser ## Run every test, the browser's included (ARGS="-k name")
+	@npm test --silent
+	@$(BIN)/pytest $(ARGS)
+
+check: setup $(MODULES) ## Format, lint, types, templates, scripts, migrations
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy playground
+	$(BIN)/djlint templates --check --quiet
+	$(BIN)/djlint templates --lint --quiet
+	$(BIN)/python manage.py makemigrations --check --dry-run
+	$(BIN)/python manage.py check
+	npm run --silent check
+
+format: setup $(MODULES) ## Rewrite the code in the house style
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+	-$(BIN)/djlint templates --reformat --quiet
+	npm run --silent fix
+
+bench: setup browser ## Measure speed and memory; prints the table of the README
+	@$(BIN)/python -m tests.bench $(ARGS)
+
+build: $(BUILT)
+
+browser: $(INSTALLED)
+	@$(BIN)/python -m tests.browser.chromium
+
+$(INSTALLED): requirements.lock
+	@$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer is needed: make PYTHON=python3.11 …" if sys.version_info < (3, 11) else 0)'
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@echo "Installing Python packages (once) …"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	@touch $@
+
+$(MODULES): package-lock.json | $(INSTALLED)
+	@echo "Installing front-end packages (once) …"
+	@npm ci --silent --no-fund --no-audit
+	@touch $@
+
+# Without a build the page works all the same, with plain modules and a plain textarea: no
+# network for npm is no reason not to start.
+$(BUILT): package.json package-lock.json $(shell find static/src static/js static/css -type f 2>/dev/null) | $(INSTALLED)
+	@mkdir -p static/build
+	@if $(MAKE) --no-print-directory $(MODULES) && npm run --silent build; then touch $@; \
+	else echo "The front end was not built; the page will use a plain textarea." >&2; rm -rf static/build; fi
+
+clean: ## Remove what was installed and built; data in var/ stays
+	rm -rf $(VENV) node_modules static/build .mypy_cache .ruff_cache .pytest_cache

@@ -1,0 +1,171 @@
+"""`make bench`: one table, every figure from one run on one machine."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import datetime
+import platform
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+
+from tests.bench import chromium
+from tests.bench.clients import Reading, Viewer, bare
+from tests.playground_server import PlaygroundServer
+
+MIB = 1024 * 1024
+
+
+@dataclass
+class Row:
+    """One line of the table."""
+
+    what: str
+    figure: str
+    aim: str
+    met: bool
+
+
+@contextlib.contextmanager
+def source() -> Iterator[str]:
+    """The streaming agent, a process of its own."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "tests.bench.source"], stdout=subprocess.PIPE, text=True
+    )
+    assert process.stdout
+    try:
+        yield f"http://127.0.0.1:{int(process.stdout.readline())}"
+    finally:
+        process.terminate()
+        process.wait()
+
+
+class PeakMemory:
+    """The highest resident size of a process while this is open, in bytes."""
+
+    def __init__(self, pid: int) -> None:
+        self._process = psutil.Process(pid)
+        self._stop = threading.Event()
+        self.before = self.peak = self._process.memory_info().rss
+
+    def __enter__(self) -> PeakMemory:
+        self._thread = threading.Thread(target=self._watch)
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stop.set()
+        self._thread.join()
+
+    def _watch(self) -> None:
+        while not self._stop.wait(0.01):
+            self.peak = max(self.peak, self._process.memory_info().rss)
+
+
+def flood(viewer: Viewer, url: str, pid: int, events: int) -> list[Row]:
+    """`events` events through the playground beside a bare client."""
+    viewer.watch(200)
+    with PeakMemory(pid) as memory:
+        first = viewer.watch(events)
+    # Interleaved, the best of each: whatever else the machine does hits both alike.
+    pairs = [(bare(url, events), viewer.watch(events)) for _ in range(3)]
+    ours = _best([first, *(pair[1] for pair in pairs)])
+    theirs = _best([pair[0] for pair in pairs])
+    ratio, growth = ours / theirs, (memory.peak - memory.before) / MIB
+    return [
+        Row(
+            f"{events:,} events, stored, announced and shown, beside a bare httpx-sse client",
+            f"{ours:,.0f} to {theirs:,.0f} events/s: {ratio:.2f}",
+            "≥ 0.40",
+            ratio >= 0.4,
+        ),
+        Row(f"peak memory growth for {events:,} events", f"{growth:.0f} MB", "≤ 60 MB", growth <= 60),
+    ]
+
+
+def _best(readings: list[Reading]) -> float:
+    return max(reading.events / reading.seconds for reading in readings)
+
+
+def latency(viewer: Viewer, url: str) -> Row:
+    """What the way through the playground adds at 20 events a second."""
+    watched = [ms for _ in range(5) for ms in viewer.watch(50, 0.05).latencies]
+    direct = [ms for _ in range(2) for ms in bare(url, 50, 0.05).latencies]
+    base = statistics.median(direct)
+    median = statistics.median(watched) - base
+    p99 = statistics.quantiles(watched, n=100)[98] - base
+    return Row(
+        f"latency added at 20 events/s ({len(watched)} events)",
+        f"median {median:.1f} ms, p99 {p99:.1f} ms",
+        "median ≤ 15 ms",
+        median <= 15,
+    )
+
+
+def pages(playground: str, url: str, results: int) -> list[Row]:
+    """The figures of a real browser."""
+    page = chromium.measure(playground, url, results)
+    ratio, weight = page.playground_ms / page.bare_ms, page.weight / 1024
+    return [
+        Row(
+            f"{results:,} results in Chromium beside a bare page",
+            f"{page.playground_ms:.0f} to {page.bare_ms:.0f} ms: {ratio:.1f} times",
+            "≤ 3 times",
+            ratio <= 3,
+        ),
+        Row(
+            f"longest task while {results:,} results arrive",
+            f"{page.longest_task_ms:.0f} ms",
+            "≤ 200 ms",
+            page.longest_task_ms <= 200,
+        ),
+        Row(
+            "weight of the page, compressed",
+            f"{weight:.0f} KB in {page.requests} requests",
+            "≤ 200 KB",
+            weight <= 200,
+        ),
+    ]
+
+
+def print_table(rows: list[Row]) -> None:
+    """Markdown, ready for the README."""
+    machine = f"{psutil.cpu_count()} cores, {psutil.virtual_memory().total / 2**30:.0f} GiB"
+    today = datetime.datetime.now(tz=datetime.UTC).date()
+    print(f"Measured on {today}, {platform.system()} {platform.machine()}, {machine}, ", end="")
+    print(f"Python {platform.python_version()}.\n")
+    print("| what | measured | aim | |\n|---|---|---|---|")
+    for row in rows:
+        print(f"| {row.what} | {row.figure} | {row.aim} | {'met' if row.met else '**missed**'} |")
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--events", type=int, default=20_000)
+    parser.add_argument("--results", type=int, default=10_000)
+    parser.add_argument("--no-browser", action="store_true")
+    options = parser.parse_args()
+    with (
+        tempfile.TemporaryDirectory() as data,
+        source() as url,
+        PlaygroundServer(Path(data)) as server,
+    ):
+        viewer = Viewer(server.url, url)
+        rows = flood(viewer, url, server.pid, options.events)
+        rows.append(latency(viewer, url))
+        if not options.no_browser:
+            rows += pages(server.url, url, options.results)
+    print_table(rows)
+
+
+if __name__ == "__main__":
+    main()

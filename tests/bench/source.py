@@ -1,0 +1,90 @@
+"""The agent of the benchmarks: a process of its own that streams as fast as it is read.
+
+`python -m tests.bench.source` prints its port. `query.n` says how many results, `query.pace`
+how many seconds apart. Each result carries the moment at which it was written, so that a
+reader on the same machine can tell how long it took to arrive. `GET /bare` is a page that
+fetches the stream without a playground.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from pathlib import Path
+
+META = {"response_type": "answer", "version": "0.55"}
+HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: %s\r\nConnection: close\r\n"
+#: Events in one chunk: one, as every framework sends what an agent yields.
+BURST = 1
+
+
+def event(name: str, data: object) -> bytes:
+    """One server-sent event."""
+    return f"event: {name}\ndata: {json.dumps(data)}\n\n".encode()
+
+
+def result(index: int) -> bytes:
+    """One result, a small recipe stamped with the moment of its writing."""
+    return event(
+        "result",
+        {
+            "index": index,
+            "item": {
+                "@type": "Recipe",
+                "name": f"Recipe number {index}",
+                "url": f"https://recipes.example/{index}",
+                "description": f"sent@{time.monotonic_ns()}@ A plain dish of eggs and greens.",
+                "cookTime": "PT20M",
+                "recipeYield": "2 servings",
+            },
+        },
+    )
+
+
+async def stream(writer: asyncio.StreamWriter, count: int, pace: float) -> None:
+    """Write a whole answer, chunk by chunk."""
+
+    def chunk(data: bytes) -> None:
+        writer.write(b"%x\r\n%b\r\n" % (len(data), data))
+
+    writer.write(HEAD % b"text/event-stream" + b"Transfer-Encoding: chunked\r\n\r\n")
+    chunk(event("start", {"_meta": {**META, "streaming": True}}))
+    burst = 1 if pace else BURST
+    for first in range(0, count, burst):
+        chunk(b"".join(result(index) for index in range(first, min(count, first + burst))))
+        await writer.drain()
+        if pace:
+            await asyncio.sleep(pace)
+    chunk(event("complete", {"_meta": META}))
+    writer.write(b"0\r\n\r\n")
+    await writer.drain()
+
+
+async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    """Answer one request and close."""
+    try:
+        head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
+        if head.startswith("GET"):
+            page = (Path(__file__).parent / "bare.html").read_bytes()
+            writer.write(HEAD % b"text/html" + b"Content-Length: %d\r\n\r\n" % len(page) + page)
+            await writer.drain()
+            return
+        fields = dict(line.lower().split(": ", 1) for line in head.split("\r\n")[1:] if line)
+        query = json.loads(await reader.readexactly(int(fields["content-length"])))["query"]
+        await stream(writer, int(query.get("n", 10)), float(query.get("pace", 0)))
+    except (ConnectionError, asyncio.IncompleteReadError):
+        return
+    finally:
+        writer.close()
+
+
+async def main() -> None:
+    """Serve until ended."""
+    server = await asyncio.start_server(handle, "127.0.0.1", 0)
+    print(server.sockets[0].getsockname()[1], flush=True)
+    await server.serve_forever()
+
+
+if __name__ == "__main__":
+    asyncio.run(main())
