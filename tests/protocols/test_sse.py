@@ -200,9 +200,10 @@ class TestIsEventStream:
 
 
 # Streams that are dense in what matters: line ends, field names, marks, broken UTF-8.
-PIECES = st.sampled_from(
-    [b"\n", b"\r", b"\r\n", b"\n\n", b"data: ", b"data", b"event: ", b"id: ", b"retry: ", b":"]
-    + [b" ", b"x", b"7", b"\0", b"\xef\xbb\xbf", b"\xef", "\u2028".encode(), b"\xc2\x85", b"\xff"]
+PIECES = st.one_of(
+    st.sampled_from([b"\n", b"\r", b"\r\n", b"\n\n", b":", b" ", b"x", b"7", b"\0", b"\xff"]),
+    st.sampled_from([b"data: ", b"data", b"event: ", b"id: ", b"retry: "]),
+    st.sampled_from([b"\xef\xbb\xbf", b"\xef", "\u2028".encode(), b"\xc2\x85"]),
 )
 STREAMS = st.lists(PIECES, max_size=40).map(b"".join)
 

@@ -1,0 +1,43 @@
+from __future__ import annotations
+
+import pytest
+
+from playground.protocols import registry
+from playground.protocols.exchange import Target
+from tests.protocols.playbook import target
+
+REQUEST = {"query": {"text": "eggs"}}
+
+
+class TestRegistry:
+    def test_versions(self) -> None:
+        assert [version.name for version in registry.versions("nlweb")] == ["0.54", "0.55"]
+        assert all(version.label for version in registry.versions("nlweb"))
+
+    @pytest.mark.parametrize("version", ["0.54", "0.55"])
+    def test_every_version_can_be_spoken(self, version: str) -> None:
+        request = registry.new_request("nlweb", version, "eggs", streaming=False)
+        assert registry.check(target(version), request) == []
+        assert registry.exchange(target(version), request).next_call() is not None
+
+    def test_an_unknown_protocol(self) -> None:
+        message = "There is no protocol 'smtp'; known are nlweb."
+        unknown = Target("http://a.example.com", protocol="smtp")
+        for attempt in (
+            lambda: registry.exchange(unknown, REQUEST),
+            lambda: registry.check(unknown, REQUEST),
+            lambda: registry.versions("smtp"),
+            lambda: registry.new_request("smtp", "1", "eggs"),
+        ):
+            with pytest.raises(ValueError) as raised:
+                attempt()
+            assert str(raised.value) == message
+
+    def test_an_unknown_binding(self) -> None:
+        with pytest.raises(ValueError, match="no binding 'pigeon'"):
+            registry.exchange(Target("http://a.example.com", binding="pigeon"), REQUEST)
+
+    def test_an_unknown_version(self) -> None:
+        for attempt in (registry.exchange, registry.check):
+            with pytest.raises(ValueError, match=r"no NLWeb version '9'"):
+                attempt(Target("http://a.example.com", version="9"), REQUEST)

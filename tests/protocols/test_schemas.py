@@ -1,0 +1,166 @@
+"""The schema files: valid, complete in themselves, and each with examples that hold."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import jsonschema
+import pytest
+
+from playground.protocols import registry, schemas
+
+VERSIONS = [version.name for version in registry.versions("nlweb")]
+ALL = [(version, name) for version in VERSIONS for name in schemas.names("nlweb", version)]
+
+
+#: What a property is bound to elsewhere, where it is described.
+CONSTRAINTS = {"const", "enum", "$ref", "allOf", "properties", "required"}
+
+
+def errors(version: str, name: str, value: Any) -> list[str]:
+    validator = jsonschema.Draft202012Validator(schemas.load("nlweb", version, name))
+    return [error.json_path for error in validator.iter_errors(value)]
+
+
+def nodes(value: Any) -> Iterator[dict[str, Any]]:
+    if isinstance(value, dict):
+        yield value
+    for inner in value.values() if isinstance(value, dict) else value:
+        if isinstance(inner, dict | list):
+            yield from nodes(inner)
+
+
+class TestFiles:
+    @pytest.mark.parametrize(("version", "name"), ALL)
+    def test_are_schemas(self, version: str, name: str) -> None:
+        schema = schemas.load("nlweb", version, name)
+        jsonschema.Draft202012Validator.check_schema(schema)
+        assert schema["title"].startswith(f"NLWeb {version} ")
+        assert schema["description"]
+
+    @pytest.mark.parametrize(("version", "name"), ALL)
+    def test_examples_hold(self, version: str, name: str) -> None:
+        examples = schemas.load("nlweb", version, name)["examples"]
+        assert [errors(version, name, example) for example in examples] == [[]] * len(examples)
+
+    @pytest.mark.parametrize(("version", "name"), ALL)
+    def test_are_complete_in_themselves(self, version: str, name: str) -> None:
+        schema = schemas.load("nlweb", version, name)
+        for node in nodes(schema):
+            if isinstance(reference := node.get("$ref"), str):
+                prefix, _, target = reference.rpartition("/")
+                assert prefix == "#/$defs"
+                assert target in schema["$defs"]
+
+    @pytest.mark.parametrize(("version", "name"), ALL)
+    def test_properties_are_described(self, version: str, name: str) -> None:
+        """The descriptions are the editor's hints."""
+        for node in nodes(schemas.load("nlweb", version, name)):
+            for property_name, value in node.get("properties", {}).items():
+                if not value.keys() <= CONSTRAINTS:
+                    assert value.get("description"), property_name
+
+    @pytest.mark.parametrize("version", VERSIONS)
+    def test_there_is_one_for_every_stream_event(self, version: str) -> None:
+        (row,) = (row for row in registry.versions("nlweb") if row.name == version)
+        found = {n.removeprefix("event-") for n in schemas.names("nlweb", version) if "event-" in n}
+        assert found == set(row.traits["stream_events"])
+
+    @pytest.mark.parametrize("version", VERSIONS)
+    def test_there_is_one_for_every_request_and_response(self, version: str) -> None:
+        wanted = {"ask-request", "await-request", "response"}
+        wanted |= {"answer", "elicitation", "promise", "failure"}
+        assert wanted <= set(schemas.names("nlweb", version))
+
+
+class TestLoad:
+    def test_gives_the_same_object(self) -> None:
+        assert schemas.load("nlweb", "0.55", "answer") is schemas.load("nlweb", "0.55", "answer")
+
+    def test_can_be_sent_to_a_browser(self) -> None:
+        schema = schemas.load("nlweb", "0.55", "response")
+        assert json.loads(json.dumps(schema)) == schema
+
+    @pytest.mark.parametrize(
+        ("protocol", "version", "name"),
+        [
+            ("nlweb", "0.55", "nothing"),
+            ("nlweb", "0.55", "../nlweb-0.54/answer"),
+            ("nlweb", "1.0", "answer"),
+            ("smtp", "0.55", "answer"),
+            ("..", "..", "answer"),
+        ],
+    )
+    def test_of_what_there_is_not(self, protocol: str, version: str, name: str) -> None:
+        with pytest.raises(ValueError, match=r"^There (is|are) no schema"):
+            schemas.load(protocol, version, name)
+
+
+META = {"response_type": "answer", "version": "0.55"}
+
+
+class TestWhatTheyRefuse:
+    @pytest.mark.parametrize(
+        ("version", "name", "value", "where"),
+        [
+            ("0.55", "ask-request", {}, "$"),
+            ("0.55", "ask-request", {"query": {"text": " "}}, "$.query.text"),
+            ("0.55", "ask-request", {"query": {"text": "a", "site": 1}}, "$.query.site"),
+            ("0.55", "ask-request", {"query": {"text": "a"}, "context": {"prev": "b"}}, None),
+            ("0.55", "await-request", {"promise_token": "p", "action": "poke"}, "$.action"),
+            ("0.55", "answer", {"_meta": META}, "$"),
+            ("0.55", "answer", {"_meta": META, "content": []}, "$"),
+            ("0.55", "answer", {"meta": META, "results": []}, "$"),
+            ("0.55", "answer", {"_meta": {**META, "response_type": "Answer"}, "results": []}, None),
+            ("0.55", "answer", {"_meta": META, "results": ["text"]}, "$.results[0]"),
+            ("0.55", "event-start", {"_meta": META}, None),
+            ("0.55", "event-result", {"index": -1, "item": {}}, "$.index"),
+            ("0.55", "event-result", {"@type": "Recipe"}, "$"),
+            ("0.54", "event-content", {"type": "text"}, "$"),
+        ],
+    )
+    def test_departures(self, version: str, name: str, value: Any, where: str | None) -> None:
+        found = errors(version, name, value)
+        assert found
+        assert where is None or where in found
+
+    @pytest.mark.parametrize("kind", ["single_select", "multi_select"])
+    def test_a_selection_without_options(self, kind: str) -> None:
+        """0.55, section 4.1.3."""
+        question = {"id": "q", "text": "Q?", "type": kind}
+        reply = {
+            "_meta": {"response_type": "elicitation", "version": "0.55"},
+            "elicitation": {"questions": [question]},
+        }
+        assert errors("0.55", "elicitation", reply) == ["$.elicitation.questions[0]"]
+
+    @pytest.mark.parametrize(
+        ("protocol", "missing"),
+        [
+            ("HTTP", {"method", "endpoint"}),
+            ("MCP", {"server", "tool"}),
+            ("A2A", {"agent_url", "skill"}),
+            ("other", set()),
+        ],
+    )
+    def test_an_action_without_what_its_protocol_needs(
+        self, protocol: str, missing: set[str]
+    ) -> None:
+        """0.55, section 5."""
+        action = {"name": "a", "description": "d", "protocol": protocol}
+        assert len(errors("0.55", "action", action)) == len(missing)
+        complete = {**action, **dict.fromkeys(missing, "x")}
+        assert errors("0.55", "action", complete) == []
+
+    @pytest.mark.parametrize("spelling", ["answer", "Answer"])
+    @pytest.mark.parametrize("member", ["_meta", "meta"])
+    def test_what_0_54_leaves_open(self, member: str, spelling: str) -> None:
+        meta = {"response_type": spelling, "version": "0.54"}
+        assert errors("0.54", "answer", {member: meta, "results": []}) == []
+
+    def test_a_context_of_its_own_type(self) -> None:
+        context = {"@type": "UserDiet", "memory": ["vegan"], "prev": 1}
+        request = {"query": {"text": "a"}, "context": context}
+        assert errors("0.55", "ask-request", request) == []
