@@ -1,10 +1,25 @@
-"""What the demo's page says: all of it made from the tables that the agent runs on."""
+"""What the demo's page says, made from the tables that the agent runs on."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from django.urls import reverse
+
+from playground.demo.examples import GROUPS
+from playground.demo.failures import CODES
+from playground.demo.scenarios import SCENARIOS
+
 
 def context(origin: str) -> dict[str, Any]:
     """What the template needs; `origin` is where the demo is reached, without a slash."""
-    return {"origin": origin}
+    return {
+        "ask_url": origin + reverse("demo-ask"),
+        "await_url": origin + reverse("demo-await"),
+        "groups": GROUPS,
+        "codes": CODES.items(),
+        "scenarios": [
+            (scenario, origin + reverse("demo-scenario", args=[scenario.slug]))
+            for scenario in SCENARIOS.values()
+        ],
+    }
