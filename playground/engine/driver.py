@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import logging
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -20,6 +21,7 @@ from playground.protocols import registry
 from playground.protocols.events import Event, Result
 from playground.protocols.exchange import Exchange, Target
 from playground.protocols.frames import BODY_KINDS, Frame, FrameKind
+from playground.protocols.places import Place, place_of
 from playground.protocols.problems import Problem, Stage
 from playground.transport import Policy, Transport
 
@@ -89,10 +91,10 @@ class Driver:
 
     async def _make_calls(self, writer: FrameWriter) -> RunState:
         self._state = advance(self._state, RunState.CONNECTING)
-        writer.put((), state=self._state, started_at=timezone.now(), alive_at=timezone.now())
+        writer.put(state=self._state, started_at=timezone.now(), alive_at=timezone.now())
         while call := self.exchange.next_call():
             stream = self._transport.send(call, self._clock)
-            async with contextlib.aclosing(stream):  # type: ignore[type-var]
+            async with contextlib.aclosing(stream):
                 async for frames in stream:
                     self._take(writer, frames)
                     await writer.room()
@@ -108,8 +110,11 @@ class Driver:
     def _take(self, writer: FrameWriter, frames: Sequence[Frame]) -> None:
         """Number the frames, read them, and queue them with what they change."""
         numbered = writer.number(frames)
+        places: Counter[Place] = Counter()
         for frame in numbered:
             events = self.exchange.receive(frame)
+            for event in events:
+                places[place_of(event)] += 1
             self._count(frame, events)
             if self._listener:
                 self._listener(frame, events)
@@ -122,7 +127,8 @@ class Driver:
             **self._counts,
             **self._moments,
         }
-        writer.put(numbered, **changes)
+        entries, pinned = places[Place.ENTRY], places[Place.PINNED]
+        writer.put(numbered, entries=entries, pinned=pinned, **changes)
 
     def _count(self, frame: Frame, events: Sequence[Event]) -> None:
         counts = self._counts
@@ -145,7 +151,6 @@ class Driver:
         self._state = advance(self._state, final)
         context = self.exchange.session_context
         writer.put(
-            (),
             state=self._state,
             outcome=self.exchange.outcome,
             problem=self._problem.to_json() if self._problem else None,
@@ -158,7 +163,7 @@ class Driver:
     async def _beat(self, writer: FrameWriter) -> None:
         while True:
             await asyncio.sleep(HEARTBEAT)
-            writer.put((), alive_at=timezone.now())
+            writer.put(alive_at=timezone.now())
 
 
 def _status(head: bytes) -> int:

@@ -9,19 +9,37 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from channels.layers import get_channel_layer
 from django.db import transaction
 
 from playground.models import FrameBatch, Run
-from playground.protocols.frames import Frame, pack
+from playground.protocols.frames import Frame, FrameKind, pack
 from playground.threads import in_writer
 
 #: Seconds between two flushes of a fast stream.
 FLUSH_INTERVAL = 0.025
+#: Kinds of frames that are read without those before them.
+SEPARATE = frozenset({FrameKind.EVENT, FrameKind.COMMENT})
 #: Bytes waiting for the database beyond which the transport is made to wait.
 HIGH_WATER = 4 * 1024 * 1024
+
+
+@dataclass(slots=True)
+class Pending:
+    """What waits for the next flush."""
+
+    frames: list[Frame] = field(default_factory=list)
+    #: Columns of the run that change with the frames.
+    changes: dict[str, Any] = field(default_factory=dict)
+    entries: int = 0
+    pinned: int = 0
+    bytes: int = 0
+
+    def __bool__(self) -> bool:
+        return bool(self.frames or self.changes)
 
 
 class FrameWriter:
@@ -29,9 +47,7 @@ class FrameWriter:
 
     def __init__(self, run: Run) -> None:
         self._run = run
-        self._pending: list[Frame] = []
-        self._pending_bytes = 0
-        self._changes: dict[str, Any] = {}
+        self._pending = Pending()
         self._last_seq = run.frames
         self._wake = asyncio.Event()
         self._drained = asyncio.Event()
@@ -53,11 +69,16 @@ class FrameWriter:
         # Built anew: dataclasses.replace() costs four times as much, for every event.
         return [Frame(seq, f.at_us, f.kind, f.data) for seq, f in enumerate(frames, first)]
 
-    def put(self, frames: Sequence[Frame], **changes: Any) -> None:
-        """Queue numbered frames, and columns of the run that change with them."""
-        self._pending.extend(frames)
-        self._pending_bytes += sum(len(frame.data) for frame in frames)
-        self._changes.update(changes)
+    def put(
+        self, frames: Sequence[Frame] = (), *, entries: int = 0, pinned: int = 0, **changes: Any
+    ) -> None:
+        """Queue numbered frames with their counts, and columns of the run that change."""
+        pending = self._pending
+        pending.frames.extend(frames)
+        pending.bytes += sum(len(frame.data) for frame in frames)
+        pending.entries += entries
+        pending.pinned += pinned
+        pending.changes.update(changes)
         self._drained.clear()
         self._wake.set()
 
@@ -65,7 +86,7 @@ class FrameWriter:
         """Wait while too much is waiting for the database. Raises what a flush raised."""
         if self._pump and self._pump.done():
             self._pump.result()
-        if self._pending_bytes > HIGH_WATER:
+        if self._pending.bytes > HIGH_WATER:
             await self.drain()
 
     async def drain(self) -> None:
@@ -88,22 +109,28 @@ class FrameWriter:
                 await asyncio.sleep(pause)
             self._wake.clear()
             last = loop.time()
-            frames, self._pending = self._pending, []
-            changes, self._changes = self._changes, {}
-            self._pending_bytes = 0
-            await in_writer(store, self._run, frames, changes)
+            batch, self._pending = self._pending, Pending()
+            await in_writer(store, self._run, batch)
             await nudge(self._run)
-            if not self._pending and not self._changes:
+            if not self._pending:
                 self._drained.set()
 
 
-def store(run: Run, frames: Sequence[Frame], changes: dict[str, Any]) -> None:
+def store(run: Run, batch: Pending) -> None:
     """Store numbered frames and the run's changed columns in one transaction."""
+    frames, changes = batch.frames, batch.changes
     with transaction.atomic():
         if frames:
-            first, last = frames[0].seq, frames[-1].seq
-            changes = {**changes, "frames": last}
-            FrameBatch.objects.create(run=run, first=first, last=last, data=pack(frames))
+            changes = {**changes, "frames": frames[-1].seq}
+            FrameBatch.objects.create(
+                run=run,
+                first=frames[0].seq,
+                last=frames[-1].seq,
+                data=pack(frames),
+                entries=batch.entries,
+                pinned=batch.pinned,
+                separate=all(frame.kind in SEPARATE for frame in frames),
+            )
         if changes:
             Run.objects.filter(pk=run.pk).update(**changes)
 

@@ -131,14 +131,11 @@ class Run(models.Model):
         """The channel-layer group that is nudged when frames were stored."""
         return f"run.{self.pk.hex}"
 
-    def read_frames(self, after: int = 0, upto: int | None = None) -> Iterator[Frame]:
-        """The stored frames numbered above `after`, up to and including `upto`, in order."""
-        batches = self.frame_batches.filter(last__gt=after).order_by("first")
-        if upto is not None:
-            batches = batches.filter(first__lte=upto)
-        for first, data in batches.values_list("first", "data").iterator():
-            for frame in unpack(data, first):
-                if frame.seq > after and (upto is None or frame.seq <= upto):
+    def read_frames(self, after: int = 0) -> Iterator[Frame]:
+        """The stored frames numbered above `after`, in order."""
+        for batch in self.frame_batches.filter(last__gt=after).order_by("first").iterator():
+            for frame in batch.frames():
+                if frame.seq > after:
                     yield frame
 
     def describe_target(self) -> dict[str, Any]:
@@ -158,6 +155,12 @@ class FrameBatch(models.Model):
     first = models.PositiveIntegerField()
     last = models.PositiveIntegerField()
     data = models.BinaryField()
+    # What a reader may pass over without unpacking it.
+    #: Events that are entries of the thread, and those pinned above it.
+    entries = models.PositiveIntegerField(default=0)
+    pinned = models.PositiveIntegerField(default=0)
+    #: Whether every frame is read by itself; pieces of a body are not.
+    separate = models.BooleanField(default=False)
 
     class Meta:
         ordering = ["run", "first"]
@@ -168,3 +171,12 @@ class FrameBatch(models.Model):
 
     def __str__(self) -> str:
         return f"frames {self.first}–{self.last}"
+
+    @property
+    def passable(self) -> bool:
+        """Whether a reader who only counts may pass over it."""
+        return self.separate and not self.pinned
+
+    def frames(self) -> Iterator[Frame]:
+        """The frames, numbered."""
+        return unpack(self.data, self.first)

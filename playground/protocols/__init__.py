@@ -8,6 +8,7 @@ Everybody may import this package; it imports the standard library only.
 `sse`                   server-sent events: split a byte stream into blocks, read a block
 `events`                what frames mean: `Started`, `Result`, `Text`, `Failure`, ...
 `problems`              why a run did not complete: stage, cause, fix
+`places`                which events stand in a run's thread
 `exchange`              the contract between a protocol, a binding and the engine
 `http`                  the plain HTTP binding
 `nlweb`                 the NLWeb protocol, versions 0.54 and 0.55

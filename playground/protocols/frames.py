@@ -73,7 +73,7 @@ def pack(frames: Iterable[Frame]) -> bytes:
 def unpack(blob: bytes | memoryview, first: int) -> Iterator[Frame]:
     """The frames of a blob made by `pack`, numbered from `first`.
 
-    Raises `struct.error` or `KeyError` if the blob was not made by `pack`.
+    Raises `struct.error`, `KeyError` or `ValueError` if the blob was not made by `pack`.
     """
     data, size, kinds, read = bytes(blob), _HEADER.size, _KINDS, _HEADER.unpack_from
     start, seq, end = 0, first, len(data)
@@ -83,3 +83,5 @@ def unpack(blob: bytes | memoryview, first: int) -> Iterator[Frame]:
         yield Frame(seq, at_us, kinds[kind], data[start : start + length])
         start += length
         seq += 1
+    if start > end:
+        raise ValueError("The blob is cut short.")

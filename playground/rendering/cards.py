@@ -277,6 +277,3 @@ CARDS: dict[str, tuple[str, Builder]] = {
         ("HowTo", "HowToSection", "HowToStep", "HowToTip", "HowToDirection"), ("howto", _how_to)
     ),
 }
-
-#: Types that sum up the other results and are shown above them.
-SUMMARIES = frozenset({"SearchSummary", "Summary"})

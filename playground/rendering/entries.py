@@ -12,7 +12,8 @@ from typing import Any
 from django.conf import settings
 
 from playground.protocols import events as ev
-from playground.rendering.cards import SUMMARIES, card_of, type_of, words
+from playground.protocols.places import Place, place_of
+from playground.rendering.cards import card_of, words
 from playground.rendering.links import safe_url
 
 
@@ -43,26 +44,16 @@ class Entry:
 
 def entry_of(event: ev.Event, part: int) -> Entry | None:
     """The entry for `event`, None where the thread has nothing to show for it."""
-    kind = type(event)
-    if kind is ev.Result:
-        pinned = _is_summary(event.item)  # type: ignore[attr-defined]
-        return Entry(event.seq, part, "summary" if pinned else "card", event, pinned)
-    if kind is ev.Note:
-        redirect = event.name == "redirect"  # type: ignore[attr-defined]
-        return Entry(event.seq, part, "redirect", event) if redirect else None
-    if kind is ev.Text and event.kind == "summary":  # type: ignore[attr-defined]
+    place = place_of(event)
+    if place is Place.NONE:
+        return None
+    if place is Place.PINNED:
         return Entry(event.seq, part, "summary", event, True)
-    if template := _TEMPLATES.get(kind):
-        return Entry(event.seq, part, template, event)
-    return None
-
-
-def _is_summary(item: Any) -> bool:
-    return isinstance(item, Mapping) and type_of(item) in SUMMARIES
+    return Entry(event.seq, part, _TEMPLATES.get(type(event), "unknown"), event)
 
 
 def _result(event: Any) -> dict[str, Any]:
-    if _is_summary(event.item):
+    if place_of(event) is Place.PINNED:
         return {"text": words(event.item.get("text") or event.item.get("description"), 20_000)}
     return {"card": card_of(event.item)}
 
@@ -89,6 +80,8 @@ def _plain(_: Any) -> dict[str, Any]:
 
 
 _TEMPLATES: dict[type[ev.Event], str] = {
+    ev.Result: "card",
+    ev.Note: "redirect",
     ev.Text: "text",
     ev.Elicitation: "elicitation",
     ev.Promise: "promise",

@@ -1,16 +1,18 @@
 """A run's frames read into what the thread shows.
 
 Always derived: a viewer that joins late, a reload and a better reader all start from the
-first frame and come to the same entries with the same numbers.
+first frame and come to the same entries with the same numbers. What nobody looks at is passed
+over by the counts that are stored with the frames.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterator
 
 from django.conf import settings
+from django.db.models import QuerySet
 
-from playground.models import Run
+from playground.models import FrameBatch, Run
 from playground.protocols import registry
 from playground.protocols.events import Event
 from playground.protocols.exchange import Exchange, Target
@@ -25,26 +27,84 @@ def reader_for(run: Run) -> Exchange:
 
 
 class Fold:
-    """The state of a thread after some frames."""
+    """The state of a thread after some of the frames of a run."""
 
     def __init__(self, run: Run) -> None:
+        self._run = run
         self._exchange = reader_for(run)
-        #: Number of the last frame that was read.
+        #: Number of the last frame that was read or passed over.
         self.cursor = 0
         #: Entries so far, pinned ones not counted.
         self.entries = 0
 
-    def feed(self, frames: Iterable[Frame]) -> list[Entry]:
-        """The entries that `frames`, which follow those fed before, add to the thread."""
+    def follow(self, upto: int, wanted: int, most: int) -> list[Entry]:
+        """Go on to frame `upto`, or until `most` frames were read, and return the new entries.
+
+        Of the pinned ones none is missing; of the others only those below number `wanted`
+        matter, so once there are that many, batches are passed over. `entries` stays exact.
+        """
+        batches = self._batches().filter(first__lte=upto)
+        if self.entries >= wanted:
+            batches = batches.defer("data")
         added: list[Entry] = []
-        for frame in frames:
+        for batch in batches:
+            if self.entries >= wanted and batch.passable and batch.first > self.cursor:
+                self._pass_over(batch)
+                continue
+            if most <= 0:
+                break
+            most -= batch.last - batch.first
+            added += self._read(batch, upto)
+        return added
+
+    def page(self, offset: int, count: int) -> list[Entry]:
+        """The `count` entries from number `offset` on, pinned ones left out."""
+        found: list[Entry] = []
+        for batch in self._batches().defer("data"):
+            if batch.passable and self.entries + batch.entries <= offset:
+                self._pass_over(batch)
+                continue
+            start = self.entries
+            entries = [entry for entry in self._read(batch) if not entry.pinned]
+            found += entries[max(0, offset - start) :]
+            if len(found) >= count:
+                break
+        return found[:count]
+
+    def _batches(self) -> QuerySet[FrameBatch]:
+        return self._run.frame_batches.filter(last__gt=self.cursor).order_by("first")
+
+    def _pass_over(self, batch: FrameBatch) -> None:
+        self.cursor = batch.last
+        self.entries += batch.entries
+
+    def _read(self, batch: FrameBatch, upto: int | None = None) -> list[Entry]:
+        added: list[Entry] = []
+        receive, after = self._exchange.receive, self.cursor
+        for frame in batch.frames():
+            if frame.seq <= after:
+                continue
+            if upto is not None and frame.seq > upto:
+                break
             self.cursor = frame.seq
-            for part, event in enumerate(self.read(frame)):
+            for part, event in enumerate(receive(frame)):
                 if entry := entry_of(event, part):
                     added.append(entry)
                     self.entries += not entry.pinned
         return added
 
-    def read(self, frame: Frame) -> list[Event]:
-        """The events of the next frame."""
-        return list(self._exchange.receive(frame))
+
+def readings(run: Run, after: int = 0) -> Iterator[tuple[Frame, list[Event]]]:
+    """The frames numbered above `after` with their events.
+
+    What comes before is passed over where that makes no difference: a stream's events are
+    read one by one, the pieces of a body only together.
+    """
+    reader = reader_for(run)
+    for batch in run.frame_batches.order_by("first").defer("data"):
+        if batch.separate and batch.last <= after:
+            continue
+        for frame in batch.frames():
+            events = list(reader.receive(frame))
+            if frame.seq > after:
+                yield frame, events

@@ -8,7 +8,6 @@ page is told how many entries there are and fetches more as its reader scrolls.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import islice
 from uuid import UUID
 
 from django.template.loader import get_template
@@ -59,7 +58,7 @@ class LiveView:
         fold = self._fold
         first = fold.cursor + 1
         before = fold.entries
-        added = fold.feed(islice(run.read_frames(fold.cursor, upto=run.frames), SLICE))
+        added = fold.follow(run.frames, WINDOW, SLICE)
         more = fold.cursor < run.frames
         stamp = (run.state, run.outcome, run.frames, run.results, run.events)
         if first > fold.cursor and stamp == self._stamp:
@@ -83,7 +82,7 @@ class LiveView:
 
     def _catch_up(self, run: Run) -> Fold:
         fold = Fold(run)
-        fold.feed(run.read_frames(0, upto=self._after))
+        fold.follow(min(self._after, run.frames), WINDOW, run.frames)
         return fold
 
 

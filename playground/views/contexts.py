@@ -10,7 +10,7 @@ from django.utils.dateparse import parse_datetime
 from playground.models import Run
 from playground.rendering.bar import context_of
 from playground.rendering.fold import Fold
-from playground.rendering.live import render_entries, window
+from playground.rendering.live import WINDOW, render_entries, window
 
 PAGE = 40
 
@@ -32,7 +32,7 @@ def response_context(run: Run | None) -> dict[str, Any]:
     if run is None:
         return {"run": None}
     fold = Fold(run)
-    entries = fold.feed(run.read_frames(upto=run.frames))
+    entries = fold.follow(run.frames, WINDOW, run.frames)
     return {
         **context_of(run),
         "cursor": fold.cursor,

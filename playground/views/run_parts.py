@@ -15,7 +15,7 @@ from playground.models import Run
 from playground.protocols.events import Event, Result
 from playground.protocols.frames import BODY_KINDS, Frame, FrameKind
 from playground.rendering.bar import elapsed_ms
-from playground.rendering.fold import Fold, reader_for
+from playground.rendering.fold import Fold, readings
 from playground.rendering.live import WINDOW, render_entries
 from playground.rendering.pretty import pretty
 from playground.rendering.rows import payload_of, rows_of
@@ -38,20 +38,13 @@ def _number(request: HttpRequest, name: str) -> int:
     return int(value) if value.isascii() and value.isdigit() and len(value) < 10 else 0
 
 
-def _readings(run: Run) -> Iterator[tuple[Frame, list[Event]]]:
-    reader = reader_for(run)
-    for frame in run.read_frames():
-        yield frame, list(reader.receive(frame))
-
-
 @require_safe
 def results(request: HttpRequest, pk: str) -> HttpResponse:
     """Entries beyond those the page already has: `?offset=` is how many that is."""
     run = _run(request, pk)
     offset = _number(request, "offset")
-    entries = [entry for entry in Fold(run).feed(run.read_frames()) if not entry.pinned]
-    part = entries[offset : offset + WINDOW]
-    return render(request, "runs/results.html", {"cards": render_entries(part)})
+    entries = Fold(run).page(offset, WINDOW)
+    return render(request, "runs/results.html", {"cards": render_entries(entries)})
 
 
 @require_safe
@@ -59,11 +52,12 @@ def events(request: HttpRequest, pk: str) -> HttpResponse:
     """Rows of the Events list, `?offset=` rows skipped, in order of arrival or of `index`."""
     run = _run(request, pk)
     offset = _number(request, "offset")
-    readings: Any = _readings(run)
     if request.GET.get("order") == "index":
-        indexed = [(index, r) for r in readings if (index := _index(r[1])) is not None]
-        readings = [r for _, r in sorted(indexed, key=itemgetter(0))]
-    rows = rows_of(islice(readings, offset, offset + ROWS))
+        indexed = [(index, r) for r in readings(run) if (index := _index(r[1])) is not None]
+        ordered = [r for _, r in sorted(indexed, key=itemgetter(0))]
+        rows = rows_of(ordered[offset : offset + ROWS])
+    else:
+        rows = rows_of(islice(readings(run, offset), ROWS))
     return render(request, "runs/rows.html", {"run": run, "rows": rows})
 
 
@@ -84,9 +78,10 @@ def event(request: HttpRequest, pk: str, seq: int) -> HttpResponse:
 
 
 def _reading(run: Run, seq: int) -> tuple[Frame, list[Event]]:
-    for frame, found in _readings(run):
+    for frame, found in readings(run, after=seq - 1):
         if frame.seq == seq:
             return frame, found
+        break
     raise Http404
 
 
