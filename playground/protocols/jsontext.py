@@ -13,9 +13,10 @@ from typing import Any
 
 _INFINITY = float("inf")
 
-# Tokens that decide the nesting: whole strings (so that brackets in them do not count),
-# opening and closing brackets. Possessive, so that a string of a megabyte needs no stack.
-_NESTING = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|([\[{])|[\]}]', re.DOTALL)
+# All that stands between two brackets, whole strings (and the brackets in them) included.
+# Possessive, so that a string of a megabyte needs no stack.
+_BETWEEN = re.compile(r'(?:[^\[\]{}"]++|"[^"\\]*+(?:\\.[^"\\]*+)*+"?)++', re.DOTALL)
+_ONE_KIND = str.maketrans("{}", "[]")
 
 # Every escape of a JSON string, so that `\\ud800` (a backslash, then letters) is stepped
 # over; group 1 is half of a surrogate pair whose other half is missing.
@@ -35,14 +36,25 @@ def exceeds_depth(text: str, limit: int) -> bool:
     """
     if text.count("{") + text.count("[") <= limit:
         return False
+    brackets = _BETWEEN.sub("", text).translate(_ONE_KIND)
+    # Taking away the innermost pairs, again and again, takes as many turns as it is deep.
+    rest = brackets
+    for _ in range(limit):
+        shorter = rest.replace("[]", "")
+        if not shorter:
+            return False
+        if len(shorter) == len(rest):
+            break
+        rest = shorter
+    return _counts_beyond(brackets, limit)
+
+
+def _counts_beyond(brackets: str, limit: int) -> bool:
     depth = 0
-    for token in _NESTING.finditer(text):
-        if token[1]:
-            depth += 1
-            if depth > limit:
-                return True
-        elif token[0][0] != '"':
-            depth -= 1
+    for bracket in brackets:
+        depth += 1 if bracket == "[" else -1
+        if depth > limit:
+            return True
     return False
 
 

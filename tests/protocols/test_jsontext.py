@@ -50,9 +50,9 @@ class TestDepth:
         assert jsontext.exceeds_depth(text, 2) is deeper_than_two
 
     def test_of_a_long_string_of_escapes(self) -> None:
-        text = "[" * 3 + '"' + '\\"' * 2_000_000 + '"' + "]" * 3
-        assert not jsontext.exceeds_depth(text, 3)
-        assert jsontext.exceeds_depth(text, 2)
+        text = '[[], [], ["' + '\\"[' * 1_000_000 + '"]]'
+        assert not jsontext.exceeds_depth(text, 2)
+        assert jsontext.exceeds_depth(text, 1)
 
 
 class TestDecode:
