@@ -48,9 +48,9 @@ class Card:
 
 def words(value: Any, limit: int = MAX_TEXT) -> str:
     """Any JSON value as a short text: names of objects, items of lists, "" for nothing."""
+    if value is None or value == [] or value == {}:
+        return ""
     match value:
-        case None | "" | [] | {}:
-            return ""
         case str():
             text = value
         case bool():

@@ -111,9 +111,15 @@ def preview(request: HttpRequest) -> HttpResponse:
         call = registry.exchange(draft.target, draft.request).next_call()
         if call:
             context["call"] = describe_call(call)
-            sent = Run.objects.owned_by(request.user).filter(url__startswith=call.origin)
-            context["new_origin"] = not sent.exists()
+            context["new_origin"] = _is_new(request, call.origin)
     return render(request, "compose/effective.html", context)
+
+
+def _is_new(request: HttpRequest, origin: str) -> bool:
+    """Whether this would be the first time that a request goes to `origin`."""
+    if origin == f"{request.scheme}://{request.get_host()}":
+        return False  # The demo agent, which is the playground itself.
+    return not Run.objects.owned_by(request.user).filter(url__startswith=origin).exists()
 
 
 @require_GET
