@@ -10,8 +10,10 @@ Everybody may import this package; it imports the standard library only.
 `problems`              why a run did not complete: stage, cause, fix
 `places`                which events stand in a run's thread
 `exchange`              the contract between a protocol, a binding and the engine
-`http`                  the plain HTTP binding
+`jsontext`              JSON from elsewhere: how deep it is, and what it says
+`http`, `replies`       the plain HTTP binding, and why its replies cannot be read
 `nlweb`                 the NLWeb protocol, versions 0.54 and 0.55
+`schemas`               JSON Schema files of every request, response and stream event
 `registry`              which protocols and bindings there are
 ======================  ==========================================================
 """
