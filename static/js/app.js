@@ -14,6 +14,8 @@ import "./work-bench.js";
 import "./commands.js";
 import "./command-palette.js";
 import "./highlight.js";
+import "./scrollable.js";
 import "./agent-form.js";
 import "./connection.js";
+import "./history.js";
 import "./live/index.js";

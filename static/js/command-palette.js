@@ -1,6 +1,6 @@
 // <command-palette>: a dialog with a search box over commands, agents, fields and links.
 
-import { COMMANDS } from "./commands.js";
+import { COMMANDS, isPossible } from "./commands.js";
 import { make } from "./dom.js";
 import { chooseAgent } from "./target.js";
 
@@ -69,7 +69,7 @@ function item({ label, group, keys }, index) {
 }
 
 function commands() {
-  const possible = COMMANDS.filter((command) => !command.hidden && (command.can?.() ?? true));
+  const possible = COMMANDS.filter((command) => !command.hidden && isPossible(command));
   return possible.map((command) => ({ ...command, group: "Do" }));
 }
 

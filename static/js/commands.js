@@ -31,9 +31,14 @@ export const COMMANDS = [
   { id: "help", label: "Keys and help", keys: "?", run: () => document.getElementById("help").showModal() },
 ];
 
+/** Whether a command can be carried out at the moment. */
+export function isPossible(command) {
+  return !command.can || Boolean(command.can());
+}
+
 export function runCommand(id) {
   const command = COMMANDS.find((each) => each.id === id);
-  if (command && (command.can?.() ?? true)) command.run();
+  if (command && isPossible(command)) command.run();
 }
 
 function newRequest() {
@@ -59,7 +64,9 @@ function nextTheme() {
   announce(`Theme: ${theme}`);
 }
 
-function isTyping(target) {
+/** Whether a text field has the focus, one inside the code editor's shadow root too. */
+function isTyping(event) {
+  const [target] = event.composedPath();
   return target.closest("input, textarea, select, [contenteditable=true]") !== null;
 }
 
@@ -68,7 +75,7 @@ function commandFor(event) {
     if (event.shiftKey || event.altKey) return null;
     return { Enter: "send", k: "palette", "\\": "sidebar" }[event.key] ?? null;
   }
-  if (event.altKey || isTyping(event.target)) return null;
+  if (event.altKey || isTyping(event)) return null;
   if (event.key === "?") return "help";
   return event.key === "Escape" && !document.querySelector("dialog[open]") ? "stop" : null;
 }

@@ -6,6 +6,9 @@ import { make } from "./dom.js";
 import { keysOf } from "./json-edit.js";
 import { documentOf } from "./request-document.js";
 
+/** Everything that sends: the button of the form, and the one of the empty response pane. */
+const SUBMITS = '#composer [type="submit"], [type="submit"][form="composer"]';
+
 class RequestComposer extends HTMLElement {
   connectedCallback() {
     if (this.form) return;
@@ -43,8 +46,8 @@ class RequestComposer extends HTMLElement {
 
   #show() {
     const { obstacle, error } = this.document;
-    this.send.disabled = Boolean(obstacle);
-    this.note.textContent = obstacle ? `Cannot be sent yet. ${obstacle}` : "";
+    for (const button of document.querySelectorAll(SUBMITS)) button.disabled = Boolean(obstacle);
+    this.note.textContent = obstacle ?? "";
     this.note.toggleAttribute("data-obstacle", Boolean(obstacle));
     this.toggleAttribute("data-broken", Boolean(error));
     this.querySelector("[data-fix-json]").hidden = !error;
@@ -76,11 +79,12 @@ class RequestComposer extends HTMLElement {
     );
   }
 
-  /** Stops a request without a query text, on the field that lacks it. */
+  /** Stops what cannot be sent; a request without a query text on the field that lacks it. */
   #guard(event) {
     if (event.target !== this.form) return;
-    const text = this.document.value(["query", "text"]);
-    if (text !== undefined && text !== null && String(text).trim()) return;
+    if (!this.isSendable) event.preventDefault();
+    const text = this.document.value(["query", "text"]) ?? "";
+    if (!this.isSendable || String(text).trim()) return;
     event.preventDefault();
     const field = this.querySelector('json-field[data-pointer="/query/text"]');
     this.querySelector("tab-set").show("tab-query");
@@ -89,8 +93,9 @@ class RequestComposer extends HTMLElement {
   }
 
   #sent(event) {
-    if (event.target === this.form && event.detail.successful)
-      this.querySelector("#compose-problems").replaceChildren();
+    if (event.target !== this.form || !event.detail.successful) return;
+    this.querySelector("#compose-problems").replaceChildren();
+    this.form.classList.remove("composer--first");
   }
 }
 

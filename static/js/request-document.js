@@ -29,7 +29,7 @@ export class RequestDocument extends EventTarget {
 
   /** Why the document cannot be sent as it stands: a sentence, or null. */
   get obstacle() {
-    if (this.error) return this.error.sentence;
+    if (this.error) return `The JSON breaks off at line ${this.error.line}, column ${this.error.column}.`;
     if (this.root.type !== "object") return "The request has to be a JSON object.";
     return this.#complaints.values().next().value ?? null;
   }

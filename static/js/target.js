@@ -21,7 +21,7 @@ function start(form) {
     }
     for (const option of version.options) {
       const own = option.value === chosen?.dataset.version;
-      option.text = `NLWeb ${option.value}${own ? "" : " (not the agent’s own)"}`;
+      option.text = own ? option.dataset.label : `${option.dataset.label} (not the agent’s own)`;
     }
   };
   const announceChange = () => form.dispatchEvent(new CustomEvent("composer:change", { bubbles: true }));

@@ -36,11 +36,18 @@ const LINT_DELAY_MS = 150;
  * Returns {write(text)}.
  */
 export function mount({ area, check, changed }) {
+  const host = document.createElement("div");
+  host.className = "code-host";
+  // In a shadow root CodeMirror brings its styles as constructed sheets; in a document it
+  // would write <style> elements, which our content security policy rightly refuses.
+  const root = host.attachShadow({ mode: "open" });
   const view = new EditorView({
+    parent: root,
+    root,
     doc: area.value,
     extensions: [...basics(), json(), theme, checks(check), reports(changed), labels(area)],
   });
-  area.before(view.dom);
+  area.before(host);
   area.hidden = true;
   return { write: (text) => replace(view, text) };
 }
@@ -95,7 +102,6 @@ function reports(changed) {
 function labels(area) {
   return EditorView.contentAttributes.of({
     "aria-label": `${area.getAttribute("aria-label")}. Press Escape, then Tab to leave.`,
-    "aria-describedby": area.getAttribute("aria-describedby"),
   });
 }
 

@@ -1,0 +1,34 @@
+// Keeps the history in the sidebar current: after a send, and when the run has ended. The
+// search box knows how to fetch it, whatever is searched for.
+
+function refresh() {
+  const box = document.querySelector(".side-search input");
+  if (box) window.htmx.trigger(box, "history:refresh");
+}
+
+function mark() {
+  const run = document.querySelector("#response[data-run]")?.dataset.run;
+  for (const link of document.querySelectorAll(".history a")) {
+    if (link.dataset.run === run) link.setAttribute("aria-current", "true");
+    else link.removeAttribute("aria-current");
+  }
+}
+
+/** Whether a run was seen under way, whose end is then worth fetching. */
+let awaited = false;
+
+document.addEventListener("htmx:afterSwap", (event) => {
+  const { id } = event.detail.target;
+  if (id === "history") mark();
+  if (id !== "response") return;
+  awaited = true;
+  refresh();
+});
+document.addEventListener("run:progress", (event) => {
+  if (!("final" in event.detail)) awaited = true;
+  else if (awaited) {
+    awaited = false;
+    refresh();
+  }
+});
+mark();
