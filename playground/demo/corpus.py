@@ -115,8 +115,7 @@ class Entry:
     @property
     def row(self) -> Row:
         """What of it is searched."""
-        more = [self.place, *strings(self.document.get("articleBody"))]
-        text = " ".join([str(self.document.get("description") or ""), *more])
+        text = f"{self.document.get('description') or ''} {self.place}"
         return Row(self.name, self.keywords, self.ingredients, text)
 
 

@@ -14,7 +14,7 @@ from playground.demo.criteria import ANSWERS
 from playground.demo.index import words_of
 from playground.demo.wishes import understand
 
-_PARTY = ("guests", "courses", "with_children", "wishes")
+_PARTY = ("guests", "courses", "with_children", "wishes", "dietary_restrictions", "cooking_time")
 _MEALS = frozenset({"dinner", "supper", "lunch", "hungry", "tonight", "evening"})
 
 _DIET = {
@@ -74,6 +74,7 @@ _DINNER_PARTY = {
         },
         {"id": "wishes", "text": "Anything you would love to serve?", "type": "free_text"},
         _DIET,
+        {**_TIME, "text": "How long may a dish take?"},
     ],
 }
 
@@ -88,7 +89,7 @@ def party_answers(ask: Ask) -> dict[str, Any]:
     return {
         name: source[name]
         for source in (ask.context, ask.filters)
-        for name in (*_PARTY, "dietary_restrictions")
+        for name in _PARTY
         if source.get(name) is not None
     }
 

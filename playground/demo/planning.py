@@ -8,8 +8,9 @@ from collections.abc import Mapping, Sequence
 from datetime import date, timedelta
 from typing import Any
 
+from playground.demo import criteria as filtering
 from playground.demo.asking import Ask
-from playground.demo.corpus import Corpus, Entry, diet_key, strings
+from playground.demo.corpus import Corpus, Entry, strings
 from playground.demo.criteria import contains
 from playground.demo.failures import FailureError, invalid_parameter
 from playground.demo.presenting import Links, item, listed, short
@@ -83,17 +84,18 @@ def menu(corpus: Corpus, answers: Mapping[str, Any], links: Links) -> list[Docum
     if isinstance(guests, bool) or not isinstance(guests, int | float) or guests < 1:
         raise invalid_parameter("guests", guests, "number", "a number of at least 1")
     wanted = [c.lower() for c in strings(answers.get("courses")) if c.lower() in _COURSES]
-    diets = {diet_key(d) for d in strings(answers.get("dietary_restrictions")) if d != "none"}
+    filters = ("dietary_restrictions", "cooking_time")
+    criteria = filtering.read({name: answers[name] for name in filters if name in answers})
     wishes = understandable(answers.get("wishes"))
     chosen: list[Entry] = []
     for course in wanted or ["starter", "main", "dessert"]:
         pool = [
             entry
             for entry in corpus.of_kind("Recipe")
-            if diets <= entry.diets and _COURSES[course] & _categories(entry)
+            if criteria.admits(entry) and _COURSES[course] & _categories(entry)
         ]
         if not pool:
-            raise FailureError("NO_RESULTS", f"There is no {course} here for that diet.")
+            raise FailureError("NO_RESULTS", f"There is no {course} here for that diet and time.")
         # What was wished for first, then what others liked best.
         chosen.append(max(pool, key=lambda entry: (_fits(entry, wishes), entry.rating)))
     children = " It is mild enough for children." if answers.get("with_children") is True else ""
@@ -118,7 +120,7 @@ def _categories(entry: Entry) -> frozenset[str]:
 
 def _choose(corpus: Corpus, ask: Ask, meal: str) -> list[Entry]:
     """The recipes for one meal of each day, in an order that follows from the request."""
-    diets = said_diets(ask)
+    diets = said_diets(ask) | filtering.read(ask.filters).diets
     pool = [
         entry
         for entry in corpus.of_kind("Recipe")

@@ -19,7 +19,7 @@ _RELATED, _CONTEXT = 0.3, 0.15
 #: More words than this of one question are not looked at.
 _MAX_WORDS = 40
 #: Entries that fit less than this share of the best are noise: one common word in common.
-_CUTOFF = 0.4
+_CUTOFF = 0.2
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +57,7 @@ def find(corpus: Corpus, ask: Ask) -> Found:
             "NO_RESULTS",
             f"There is no site {criteria.site} here; there are {', '.join(corpus.sites)}.",
         )
-    ranked = _ranked(corpus, wish, ask.context)
-    entries = [entry for entry in ranked if criteria.admits(entry)]
+    entries = _ranked(corpus, wish, ask.context, criteria)
     # A sauce or a protein is a preference: better another dish than none.
     entries = [entry for entry in entries if criteria.prefers(entry)] or entries
     if not entries:
@@ -106,20 +105,25 @@ def _fit(corpus: Corpus, words: Sequence[str]) -> dict[int, float]:
     return {at: score * matched[at] / len(wanted) for at, score in scores.items()}
 
 
-def _ranked(corpus: Corpus, wish: Wish, context: Mapping[str, Any]) -> list[Entry]:
-    """The entries that have anything to do with the question, best first."""
+def _ranked(
+    corpus: Corpus, wish: Wish, context: Mapping[str, Any], criteria: Criteria
+) -> list[Entry]:
+    """The entries that meet the criteria and have to do with the question, best first."""
+    admitted = {at: entry for at, entry in enumerate(corpus.entries) if criteria.admits(entry)}
     if not wish.words:
-        return sorted(corpus.entries, key=lambda entry: -entry.rating)
+        return sorted(admitted.values(), key=lambda entry: -entry.rating)
     scores = _fit(corpus, wish.words)
-    for position, score in corpus.index.scores(wish.related).items():
-        scores[position] = scores.get(position, 0) + score * _RELATED
-    if not scores:
-        return []
-    least = max(scores.values()) * _CUTOFF
-    said = [*strings(context.get("prev")), *strings(context.get("text"))]
-    said += strings(context.get("memory"))
-    for position, score in corpus.index.scores(understand(" ".join(said)).words).items():
-        if position in scores:
-            scores[position] += score * _CONTEXT
-    best = sorted(scores, key=lambda position: (-scores[position], position))
-    return [corpus.entries[position] for position in best if scores[position] >= least]
+    _add(scores, corpus.index.scores(wish.related), _RELATED, new=True)
+    said = [text for name in ("prev", "text", "memory") for text in strings(context.get(name))]
+    _add(scores, corpus.index.scores(understand(" ".join(said)).words), _CONTEXT, new=False)
+    scores = {at: score for at, score in scores.items() if at in admitted}
+    least = max(scores.values(), default=0) * _CUTOFF
+    best = sorted(scores, key=lambda at: (-scores[at], at))
+    return [admitted[at] for at in best if scores[at] >= least]
+
+
+def _add(scores: dict[int, float], more: Mapping[int, float], weight: float, *, new: bool) -> None:
+    """Add weighted scores; what has none so far gets one only if it may be `new`."""
+    for at, score in more.items():
+        if new or at in scores:
+            scores[at] = scores.get(at, 0) + score * weight

@@ -13,8 +13,9 @@ _STOP_WORDS = frozenset(
     """a about all also am an and any anything are as at be been but by can could did do does dont
     find for from get give given go good great has have help here how i id idea ideas if ill im in
     into is it its ive just kind know like list lot love made make making may maybe me more most
-    much my need new nice no not of on or our out please really recommend s show so some something
-    suggest suggestion suggestions tell than that the their them then there these they thing things
+    much my need new nice no not of on or our out please really recommend s should show so some
+    something suggest suggestion suggestions tell than that the their them then there these they
+    thing things
     think this to today tonight too try up us use using very want was way we well were what when
     where which who will with would you your best better delicious tasty yummy favourite favorite
     looking ask dish dishes meal food eat eating cook cooking prepare without minutes minute min
@@ -72,6 +73,8 @@ _TYPES = {
     "article": "Article",
     "articles": "Article",
 }
+#: What one does in a restaurant says nothing about which one to choose.
+_MEALS = frozenset({"dinner", "lunch", "supper"})
 _DIETS = re.compile(
     r"(?<!non-)(?<!not )\b(vegetarian|vegan|gluten[- ]free|dairy[- ]free|lactose[- ]free)\b", re.I
 )
@@ -106,6 +109,8 @@ def understand(text: str) -> Wish:
     words = [w for w in words_of(text) if w not in _STOP_WORDS and w not in without]
     kinds = {_TYPES[word] for word in words if word in _TYPES}
     searched = [word for word in words if word not in _TYPES and not word.isdigit()]
+    if kinds == {"Restaurant"}:
+        searched = [word for word in searched if word not in _MEALS]
     related = [other for word in words for other in _SYNONYMS.get(word, ())]
     return Wish(
         words=searched,

@@ -60,13 +60,7 @@ async def json_as_stream(scene: Scene) -> HttpResponseBase:
 
 async def html_error(scene: Scene) -> HttpResponseBase:
     """A gateway's error page, the one reply that is neither JSON nor events."""
-    return HttpResponse(
-        _HTML,
-        "text/html",
-        502,
-        # It comes from our own origin: nothing in it may run or load, should it be opened.
-        headers={"Content-Security-Policy": "sandbox; default-src 'none'"},
-    )
+    return HttpResponse(_HTML, "text/html", 502)
 
 
 async def unauthorized(scene: Scene) -> HttpResponseBase:
