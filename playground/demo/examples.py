@@ -7,8 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-_WIDTH = 76
-
 
 @dataclass(frozen=True, slots=True)
 class Example:
@@ -21,11 +19,13 @@ class Example:
 
     @property
     def text(self) -> str:
-        """The request as JSON, on one line if it is short."""
-        flat = json.dumps(self.request, ensure_ascii=False)
-        if len(flat) <= _WIDTH:
-            return flat
-        return json.dumps(self.request, ensure_ascii=False, indent=2)
+        """The request as JSON, a line for each of its sections."""
+        sections = (f"  {_json(name)}: {_json(value)}" for name, value in self.request.items())
+        return "{\n" + ",\n".join(sections) + "\n}"
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)
 
 
 @dataclass(frozen=True, slots=True)
