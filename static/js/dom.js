@@ -34,6 +34,20 @@ export function iconButton(name, label, action) {
   return button;
 }
 
+/** A text field that grows with its content; `options` are {id, describedBy, placeholder}. */
+export function textBox({ id, describedBy, placeholder = "" }, props = {}) {
+  const area = make("textarea", {
+    id,
+    rows: 1,
+    className: "input input-grow",
+    spellcheck: false,
+    placeholder,
+    ...props,
+  });
+  if (describedBy) area.setAttribute("aria-describedby", describedBy);
+  return area;
+}
+
 let serial = 0;
 
 /** An id that no other element has. */

@@ -4,6 +4,7 @@
 import { parse } from "./json-text.js";
 
 const STEP = "  ";
+const TOKEN = /"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+/g;
 /** The order in which the specification names the sections of a request. */
 const SECTIONS = ["query", "context", "prefer", "meta"];
 
@@ -65,6 +66,27 @@ export function rename(text, keys, name) {
 export function source(text, node) {
   const indent = indentAt(text, node.start);
   return text.slice(node.start, node.end).replaceAll(`\n${indent}`, "\n");
+}
+
+/** A JSON text with two spaces a level: tokens are moved, never rewritten. */
+export function indent(text) {
+  const tokens = text.match(TOKEN) ?? [];
+  const line = (depth) => `\n${STEP.repeat(depth)}`;
+  let depth = 0;
+  let written = "";
+  for (const [index, token] of tokens.entries()) {
+    const before = tokens[index - 1];
+    const isFirst = before === "{" || before === "[";
+    if (token === "}" || token === "]") {
+      depth -= 1;
+      written += isFirst ? token : line(depth) + token;
+      continue;
+    }
+    if (isFirst || before === ",") written += line(depth);
+    written += token === ":" ? ": " : token;
+    if (token === "{" || token === "[") depth += 1;
+  }
+  return written;
 }
 
 function insert(text, parent, key, raw, isSection) {

@@ -1,6 +1,7 @@
 // <json-editor> around the `document` textarea: the JSON view of the request. The code editor
 // is loaded when the view is first shown; without it the textarea does the work.
 
+import { indent } from "./json-edit.js";
 import { parse } from "./json-text.js";
 import { documentOf } from "./request-document.js";
 
@@ -44,7 +45,7 @@ class JsonEditor extends HTMLElement {
     this.querySelector("[data-tidy]").disabled = Boolean(error);
   }
 
-  /** Indents the text anew; the parse above it made sure that nothing is lost but spaces. */
+  /** Indents the text anew. The button works only while the text can be read. */
   #tidy() {
     this.document.write(indent(this.document.text));
   }
@@ -57,24 +58,6 @@ function problemOf(text) {
   } catch (error) {
     return error;
   }
-}
-
-/** JSON text with two spaces a level. Works on tokens, so that numbers keep their digits. */
-export function indent(text) {
-  const tokens = text.match(/"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+/g) ?? [];
-  let depth = 0;
-  const line = () => `\n${"  ".repeat(depth)}`;
-  return tokens.reduce((written, token, index) => {
-    const empty = "{[".includes(tokens[index - 1] ?? " ");
-    if ("{[".includes(token)) depth += 1;
-    if ("}]".includes(token)) {
-      depth -= 1;
-      return written + (empty ? token : line() + token);
-    }
-    const opens = empty || tokens[index - 1] === ",";
-    const lead = opens ? `\n${"  ".repeat(depth - ("{[".includes(token) ? 1 : 0))}` : "";
-    return `${written}${lead}${token}${token === ":" ? " " : ""}`;
-  }, "");
 }
 
 customElements.define("json-editor", JsonEditor);

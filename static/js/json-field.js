@@ -5,7 +5,8 @@
 import { freshId, make } from "./dom.js";
 import { keysOf } from "./json-edit.js";
 import { documentOf } from "./request-document.js";
-import { convert, KINDS, kindOf, makeEditor } from "./value-editors.js";
+import { makeEditor } from "./value-editors.js";
+import { convert, KINDS, kindOf } from "./value-kinds.js";
 
 const UNSET = "unset";
 

@@ -2,47 +2,9 @@
 // text; `read` returns JSON text, or throws an error whose message says what to put right.
 // Every editor's element emits "input" when its value changes.
 
-import { freshId, iconButton, make } from "./dom.js";
+import { textBox as box, freshId, make } from "./dom.js";
 import { parse, toValue } from "./json-text.js";
-
-export const KINDS = {
-  text: "text",
-  number: "number",
-  boolean: "true / false",
-  list: "list",
-  null: "null",
-  json: "JSON",
-};
-
-/** Which kind of editor suits a node, of the kinds that the field offers. */
-export function kindOf(node, offered) {
-  if (node.type === "string") return "text";
-  const strings = node.type === "array" && node.items.every((item) => item.type === "string");
-  if (strings && offered.includes("list")) return "list";
-  return node.type in KINDS ? node.type : "json";
-}
-
-/** What a value becomes when its kind is changed by hand; JSON text. */
-export function convert(raw, kind) {
-  const value = raw ? toValue(parse(raw)) : null;
-  const text = typeof value === "string" ? value : (raw ?? "");
-  switch (kind) {
-    case "text":
-      return JSON.stringify(value === null ? "" : text);
-    case "number":
-      return /^-?(0|[1-9]\d*)(\.\d+)?$/.test(text.trim()) ? text.trim() : "0";
-    case "boolean":
-      return String(value === true || text === "true");
-    case "list":
-      return JSON.stringify(
-        Array.isArray(value) ? value.map(String) : text && value !== null ? [text] : [""],
-      );
-    case "json":
-      return raw && value !== null && value !== "" ? raw : "{}";
-    default:
-      return "null";
-  }
-}
+import { listEditor } from "./list-editor.js";
 
 /** Makes the editor of a kind; `options` are {id, label, describedBy, list, placeholder}. */
 export function makeEditor(kind, options) {
@@ -54,19 +16,6 @@ export function makeEditor(kind, options) {
     null: nullEditor,
     json: jsonEditor,
   }[kind](options);
-}
-
-function box({ id, describedBy, placeholder = "" }, props = {}) {
-  const area = make("textarea", {
-    id,
-    rows: 1,
-    className: "input input-grow",
-    spellcheck: false,
-    placeholder,
-    ...props,
-  });
-  if (describedBy) area.setAttribute("aria-describedby", describedBy);
-  return area;
 }
 
 function put(control, value) {
@@ -158,50 +107,4 @@ function jsonEditor(options) {
     return element.value.trim();
   };
   return { element, show: (raw) => same(raw) || put(element, raw), read };
-}
-
-function listEditor({ id, describedBy, label }) {
-  const items = make("div", { className: "list-items" });
-  const add = make("button", { type: "button", className: "btn btn-quiet btn-small" }, "Add a line");
-  const element = make("div", { className: "list-editor" }, items, add);
-  const changed = () => element.dispatchEvent(new Event("input", { bubbles: true }));
-  const boxes = () => [...items.querySelectorAll("textarea")];
-  const addRow = (value) => {
-    const first = !items.children.length;
-    const area = box(
-      { id: first ? id : freshId("line"), describedBy },
-      { value, "aria-label": `${label}, one line` },
-    );
-    const row = make(
-      "div",
-      { className: "list-row" },
-      area,
-      iconButton("close", "Remove the line", () => {
-        row.remove();
-        changed();
-      }),
-    );
-    items.append(row);
-    return area;
-  };
-  add.addEventListener("click", () => {
-    addRow("").focus();
-    changed();
-  });
-  return {
-    element,
-    show: (raw) => {
-      const values = toValue(parse(raw));
-      const now = boxes();
-      if (JSON.stringify(now.map((each) => each.value)) === JSON.stringify(values)) return;
-      items.replaceChildren();
-      for (const value of values) addRow(value);
-    },
-    read: () =>
-      JSON.stringify(
-        boxes().map((each) => each.value),
-        null,
-        2,
-      ),
-  };
 }

@@ -123,3 +123,13 @@ test("pointers escape slashes and tildes", () => {
   assert.deepEqual(edit.keysOf("/query/a~1b~0c"), keys);
   assert.deepEqual(edit.keysOf(""), []);
 });
+
+test("indents as JSON.stringify does, and keeps every digit", () => {
+  for (const value of [{}, [], [[]], { a: [1, "x, {y}: z", { b: null }], c: {} }, "text", 1]) {
+    assert.equal(edit.indent(JSON.stringify(value)), JSON.stringify(value, null, 2));
+  }
+  assert.equal(
+    edit.indent('{"n":1.0,"n":12345678901234567890}'),
+    '{\n  "n": 1.0,\n  "n": 12345678901234567890\n}',
+  );
+});
