@@ -8,6 +8,7 @@ import logging
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from django.conf import settings
@@ -18,7 +19,7 @@ from playground.engine.writer import FrameWriter
 from playground.limits import Limits
 from playground.models import Run, RunState
 from playground.protocols import registry
-from playground.protocols.events import Event, Result
+from playground.protocols.events import Event, Result, Started
 from playground.protocols.exchange import Exchange, Target
 from playground.protocols.frames import BODY_KINDS, Frame, FrameKind
 from playground.protocols.places import Place, place_of
@@ -26,6 +27,8 @@ from playground.protocols.problems import Problem, Stage
 from playground.transport import Policy, Transport
 
 logger = logging.getLogger(__name__)
+
+_BLOCKS = frozenset({FrameKind.EVENT, FrameKind.TAIL})
 
 #: Called with each stored-to-be frame and its events, in order (the command line prints them).
 Listener = Callable[[Frame, Sequence[Event]], None]
@@ -109,12 +112,14 @@ class Driver:
 
     def _take(self, writer: FrameWriter, frames: Sequence[Frame]) -> None:
         """Number the frames, read them, and queue them with what they change."""
-        numbered = writer.number(frames)
+        numbered = writer.number(self._without_keys(frames))
         places: Counter[Place] = Counter()
+        opening = False
         for frame in numbered:
             events = self.exchange.receive(frame)
             for event in events:
                 places[place_of(event)] += 1
+                opening |= type(event) is Started
             self._count(frame, events)
             if self._listener:
                 self._listener(frame, events)
@@ -128,7 +133,18 @@ class Driver:
             **self._moments,
         }
         entries, pinned = places[Place.ENTRY], places[Place.PINNED]
-        writer.put(numbered, entries=entries, pinned=pinned, **changes)
+        writer.put(numbered, entries=entries, pinned=pinned, opening=opening, **changes)
+
+    def _without_keys(self, frames: Sequence[Frame]) -> Sequence[Frame]:
+        """The frames, with keys masked that older NLWeb servers send to their pages by mistake."""
+        if not any(b"api_key" in frame.data for frame in frames):
+            return frames
+        return [
+            replace(frame, data=registry.mask(self.run.protocol, frame.data))
+            if frame.kind in _BLOCKS
+            else frame
+            for frame in frames
+        ]
 
     def _count(self, frame: Frame, events: Sequence[Event]) -> None:
         counts = self._counts

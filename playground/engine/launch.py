@@ -41,8 +41,9 @@ class Draft:
         values = [self.agent.auth_secret] if self.agent.auth_secret else []
         for name, value in self.target.headers:
             if is_credential(name):
-                values += [value, value.removeprefix("Bearer ").removeprefix("Basic ")]
-        return sorted(set(values), key=len, reverse=True)
+                # The credentials alone, too, whatever the scheme before them is.
+                values += [value, value.partition(" ")[2].strip()]
+        return sorted(filter(None, set(values)), key=len, reverse=True)
 
 
 def create_run(draft: Draft, user: User | AnonymousUser | None = None) -> Run:
@@ -81,7 +82,10 @@ def _running(owner: User | None) -> int:
 def _text(request: dict[str, Any]) -> str:
     query = request.get("query")
     text = query.get("text") if isinstance(query, dict) else None
-    return text[:500] if isinstance(text, str) else ""
+    if not isinstance(text, str):
+        return ""
+    # Half of a surrogate pair is fine in JSON, and nothing that a text column can hold.
+    return text[:500].encode("utf-8", "replace").decode()
 
 
 def _too_many(limit: int) -> Problem:

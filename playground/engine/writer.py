@@ -36,6 +36,8 @@ class Pending:
     changes: dict[str, Any] = field(default_factory=dict)
     entries: int = 0
     pinned: int = 0
+    #: Whether what follows is read differently after these frames than without them.
+    opening: bool = False
     bytes: int = 0
 
     def __bool__(self) -> bool:
@@ -70,7 +72,13 @@ class FrameWriter:
         return [Frame(seq, f.at_us, f.kind, f.data) for seq, f in enumerate(frames, first)]
 
     def put(
-        self, frames: Sequence[Frame] = (), *, entries: int = 0, pinned: int = 0, **changes: Any
+        self,
+        frames: Sequence[Frame] = (),
+        *,
+        entries: int = 0,
+        pinned: int = 0,
+        opening: bool = False,
+        **changes: Any,
     ) -> None:
         """Queue numbered frames with their counts, and columns of the run that change."""
         pending = self._pending
@@ -78,6 +86,7 @@ class FrameWriter:
         pending.bytes += sum(len(frame.data) for frame in frames)
         pending.entries += entries
         pending.pinned += pinned
+        pending.opening |= opening
         pending.changes.update(changes)
         self._drained.clear()
         self._wake.set()
@@ -129,7 +138,7 @@ def store(run: Run, batch: Pending) -> None:
                 data=pack(frames),
                 entries=batch.entries,
                 pinned=batch.pinned,
-                separate=all(frame.kind in SEPARATE for frame in frames),
+                separate=not batch.opening and all(f.kind in SEPARATE for f in frames),
             )
         if changes:
             Run.objects.filter(pk=run.pk).update(**changes)

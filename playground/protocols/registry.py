@@ -34,6 +34,8 @@ class Language:
     operation: Callable[[Mapping[str, Any]], str]
     #: (document) to whether the reply is wanted as a stream.
     wants_stream: Callable[[Mapping[str, Any]], bool]
+    #: (block of an event stream) to the same without keys that must not be kept.
+    mask: Callable[[bytes], bytes]
 
 
 PROTOCOLS: Mapping[str, Language] = {
@@ -47,6 +49,7 @@ PROTOCOLS: Mapping[str, Language] = {
         reader=nlweb.NLWebReader,
         operation=nlweb.operation,
         wants_stream=nlweb.wants_stream,
+        mask=nlweb.mask_block,
     ),
 }
 
@@ -77,6 +80,11 @@ def exchange(target: Target, request: Mapping[str, Any], *, max_depth: int = 100
 def check(target: Target, request: Any) -> list[RequestProblem]:
     """What is wrong with `request` for this target, errors first. Raises as `exchange`."""
     return _row(PROTOCOLS, target.protocol, "protocol").check(request, target.version)
+
+
+def mask(protocol: str, block: bytes) -> bytes:
+    """`block` as it may be stored: keys that an agent sends by mistake are masked."""
+    return _row(PROTOCOLS, protocol, "protocol").mask(block)
 
 
 def versions(protocol: str) -> tuple[Version, ...]:

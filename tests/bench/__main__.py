@@ -87,7 +87,9 @@ def flood(viewer: Viewer, url: str, pid: int, events: int) -> list[Row]:
             "≥ 0.40",
             ratio >= 0.4,
         ),
-        Row(f"peak memory growth for {events:,} events", f"{growth:.0f} MB", "≤ 60 MB", growth <= 60),
+        Row(
+            f"peak memory growth for {events:,} events", f"{growth:.0f} MB", "≤ 60 MB", growth <= 60
+        ),
     ]
 
 

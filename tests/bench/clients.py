@@ -64,7 +64,9 @@ class Viewer:
         document = {"query": {"text": "eggs", "n": n, "pace": pace}, "prefer": {"streaming": True}}
         began = time.perf_counter()
         response = self._post(
-            "/runs/", {"agent": "source", "document": json.dumps(document)}, **{"HX-Request": "true"}
+            "/runs/",
+            {"agent": "source", "document": json.dumps(document)},
+            **{"HX-Request": "true"},
         )
         run = re.search(r'data-run="([^"]+)"', response.text)
         cursor = CURSOR.search(response.text)

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.chromium import launch_options
+from tests.browser.workbench import Workbench
+from tests.playground_server import PlaygroundServer
 
-expect.set_options(timeout=15_000)
+expect.set_options(timeout=10_000)
+
+#: What Chromium itself says of answers that are meant: a form with mistakes in it (422), a
+#: socket that a test has dropped, a file that a test has withheld, a page left while it loads.
+EXPECTED = re.compile(
+    r"WebSocket connection|status of 422|net::ERR_(FAILED|INTERNET_DISC)|htmx:(sendAbort|afterRequest)"
+)
 
 
 @pytest.fixture(scope="session")
@@ -25,9 +34,17 @@ def complaints(page: Page) -> Any:
     page.on("pageerror", lambda error: found.append(str(error)))
     page.on(
         "console",
-        lambda message: found.append(message.text)
-        if message.type == "error" and "WebSocket connection" not in message.text
-        else None,
+        lambda message: (
+            found.append(message.text)
+            if message.type == "error" and not EXPECTED.search(message.text)
+            else None
+        ),
     )
     yield found
     assert not found, found
+
+
+@pytest.fixture
+def workbench(page: Page, playground: PlaygroundServer) -> Workbench:
+    """The workbench of the shared playground, not opened yet."""
+    return Workbench(page, playground)

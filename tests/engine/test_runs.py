@@ -212,3 +212,12 @@ async def test_a_flood_is_stored_in_few_rows(send: Send) -> None:
     assert (run.results, run.frames) == (5000, 5000 + 6)
     assert len(await kinds(run)) == run.frames
     assert await FrameBatch.objects.acount() < run.frames / 20
+
+
+async def test_keys_that_an_older_server_sends_by_mistake_are_not_stored(send: Send) -> None:
+    leak = b'data: {"message_type": "api_key", "key_name": "maps", "key_value": "leaked-7f3"}\n\n'
+    async with serve(STREAM_HEAD, chunk(leak), chunk(RESULT), LAST_CHUNK) as server:
+        run = await send(server.url)
+    assert run.state == "completed"
+    frames = await sync_to_async(lambda: list(run.read_frames()))()
+    assert not any(b"leaked-7f3" in frame.data for frame in frames)

@@ -12,6 +12,15 @@
 
 from playground.protocols.nlweb.reader import NLWebReader
 from playground.protocols.nlweb.requests import check, new_request, operation, wants_stream
+from playground.protocols.nlweb.typed import mask_block
 from playground.protocols.nlweb.versions import VERSIONS
 
-__all__ = ["VERSIONS", "NLWebReader", "check", "new_request", "operation", "wants_stream"]
+__all__ = [
+    "VERSIONS",
+    "NLWebReader",
+    "check",
+    "mask_block",
+    "new_request",
+    "operation",
+    "wants_stream",
+]

@@ -1,0 +1,149 @@
+"""What the page shows while a run goes on, and what cannot make it lose or repeat anything."""
+
+from __future__ import annotations
+
+import re
+
+from playwright.sync_api import Page, expect
+
+from tests.browser.workbench import Workbench
+
+COUNT_SOCKETS = """
+  window.sockets = [];
+  const Original = window.WebSocket;
+  window.WebSocket = class extends Original {
+    constructor(...args) { super(...args); window.sockets.push(this); }
+  };
+"""
+
+
+def is_contiguous(numbers: list[int]) -> bool:
+    return bool(numbers) and numbers == list(range(numbers[0], numbers[0] + len(numbers)))
+
+
+def test_reload_in_mid_stream_shows_the_same_cards_once(workbench: Workbench) -> None:
+    workbench.scenario("endless").send()
+    expect(workbench.cards.nth(3)).to_be_visible()
+    before = workbench.seqs()
+    workbench.page.reload()
+    expect(workbench.badge).to_have_text("Streaming")
+    after = workbench.seqs()
+    assert after[: len(before)] == before
+    expect(workbench.cards.nth(len(after) + 2)).to_be_visible()
+    assert is_contiguous(workbench.seqs())
+    workbench.page.get_by_role("button", name="Stop").click()
+    expect(workbench.badge).to_have_text("Cancelled")
+
+
+def test_a_dropped_socket_comes_back_without_loss(page: Page, workbench: Workbench) -> None:
+    page.add_init_script(COUNT_SOCKETS)
+    workbench.scenario("endless").send()
+    expect(workbench.cards.nth(2)).to_be_visible()
+    # 4000: what a client may say. The extension connects again for abnormal ends only, so
+    # the drop is made where it happens in life: in the network.
+    page.context.set_offline(True)
+    page.evaluate("window.sockets.at(-1).dispatchEvent(new CloseEvent('close', { code: 1006 }))")
+    page.evaluate("window.sockets.at(-1).close()")
+    stood_still = workbench.cards.count()
+    page.context.set_offline(False)
+    expect(workbench.cards.nth(stood_still + 4)).to_be_visible()
+    assert page.evaluate("window.sockets.length") > 1
+    assert is_contiguous(workbench.seqs())
+    page.get_by_role("button", name="Stop").click()
+    expect(workbench.badge).to_have_text("Cancelled")
+
+
+def test_a_second_tab_sees_the_same_run(page: Page, workbench: Workbench) -> None:
+    workbench.scenario("endless").send()
+    expect(workbench.cards.nth(1)).to_be_visible()
+    other = page.context.new_page()
+    second = Workbench(other, workbench.server)
+    other.goto(page.url)
+    expect(second.cards.nth(4)).to_be_visible()
+    # Stopped in one, seen in both.
+    other.get_by_role("button", name="Stop").click()
+    expect(second.badge).to_have_text("Cancelled")
+    expect(workbench.badge).to_have_text("Cancelled")
+    assert workbench.seqs() == second.seqs()
+    assert is_contiguous(second.seqs())
+    other.close()
+
+
+def test_stop_by_key_keeps_what_came_and_is_not_an_error(workbench: Workbench) -> None:
+    workbench.scenario("endless").send()
+    expect(workbench.cards.nth(1)).to_be_visible()
+    workbench.page.keyboard.press("Escape")
+    expect(workbench.badge).to_have_attribute("data-state", "cancelled")
+    expect(workbench.page.locator("#run-ending")).to_contain_text("You stopped this run")
+    assert workbench.cards.count() == workbench.figure("results")
+    expect(workbench.page.get_by_role("button", name="Stop")).to_have_count(0)
+
+
+def test_a_flood_is_counted_windowed_and_reachable(workbench: Workbench) -> None:
+    workbench.scenario("flood").send()
+    expect(workbench.badge).to_have_text("Complete", timeout=60_000)
+    assert workbench.figure("results") == 20_000
+    more = workbench.page.locator("#tab-results [data-more]")
+    expect(more).to_have_text(re.compile(r"1\d,\d{3} more"))
+    loaded = workbench.cards.count()
+    assert loaded < 400
+    more.scroll_into_view_if_needed()
+    expect(workbench.cards.nth(loaded + 10)).to_be_attached()
+    assert is_contiguous(workbench.seqs())
+    events = workbench.tab("Events")
+    expect(events.locator("li").nth(100)).to_be_attached()
+    assert events.locator("li").count() < 1000
+
+
+def test_results_out_of_order_can_be_read_by_index(workbench: Workbench) -> None:
+    workbench.scenario("out-of-order").send()
+    expect(workbench.badge).to_have_text("Complete")
+    panel = workbench.tab("Events")
+    panel.get_by_label("Order of the events").select_option("index")
+    expect(panel.locator("li").first.locator(".card-index")).to_have_text("#0")
+    indexes = panel.locator(".card-index").all_inner_texts()
+    numbers = [int(text.removeprefix("#")) for text in indexes]
+    assert numbers == sorted(numbers)
+
+
+def test_an_event_shows_its_bytes_and_its_meaning(workbench: Workbench) -> None:
+    workbench.open().send()
+    expect(workbench.badge).to_have_text("Complete")
+    panel = workbench.tab("Events")
+    panel.locator('li[data-kind="result"] button').first.click()
+    detail = workbench.page.locator("#event-detail")
+    expect(detail).to_contain_text('"@type"')
+    expect(detail).to_contain_text("event: result")
+
+
+def test_the_wire_shows_both_sides_byte_for_byte(page: Page, workbench: Workbench) -> None:
+    workbench.open().send()
+    expect(workbench.badge).to_have_text("Complete")
+    panel = workbench.tab("Wire")
+    expect(panel).to_contain_text("POST /demo/ask HTTP/1.1")
+    expect(panel).to_contain_text("HTTP/1.1 200 OK")
+    expect(panel).to_contain_text("event: complete")
+    panel.get_by_role("button", name="What a standard client reads").click()
+    expect(panel).to_contain_text("A standard client reads")
+
+
+def test_the_json_of_a_card_is_one_click_away(workbench: Workbench) -> None:
+    workbench.open().send()
+    expect(workbench.badge).to_have_text("Complete")
+    card = workbench.cards.first
+    card.get_by_role("button", name="JSON").click()
+    expect(card.locator("pre")).to_contain_text('"@type"')
+
+
+def test_the_reader_is_not_dragged_along(workbench: Workbench) -> None:
+    workbench.page.set_viewport_size({"width": 1440, "height": 500})
+    workbench.scenario("endless").send()
+    expect(workbench.cards.nth(5)).to_be_attached()
+    panel = workbench.page.locator("#tab-results")
+    panel.evaluate("panel => { panel.scrollTop = 20 }")
+    expect(workbench.page.locator(".pill")).to_contain_text("new")
+    assert panel.evaluate("panel => panel.scrollTop") == 20
+    workbench.page.locator(".pill").click()
+    expect(workbench.page.locator(".pill")).to_have_count(0)
+    workbench.page.keyboard.press("Escape")
+    expect(workbench.badge).to_have_text("Cancelled")

@@ -1,0 +1,110 @@
+"""A page object: the workbench as its user names things."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from playwright.sync_api import Locator, Page, expect
+
+from tests.playground_server import PlaygroundServer
+
+
+class Workbench:
+    """One open workbench."""
+
+    def __init__(self, page: Page, server: PlaygroundServer) -> None:
+        self.page = page
+        self.server = server
+
+    def open(self, path: str = "/") -> Workbench:
+        """Open a page of the playground and wait until its elements have started."""
+        self.page.goto(f"{self.server.url}{path}")
+        expect(self.effective).to_contain_text("POST")
+        return self
+
+    def add_agent(self, name: str, url: str) -> Workbench:
+        """Add an agent by its form, and come back with it chosen."""
+        self.page.goto(f"{self.server.url}/agents/new/")
+        self.page.get_by_label("Name", exact=False).first.fill(name)
+        self.page.get_by_label("URL", exact=False).first.fill(url)
+        self.page.locator("main form button[type=submit]").first.click()
+        expect(self.page.locator("#agent-select option:checked")).to_have_text(name)
+        expect(self.effective).to_contain_text(url)
+        return self
+
+    def scenario(self, slug: str) -> Workbench:
+        """Choose one of the demo's misbehaving agents."""
+        return self.add_agent(f"Scenario {slug}", f"{self.server.url}/demo/scenarios/{slug}")
+
+    def compose(self, text: str, **filters: Any) -> Workbench:
+        """Fill in the query; filters go in through the JSON view."""
+        self.text.fill(text)
+        if filters:
+            document = self.document | {"query": {"text": text, **filters}}
+            self.write_json(json.dumps(document))
+        return self
+
+    def write_json(self, text: str) -> Workbench:
+        """Replace the document in the JSON view, once its editor is there."""
+        self.page.get_by_role("tab", name="JSON").click()
+        self.page.locator("#tab-json .cm-content").click()
+        self.page.keyboard.press("ControlOrMeta+a")
+        self.page.keyboard.press("Delete")
+        self.page.keyboard.insert_text(text)
+        return self
+
+    def send(self) -> Workbench:
+        """Press Send and wait for a run."""
+        before = self.run
+        self.page.get_by_role("button", name="Send").first.click()
+        expect(self.page.locator("#response")).not_to_have_attribute("data-run", before or "none")
+        expect(self.badge).to_be_visible()
+        return self
+
+    def tab(self, name: str) -> Locator:
+        """Show one of the response's tabs; returns its panel."""
+        self.page.locator("#response").get_by_role("tab", name=name).click()
+        return self.page.locator(f"#tab-{name.lower()}")
+
+    @property
+    def text(self) -> Locator:
+        """The field of query.text."""
+        return self.page.locator('json-field[data-pointer="/query/text"] textarea')
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """The document that would be sent."""
+        value = self.page.locator("textarea[name=document]").input_value()
+        document: dict[str, Any] = json.loads(value)
+        return document
+
+    @property
+    def run(self) -> str | None:
+        """The id of the run that is shown."""
+        return self.page.locator("#response").get_attribute("data-run")
+
+    @property
+    def badge(self) -> Locator:
+        """State or outcome, in a word."""
+        return self.page.locator("#run-badge")
+
+    @property
+    def cards(self) -> Locator:
+        """The entries of the thread."""
+        return self.page.locator("#cards > *")
+
+    @property
+    def effective(self) -> Locator:
+        """The effective request."""
+        return self.page.locator("#effective")
+
+    def figure(self, name: str) -> int:
+        """A figure of the bar."""
+        return int(self.page.locator(f'[data-stat="{name}"]').inner_text())
+
+    def seqs(self) -> list[int]:
+        """The frame numbers of the cards, in the order of the page."""
+        script = "cards => cards.map(card => Number(card.dataset.seq))"
+        numbers: list[int] = self.cards.evaluate_all(script)
+        return numbers
