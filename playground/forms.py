@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from typing import Any
 
 from django import forms
+from django.conf import settings
 
 from playground.models import Agent
-from playground.protocols import registry
+from playground.protocols import jsontext, registry
 from playground.transport import check_url
 
 _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
@@ -20,6 +22,39 @@ REFUSED_HEADERS = frozenset(
 )
 
 
+def read_document(text: str) -> dict[str, Any]:
+    """A request document from its JSON text.
+
+    Raises `forms.ValidationError` with a sentence for what is not a JSON object, or what could
+    not be written as JSON again when it is sent and stored.
+    """
+    if jsontext.exceeds_depth(text, settings.RUN_LIMITS.max_depth):
+        raise forms.ValidationError(
+            f"The document is nested more than {settings.RUN_LIMITS.max_depth} deep."
+        )
+    try:
+        document = json.loads(text, parse_constant=_no_number, parse_float=_finite)
+    except json.JSONDecodeError as error:
+        place = f"Line {error.lineno}, column {error.colno}"
+        raise forms.ValidationError(f"{place}: {error.msg}.") from None
+    except (ValueError, RecursionError):
+        raise forms.ValidationError(
+            "The document holds a number that JSON does not have."
+        ) from None
+    if not isinstance(document, dict):
+        raise forms.ValidationError("The request must be a JSON object.")
+    return document
+
+
+def _no_number(name: str) -> float:
+    raise ValueError(f"{name} is not a number")
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    return number if math.isfinite(number) else _no_number(text)
+
+
 def read_headers(text: str) -> list[tuple[str, str]]:
     """Headers from their JSON form, `[[name, value], ...]`, rows without a name left out.
 
@@ -27,7 +62,7 @@ def read_headers(text: str) -> list[tuple[str, str]]:
     """
     try:
         rows = json.loads(text or "[]")
-    except ValueError:
+    except (ValueError, RecursionError):
         raise forms.ValidationError("The headers are not valid JSON.") from None
     if not isinstance(rows, list) or not all(
         isinstance(row, list) and len(row) == 2 and all(isinstance(part, str) for part in row)

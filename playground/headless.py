@@ -119,4 +119,6 @@ def plain(text: str) -> str:
 
 
 def _dump(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, default=str)
+    """One line of JSON in which a terminal finds nothing to obey."""
+    text = json.dumps(value, ensure_ascii=False, default=str)
+    return _CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", text)

@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
 
 
+#: Addresses beside those of agents.
+_RESERVED = frozenset({"new"})
+
+
 class OwnedQuerySet(models.QuerySet):  # type: ignore[type-arg]
     """Rows that belong to someone; in local mode they all belong to nobody in particular."""
 
@@ -107,6 +111,8 @@ class Agent(models.Model):
     def _free_slug(self) -> str:
         base = slugify(self.name)[:80] or "agent"
         slug, number = base, 2
+        if base in _RESERVED:
+            slug, number = f"{base}-{number}", number + 1
         while Agent.objects.filter(owner=self.owner, slug=slug).exclude(pk=self.pk).exists():
             slug, number = f"{base}-{number}", number + 1
         return slug

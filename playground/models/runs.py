@@ -159,7 +159,8 @@ class FrameBatch(models.Model):
     #: Events that are entries of the thread, and those pinned above it.
     entries = models.PositiveIntegerField(default=0)
     pinned = models.PositiveIntegerField(default=0)
-    #: Whether every frame is read by itself; pieces of a body are not.
+    #: Whether every frame is read by itself. Pieces of a body are not, and metadata that
+    #: opens an answer changes how later metadata is read.
     separate = models.BooleanField(default=False)
 
     class Meta:

@@ -23,7 +23,8 @@ Lists = list[tuple[str, list[str]]]
 MAX_TEXT = 600
 MAX_LIST = 40
 _DURATION = re.compile(
-    r"P(?:(?P<d>\d+)D)?(?:T(?:(?P<h>\d+)H)?(?:(?P<m>\d+)M)?(?:(?P<s>\d+)(?:\.\d+)?S)?)?$"
+    r"P(?:(?P<d>\d{1,9})D)?"
+    r"(?:T(?:(?P<h>\d{1,9})H)?(?:(?P<m>\d{1,9})M)?(?:(?P<s>\d{1,9})(?:\.\d+)?S)?)?"
 )
 
 
@@ -71,7 +72,7 @@ def words(value: Any, limit: int = MAX_TEXT) -> str:
 
 def duration(value: Any) -> str:
     """An ISO 8601 duration as people say it ("1 h 30 min"); other values as they are."""
-    if not isinstance(value, str) or not (match := _DURATION.match(value)):
+    if not isinstance(value, str) or not (match := _DURATION.fullmatch(value)):
         return words(value, 60)
     units = {"d": "d", "h": "h", "m": "min", "s": "s"}
     parts = [f"{int(n)} {units[u]}" for u, n in match.groupdict().items() if n and int(n)]
@@ -254,9 +255,9 @@ def _thing(item: Item) -> tuple[Facts, Lists]:
         if key in _PLACED:
             continue
         if isinstance(value, list) and value and all(isinstance(part, str) for part in value):
-            lists.append((key, [words(part, 200) for part in value[:MAX_LIST]]))
+            lists.append((words(key, 60), [words(part, 200) for part in value[:MAX_LIST]]))
         elif len(facts) < 12:
-            facts.append((key, words(value, 160)))
+            facts.append((words(key, 60), words(value, 160)))
     return facts, lists[:6]
 
 

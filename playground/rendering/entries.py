@@ -54,7 +54,9 @@ def entry_of(event: ev.Event, part: int) -> Entry | None:
 
 def _result(event: Any) -> dict[str, Any]:
     if place_of(event) is Place.PINNED:
-        return {"text": words(event.item.get("text") or event.item.get("description"), 20_000)}
+        text = words(event.item.get("text") or event.item.get("description"), 20_000)
+        # To the template a summary is a text, whichever kind of event it came as.
+        return {"text": text, "event": ev.Text(event.seq, text, kind="summary", raw=event.item)}
     return {"card": card_of(event.item)}
 
 

@@ -48,12 +48,13 @@ class Fold:
             batches = batches.defer("data")
         added: list[Entry] = []
         for batch in batches:
-            if self.entries >= wanted and batch.passable and batch.first > self.cursor:
+            whole = self.cursor < batch.first and batch.last <= upto
+            if whole and self.entries >= wanted and batch.passable:
                 self._pass_over(batch)
                 continue
             if most <= 0:
                 break
-            most -= batch.last - batch.first
+            most -= batch.last - batch.first + 1
             added += self._read(batch, upto)
         return added
 
@@ -102,7 +103,7 @@ def readings(run: Run, after: int = 0) -> Iterator[tuple[Frame, list[Event]]]:
     """
     reader = reader_for(run)
     for batch in run.frame_batches.order_by("first").defer("data"):
-        if batch.separate and batch.last <= after:
+        if batch.passable and batch.last <= after:
             continue
         for frame in batch.frames():
             events = list(reader.receive(frame))

@@ -1,24 +1,31 @@
 """Frames to one time axis: phases as bars, arrivals as marks, silences as gaps.
 
-Positions are in units of the drawing (0 to `WIDTH`), so that the page needs no script and no
+Positions are percentages of the drawing's width, so that the page needs no script and no
 inline style to place them.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
+from playground.protocols.events import Event
 from playground.protocols.frames import BODY_KINDS, Frame, FrameKind
 from playground.rendering.bar import milliseconds
 
-WIDTH = 1000
+WIDTH = 100
 #: Marks that a drawing can hold apart; arrivals that fall on one place become one mark.
 _PLACES = 250
 #: A silence is worth a label if it takes this share of the whole, and this many µs.
 _GAP_SHARE, _GAP_US = 0.08, 250_000
+
+_ARRIVALS = BODY_KINDS | {FrameKind.ERROR, FrameKind.END}
+
+#: When (µs), the frame's number, and what came: an event's kind, or the frame's own.
+Arrival = tuple[int, int, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,38 +68,42 @@ class Timeline:
     marks: list[Mark] = field(default_factory=list)
     gaps: list[Gap] = field(default_factory=list)
     ticks: list[tuple[float, str]] = field(default_factory=list)
+    #: How many arrivals of each kind there were, the legend of the marks.
+    counts: list[tuple[str, int]] = field(default_factory=list)
     total: str = ""
 
 
-def timeline_of(frames: Iterable[Frame], end_us: int | None) -> Timeline:
-    """The timeline of `frames`; `end_us` is the end of the run, or now while it goes on."""
+def timeline_of(readings: Iterable[tuple[Frame, Sequence[Event]]], end_us: int | None) -> Timeline:
+    """The timeline of frames and their events.
+
+    `end_us` is the end of the run, or now while it goes on, in µs since its first call.
+    """
     moments: dict[FrameKind, int] = {}
-    arrivals: list[tuple[int, int, FrameKind]] = []
+    arrivals: list[Arrival] = []
     last_us = 0
-    for frame in frames:
+    for frame, events in readings:
         moments.setdefault(frame.kind, frame.at_us)
         last_us = max(last_us, frame.at_us)
-        if frame.kind in BODY_KINDS or frame.kind in (FrameKind.ERROR, FrameKind.END):
-            arrivals.append((frame.at_us, frame.seq, frame.kind))
+        if frame.kind in BODY_KINDS:
+            moments.setdefault(FrameKind.BODY, frame.at_us)
+        if frame.kind in _ARRIVALS:
+            kind = type(events[0]).__name__ if events else frame.kind.name
+            arrivals.append((frame.at_us, frame.seq, kind.lower()))
     total = max(end_us or 0, last_us, 1)
     scale = WIDTH / total
     return Timeline(
-        phases=_phases(moments, arrivals, total, scale),
+        phases=_phases(moments, total, scale),
         marks=_marks(arrivals, scale),
         gaps=_gaps(arrivals, total, scale),
         ticks=_ticks(total, scale),
+        counts=Counter(kind for _, _, kind in arrivals).most_common(),
         total=milliseconds(total / 1000),
     )
 
 
-def _phases(
-    moments: dict[FrameKind, int],
-    arrivals: list[tuple[int, int, FrameKind]],
-    total: int,
-    scale: float,
-) -> list[Phase]:
+def _phases(moments: dict[FrameKind, int], total: int, scale: float) -> list[Phase]:
     opened, head = moments.get(FrameKind.OPEN), moments.get(FrameKind.HEAD)
-    first = next((at for at, _, kind in arrivals if kind in BODY_KINDS), None)
+    first = moments.get(FrameKind.BODY)
     finish = moments.get(FrameKind.ERROR, moments.get(FrameKind.END, total))
     cuts = [
         ("connect", "Connect", 0, opened if opened is not None else head or finish),
@@ -105,7 +116,7 @@ def _phases(
             name,
             label,
             round(start * scale, 2),
-            round(max(1.5, (stop - start) * scale), 2),
+            round(max(0.15, (stop - start) * scale), 2),
             milliseconds((stop - start) / 1000),
         )
         for name, label, start, stop in cuts
@@ -113,21 +124,21 @@ def _phases(
     ]
 
 
-def _marks(arrivals: list[tuple[int, int, FrameKind]], scale: float) -> list[Mark]:
+def _marks(arrivals: list[Arrival], scale: float) -> list[Mark]:
     marks: list[Mark] = []
-    places: dict[tuple[int, FrameKind], Mark] = {}
+    places: dict[tuple[int, str], Mark] = {}
     for at, seq, kind in arrivals:
         place = round(at * scale * _PLACES / WIDTH)
         if found := places.get((place, kind)):
             found.last, found.count = seq, found.count + 1
             continue
-        mark = Mark(round(at * scale, 2), kind.name.lower(), seq, seq, milliseconds(at / 1000))
+        mark = Mark(round(at * scale, 2), kind, seq, seq, milliseconds(at / 1000))
         places[place, kind] = mark
         marks.append(mark)
     return marks
 
 
-def _gaps(arrivals: list[tuple[int, int, FrameKind]], total: int, scale: float) -> list[Gap]:
+def _gaps(arrivals: list[Arrival], total: int, scale: float) -> list[Gap]:
     times = [at for at, _, _ in arrivals]
     return [
         Gap(round(a * scale, 2), round((b - a) * scale, 2), milliseconds((b - a) / 1000))

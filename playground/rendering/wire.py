@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -12,6 +13,7 @@ from playground.rendering.bar import milliseconds, size
 
 #: Bytes of one block that a page shows; the download has all of them.
 MAX_SHOWN = 64 * 1024
+_UTF8 = codecs.getincrementaldecoder("utf-8")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +38,8 @@ def blocks_of(frames: Iterable[Frame]) -> list[Block]:
 
 def _block(frame: Frame) -> Block:
     data, hidden = frame.data[:MAX_SHOWN], len(frame.data) - MAX_SHOWN
-    text = data.decode("utf-8", "replace")
+    # A character that the cut goes through is left out and not taken for a broken one.
+    text = _UTF8("replace").decode(data, final=hidden <= 0)
     if frame.kind is FrameKind.ERROR:
         problem = Problem.from_bytes(frame.data)
         text = f"{problem.cause}\n{problem.detail}".strip()
@@ -50,5 +53,5 @@ def _block(frame: Frame) -> Block:
         size=size(len(frame.data)),
         text=text,
         hidden=size(hidden) if hidden > 0 else "",
-        replaced="\ufffd" in text and b"\xef\xbf\xbd" not in data,
+        replaced=text.count("\ufffd") > data.count(b"\xef\xbf\xbd"),
     )

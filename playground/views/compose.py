@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import contextlib
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from django.db.models import Q
 from django.forms import ValidationError
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_GET, require_POST
 
 from playground.engine import Draft
-from playground.forms import read_headers
+from playground.forms import read_document, read_headers
 from playground.models import Agent, Run
 from playground.protocols import registry, schemas
 from playground.protocols.calls import Call
 from playground.protocols.exchange import RequestProblem
+from playground.rendering.pretty import readable
 from playground.transport.redaction import is_credential
 
 DOTS = "••••••"
@@ -48,8 +51,12 @@ def read_form(request: HttpRequest) -> Composed:
     agent = agents.filter(slug=form.get("agent", "")).first()
     if agent is None:
         refuse("", "Choose an agent to send the request to.")
-    document = _read_document(form.get("document", ""), refuse)
+    document: dict[str, Any] = {}
     headers: list[tuple[str, str]] = []
+    try:
+        document = read_document(form.get("document", ""))
+    except ValidationError as error:
+        refuse("", error.messages[0])
     try:
         headers = read_headers(form.get("headers", ""))
     except ValidationError as error:
@@ -64,38 +71,21 @@ def read_form(request: HttpRequest) -> Composed:
     return composed
 
 
-def _read_document(text: str, refuse: Any) -> dict[str, Any]:
-    try:
-        document = json.loads(text, parse_constant=_no_constant)
-    except json.JSONDecodeError as error:
-        refuse("", f"Line {error.lineno}, column {error.colno}: {error.msg}.")
-        return {}
-    except (ValueError, RecursionError):
-        refuse("", "The document is nested too deep or holds a number that JSON does not have.")
-        return {}
-    if not isinstance(document, dict):
-        refuse("", "The request must be a JSON object.")
-        return {}
-    return document
-
-
-def _no_constant(name: str) -> None:
-    raise ValueError(f"{name} is not JSON")
-
-
-def describe_call(call: Call) -> dict[str, Any]:
+def describe_call(call: Call, secrets: Sequence[str] = ()) -> dict[str, Any]:
     """A call as a template shows it; values that authenticate appear as dots."""
+
+    def header(name: str, value: str) -> tuple[str, str, bool]:
+        hidden = is_credential(name) or any(secret in value for secret in secrets)
+        return name, DOTS if hidden else value, hidden
+
     body = call.body.decode("utf-8", "replace")
     with contextlib.suppress(ValueError):
-        body = json.dumps(json.loads(body), indent=2, ensure_ascii=False)
+        body = readable(json.loads(body))
     return {
         "method": call.method,
         "url": call.url,
         "origin": call.origin,
-        "headers": [
-            (name, DOTS if is_credential(name) else value, is_credential(name))
-            for name, value in call.headers
-        ],
+        "headers": [header(name, value) for name, value in call.headers],
         "body": body,
         "body_bytes": len(call.body),
     }
@@ -110,7 +100,7 @@ def preview(request: HttpRequest) -> HttpResponse:
         draft = composed.draft
         call = registry.exchange(draft.target, draft.request).next_call()
         if call:
-            context["call"] = describe_call(call)
+            context["call"] = describe_call(call, draft.secrets)
             context["new_origin"] = _is_new(request, call.origin)
     return render(request, "compose/effective.html", context)
 
@@ -119,7 +109,11 @@ def _is_new(request: HttpRequest, origin: str) -> bool:
     """Whether this would be the first time that a request goes to `origin`."""
     if origin == f"{request.scheme}://{request.get_host()}":
         return False  # The demo agent, which is the playground itself.
-    return not Run.objects.owned_by(request.user).filter(url__startswith=origin).exists()
+    # With the character that ends it: port 80 is not the beginning of port 8001.
+    there = Q(url=origin)
+    for end in "/?#":
+        there |= Q(url__startswith=origin + end)
+    return not Run.objects.owned_by(request.user).filter(there).exists()
 
 
 @require_GET

@@ -8,7 +8,7 @@ from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
 from django.utils.dateparse import parse_datetime
 
 from playground.models import Run
-from playground.rendering.bar import context_of
+from playground.rendering.bar import context_of, word_of
 from playground.rendering.fold import Fold
 from playground.rendering.live import WINDOW, render_entries, window
 
@@ -23,6 +23,8 @@ def history_context(
     if moment := parse_datetime(before) if before else None:
         found = found.filter(created_at__lt=moment)
     page = list(found[: PAGE + 1])
+    for run in page:
+        run.word = word_of(run)
     older = page[PAGE - 1].created_at.isoformat() if len(page) > PAGE else ""
     return {"history": page[:PAGE], "older": older, "q": words}
 

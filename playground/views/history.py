@@ -14,7 +14,7 @@ def _list(request: HttpRequest) -> HttpResponse:
     words = request.GET.get("q", "").strip()[:200]
     try:
         context = history_context(request.user, words, request.GET.get("before", ""))
-    except ValueError:
+    except (ValueError, OverflowError):
         context = history_context(request.user, words)
     return render(request, "runs/history.html", context)
 

@@ -100,7 +100,7 @@ def timeline(request: HttpRequest, pk: str) -> HttpResponse:
     run = _run(request, pk)
     elapsed = elapsed_ms(run)
     end_us = round(elapsed * 1000) if elapsed is not None else None
-    drawing = timeline_of(run.read_frames(), end_us)
+    drawing = timeline_of(readings(run), end_us)
     return render(request, "runs/timeline.html", {"run": run, "timeline": drawing})
 
 

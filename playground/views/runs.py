@@ -6,7 +6,7 @@ from asgiref.sync import sync_to_async
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import aget_object_or_404, redirect, render
 from django.views.decorators.http import require_POST
-from django_htmx.http import HttpResponseClientRedirect, push_url, retarget, trigger_client_event
+from django_htmx.http import push_url, retarget
 
 from playground import engine
 from playground.models import Run
@@ -27,7 +27,6 @@ async def create(request: HttpRequest) -> HttpResponse:
     response = await sync_to_async(render)(
         request, "runs/response.html", await sync_to_async(response_context)(run)
     )
-    trigger_client_event(response, "runs:changed")
     return push_url(response, run.get_absolute_url())
 
 
@@ -49,4 +48,4 @@ async def cancellation(request: HttpRequest, pk: str) -> HttpResponse:
     await engine.cancel(run)
     if request.htmx:  # type: ignore[attr-defined]
         return HttpResponse(status=204)
-    return HttpResponseClientRedirect(run.get_absolute_url())
+    return redirect(run)

@@ -13,6 +13,7 @@ from django.views.decorators.http import require_safe
 from playground.engine.recovery import mark_interrupted
 from playground.models import Agent, Run
 from playground.protocols import registry
+from playground.rendering.pretty import readable
 from playground.views.contexts import history_context, response_context
 
 SAMPLE = "healthy breakfast recipes with eggs"
@@ -56,7 +57,7 @@ def _page(
             "agent": agent,
             "version": run.version if run else (agent.version if agent else "0.55"),
             "versions": registry.versions("nlweb"),
-            "document_json": json.dumps(document, indent=2, ensure_ascii=False),
+            "document_json": readable(document),
             "headers_json": json.dumps(headers, ensure_ascii=False),
             "first_visit": not history["history"],
             **history,

@@ -24,9 +24,9 @@ from django.conf import settings
 from django.core.management import BaseCommand, CommandError, CommandParser
 
 from playground import engine, headless
-from playground.forms import read_headers
+from playground.forms import read_document, read_headers
 from playground.models import Agent, Run, RunState
-from playground.protocols import registry
+from playground.protocols import jsontext, registry
 from playground.protocols.events import Event, Result
 from playground.protocols.frames import Frame
 from playground.rendering.bar import milliseconds, word_of
@@ -175,14 +175,13 @@ def _document(options: dict[str, Any], protocol: str, version: str) -> dict[str,
         return registry.new_request(protocol, version, options["text"] or "", streaming=True)
     try:
         text = sys.stdin.read() if source == "-" else Path(source).read_text()
-        document = json.loads(text)
+        return read_document(text)
     except OSError as error:
         raise CommandError(f"{source}: {error.strerror}", returncode=USAGE) from error
-    except (ValueError, RecursionError) as error:
-        raise CommandError(f"{source}: {error}", returncode=USAGE) from error
-    if not isinstance(document, dict):
-        raise CommandError(f"{source}: the request must be a JSON object", returncode=USAGE)
-    return document
+    except forms.ValidationError as error:
+        raise CommandError(f"{source}: {error.messages[0]}", returncode=USAGE) from error
+    except UnicodeDecodeError as error:
+        raise CommandError(f"{source}: not UTF-8 text", returncode=USAGE) from error
 
 
 def _assign(document: dict[str, Any], assignment: str) -> None:
@@ -191,7 +190,7 @@ def _assign(document: dict[str, Any], assignment: str) -> None:
     if not equals or not all(keys):
         raise CommandError(f"--set wants path=value, not {assignment!r}", returncode=USAGE)
     try:
-        value = json.loads(text)
+        value: Any = jsontext.decode(text)
     except (ValueError, RecursionError):
         value = text
     place: Any = document

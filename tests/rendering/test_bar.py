@@ -1,0 +1,80 @@
+"""The words and figures of the sticky bar."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from playground.models import Run, RunState
+from playground.protocols.events import Outcome
+from playground.rendering.bar import bar_of, milliseconds, size, word_of
+
+#: What the badge says of a run with three results; of a completed one the outcome says it.
+WORDS = {
+    **{(state, outcome): str(state.label) for state in RunState for outcome in Outcome},
+    **{(RunState.CONNECTING, outcome): "Sending" for outcome in Outcome},
+    (RunState.COMPLETED, Outcome.ANSWER): "Complete",
+    (RunState.COMPLETED, Outcome.ELICITATION): "The agent asks",
+    (RunState.COMPLETED, Outcome.PROMISE): "Promised",
+    (RunState.COMPLETED, Outcome.FAILURE): "The agent said no",
+    (RunState.COMPLETED, Outcome.NONE): "Complete, no answer",
+}
+
+
+@pytest.mark.parametrize(("state", "outcome"), WORDS)
+def test_every_state_and_outcome_has_its_word(state: RunState, outcome: Outcome) -> None:
+    run = Run(state=state.value, outcome=outcome.value, results=3, events=5)
+    assert word_of(run) == WORDS[state, outcome]
+
+
+@pytest.mark.parametrize(
+    ("results", "events", "word"),
+    [(0, 2, "Complete but empty"), (0, 3, "Complete"), (1, 1, "Complete"), (0, 0, "Complete but empty")],
+)  # fmt: skip
+def test_an_answer_may_be_empty(results: int, events: int, word: str) -> None:
+    run = Run(state="completed", outcome="answer", results=results, events=events)
+    assert word_of(run) == word
+
+
+def test_figures_of_a_run_that_ended() -> None:
+    run = Run(
+        state="completed", outcome="answer", results=2, events=4, bytes=2048,
+        first_event_us=84_400, ended_us=1_234_000, started_at=timezone.now(),
+    )  # fmt: skip
+    bar = bar_of(run)
+    assert (bar.results, bar.events, bar.size) == (2, 4, "2.0 KB")
+    assert (bar.first, bar.elapsed, bar.ticking_ms) == ("84 ms", "1.2 s", None)
+
+
+def test_the_clock_runs_while_the_run_does() -> None:
+    assert bar_of(Run(state="queued")).ticking_ms is None
+    run = Run(state="streaming", started_at=timezone.now() - timedelta(seconds=5))
+    ticking = bar_of(run).ticking_ms
+    assert ticking
+    assert 5_000 <= ticking < 60_000
+
+
+def test_a_run_that_was_interrupted_has_no_clock() -> None:
+    run = Run(state="interrupted", started_at=timezone.now() - timedelta(days=1))
+    assert (bar_of(run).elapsed, bar_of(run).ticking_ms) == ("", None)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0, "0.0 ms"), (9.94, "9.9 ms"), (84.4, "84 ms"), (999, "999 ms"), (1000, "1.0 s"),
+        (59_900, "59.9 s"), (60_000, "1 min 00 s"), (185_400, "3 min 05 s"),
+    ],
+)  # fmt: skip
+def test_durations(value: float, text: str) -> None:
+    assert milliseconds(value) == text
+
+
+@pytest.mark.parametrize(
+    ("count", "text"),
+    [(0, "0 B"), (1023, "1023 B"), (1024, "1.0 KB"), (1024 * 1024, "1.0 MB"), (3_500_000, "3.3 MB")],
+)  # fmt: skip
+def test_sizes(count: int, text: str) -> None:
+    assert size(count) == text

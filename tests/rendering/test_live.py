@@ -1,0 +1,160 @@
+"""What viewers are told: every frame once, in order, and the end last."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import settings as hypothesis
+from hypothesis import strategies as st
+
+from playground.models import Run
+from playground.protocols.frames import Frame
+from playground.rendering import live
+from playground.rendering.entries import Entry
+from playground.rendering.fold import Fold
+from playground.rendering.live import LiveView, Message
+from tests.rendering.markup import Markup, read
+from tests.rendering.recording import (
+    CALL,
+    END,
+    HEAD,
+    OPEN,
+    PIECES,
+    Recording,
+    batches,
+    event,
+    recorded,
+    result,
+)
+
+pytestmark = pytest.mark.django_db
+
+
+def cursor_of(message: Message) -> tuple[int, int, int, bool]:
+    """First and last frame, entries so far, and whether it says that this is the end."""
+    (found,) = read(message.html).find("run-cursor")
+    numbers = [int(found.attributes[f"data-{n}"] or "") for n in ("first", "last", "entries")]
+    return numbers[0], numbers[1], numbers[2], "data-final" in found.attributes
+
+
+def anchors(markup: Markup) -> list[str]:
+    ids = [str(element.attributes.get("id", "")) for element in markup.elements]
+    return [name for name in ids if name.startswith("entry-")]
+
+
+def drain(view: LiveView) -> list[Message]:
+    messages = []
+    while message := view.advance():
+        messages.append(message)
+    return messages
+
+
+def whole(run: Run) -> list[Entry]:
+    return Fold(run).follow(run.frames, 10**9, 10**9)
+
+
+@hypothesis(deadline=None, max_examples=200)
+@given(batches(), st.data())
+def test_every_frame_is_announced_once(parts: list[list[Frame]], data: st.DataObject) -> None:
+    """From any cursor, with any number of looks while the run grows."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(live, "WINDOW", 4)
+        patch.setattr(live, "SLICE", 5)
+        recording = Recording()
+        after = data.draw(st.integers(0, sum(map(len, parts))), "after")
+        view, messages = None, []
+        for number, part in enumerate(parts):
+            recording.add(*part)
+            # The page that names a cursor has seen that many frames.
+            if recording.run.frames < after:
+                continue
+            view = view or LiveView(recording.run.pk, after)
+            if data.draw(st.booleans(), f"look {number}"):
+                messages += drain(view)
+        run = recording.end()
+        assert view
+        messages += drain(view)
+
+        cursors = [cursor_of(message) for message in messages]
+        announced = [n for first, last, _, _ in cursors for n in range(first, last + 1)]
+        assert announced == list(range(after + 1, run.frames + 1))
+        assert [m.final for m in messages] == [False] * (len(messages) - 1) + [True]
+        assert [final for *_, final in cursors] == [m.final for m in messages]
+        assert [m.frames for m in messages] == [last - first + 1 for first, last, *_ in cursors]
+        assert all(a[2] <= b[2] for a, b in pairwise(cursors))
+
+        entries = whole(run)
+        shown = [entry for entry in entries if not entry.pinned]
+        assert cursors[-1][2] == len(shown)
+        pushed = [name for message in messages for name in anchors(read(message.html))]
+        assert len(pushed) == len(set(pushed))
+        wanted = {e.anchor for e in entries if e.pinned} | {e.anchor for e in shown[:4]}
+        assert set(pushed) == {a for a in wanted if int(a.split("-")[1]) > after}
+
+
+def test_a_page_and_its_websocket_together_have_every_card_once() -> None:
+    from playground.views.contexts import response_context
+
+    recording = Recording()
+    recording.add(CALL, OPEN, HEAD, result(0), event(PIECES[7]))
+    page = response_context(recording.run)
+    view = LiveView(recording.run.pk, page["cursor"])
+    recording.add(result(1), event(PIECES[6]), END)
+    recording.end()
+    (message,) = drain(view)
+    on_page = [a for html in (*page["cards"], *page["summaries"]) for a in anchors(read(html))]
+    on_socket = anchors(read(message.html))
+    assert sorted(on_page + on_socket) == [e.anchor for e in whole(recording.run)]
+    assert message.final
+
+
+def test_nothing_new_is_no_message() -> None:
+    recording = Recording()
+    recording.add(CALL)
+    view = LiveView(recording.run.pk, 0)
+    assert view.advance()
+    assert view.advance() is None
+    recording.add(OPEN)
+    assert view.advance()
+    recording.end("cancelled")
+    last = view.advance()
+    assert last
+    assert (last.final, last.frames) == (True, 0)
+
+
+def test_the_end_is_not_said_before_the_frames_that_led_to_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(live, "SLICE", 4)
+    run = recorded([[CALL, OPEN, HEAD], *([result(n)] for n in range(6)), [END]])
+    messages = drain(LiveView(run.pk, 0))
+    assert len(messages) == 3
+    for message in messages[:-1]:
+        assert message.more
+        assert 'data-state="streaming"' in message.html
+        assert 'id="run-ending"' not in message.html
+    assert 'data-state="completed"' in messages[-1].html
+
+
+def test_a_cursor_beyond_the_run_announces_nothing_twice() -> None:
+    recording = Recording()
+    recording.add(CALL, OPEN)
+    view = LiveView(recording.run.pk, 99)
+    first = view.advance()
+    assert first
+    assert first.frames == 0
+    recording.add(HEAD)
+    second = view.advance()
+    assert second
+    assert cursor_of(second)[:2] == (3, 3)
+
+
+def test_a_run_that_is_gone() -> None:
+    run = recorded([[CALL]])
+    view = LiveView(run.pk, 0)
+    view.advance()
+    run.delete()
+    with pytest.raises(Run.DoesNotExist):
+        view.advance()

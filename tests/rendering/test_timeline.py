@@ -1,0 +1,102 @@
+"""Frames to one time axis."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from django.template.loader import get_template
+from hypothesis import given
+from hypothesis import settings as hypothesis
+from hypothesis import strategies as st
+
+from playground.protocols.frames import Frame, FrameKind
+from playground.rendering.timeline import WIDTH, timeline_of
+from tests.rendering.markup import read
+
+K = FrameKind
+
+
+def frames(*moments: tuple[FrameKind, int]) -> list[Frame]:
+    return [Frame(seq, at, kind) for seq, (kind, at) in enumerate(moments, 1)]
+
+
+def test_nothing_yet() -> None:
+    drawing = timeline_of([], None)
+    assert (drawing.marks, drawing.gaps) == ([], [])
+    assert drawing.ticks[0] == (0.0, "0 ms")
+
+
+def test_a_request_that_waits() -> None:
+    drawing = timeline_of(frames((K.CALL, 0), (K.OPEN, 2_000)), 10_000)
+    assert [(p.name, p.x, p.width) for p in drawing.phases] == [
+        ("connect", 0, 200),
+        ("wait", 200, 800),
+    ]
+    assert drawing.total == "10 ms"
+
+
+def test_every_phase_of_a_stream() -> None:
+    moments = [(K.CALL, 0), (K.OPEN, 100), (K.HEAD, 300), (K.EVENT, 600), (K.EVENT, 900)]
+    drawing = timeline_of(frames(*moments, (K.END, 1_000)), 1_000)
+    assert [(p.name, p.x, p.width) for p in drawing.phases] == [
+        ("connect", 0, 100), ("wait", 100, 200), ("first", 300, 300), ("stream", 600, 400),
+    ]  # fmt: skip
+    assert [(m.kind, m.x, m.first) for m in drawing.marks] == [
+        ("event", 600, 4), ("event", 900, 5), ("end", 1000, 6),
+    ]  # fmt: skip
+
+
+def test_a_refused_connection_is_one_phase() -> None:
+    drawing = timeline_of(frames((K.CALL, 0), (K.ERROR, 4_000)), 4_000)
+    assert [(p.name, p.width) for p in drawing.phases] == [("connect", 1000)]
+    assert [m.kind for m in drawing.marks] == ["error"]
+
+
+def test_everything_in_one_moment() -> None:
+    drawing = timeline_of(frames((K.CALL, 0), (K.HEAD, 0), (K.BODY, 0), (K.END, 0)), 0)
+    assert all(0 <= m.x <= WIDTH for m in drawing.marks)
+    assert all(p.width >= 1.5 for p in drawing.phases)
+
+
+def test_many_arrivals_are_few_marks_that_count_all() -> None:
+    flood = [(K.EVENT, n * 10) for n in range(20_000)]
+    drawing = timeline_of(frames(*flood), 200_000)
+    assert len(drawing.marks) <= 251
+    assert sum(m.count for m in drawing.marks) == 20_000
+    assert drawing.marks[0].first == 1
+    assert drawing.marks[-1].last == 20_000
+
+
+def test_silences_that_stand_out() -> None:
+    seconds = [0, 1, 2, 3, 10, 11]
+    drawing = timeline_of(frames(*[(K.EVENT, s * 1_000_000) for s in seconds]), 11_000_000)
+    assert [g.duration for g in drawing.gaps] == ["1.0 s", "1.0 s", "1.0 s", "7.0 s", "1.0 s"]
+    longest = max(drawing.gaps, key=lambda g: g.width)
+    assert (round(longest.x), round(longest.width)) == (273, 636)
+    # Short in themselves, or short beside the whole.
+    assert not timeline_of(frames((K.EVENT, 0), (K.EVENT, 200_000)), 200_000).gaps
+    assert not timeline_of(frames((K.EVENT, 0), (K.EVENT, 1_000_000)), 600_000_000).gaps
+    assert len(timeline_of(frames(*[(K.EVENT, n * 300_000) for n in range(11)]), None).gaps) == 10
+
+
+@hypothesis(deadline=None)
+@given(
+    st.lists(st.tuples(st.sampled_from(list(K)), st.integers(0, 10**12)), max_size=30),
+    st.none() | st.integers(0, 10**13),
+)
+def test_everything_is_on_the_drawing(
+    moments: list[tuple[FrameKind, int]], end: int | None
+) -> None:
+    moments.sort(key=lambda moment: moment[1])
+    drawing = timeline_of(frames(*moments), end)
+    assert all(0 <= mark.x <= WIDTH for mark in drawing.marks)
+    assert all(0 <= p.x and p.x + p.width <= WIDTH + 1.6 for p in drawing.phases)
+    assert all(g.width > 0 and g.x + g.width <= WIDTH + 0.1 for g in drawing.gaps)
+    places = [x for x, _ in drawing.ticks]
+    assert 4 <= len(places) <= 9
+    assert all(a < b for a, b in pairwise(places))
+    assert places[-1] <= WIDTH
+    html = get_template("runs/timeline.html").render({"timeline": drawing, "run": None})
+    assert len([e for e in read(html).find("rect") if "mark" in str(e.attributes)]) == len(
+        drawing.marks
+    )
