@@ -33,7 +33,6 @@ check: setup $(MODULES) ## Format, lint, types, templates, scripts, migrations
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy playground
-	$(BIN)/djlint templates --check --quiet
 	$(BIN)/djlint templates --lint --quiet
 	$(BIN)/python manage.py makemigrations --check --dry-run
 	$(BIN)/python manage.py check
@@ -42,7 +41,6 @@ check: setup $(MODULES) ## Format, lint, types, templates, scripts, migrations
 format: setup $(MODULES) ## Rewrite the code in the house style
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
-	-$(BIN)/djlint templates --reformat --quiet
 	npm run --silent fix
 
 bench: setup browser ## Measure speed and memory; prints the table of the README

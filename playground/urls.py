@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from django.conf import settings
 from django.contrib.auth.views import LoginView, LogoutView
-from django.urls import include, path
+from django.urls import URLPattern, URLResolver, include, path
 
 from playground.views import agents, compose, history, run_parts, runs, workbench
 
-urlpatterns = [
+urlpatterns: list[URLPattern | URLResolver] = [
     path("", workbench.workbench, name="workbench"),
     path("compose/preview/", compose.preview, name="compose-preview"),
     path("schemas/<slug:protocol>/<str:version>/<slug:name>.json", compose.schema, name="schema"),

@@ -4,7 +4,7 @@
 
 const SPACE = /[ \t\r\n]*/y;
 const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: JSON forbids them inside strings
+// eslint-disable-next-line no-control-regex -- JSON forbids them inside strings
 const STRING = /"(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[\dA-Fa-f]{4}))*"/y;
 const WORDS = { true: true, false: false, null: null };
 const MAX_DEPTH = 100;

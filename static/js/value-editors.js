@@ -102,7 +102,7 @@ function jsonEditor(options) {
     try {
       parse(element.value);
     } catch (error) {
-      throw new Error(error.sentence);
+      throw new Error(error.sentence, { cause: error });
     }
     return element.value.trim();
   };

@@ -12,13 +12,7 @@ class RunCursor extends HTMLElement {
   connectedCallback() {
     document.dispatchEvent(new CustomEvent("run:progress", { detail: { ...this.dataset } }));
     summarise(this);
-    if ("final" in this.dataset && this.hasAttribute("hx-swap-oob")) announceEnd();
   }
-}
-
-/** The history shows states: it is read again when a run has ended under our eyes. */
-function announceEnd() {
-  document.body.dispatchEvent(new CustomEvent("runs:changed"));
 }
 
 /** Tell a screen reader how far the run is: now and then, and at the end, not per event. */
