@@ -60,8 +60,12 @@ class Driver:
         self._problem: Problem | None = None
         self._counts = {"events": 0, "results": 0, "bytes": 0}
         self._moments: dict[str, int] = {}
+        self._highest = -1
+        self._out_of_order = False
         #: Set by a user's Stop, so that it can be told from the playground going down.
         self.stop_requested = False
+        #: Set once the run has ended and only its last words are being stored.
+        self.finishing = False
 
     async def drive(self) -> None:
         """Make every call of the exchange; end in a final state unless the process goes down.
@@ -87,6 +91,7 @@ class Driver:
                 final = RunState.FAILED
             finally:
                 heartbeat.cancel()
+            self.finishing = True
             await self._finish(writer, final)
 
     def _clock(self) -> int:
@@ -129,6 +134,7 @@ class Driver:
         changes: dict[str, Any] = {
             "state": self._state,
             "outcome": self.exchange.outcome,
+            "out_of_order": self._out_of_order,
             **self._counts,
             **self._moments,
         }
@@ -152,6 +158,9 @@ class Driver:
         for event in events:
             if type(event) is Result:
                 counts["results"] += 1
+                if event.index is not None:
+                    self._out_of_order |= event.index < self._highest
+                    self._highest = max(self._highest, event.index)
         if frame.kind in BODY_KINDS:
             counts["bytes"] += len(frame.data)
             if events or frame.kind is FrameKind.BODY:

@@ -36,7 +36,9 @@ def stop(run: Run) -> asyncio.Task[None] | None:
         return None
     driver, task = entry
     driver.stop_requested = True
-    task.cancel()
+    # A run that ends by itself at this moment must not lose its final state.
+    if not driver.finishing:
+        task.cancel()
     return task
 
 

@@ -93,6 +93,8 @@ class Run(models.Model):
     bytes = models.PositiveBigIntegerField(default=0)
     events = models.PositiveIntegerField(default=0)
     results = models.PositiveIntegerField(default=0)
+    #: Whether a result came after one with a higher `index` (NLWeb 0.55 section 6.1 allows it).
+    out_of_order = models.BooleanField(default=False)
 
     created_at = models.DateTimeField(auto_now_add=True, db_index=True)
     started_at = models.DateTimeField(null=True, blank=True)

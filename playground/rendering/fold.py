@@ -72,6 +72,11 @@ class Fold:
                 break
         return found[:count]
 
+    def by_index(self) -> list[Entry]:
+        """All entries in the order of their `index`, those without one last. Reads everything."""
+        entries = [entry for batch in self._batches() for entry in self._read(batch)]
+        return sorted((entry for entry in entries if not entry.pinned), key=_place)
+
     def _batches(self) -> QuerySet[FrameBatch]:
         return self._run.frame_batches.filter(last__gt=self.cursor).order_by("first")
 
@@ -93,6 +98,11 @@ class Fold:
                     added.append(entry)
                     self.entries += not entry.pinned
         return added
+
+
+def _place(entry: Entry) -> tuple[bool, int]:
+    index = getattr(entry.event, "index", None)
+    return index is None, index or 0
 
 
 def readings(run: Run, after: int = 0) -> Iterator[tuple[Frame, list[Event]]]:

@@ -40,10 +40,16 @@ def _number(request: HttpRequest, name: str) -> int:
 
 @require_safe
 def results(request: HttpRequest, pk: str) -> HttpResponse:
-    """Entries beyond those the page already has: `?offset=` is how many that is."""
+    """Entries beyond those the page already has: `?offset=` is how many that is.
+
+    In order of arrival, or of `index` with `?order=index`.
+    """
     run = _run(request, pk)
     offset = _number(request, "offset")
-    entries = Fold(run).page(offset, WINDOW)
+    if request.GET.get("order") == "index":
+        entries = Fold(run).by_index()[offset : offset + WINDOW]
+    else:
+        entries = Fold(run).page(offset, WINDOW)
     return render(request, "runs/results.html", {"cards": render_entries(entries)})
 
 

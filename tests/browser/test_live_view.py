@@ -98,6 +98,11 @@ def test_a_flood_is_counted_windowed_and_reachable(workbench: Workbench) -> None
 def test_results_out_of_order_can_be_read_by_index(workbench: Workbench) -> None:
     workbench.scenario("out-of-order").send()
     expect(workbench.badge).to_have_text("Complete")
+    results = workbench.page.locator("#tab-results")
+    assert results.locator(".card-index").all_inner_texts() == ["#3", "#0", "#4", "#1", "#2"]
+    results.locator("[data-order]").select_option("index")
+    expect(results.locator(".card-index").first).to_have_text("#0")
+    assert results.locator(".card-index").all_inner_texts() == ["#0", "#1", "#2", "#3", "#4"]
     panel = workbench.tab("Events")
     panel.get_by_label("Order of the events").select_option("index")
     expect(panel.locator("li").first.locator(".card-index")).to_have_text("#0")

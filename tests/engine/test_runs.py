@@ -66,7 +66,11 @@ async def test_a_stream_is_stored_counted_and_completed(send: Send) -> None:
 
 
 SCRIPTS: list[tuple[str, tuple[Step, ...], str, str, str | None]] = [
-    ("a failure of the agent", (reply(json.dumps(FAILURE).encode()),), "completed", "failure", None),
+    (
+        "a failure of the agent",
+        (reply(json.dumps(FAILURE).encode()),),
+        "completed", "failure", None,
+    ),
     (
         "a failure with an HTTP status",
         (reply(json.dumps(FAILURE).encode(), status="400 Bad Request"),),
@@ -221,3 +225,19 @@ async def test_keys_that_an_older_server_sends_by_mistake_are_not_stored(send: S
     assert run.state == "completed"
     frames = await sync_to_async(lambda: list(run.read_frames()))()
     assert not any(b"leaked-7f3" in frame.data for frame in frames)
+
+
+@pytest.mark.parametrize(
+    ("indexes", "out_of_order"),
+    [([0, 1, 2], False), ([0, 2, 1], True), ([1, 1], False), ([None, 0, None], False), ([], False)],
+)
+async def test_it_is_noted_when_results_come_out_of_order(
+    send: Send, indexes: list[int | None], out_of_order: bool
+) -> None:
+    results = [
+        chunk(b"event: result\ndata: %b\n\n" % json.dumps({"index": i, "item": {}}).encode())
+        for i in indexes
+    ]
+    async with serve(STREAM_HEAD, chunk(START), *results, chunk(COMPLETE), LAST_CHUNK) as server:
+        run = await send(server.url)
+    assert run.out_of_order is out_of_order

@@ -45,7 +45,7 @@ _TABLE = (
         "out-of-order",
         "Out of order",
         "Results with the indexes 3, 0, 4, 1, 2.",
-        "Cards in index order, events in the order of arrival.",
+        "Cards in the order of arrival; in that of index with one click.",
         "completed",
         "answer",
         order.out_of_order,

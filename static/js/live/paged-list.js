@@ -12,14 +12,15 @@ class PagedList extends HTMLElement {
   connectedCallback() {
     this.items = this.querySelector("[data-items]");
     this.button = this.querySelector("[data-more]");
-    this.order = this.querySelector("[data-order]");
     this.seen = this.items.children.length;
     this.following = true;
     this.abort = new AbortController();
     const { signal } = this.abort;
     document.addEventListener("run:progress", () => this.update(), { signal });
     this.button.addEventListener("click", () => this.fetchMore(), { signal });
-    this.order?.addEventListener("change", () => this.restart(), { signal });
+    this.addEventListener("change", (event) => event.target.matches("[data-order]") && this.restart(), {
+      signal,
+    });
     this.scroller = this.closest(".tabpanel");
     this.scroller.addEventListener("scroll", () => this.onScroll(), { signal, passive: true });
     this.watcher = new IntersectionObserver((entries) => {
@@ -38,6 +39,10 @@ class PagedList extends HTMLElement {
     this.watcher.disconnect();
     this.resizer.disconnect();
     this.pill?.remove();
+  }
+
+  get order() {
+    return this.querySelector("[data-order]")?.value ?? "arrival";
   }
 
   get total() {
@@ -65,12 +70,11 @@ class PagedList extends HTMLElement {
     if (this.fetching || this.shown >= this.total || this.scroller.hidden) return;
     this.fetching = true;
     const before = this.shown;
-    const order = this.order ? `&order=${this.order.value}` : "";
-    const url = `${this.dataset.url}?offset=${before}${order}`;
+    const url = `${this.dataset.url}?offset=${before}&order=${this.order}`;
     try {
       await window.htmx.ajax("GET", url, { target: this.items, swap: "beforeend" });
       // Ordered by index, only results are rows: fewer than there are frames.
-      this.exhausted = this.order?.value === "index" && this.shown === before;
+      this.exhausted = this.order === "index" && this.shown === before;
     } finally {
       this.fetching = false;
     }
