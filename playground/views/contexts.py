@@ -20,7 +20,8 @@ def history_context(
 ) -> dict[str, Any]:
     """One page of the history, newest first, and where the next one begins."""
     found = Run.objects.owned_by(user).search(words).defer("request", "session_context")
-    if moment := parse_datetime(before) if before else None:
+    moment = parse_datetime(before) if before else None
+    if moment and moment.tzinfo:
         found = found.filter(created_at__lt=moment)
     page = list(found[: PAGE + 1])
     for run in page:

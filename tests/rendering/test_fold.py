@@ -137,3 +137,13 @@ def test_summaries_stand_above_and_are_in_no_page() -> None:
     summary, card = whole(run)
     assert (summary.pinned, card.pinned) == (True, False)
     assert Fold(run).page(0, 5) == [card]
+
+
+def test_a_batch_is_not_passed_over_beyond_where_it_was_to_stop() -> None:
+    run = recorded([[CALL, OPEN, HEAD], [result(n) for n in range(10)], [END]])
+    fold = Fold(run)
+    fold.follow(3, 0, ALL)
+    fold.follow(8, 0, ALL)
+    assert (fold.cursor, fold.entries) == (8, 5)
+    fold.follow(run.frames, 0, ALL)
+    assert (fold.cursor, fold.entries) == (14, 10)

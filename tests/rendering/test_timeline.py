@@ -9,8 +9,10 @@ from hypothesis import given
 from hypothesis import settings as hypothesis
 from hypothesis import strategies as st
 
+from playground.protocols.events import Event, Result
 from playground.protocols.frames import Frame, FrameKind
-from playground.rendering.timeline import WIDTH, timeline_of
+from playground.rendering.timeline import WIDTH, Timeline
+from playground.rendering.timeline import timeline_of as drawing_of
 from tests.rendering.markup import read
 
 K = FrameKind
@@ -18,6 +20,11 @@ K = FrameKind
 
 def frames(*moments: tuple[FrameKind, int]) -> list[Frame]:
     return [Frame(seq, at, kind) for seq, (kind, at) in enumerate(moments, 1)]
+
+
+def timeline_of(found: list[Frame], end_us: int | None) -> Timeline:
+    events: list[Event] = []
+    return drawing_of([(frame, events) for frame in found], end_us)
 
 
 def test_nothing_yet() -> None:
@@ -29,8 +36,8 @@ def test_nothing_yet() -> None:
 def test_a_request_that_waits() -> None:
     drawing = timeline_of(frames((K.CALL, 0), (K.OPEN, 2_000)), 10_000)
     assert [(p.name, p.x, p.width) for p in drawing.phases] == [
-        ("connect", 0, 200),
-        ("wait", 200, 800),
+        ("connect", 0, 20),
+        ("wait", 20, 80),
     ]
     assert drawing.total == "10 ms"
 
@@ -39,23 +46,23 @@ def test_every_phase_of_a_stream() -> None:
     moments = [(K.CALL, 0), (K.OPEN, 100), (K.HEAD, 300), (K.EVENT, 600), (K.EVENT, 900)]
     drawing = timeline_of(frames(*moments, (K.END, 1_000)), 1_000)
     assert [(p.name, p.x, p.width) for p in drawing.phases] == [
-        ("connect", 0, 100), ("wait", 100, 200), ("first", 300, 300), ("stream", 600, 400),
+        ("connect", 0, 10), ("wait", 10, 20), ("first", 30, 30), ("stream", 60, 40),
     ]  # fmt: skip
     assert [(m.kind, m.x, m.first) for m in drawing.marks] == [
-        ("event", 600, 4), ("event", 900, 5), ("end", 1000, 6),
+        ("event", 60, 4), ("event", 90, 5), ("end", 100, 6),
     ]  # fmt: skip
 
 
 def test_a_refused_connection_is_one_phase() -> None:
     drawing = timeline_of(frames((K.CALL, 0), (K.ERROR, 4_000)), 4_000)
-    assert [(p.name, p.width) for p in drawing.phases] == [("connect", 1000)]
+    assert [(p.name, p.width) for p in drawing.phases] == [("connect", 100)]
     assert [m.kind for m in drawing.marks] == ["error"]
 
 
 def test_everything_in_one_moment() -> None:
     drawing = timeline_of(frames((K.CALL, 0), (K.HEAD, 0), (K.BODY, 0), (K.END, 0)), 0)
     assert all(0 <= m.x <= WIDTH for m in drawing.marks)
-    assert all(p.width >= 1.5 for p in drawing.phases)
+    assert all(p.width >= 0.15 for p in drawing.phases)
 
 
 def test_many_arrivals_are_few_marks_that_count_all() -> None:
@@ -67,12 +74,20 @@ def test_many_arrivals_are_few_marks_that_count_all() -> None:
     assert drawing.marks[-1].last == 20_000
 
 
+def test_arrivals_are_named_for_what_they_mean() -> None:
+    found = frames((K.HEAD, 0), (K.EVENT, 10), (K.EVENT, 20), (K.COMMENT, 30), (K.END, 40))
+    readings = [(f, [Result(f.seq, "a")] if f.at_us == 10 else []) for f in found]
+    drawing = drawing_of(readings, 40)
+    assert [m.kind for m in drawing.marks] == ["result", "event", "comment", "end"]
+    assert dict(drawing.counts) == {"result": 1, "event": 1, "comment": 1, "end": 1}
+
+
 def test_silences_that_stand_out() -> None:
     seconds = [0, 1, 2, 3, 10, 11]
     drawing = timeline_of(frames(*[(K.EVENT, s * 1_000_000) for s in seconds]), 11_000_000)
     assert [g.duration for g in drawing.gaps] == ["1.0 s", "1.0 s", "1.0 s", "7.0 s", "1.0 s"]
     longest = max(drawing.gaps, key=lambda g: g.width)
-    assert (round(longest.x), round(longest.width)) == (273, 636)
+    assert (round(longest.x), round(longest.width)) == (27, 64)
     # Short in themselves, or short beside the whole.
     assert not timeline_of(frames((K.EVENT, 0), (K.EVENT, 200_000)), 200_000).gaps
     assert not timeline_of(frames((K.EVENT, 0), (K.EVENT, 1_000_000)), 600_000_000).gaps
@@ -90,13 +105,12 @@ def test_everything_is_on_the_drawing(
     moments.sort(key=lambda moment: moment[1])
     drawing = timeline_of(frames(*moments), end)
     assert all(0 <= mark.x <= WIDTH for mark in drawing.marks)
-    assert all(0 <= p.x and p.x + p.width <= WIDTH + 1.6 for p in drawing.phases)
-    assert all(g.width > 0 and g.x + g.width <= WIDTH + 0.1 for g in drawing.gaps)
+    assert all(0 <= p.x and p.x + p.width <= WIDTH + 0.2 for p in drawing.phases)
+    assert all(g.width > 0 and g.x + g.width <= WIDTH + 0.02 for g in drawing.gaps)
     places = [x for x, _ in drawing.ticks]
     assert 4 <= len(places) <= 9
     assert all(a < b for a, b in pairwise(places))
     assert places[-1] <= WIDTH
     html = get_template("runs/timeline.html").render({"timeline": drawing, "run": None})
-    assert len([e for e in read(html).find("rect") if "mark" in str(e.attributes)]) == len(
-        drawing.marks
-    )
+    marks = [e for e in read(html).find("rect") if e.attributes["class"] == "mark"]
+    assert len(marks) == len(drawing.marks)

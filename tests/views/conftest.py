@@ -1,0 +1,45 @@
+"""Requests to the pages."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from playground.models import Agent, Run
+from tests.rendering.recording import CALL, END, HEAD, OPEN, PIECES, event, recorded, result
+
+
+@pytest.fixture(autouse=True)
+def plain_assets(settings: Any) -> None:
+    """Pages that need no `collectstatic` before them."""
+    backend = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
+    settings.STORAGES = {**settings.STORAGES, "staticfiles": backend}
+
+
+@pytest.fixture
+def agent(db: None) -> Agent:
+    found: Agent = Agent.objects.create(name="Recipes", url="http://agent.example/api")
+    return found
+
+
+@pytest.fixture
+def run(db: None) -> Run:
+    """A run that is over: a summary, a question that is unknown, and results out of order."""
+    start, summary, unknown = PIECES[0], PIECES[7], PIECES[11]
+    return recorded(
+        [
+            [CALL, OPEN, HEAD],
+            [event(start), result(2), event(unknown)],
+            [result(0), result(1), event(summary)],
+            [END],
+        ]
+    )
+
+
+def form(document: Any = None, agent: str = "recipes", **fields: str) -> dict[str, str]:
+    """The composer's fields."""
+    shown = {"query": {"text": "eggs"}} if document is None else document
+    text = shown if isinstance(shown, str) else json.dumps(shown)
+    return {"agent": agent, "version": "0.55", "document": text, "headers": "[]", **fields}

@@ -1,0 +1,189 @@
+"""Agents: added, edited, deleted; their secrets go in and never out."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from playground.models import Agent, Run
+from tests.rendering.markup import read
+
+pytestmark = pytest.mark.django_db
+
+SECRET = "canary-3f9a"
+
+
+def fields(**changed: Any) -> dict[str, Any]:
+    return {
+        "name": "Recipes", "url": "http://127.0.0.1:8001", "version": "0.55", "auth": "none",
+        "headers": "[]", **changed,
+    }  # fmt: skip
+
+
+@pytest.fixture
+def agent() -> Agent:
+    found: Agent = Agent.objects.create(
+        name="Recipes", url="http://a.example", auth="bearer", auth_secret=SECRET
+    )
+    return found
+
+
+def test_adding_leads_to_the_workbench_with_the_agent_chosen(client: Client) -> None:
+    response = client.post(
+        "/agents/",
+        fields(headers='[["X-A", "1"]]', auth="api_key", auth_header="X-Key", auth_secret="k1"),
+    )
+    assert (response.status_code, response["Location"]) == (302, "/?agent=recipes")
+    agent = Agent.objects.get()
+    assert (agent.name, agent.url, agent.owner) == ("Recipes", "http://127.0.0.1:8001", None)
+    assert (agent.auth_header, agent.auth_secret, agent.headers) == ("X-Key", "k1", [["X-A", "1"]])
+    page = client.get(response["Location"]).content.decode()
+    assert "Recipes was added." in page
+
+
+@pytest.mark.parametrize(
+    ("url", "message"),
+    [
+        ("", "This field is required."),
+        ("ftp://a.example/", "must start with http://"),
+        ("javascript:alert(1)", "must start with http://"),
+        ("file:///etc/passwd", "must start with http://"),
+        ("a.example", "must start with http://"),
+        ("//a.example", "must start with http://"),
+        ("http://", "has no host name"),
+        ("https:///path", "has no host name"),
+        ("http://ada:pw@a.example", "must not contain a user name or password"),
+        ("http://a.example:99999", "port"),
+        ("http://a b.example", "a space"),
+        ("http://a.example\\@b.example", "backslash"),
+        ("http://a.example/\x00", "Null characters"),
+        ("http://[::1", "cannot be read"),
+        ("http://a.example/" + "a" * 2000, "at most 2000"),
+    ],
+)
+def test_an_address_that_no_request_can_go_to(client: Client, url: str, message: str) -> None:
+    response = client.post("/agents/", fields(url=url))
+    assert response.status_code == 422
+    assert message in read(response.content.decode()).text
+    assert not Agent.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"name": ""}, "This field is required."),
+        ({"name": "a" * 81}, "at most 80"),
+        ({"version": "9"}, "Select a valid choice"),
+        ({"auth": "magic"}, "Select a valid choice"),
+        ({"auth": "bearer"}, "A token or key is needed"),
+        ({"auth": "api_key"}, "A token or key is needed"),
+        ({"auth": "bearer", "auth_secret": "a\r\nX: b"}, "control character"),
+        ({"auth": "bearer", "auth_secret": "ä"}, "outside ASCII"),
+        ({"auth": "api_key", "auth_secret": "k", "auth_header": "Cookie"}, "cannot be given"),
+        ({"auth": "api_key", "auth_secret": "k", "auth_header": "a:b"}, "not a header name"),
+        ({"headers": "{}"}, "a list of [name, value]"),
+        ({"headers": "["}, "are not valid JSON"),
+        ({"headers": '[["Host", "x"]]'}, "cannot be given"),
+    ],
+)
+def test_fields_that_do_not_fit(client: Client, changed: dict[str, Any], message: str) -> None:
+    response = client.post("/agents/", fields(**changed))
+    assert response.status_code == 422
+    assert message in read(response.content.decode()).text
+    assert not Agent.objects.exists()
+
+
+def test_what_was_typed_comes_back_and_the_secret_does_not(client: Client) -> None:
+    typed = fields(url="ftp://x", name="<b>Mine", auth="bearer", auth_secret=SECRET)
+    html = client.post("/agents/", typed).content.decode()
+    values = [e.attributes.get("value") for e in read(html).find("input")]
+    assert "<b>Mine" in values
+    assert "ftp://x" in values
+    assert SECRET not in html
+
+
+def test_the_secret_is_in_no_page(client: Client, agent: Agent) -> None:
+    for path in ("/", "/agents/", "/agents/recipes/", "/?agent=recipes"):
+        assert SECRET not in client.get(path).content.decode(), path
+
+
+@pytest.mark.parametrize(
+    ("changed", "kept"),
+    [
+        ({"auth": "bearer"}, SECRET),
+        ({"auth": "bearer", "auth_secret": "  "}, SECRET),
+        ({"auth": "bearer", "auth_secret": "new-one"}, "new-one"),
+        ({"auth": "api_key"}, SECRET),
+        ({"auth": "none"}, ""),
+        ({"auth": "none", "auth_secret": "typed"}, ""),
+    ],
+)
+def test_an_empty_field_keeps_the_secret_and_no_authentication_drops_it(
+    client: Client, agent: Agent, changed: dict[str, Any], kept: str
+) -> None:
+    response = client.post("/agents/recipes/", fields(name="Renamed", **changed))
+    assert response.status_code == 302
+    agent.refresh_from_db()
+    assert (agent.name, agent.slug, agent.auth_secret) == ("Renamed", "recipes", kept)
+
+
+def test_a_refused_edit_changes_nothing(client: Client, agent: Agent) -> None:
+    response = client.post("/agents/recipes/", fields(name="Other", url="ftp://x"))
+    assert response.status_code == 422
+    assert "Other" not in read(response.content.decode()).text
+    agent.refresh_from_db()
+    assert (agent.name, agent.url) == ("Recipes", "http://a.example")
+
+
+def test_deleting_keeps_the_runs(client: Client, agent: Agent) -> None:
+    run = Run.objects.create(
+        agent=agent, agent_name="Recipes", url="http://a.example/ask", protocol="nlweb",
+        binding="http", version="0.55", request={}, text="eggs", state="completed",
+    )  # fmt: skip
+    assert client.get("/agents/recipes/deletion/").status_code == 405
+    assert client.post("/agents/recipes/deletion/").status_code == 302
+    assert not Agent.objects.exists()
+    run.refresh_from_db()
+    assert run.agent is None
+    assert "Recipes" in client.get(f"/runs/{run.pk}/").content.decode()
+
+
+def test_names_that_would_share_an_address_get_different_ones(client: Client) -> None:
+    for name in ("Recipes", "Recipes", "recipes!", "New", "new", "日本"):
+        client.post("/agents/", fields(name=name))
+    slugs = list(Agent.objects.values_list("slug", flat=True))
+    assert slugs == ["recipes", "recipes-2", "recipes-3", "new-2", "new-3", "agent"]
+    for slug in slugs:
+        html = client.get(f"/agents/{slug}/").content.decode()
+        assert f'action="/agents/{slug}/"' in html
+
+
+def test_the_address_is_prefilled_and_nothing_is_stored(client: Client) -> None:
+    html = client.get("/agents/new/", {"url": 'https://b.example/"><script>'}).content.decode()
+    values = [e.attributes.get("value") for e in read(html).find("input")]
+    assert 'https://b.example/"><script>' in values
+    assert not Agent.objects.exists()
+
+
+def test_unknown_agents(client: Client) -> None:
+    assert client.get("/agents/nobody/").status_code == 404
+    assert client.post("/agents/nobody/", fields()).status_code == 404
+    assert client.post("/agents/nobody/deletion/").status_code == 404
+    assert client.get("/?agent=nobody").status_code == 200
+
+
+def test_headers_of_the_request_replace_those_of_the_agent() -> None:
+    agent = Agent(
+        url="http://a.example", auth="bearer", auth_secret="s", headers=[["X-A", "1"], ["X-B", "2"]]
+    )
+    target = agent.target([("x-a", "mine"), ("AUTHORIZATION", "Basic x")])
+    assert target.headers == (("X-B", "2"), ("x-a", "mine"), ("AUTHORIZATION", "Basic x"))
+
+
+def test_stored_headers_come_back_to_be_edited(client: Client, agent: Agent) -> None:
+    Agent.objects.update(headers=[["X-A", '<"1">']])
+    html = client.get("/agents/recipes/").content.decode()
+    assert json.dumps([["X-A", '<"1">']]) in read(html).text
