@@ -115,7 +115,8 @@ def latency(viewer: Viewer, url: str) -> Row:
 def pages(playground: str, url: str, results: int) -> list[Row]:
     """The figures of a real browser."""
     page = chromium.measure(playground, url, results)
-    ratio, weight = page.playground_ms / page.bare_ms, page.weight / 1024
+    ratio = page.playground_ms / page.bare_ms
+    weight, heavier = page.weight / 1024, page.weight_with_editor / 1024
     return [
         Row(
             f"{results:,} results in Chromium beside a bare page",
@@ -131,9 +132,9 @@ def pages(playground: str, url: str, results: int) -> list[Row]:
         ),
         Row(
             "weight of the page, compressed",
-            f"{weight:.0f} KB in {page.requests} requests",
+            f"{weight:.0f} KB in {page.requests} requests, {heavier:.0f} KB with the JSON editor",
             "≤ 200 KB",
-            weight <= 200,
+            heavier <= 200,
         ),
     ]
 
