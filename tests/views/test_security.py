@@ -1,0 +1,248 @@
+"""Who may see what: every route of a hosted playground, tried by everybody.
+
+A process of its own, because routes and middleware are chosen when the settings are read.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import httpx
+import pytest
+from django.test import Client
+from django.urls import URLPattern, URLResolver, get_resolver
+
+from playground.models import Agent, Run
+from tests.hosted import Hosted, hosted_playground, member
+
+#: What each route answers: (owner, stranger, anonymous) to GET. 302 is the way to the log-in.
+GET: dict[str, tuple[int, int, int]] = {
+    "workbench": (200, 200, 302),
+    "compose-preview": (405, 405, 302),
+    "schema": (200, 200, 302),
+    "runs": (200, 200, 302),
+    "run": (200, 404, 302),
+    "run-cancellation": (405, 405, 302),
+    "run-results": (200, 404, 302),
+    "run-events": (200, 404, 302),
+    "run-event": (200, 404, 302),
+    "run-item": (200, 404, 302),
+    "run-timeline": (200, 404, 302),
+    "run-wire": (200, 404, 302),
+    "run-wire-text": (200, 404, 302),
+    "run-standard-client": (200, 404, 302),
+    "agents": (200, 200, 302),
+    "agent-new": (200, 200, 302),
+    "agent": (200, 404, 302),
+    "agent-deletion": (405, 405, 302),
+    "login": (200, 200, 200),
+    "logout": (405, 405, 302),
+}
+#: The same for POST, without any field, for routes that have one.
+POST: dict[str, tuple[int, int, int]] = {
+    "compose-preview": (200, 200, 302),
+    "runs": (422, 422, 302),
+    "run-cancellation": (302, 404, 302),
+    "agents": (422, 422, 302),
+    "agent": (422, 404, 302),
+    "login": (200, 200, 200),
+}
+#: Routes that change so much that their own tests try them.
+DESTRUCTIVE = {"agent-deletion", "logout"}
+
+
+def routes(patterns: list[Any]) -> Iterator[str]:
+    for pattern in patterns:
+        if isinstance(pattern, URLResolver):
+            if "demo" not in str(pattern.pattern):  # A public agent; its tests are its own.
+                yield from routes(pattern.url_patterns)
+        elif isinstance(pattern, URLPattern):
+            yield str(pattern.name)
+
+
+@pytest.fixture(scope="module")
+def hosted(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hosted]:
+    with hosted_playground(tmp_path_factory.mktemp("hosted")) as found:
+        yield found
+
+
+@dataclass
+class Cast:
+    owner: httpx.Client
+    stranger: httpx.Client
+    anonymous: httpx.Client
+    #: Values for every address: those of the owner's run and agent.
+    values: dict[str, str]
+    patterns: dict[str, str]
+
+    def url(self, name: str) -> str:
+        path = self.patterns[name]
+        return re.sub(r"<\w+:(\w+)>", lambda found: self.values[found[1]], path)
+
+    def everybody(self) -> list[httpx.Client]:
+        return [self.owner, self.stranger, self.anonymous]
+
+
+@pytest.fixture(scope="module")
+def cast(hosted: Hosted) -> Cast:
+    patterns = hosted.shell(
+        "from django.urls import get_resolver\n"
+        "for p in get_resolver().url_patterns: print(p.name, '/' + str(p.pattern), sep='\\t')"
+    )
+    owner, stranger = member(hosted, "owner"), member(hosted, "stranger")
+    run = hosted.shell(
+        "from django.contrib.auth.models import User\n"
+        "from playground.models import *\n"
+        "from playground.protocols.frames import *\n"
+        "u = User.objects.get(username='owner')\n"
+        "a = Agent.objects.create(owner=u, name='Mine', url='http://a.example')\n"
+        "r = Run.objects.create(owner=u, agent=a, agent_name='Mine', url='http://a.example/ask',"
+        " protocol='nlweb', binding='http', version='0.55', request={}, text='confidential',"
+        " state='completed', frames=2)\n"
+        "f = [Frame(1, 0, FrameKind.HEAD, b'HTTP/1.1 200 OK'),"
+        " Frame(2, 9, FrameKind.EVENT, b'event: result\\ndata: {\"item\": \"confidential\"}\\n\\n')]\n"
+        "FrameBatch.objects.create(run=r, first=1, last=2, data=pack(f), entries=1)\n"
+        "print(r.pk)"
+    ).strip()
+    values = {
+        "pk": run, "slug": "mine", "seq": "2", "part": "0", "protocol": "nlweb",
+        "version": "0.55", "name": "ask-request",
+    }  # fmt: skip
+    table = dict(line.split("\t") for line in patterns.strip().splitlines())
+    return Cast(owner, stranger, hosted.client(), values, table)
+
+
+def test_every_route_has_its_rule(cast: Cast) -> None:
+    assert set(cast.patterns) == set(GET)
+    here = set(routes(get_resolver().url_patterns))
+    assert here <= set(GET)
+
+
+@pytest.mark.parametrize("name", sorted(GET))
+def test_who_may_look(cast: Cast, name: str) -> None:
+    answers = [client.get(cast.url(name)) for client in cast.everybody()]
+    assert tuple(a.status_code for a in answers) == GET[name]
+    for answer in answers[1:]:
+        assert "confidential" not in answer.text
+        if answer.status_code == 302:
+            assert answer.headers["Location"].startswith("/login/?next=")
+
+
+@pytest.mark.parametrize("name", sorted(GET))
+def test_who_may_act(cast: Cast, name: str) -> None:
+    if name in DESTRUCTIVE:
+        return
+    if name not in POST:
+        assert cast.owner.post(cast.url(name), headers=csrf(cast.owner)).status_code == 405
+        return
+    for client, status in zip(cast.everybody(), POST[name], strict=True):
+        answer = client.post(cast.url(name), headers=csrf(client))
+        assert answer.status_code == status, answer.text
+
+
+@pytest.mark.parametrize("name", sorted({*POST, *DESTRUCTIVE}))
+def test_a_post_without_the_token_is_refused(cast: Cast, name: str) -> None:
+    assert cast.owner.post(cast.url(name)).status_code == 403
+    forged = {**csrf(cast.owner), "Origin": "https://evil.example"}
+    assert cast.owner.post(cast.url(name), headers=forged).status_code == 403
+
+
+def test_a_stranger_can_delete_nothing(cast: Cast) -> None:
+    url = cast.url("agent-deletion")
+    assert cast.stranger.post(url, headers=csrf(cast.stranger)).status_code == 404
+    assert cast.anonymous.post(url, headers=csrf(cast.anonymous)).status_code == 302
+    assert cast.owner.get(cast.url("agent")).status_code == 200
+
+
+def test_lists_show_only_what_is_ones_own(cast: Cast) -> None:
+    assert "confidential" in cast.owner.get("/runs/").text
+    assert "confidential" not in cast.stranger.get("/runs/?q=confidential").text.replace(
+        "No run matches “confidential”", ""
+    )
+    assert "Mine" in cast.owner.get("/agents/").text
+    assert "Mine" not in cast.stranger.get("/agents/").text
+    assert "Mine" not in cast.stranger.get("/").text
+
+
+def test_a_stranger_cannot_send_with_somebody_elses_agent(cast: Cast) -> None:
+    fields = {"agent": "mine", "document": '{"query": {"text": "a"}}', "headers": "[]"}
+    answer = cast.stranger.post("/runs/", data=fields, headers=csrf(cast.stranger))
+    assert answer.status_code == 422
+    assert "Choose an agent" in answer.text
+
+
+def test_the_same_name_may_belong_to_two(cast: Cast) -> None:
+    fields = {"name": "Mine", "url": "http://b.example", "version": "0.55", "auth": "none"}
+    answer = cast.stranger.post("/agents/", data=fields, headers=csrf(cast.stranger))
+    assert answer.headers["Location"] == "/?agent=mine"
+    assert "http://b.example" not in cast.owner.get("/agents/mine/").text
+
+
+def test_cookies_and_transport_are_secure(cast: Cast, hosted: Hosted) -> None:
+    answer = hosted.client().get("/login/")
+    cookie = answer.headers["Set-Cookie"].lower()
+    assert "secure" in cookie
+    assert "max-age=31536000" in answer.headers["Strict-Transport-Security"]
+    session = cast.owner.cookies.jar
+    assert all(c.secure for c in session)
+    assert any(c.name == "sessionid" and c.has_nonstandard_attr("HttpOnly") for c in session)
+
+
+def test_an_unknown_host_is_refused(hosted: Hosted) -> None:
+    for host in ("evil.example", "127.0.0.1.evil.example", ""):
+        assert hosted.client().get("/login/", headers={"Host": host}).status_code == 400
+
+
+def csrf(client: httpx.Client) -> dict[str, str]:
+    """What a page of the site sends along."""
+    if not client.cookies.get("csrftoken"):
+        client.get("/login/")
+    return {"X-CSRFToken": client.cookies["csrftoken"]}
+
+
+@pytest.mark.django_db
+class TestLocal:
+    """In local mode nobody logs in, and a page of another site still can do nothing."""
+
+    def test_each_post_wants_the_token(self, run: Run, agent: Agent) -> None:
+        client = Client(enforce_csrf_checks=True)
+        urls = ["/runs/", "/compose/preview/", f"/runs/{run.pk}/cancellation/", "/agents/",
+                "/agents/recipes/", "/agents/recipes/deletion/"]  # fmt: skip
+        for url in urls:
+            assert client.post(url).status_code == 403, url
+        client.get("/")
+        token = client.cookies["csrftoken"].value
+        for url in urls:
+            assert client.post(url, headers={"X-CSRFToken": token}).status_code != 403, url
+        assert not Agent.objects.exists()
+
+    @pytest.mark.parametrize("path", ["/", "/agents/", "/runs/", "/agents/new/"])
+    def test_headers_that_protect(self, client: Client, path: str) -> None:
+        response = client.get(path)
+        policy = dict(
+            part.strip().partition(" ")[::2]
+            for part in response["Content-Security-Policy"].split(";")
+        )
+        assert policy["default-src"] == "'none'"
+        assert policy["script-src"] == "'self'"
+        assert policy["style-src"] == "'self'"
+        assert policy["frame-ancestors"] == "'none'"
+        assert policy["base-uri"] == "'none'"
+        assert policy["form-action"] == "'self'"
+        assert not re.search("unsafe|nonce|\\*", response["Content-Security-Policy"])
+        assert response["X-Content-Type-Options"] == "nosniff"
+        assert response["X-Frame-Options"] == "DENY"
+        assert response["Referrer-Policy"] == "same-origin"
+
+    def test_pages_hold_no_inline_script_or_style(self, client: Client, run: Run) -> None:
+        for path in ("/", f"/runs/{run.pk}/", "/agents/", "/agents/new/"):
+            html = client.get(path).content.decode()
+            assert not re.search(r"<style|\sstyle=|\son\w+=|javascript:", html), path
+            for script in re.findall(r"<script\b[^>]*>", html):
+                assert "src=" in script or 'type="application/json"' in script, script
+
+    def test_an_unknown_host_is_refused(self, client: Client) -> None:
+        assert client.get("/", headers={"Host": "evil.example"}).status_code == 400
