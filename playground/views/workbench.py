@@ -17,17 +17,32 @@ from playground.rendering.pretty import readable
 from playground.views.contexts import history_context, response_context
 
 SAMPLE = "healthy breakfast recipes with eggs"
+#: Characters of a request that a link may carry.
+MAX_LINK = 20_000
 
 
 @require_safe
 @ensure_csrf_cookie
 def workbench(request: HttpRequest) -> HttpResponse:
-    """A fresh request to the first agent, or to the one that `?agent=` names."""
+    """A fresh request to the first agent, or to the one that `?agent=` names.
+
+    A link can prefill it, with `?text=` or with a whole document in `?request=`; it never sends.
+    """
     agents = Agent.objects.owned_by(request.user)
     agent = agents.filter(slug=request.GET.get("agent", "")).first() or agents.first()
     version = agent.version if agent else "0.55"
-    document = registry.new_request("nlweb", version, SAMPLE, streaming=True)
-    return _page(request, agent, None, document, [])
+    text = request.GET.get("text", "")[:MAX_LINK] or SAMPLE
+    document = registry.new_request("nlweb", version, text, streaming=True)
+    return _page(request, agent, None, _linked(request) or document, [])
+
+
+def _linked(request: HttpRequest) -> dict[str, Any] | None:
+    """The document in the address, None where there is none that can be read."""
+    try:
+        document = json.loads(request.GET.get("request", "")[:MAX_LINK])
+    except (ValueError, RecursionError):
+        return None
+    return document if isinstance(document, dict) else None
 
 
 @require_safe
