@@ -9,13 +9,15 @@ from __future__ import annotations
 import argparse
 import asyncio
 import contextlib
+import io
 import json
+import os
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 from urllib.parse import urlsplit
 
 from asgiref.sync import sync_to_async
@@ -28,7 +30,7 @@ from playground.forms import read_document, read_headers
 from playground.models import Agent, Run, RunState
 from playground.protocols import jsontext, registry
 from playground.protocols.events import Event, Result
-from playground.protocols.frames import Frame
+from playground.protocols.frames import Frame, FrameKind
 from playground.rendering.bar import milliseconds, word_of
 from playground.transport import check_url
 
@@ -76,7 +78,9 @@ class Command(BaseCommand):
             if problem.level == "error":
                 raise CommandError(f"{problem.pointer or '/'}: {problem.message}", returncode=USAGE)
         run = engine.create_run(draft)
-        printer = Printer(options["output"] == "jsonl")
+        as_json = options["output"] == "jsonl"
+        _prepare(sys.stdout, as_json)
+        printer = Printer(as_json, stop=lambda: engine.stop(run))
         asyncio.run(_send(run, draft, printer, options["timeout"]))
         run.refresh_from_db()
         printer.end(run)
@@ -86,20 +90,23 @@ class Command(BaseCommand):
 class Printer:
     """Prints what happens as it happens; on a terminal with a line of progress below it."""
 
-    def __init__(self, as_json: bool) -> None:
+    def __init__(self, as_json: bool, stop: Callable[[], object]) -> None:
         self._as_json = as_json
+        self._stop = stop
         self._progress = sys.stderr.isatty()
         self.results = self.events = self.last = 0
+        self._error_printed = False
 
     def __call__(self, frame: Frame, events: Sequence[Event]) -> None:
         """Print one frame's events."""
         self.last = frame.seq
         self.events += len(events)
         self.results += sum(isinstance(event, Result) for event in events)
+        self._error_printed |= frame.kind is FrameKind.ERROR
         lines = headless.json_lines(frame, events) if self._as_json else headless.text_lines(events)
         self._clear()
         for line in lines:
-            print(line, flush=True)
+            self._print(line)
         if self._progress:
             figures = f"{self.events} events, {milliseconds(frame.at_ms)}"
             print(f"\r{figures}", end="", file=sys.stderr, flush=True)
@@ -108,22 +115,36 @@ class Printer:
         """Print how the run ended."""
         self._clear()
         if self._as_json:
-            if run.problem and run.problem["stage"] in {"decode", "internal"} | _AT_ONCE:
-                print(headless.problem_line(run, self.last))
-            print(headless.end_line(run, self.results, self.events))
+            # What the transfer did not say itself: an unreadable reply, a refusal at once.
+            if run.problem and not self._error_printed:
+                self._print(headless.problem_line(run, self.last))
+            self._print(headless.end_line(run, self.results, self.events))
             return
         elapsed = f", {milliseconds(run.ended_us / 1000)}" if run.ended_us else ""
-        print(f"{word_of(run)}: {self.results} results, {self.events} events{elapsed}")
+        self._print(f"{word_of(run)}: {self.results} results, {self.events} events{elapsed}")
         if run.problem:
             print(headless.plain(f"{run.problem['cause']} {run.problem['fix']}"), file=sys.stderr)
+
+    def _print(self, line: str) -> None:
+        try:
+            print(line, flush=True)
+        except BrokenPipeError:
+            # Whoever was reading has had enough, as in `send … | head`.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            self._stop()
 
     def _clear(self) -> None:
         if self._progress:
             print("\r\x1b[K", end="", file=sys.stderr, flush=True)
 
 
-#: Stages whose problem never was a frame: the run was refused before it began.
-_AT_ONCE = frozenset({"limit"})
+def _prepare(stream: TextIO, as_json: bool) -> None:
+    """JSON Lines are UTF-8; text is in the terminal's encoding, with what it lacks escaped."""
+    if isinstance(stream, io.TextIOWrapper):
+        if as_json:
+            stream.reconfigure(encoding="utf-8")
+        else:
+            stream.reconfigure(errors="backslashreplace")
 
 
 async def _send(run: Run, draft: engine.Draft, printer: Printer, seconds: float | None) -> None:

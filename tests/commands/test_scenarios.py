@@ -1,0 +1,98 @@
+"""`send` against every agent that misbehaves: how each run ends."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from subprocess import CompletedProcess
+
+import pytest
+
+from playground.demo.scenarios import SCENARIOS
+from tests.playground_server import PlaygroundServer
+
+#: Each scenario: state, outcome, exit code of `send`, how many results it prints, and the
+#: stage of its problem with the limit that was crossed.
+ENDINGS: dict[str, tuple[str, str, int, int, str | None]] = {
+    "slow": ("completed", "answer", 0, 8, None),
+    "out-of-order": ("completed", "answer", 0, 5, None),
+    "duplicate-index": ("completed", "answer", 0, 4, None),
+    "missing-complete": ("completed", "answer", 0, 3, None),
+    "error-then-on": ("completed", "answer", 0, 4, None),
+    "capitalised": ("completed", "answer", 0, 2, None),
+    "unnamed": ("completed", "answer", 0, 3, None),
+    "line-separators": ("completed", "answer", 0, 2, None),
+    "bad-utf8": ("completed", "answer", 0, 2, None),
+    "deep": ("refused", "answer", 3, 1, "limit max_depth"),
+    "truncated": ("truncated", "answer", 3, 2, "body"),
+    "dirty-close": ("truncated", "answer", 3, 2, "body"),
+    "reset": ("truncated", "answer", 3, 2, "body"),
+    "endless": ("failed", "answer", 3, -1, "body total_timeout"),
+    "heartbeats": ("failed", "none", 3, 0, "body total_timeout"),
+    "silent": ("failed", "none", 3, 0, "headers total_timeout"),
+    "flood": ("completed", "answer", 0, 20_000, None),
+    "huge": ("refused", "answer", 3, 1, "limit max_line"),
+    "gzip": ("completed", "answer", 0, 3, None),
+    "wrong-type": ("completed", "answer", 0, 3, None),
+    "json-as-stream": ("completed", "answer", 0, 3, None),
+    "html-error": ("failed", "none", 3, 0, "decode"),
+    "unauthorized": ("completed", "failure", 1, 0, None),
+    "rate-limited": ("completed", "failure", 1, 0, None),
+    "server-error": ("completed", "failure", 1, 0, None),
+    "redirect": ("failed", "none", 3, 0, "decode"),
+    "empty": ("failed", "none", 3, 0, "decode"),
+}
+#: What else is given to `send` where a scenario would take its time.
+FASTER = {
+    "slow": ("?every=0.02", "60"),
+    "endless": ("?every=0.02", "2"),
+    "heartbeats": ("?every=0.1", "2"),
+    "silent": ("", "2"),
+}
+
+Done = CompletedProcess[str]
+
+
+@pytest.fixture(scope="module")
+def sent(playground: PlaygroundServer) -> Mapping[str, Done]:
+    """All of them sent, two at a time."""
+
+    def send(slug: str) -> Done:
+        query, seconds = FASTER.get(slug, ("", "60"))
+        return playground.manage(
+            "send", f"{playground.url}/demo/scenarios/{slug}/ask{query}",
+            "--text", "soup", "--output", "jsonl", "--timeout", seconds,
+        )  # fmt: skip
+
+    with ThreadPoolExecutor(3) as pool:
+        return dict(zip(ENDINGS, pool.map(send, ENDINGS), strict=True))
+
+
+def test_the_table_has_every_scenario() -> None:
+    assert set(ENDINGS) == set(SCENARIOS)
+
+
+@pytest.mark.parametrize("slug", ENDINGS)
+def test_the_demo_page_says_the_same(slug: str) -> None:
+    assert (SCENARIOS[slug].state, SCENARIOS[slug].outcome) == ENDINGS[slug][:2]
+
+
+@pytest.mark.parametrize("slug", ENDINGS)
+def test_each_ends_as_the_table_says(sent: Mapping[str, Done], slug: str) -> None:
+    state, outcome, code, results, stage = ENDINGS[slug]
+    done = sent[slug]
+    lines = [json.loads(line) for line in done.stdout.split("\n") if line]
+    end = lines[-1]
+    assert (end["type"], end["state"], end["outcome"]) == ("end", state, outcome), done.stderr
+    assert done.returncode == code
+    printed = sum(line["type"] == "result" for line in lines)
+    assert printed == end["results"]
+    assert printed == results if results >= 0 else printed > 1
+    errors = [
+        " ".join(filter(None, (line["stage"], line["limit"])))
+        for line in lines
+        if line["type"] == "error"
+    ]
+    assert errors == ([stage] if stage else [])
+    assert done.stderr == ""

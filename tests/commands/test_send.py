@@ -1,0 +1,366 @@
+"""`send`: what it prints, how it exits, what it refuses."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import json
+import os
+import pty
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from playground import headless
+from playground.management.commands.send import Command
+from playground.models import Agent, Run
+from playground.protocols import events as ev
+from playground.protocols.frames import Frame, FrameKind
+from playground.protocols.problems import Problem, Stage
+from tests.playground_server import ROOT, PlaygroundServer
+from tests.servers import HOLD, LAST_CHUNK, STREAM_HEAD, Step, chunk, free_port, reply, serve
+
+FRAME = Frame(4, 1_234, FrameKind.EVENT, b"data: {}\n\n")
+META = {"version": "0.55"}
+
+LINES: list[tuple[ev.Event, dict[str, Any]]] = [
+    (ev.Started(4, META), {"type": "started", "meta": META}),
+    (ev.Result(4, {"name": "Soup"}, 0), {"type": "result", "index": 0, "item": {"name": "Soup"}}),
+    (ev.Result(4, "words"), {"type": "result", "index": None, "item": "words"}),
+    (ev.Text(4, "Hi", True, "summary"),
+     {"type": "text", "text": "Hi", "delta": True, "kind": "summary"}),
+    (
+        ev.Elicitation(4, "Which?", (ev.Question("a", "A?", "number", ("1", "2"), 1),)),
+        {"type": "elicitation", "text": "Which?", "questions": [
+            {"id": "a", "text": "A?", "type": "number", "options": ["1", "2"], "default": 1}]},
+    ),
+    (ev.Promise(4, "tok", 9.5, "Later", 0.5),
+     {"type": "promise", "token": "tok", "estimated_time": 9.5, "message": "Later",
+      "progress": 0.5}),
+    (ev.Failure(4, "NO_RESULTS", "None.", {"a": 1}),
+     {"type": "failure", "code": "NO_RESULTS", "message": "None.", "details": {"a": 1}}),
+    (ev.Completed(4, META), {"type": "completed", "meta": META}),
+    (ev.Note(4, "end", {"message": "Bye"}),
+     {"type": "unknown", "name": "end", "data": {"message": "Bye"}, "reason": ""}),
+    (ev.Unknown(4, "ping", [1], "No such event."),
+     {"type": "unknown", "name": "ping", "data": [1], "reason": "No such event."}),
+]  # fmt: skip
+
+
+class TestJsonLines:
+    @pytest.mark.parametrize(("event", "line"), LINES, ids=[str(r[1]["type"]) for r in LINES])
+    def test_each_kind_of_event(self, event: ev.Event, line: dict[str, Any]) -> None:
+        (text,) = headless.json_lines(FRAME, [event])
+        assert json.loads(text) == {"seq": 4, "at_ms": 1.234, **line}
+
+    def test_the_table_has_every_kind(self) -> None:
+        # By name: a class with slots leaves its first draft among the subclasses.
+        kinds = {kind.__name__ for kind in ev.Event.__subclasses__()}
+        assert {type(event).__name__ for event, _ in LINES} == kinds
+
+    def test_an_error_of_the_transfer(self) -> None:
+        problem = Problem("failed", Stage.TLS, "It broke.", "Mend it.", "SSL", None)
+        (text,) = headless.json_lines(Frame(9, 0, FrameKind.ERROR, problem.to_bytes()), [])
+        assert json.loads(text) == {"seq": 9, "at_ms": 0.0, "type": "error", **problem.to_json()}
+
+    def test_nothing_that_a_terminal_would_obey_is_in_a_line(self) -> None:
+        hostile = "\x1b[2J\x9b31m\u202e\x00\x7f\x07 \n ü \ud83c\udf73"
+        (text,) = headless.json_lines(FRAME, [ev.Text(4, hostile)])
+        assert not set(text) & set("\x1b\x9b\u202e\x00\x7f\x07\n")
+        assert json.loads(text)["text"] == hostile
+
+
+def test_lines_for_people() -> None:
+    hostile = "\x1b]0;owned\x07\n\x9b2J\u202eevil"
+    lines = [
+        line
+        for event, _ in LINES
+        for line in headless.text_lines([event])
+    ]  # fmt: skip
+    assert lines == [
+        "  1. Soup  [untyped]", "   - words  [text]", "text Hi", "  ?  Which?",
+        "     a: A? (1 / 2)", "promise Later", "failure NO_RESULTS · None.",
+        "unknown ping · No such event.",
+    ]  # fmt: skip
+    events = [
+        ev.Result(1, {"@type": hostile, "name": hostile, "description": hostile}),
+        ev.Text(1, hostile), ev.Failure(1, hostile, hostile), ev.Promise(1, hostile),
+        ev.Elicitation(1, hostile, (ev.Question(hostile, hostile, "x", (hostile,)),)),
+        ev.Unknown(1, hostile, None, hostile),
+    ]  # fmt: skip
+    for line in headless.text_lines(events):
+        assert not set(line) & set("\x1b\x07\x9b\u202e\n\r"), line
+        assert "evil" in line
+
+
+def sent(playground: PlaygroundServer, *arguments: str, **options: Any) -> Any:
+    return playground.manage("send", *arguments, **options)
+
+
+def parsed(done: Any) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in done.stdout.split("\n") if line]
+
+
+class TestDemoAgent:
+    def test_by_its_slug(self, playground: PlaygroundServer) -> None:
+        done = sent(playground, "demo", "--text", "tomato soup")
+        assert done.returncode == 0, done.stderr
+        assert "[Recipe]" in done.stdout
+        assert done.stdout.splitlines()[-1].startswith("Complete: ")
+        assert done.stderr == ""
+
+    def test_as_json_lines(self, playground: PlaygroundServer) -> None:
+        done = sent(playground, "demo", "--text", "tomato soup", "--output", "jsonl",
+                    "--version", "0.54")  # fmt: skip
+        lines = parsed(done)
+        types = [line["type"] for line in lines]
+        assert types[0] == "started"
+        assert types[-1] == "end"
+        assert "result" in types
+        assert all({"seq", "at_ms"} <= set(line) for line in lines[:-1])
+        moments = [line["at_ms"] for line in lines[:-1]]
+        assert moments == sorted(moments)
+        assert set(lines[-1]) == {
+            "type", "state", "outcome", "results", "events", "session_context", "findings",
+        }  # fmt: skip
+        assert lines[-1]["results"] == types.count("result")
+        assert lines[-1]["events"] == len(lines) - 1
+        assert lines[0]["meta"].get("version") == "0.54"
+
+    def test_the_page_shows_the_run(self, playground: PlaygroundServer) -> None:
+        import httpx
+
+        sent(playground, "demo", "--text", "a run of the command line")
+        history = httpx.get(f"{playground.url}/runs/?q=command line").text
+        assert "a run of the command line" in history
+
+    def test_a_failure_exits_with_one(self, playground: PlaygroundServer) -> None:
+        url = f"{playground.url}/demo/scenarios/server-error/ask"
+        done = sent(playground, url, "--text", "a")
+        assert done.returncode == 1
+        assert "The agent said no" in done.stdout
+
+    def test_nobody_listens_exits_with_three(self, playground: PlaygroundServer) -> None:
+        done = sent(playground, f"http://127.0.0.1:{free_port()}", "--text", "a")
+        assert done.returncode == 3
+        assert "Failed" in done.stdout
+        assert done.stderr.strip()
+
+
+async def ask(data: Path, *arguments: str, answer: tuple[Step, ...], **options: Any) -> Any:
+    """Send to a scripted agent; what was sent to it, and what came of it."""
+    command = PlaygroundServer(data)
+    if not (data / "playground.sqlite3").exists():
+        await asyncio.to_thread(command.manage, "migrate", "-v", "0")
+    async with serve(*answer) as server:
+        done = await asyncio.to_thread(
+            command.manage, "send", server.url, *arguments, **options
+        )
+    bodies = [json.loads(request.partition(b"\r\n\r\n")[2]) for request in server.requests]
+    return done, server.requests, bodies
+
+
+EMPTY = (reply(b'{"_meta": {"response_type": "answer"}, "results": []}'),)
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("send")
+
+
+class TestRequest:
+    async def test_fields_are_set_as_json_or_as_text(self, data: Path) -> None:
+        done, requests, bodies = await ask(
+            data, "--text", "a", "--set", "query.site=recipes.example", "--set", "query.n=3",
+            "--set", "query.tags=[1, 2]", "--set", "meta.user.id=007", "--set", "query.nan=NaN",
+            "--set", "query.big=1e999", "--set", "query.eq=a=b", "--header", "X-A: 1: 2",
+            "--set", "prefer.streaming=false", answer=EMPTY,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        assert bodies[0]["query"] == {
+            "text": "a", "site": "recipes.example", "n": 3, "tags": [1, 2], "nan": "NaN",
+            "big": "1e999", "eq": "a=b",
+        }  # fmt: skip
+        assert bodies[0]["meta"] == {"version": "0.55", "user": {"id": "007"}}
+        assert b"\r\nX-A: 1: 2\r\n" in requests[0]
+        assert b"Accept: application/json" in requests[0]
+
+    async def test_from_a_file_and_from_stdin(self, data: Path, tmp_path: Path) -> None:
+        document = {"query": {"text": "from ü"}, "context": {"prev": ["x"]}}
+        file = tmp_path / "request.json"
+        file.write_text(json.dumps(document, ensure_ascii=False))
+        _, _, bodies = await ask(data, "--request", str(file), answer=EMPTY)
+        assert bodies == [document]
+        text = json.dumps(document)
+        _, _, bodies = await ask(data, "--request", "-", answer=EMPTY, input=text)
+        assert bodies == [document]
+
+    async def test_a_terminal_is_told_nothing_but_text(self, data: Path) -> None:
+        evil = {"results": [{"name": "\x1b[2Jx\x9b", "description": "\x07y"}]}
+        body = json.dumps({"_meta": {"response_type": "answer"}, **evil}, ensure_ascii=False)
+        for output in ("text", "jsonl"):
+            answer = (reply(body.encode()),)
+            done, *_ = await ask(data, "--text", "a", "--output", output, answer=answer)
+            assert "x" in done.stdout
+            assert not set(done.stdout) & set("\x1b\x9b\x07")
+
+    async def test_an_output_without_unicode(self, data: Path) -> None:
+        body = '{"_meta": {"response_type": "answer"}, "results": [{"name": "Crème 🍳"}]}'.encode()
+        environment = {**PlaygroundServer(data).environment, "PYTHONIOENCODING": "ascii"}
+        for output in ("text", "jsonl"):
+            async with serve(reply(body)) as server:
+                done = await asyncio.to_thread(
+                    subprocess.run,
+                    [sys.executable, "manage.py", "send", server.url, "--text", "a",
+                     "--output", output],
+                    cwd=ROOT, env=environment, capture_output=True, text=True,
+                )  # fmt: skip
+            assert done.returncode == 0, done.stderr
+            assert "Cr" in done.stdout
+        assert json.loads(done.stdout.split("\n")[1])["item"] == {"name": "Crème 🍳"}
+
+
+USAGE: list[tuple[list[str], str]] = [
+    ([], "arguments are required: agent"),
+    (["nobody", "--text", "a"], "No agent “nobody”. Saved agents: demo"),
+    (["ftp://a.example", "--text", "a"], "must start with http://"),
+    (["http://u:p@a.example", "--text", "a"], "must not contain a user name"),
+    (["demo"], "/query/text: The query needs a text."),
+    (["demo", "--text", " "], "/query/text"),
+    (["demo", "--text", "a", "--request", "x.json"], "not allowed with"),
+    (["demo", "--request", "no-such-file.json"], "No such file"),
+    (["demo", "--request", "."], "Is a directory"),
+    (["demo", "--request", "README.md"], "Line 1, column 1"),
+    (["demo", "--request", "playground/__init__.py"], "Line 1, column 3"),
+    (["demo", "--text", "a", "--set", "novalue"], "--set wants path=value"),
+    (["demo", "--text", "a", "--set", "a..b=1"], "--set wants path=value"),
+    (["demo", "--text", "a", "--set", "query.text.x=1"], "text is not an object"),
+    (["demo", "--text", "a", "--set", "query=1"], "The query is a JSON object."),
+    (["demo", "--text", "a", "--header", "nocolon"], "--header wants 'Name: value'"),
+    (["demo", "--text", "a", "--header", "Host: x"], "cannot be given"),
+    (["demo", "--text", "a", "--header", "X: a\nb"], "control character"),
+    (["demo", "--text", "a", "--version", "9"], "--version is one of 0.54, 0.55"),
+    (["demo", "--text", "a", "--protocol", "mcp"], "invalid choice"),
+    (["demo", "--text", "a", "--output", "xml"], "invalid choice"),
+    (["demo", "--text", "a", "--timeout", "0"], "greater than zero"),
+    (["demo", "--text", "a", "--timeout", "nan"], "greater than zero"),
+    (["demo", "--text", "a", "--timeout", "soon"], "invalid"),
+]
+
+
+def run_here(arguments: list[str]) -> int:
+    """`send` in this process, all but the start of Python; its exit code."""
+    with pytest.raises(SystemExit) as exit_:
+        Command().run_from_argv(["manage.py", "send", *arguments])
+    assert isinstance(exit_.value.code, int)
+    return exit_.value.code
+
+
+@pytest.mark.django_db(transaction=True)
+class TestUsage:
+    @pytest.fixture(autouse=True)
+    def demo(self) -> None:
+        Agent.objects.create(name="Demo", url="http://127.0.0.1:1")
+
+    @pytest.mark.parametrize(("arguments", "message"), USAGE)
+    def test_mistakes_exit_with_two(
+        self, capsys: pytest.CaptureFixture[str], arguments: list[str], message: str
+    ) -> None:
+        assert run_here(arguments) == 2
+        said = capsys.readouterr()
+        assert message in said.err
+        assert said.out == ""
+        assert not Run.objects.exists()
+
+    @pytest.mark.parametrize(
+        "text",
+        ["[]", '{"a": NaN}', '{"a": 1e999}', "[" * 100_000, '{"a":' + "[" * 900 + "]" * 900 + "}"],
+    )
+    def test_documents_that_cannot_be_sent(
+        self, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, text: str
+    ) -> None:
+        monkeypatch.setattr(sys, "stdin", io.StringIO(text))
+        assert run_here(["demo", "--request", "-"]) == 2
+        assert capsys.readouterr().err.startswith("CommandError: -: ")
+
+    def test_a_file_that_is_not_text(
+        self, capsys: pytest.CaptureFixture[str], tmp_path: Path
+    ) -> None:
+        (tmp_path / "request.json").write_bytes(b"\xff\xfe")
+        assert run_here(["demo", "--request", str(tmp_path / "request.json")]) == 2
+        assert "not UTF-8 text" in capsys.readouterr().err
+
+
+def start(data: Path, url: str, *arguments: str, **options: Any) -> subprocess.Popen[str]:
+    """`send` as a process that can be told to stop."""
+    return subprocess.Popen(
+        [sys.executable, "manage.py", "send", url, "--text", "a", *arguments],
+        cwd=ROOT, env=PlaygroundServer(data).environment, text=True, **options,
+    )  # fmt: skip
+
+
+RESULT = b'event: result\ndata: {"index": 0, "item": {"name": "Soup"}}\n\n'
+
+
+class TestStopping:
+    async def test_ctrl_c_cancels_and_keeps_what_came(self, data: Path) -> None:
+        await asyncio.to_thread(PlaygroundServer(data).manage, "migrate", "-v", "0")
+        async with serve(STREAM_HEAD, chunk(RESULT), HOLD) as server:
+            process = start(data, server.url, "--output", "jsonl", stdout=subprocess.PIPE,
+                            stderr=subprocess.PIPE)  # fmt: skip
+            assert process.stdout
+            first = await asyncio.to_thread(process.stdout.readline)
+            assert json.loads(first)["type"] == "result"
+            process.send_signal(signal.SIGINT)
+            await asyncio.wait_for(server.gone.wait(), 10)
+            out, err = await asyncio.to_thread(process.communicate)
+        assert process.returncode == 3, err
+        end = json.loads(out.splitlines()[-1])
+        assert (end["state"], end["outcome"], end["results"]) == ("cancelled", "answer", 1)
+        assert "Traceback" not in err
+
+    async def test_a_reader_that_leaves_ends_the_run(self, data: Path) -> None:
+        """As in `send … | head -1`."""
+        await asyncio.to_thread(PlaygroundServer(data).manage, "migrate", "-v", "0")
+        gone = asyncio.Event()
+        async with serve(
+            STREAM_HEAD, chunk(RESULT), gone, *[chunk(RESULT)] * 50, HOLD
+        ) as server:
+            process = start(data, server.url, "--output", "jsonl", stdout=subprocess.PIPE,
+                            stderr=subprocess.PIPE)  # fmt: skip
+            assert process.stdout
+            assert process.stderr
+            assert await asyncio.to_thread(process.stdout.readline)
+            process.stdout.close()
+            gone.set()
+            await asyncio.wait_for(server.gone.wait(), 10)
+            err = await asyncio.to_thread(process.stderr.read)
+            await asyncio.to_thread(process.wait)
+        assert process.returncode == 3
+        assert "Traceback" not in err
+        assert "playground itself failed" not in err
+
+    async def test_progress_is_for_terminals(self, data: Path) -> None:
+        await asyncio.to_thread(PlaygroundServer(data).manage, "migrate", "-v", "0")
+        leader, follower = pty.openpty()
+        async with serve(STREAM_HEAD, chunk(RESULT), LAST_CHUNK) as server:
+            process = start(data, server.url, stdout=subprocess.PIPE, stderr=follower)
+            out, _ = await asyncio.to_thread(process.communicate)
+        os.close(follower)
+        shown = os.read(leader, 65_536).decode()
+        os.close(leader)
+        assert "1 events" in shown
+        assert shown.endswith("\r\x1b[K")
+        assert "\x1b" not in out
+        assert "Soup" in out
+
+
+@pytest.mark.django_db
+def test_a_run_that_never_began_says_why() -> None:
+    problem = {"stage": "limit", "state": "refused", "cause": "Too many."}
+    line = json.loads(headless.problem_line(Run(problem=problem), 0))
+    assert line == {"seq": 0, "at_ms": 0.0, "type": "error", **problem}
