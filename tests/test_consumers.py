@@ -1,0 +1,236 @@
+"""The websocket of a run: catch up from a cursor, follow, end."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from asgiref.sync import sync_to_async
+from channels.testing import WebsocketCommunicator
+from django.contrib.auth.models import User
+from django.test import Client
+
+from playground import consumers
+from playground.engine.writer import nudge
+from playground.models import Run
+from playground.rendering import live
+from tests.rendering.markup import read
+from tests.rendering.recording import CALL, END, HEAD, OPEN, Recording, recorded, result
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+HEADERS = [(b"host", b"127.0.0.1:8000"), (b"origin", b"http://127.0.0.1:8000")]
+record = sync_to_async(Recording)
+
+
+class Viewer:
+    """A page that watches a run."""
+
+    def __init__(self, run: Run | str, query: str = "", headers: Any = HEADERS) -> None:
+        from playground.asgi import application  # Importing it needs the database.
+
+        path = run if isinstance(run, str) else f"/ws/runs/{run.pk}/"
+        self.socket = WebsocketCommunicator(application, f"{path}{query}", headers=headers)
+        self.seen: list[int] = []
+        self.final = False
+
+    async def open(self) -> bool:
+        """Whether the connection was accepted."""
+        return bool((await self.socket.connect(timeout=5))[0])
+
+    async def read(self) -> list[int]:
+        """The numbers of the frames that the next message announces."""
+        html = await self.socket.receive_from(timeout=5)
+        (cursor,) = read(html).find("run-cursor")
+        first, last = (int(cursor.attributes[f"data-{n}"] or "") for n in ("first", "last"))
+        self.final = "data-final" in cursor.attributes
+        self.seen += range(first, last + 1)
+        return list(range(first, last + 1))
+
+    async def to_the_end(self) -> None:
+        """Read until the run says that it has ended, and the close that follows."""
+        while not self.final:
+            await self.read()
+        assert await self.socket.receive_output(timeout=5) == {
+            "type": "websocket.close",
+            "code": consumers.ENDED,
+        }
+
+
+@pytest.fixture(autouse=True)
+async def database(transactional_db: None) -> None:
+    """The application is imported once, outside the event loop's thread."""
+    await sync_to_async(lambda: __import__("playground.asgi"))()
+
+
+async def test_a_run_that_is_over_is_told_from_the_start() -> None:
+    run = await sync_to_async(recorded)([[CALL, OPEN, HEAD], [result(0), result(1)], [END]])
+    viewer = Viewer(run)
+    assert await viewer.open()
+    await viewer.to_the_end()
+    assert viewer.seen == [1, 2, 3, 4, 5, 6]
+
+
+@pytest.mark.parametrize("after", [1, 4, 6])
+async def test_it_catches_up_from_the_cursor(after: int) -> None:
+    run = await sync_to_async(recorded)([[CALL, OPEN, HEAD], [result(0), result(1)], [END]])
+    viewer = Viewer(run, f"?after={after}")
+    assert await viewer.open()
+    await viewer.to_the_end()
+    assert viewer.seen == list(range(after + 1, 7))
+
+
+@pytest.mark.parametrize("after", ["-1", "x", "", "1e3", "٣", "99999999999999999999", "0x10", "1&after=9"])
+async def test_a_garbage_cursor(after: str) -> None:
+    run = await sync_to_async(recorded)([[CALL, OPEN], [END]])
+    viewer = Viewer(run, f"?after={after}")
+    assert await viewer.open()
+    await viewer.to_the_end()
+    assert viewer.seen == ([2, 3] if after.startswith("1&") else [1, 2, 3])
+
+
+async def test_two_viewers_follow_a_run_that_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(consumers, "POLL", 60.0)  # Nudges alone.
+    recording = await record()
+    add = sync_to_async(recording.add)
+    await add(CALL, OPEN)
+    one, two = Viewer(recording.run), Viewer(recording.run, "?after=1")
+    assert await one.open()
+    assert await two.open()
+    assert await one.read() == [1, 2]
+    assert await two.read() == [2]
+    await add(HEAD)
+    await nudge(recording.run)
+    assert await one.read() == await two.read() == [3]
+    await add(result(0), result(1))
+    await nudge(recording.run)
+    assert await one.read() == await two.read() == [4, 5]
+    await one.socket.disconnect()
+    await add(END)
+    await sync_to_async(recording.end)()
+    await nudge(recording.run)
+    await two.to_the_end()
+    assert two.seen == [2, 3, 4, 5, 6]
+
+
+async def test_a_lost_nudge_loses_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(consumers, "POLL", 0.05)
+    recording = await record()
+    viewer = Viewer(recording.run)
+    assert await viewer.open()
+    await viewer.read()
+    await sync_to_async(recording.add)(CALL, OPEN, HEAD)
+    await sync_to_async(recording.end)("failed")
+    await viewer.to_the_end()
+    assert viewer.seen == [1, 2, 3]
+
+
+async def test_a_long_catch_up_comes_in_slices(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(live, "SLICE", 10)
+    parts = [[CALL, OPEN, HEAD], *([result(n)] for n in range(40)), [END]]
+    run = await sync_to_async(recorded)(parts)
+    viewer = Viewer(run)
+    assert await viewer.open()
+    assert len(await viewer.read()) == 10
+    await viewer.to_the_end()
+    assert viewer.seen == list(range(1, 45))
+
+
+async def test_viewers_come_and_go_and_the_run_does_not_care() -> None:
+    recording = await record()
+    for _ in range(3):
+        viewer = Viewer(recording.run)
+        assert await viewer.open()
+        await viewer.socket.disconnect()
+    await recording.run.arefresh_from_db()
+    assert recording.run.state == "connecting"
+    names = [task.get_name() for task in asyncio.all_tasks()]
+    assert not [name for name in names if name.startswith("viewer-")]
+
+
+async def test_a_run_that_is_deleted_under_its_viewer() -> None:
+    recording = await record()
+    viewer = Viewer(recording.run)
+    assert await viewer.open()
+    await viewer.read()
+    run = recording.run
+    group = Run(pk=run.pk)
+    await run.adelete()
+    await nudge(group)
+    output = await viewer.socket.receive_output(timeout=5)
+    assert output == {"type": "websocket.close", "code": consumers.ENDED}
+
+
+async def test_our_own_failure_is_not_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The page connects again after this code."""
+
+    def broken(view: live.LiveView) -> None:
+        raise RuntimeError("a bug")
+
+    monkeypatch.setattr(live.LiveView, "advance", broken)
+    viewer = Viewer((await record()).run)
+    assert await viewer.open()
+    output = await viewer.socket.receive_output(timeout=5)
+    assert output == {"type": "websocket.close", "code": consumers.FAILED}
+
+
+async def test_what_a_viewer_says_is_ignored() -> None:
+    recording = await record()
+    viewer = Viewer(recording.run)
+    assert await viewer.open()
+    await viewer.read()
+    await viewer.socket.send_to(text_data='{"cancel": true}')
+    await viewer.socket.send_to(bytes_data=b"\xff")
+    await sync_to_async(recording.end)()
+    await nudge(recording.run)
+    await viewer.to_the_end()
+
+
+async def test_an_unknown_run_is_refused() -> None:
+    assert not await Viewer(f"/ws/runs/{uuid4()}/").open()
+
+
+class TestHosted:
+    @pytest.fixture(autouse=True)
+    def hosted(self, settings: Any) -> None:
+        settings.HOSTED = True
+
+    async def cookie(self, name: str) -> list[tuple[bytes, bytes]]:
+        def login() -> str:
+            client = Client()
+            client.force_login(User.objects.get_or_create(username=name)[0])
+            return client.cookies["sessionid"].value
+
+        return [*HEADERS, (b"cookie", f"sessionid={await sync_to_async(login)()}".encode())]
+
+    async def test_only_its_owner_sees_a_run(self) -> None:
+        owner, stranger = await self.cookie("owner"), await self.cookie("stranger")
+        run = (await record(owner=await User.objects.aget(username="owner"))).run
+        assert not await Viewer(run).open()
+        assert not await Viewer(run, headers=stranger).open()
+        viewer = Viewer(run, headers=owner)
+        assert await viewer.open()
+        await viewer.socket.disconnect()
+
+    async def test_nobody_sees_what_belongs_to_nobody(self) -> None:
+        run = (await record()).run
+        assert not await Viewer(run).open()
+        assert not await Viewer(run, headers=await self.cookie("owner")).open()
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        [],
+        [HEADERS[0]],
+        [HEADERS[0], (b"origin", b"http://127.0.0.1:8001")],
+        [HEADERS[0], (b"origin", b"https://127.0.0.1:8000")],
+        [HEADERS[0], (b"origin", b"http://evil.example")],
+        [(b"host", b"evil.example"), (b"origin", b"http://evil.example")],
+    ],
+)
+async def test_pages_of_other_sites_are_refused(headers: list[tuple[bytes, bytes]]) -> None:
+    run = (await record()).run
+    assert not await Viewer(run, headers=headers).open()
