@@ -5,6 +5,7 @@ Pure: imported by the settings and handed to the transport, which enforces it.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 
@@ -48,6 +49,6 @@ class Limits:
                 values[field.name] = kind(text)
             except ValueError:
                 raise ValueError(f"{name} must be a number, not {text!r}") from None
-            if values[field.name] <= 0:
-                raise ValueError(f"{name} must be greater than zero, not {text!r}")
+            if not 0 < values[field.name] < math.inf:
+                raise ValueError(f"{name} must be finite and greater than zero, not {text!r}")
         return cls(**values)  # type: ignore[arg-type]

@@ -82,7 +82,9 @@ async def test_it_catches_up_from_the_cursor(after: int) -> None:
     assert viewer.seen == list(range(after + 1, 7))
 
 
-@pytest.mark.parametrize("after", ["-1", "x", "", "1e3", "٣", "99999999999999999999", "0x10", "1&after=9"])
+@pytest.mark.parametrize(
+    "after", ["-1", "x", "", "1e3", "٣", "99999999999999999999", "0x10", "1&after=9"]
+)
 async def test_a_garbage_cursor(after: str) -> None:
     run = await sync_to_async(recorded)([[CALL, OPEN], [END]])
     viewer = Viewer(run, f"?after={after}")

@@ -157,9 +157,7 @@ async def ask(data: Path, *arguments: str, answer: tuple[Step, ...], **options: 
     if not (data / "playground.sqlite3").exists():
         await asyncio.to_thread(command.manage, "migrate", "-v", "0")
     async with serve(*answer) as server:
-        done = await asyncio.to_thread(
-            command.manage, "send", server.url, *arguments, **options
-        )
+        done = await asyncio.to_thread(command.manage, "send", server.url, *arguments, **options)
     bodies = [json.loads(request.partition(b"\r\n\r\n")[2]) for request in server.requests]
     return done, server.requests, bodies
 
@@ -327,9 +325,7 @@ class TestStopping:
         """As in `send … | head -1`."""
         await asyncio.to_thread(PlaygroundServer(data).manage, "migrate", "-v", "0")
         gone = asyncio.Event()
-        async with serve(
-            STREAM_HEAD, chunk(RESULT), gone, *[chunk(RESULT)] * 50, HOLD
-        ) as server:
+        async with serve(STREAM_HEAD, chunk(RESULT), gone, *[chunk(RESULT)] * 50, HOLD) as server:
             process = start(data, server.url, "--output", "jsonl", stdout=subprocess.PIPE,
                             stderr=subprocess.PIPE)  # fmt: skip
             assert process.stdout

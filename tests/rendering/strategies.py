@@ -16,7 +16,7 @@ HOSTILE = (
     "{{ 7|add:7 }}{% load x %}",
     "javascript:alert(1)",
     "data:text/html,<script>alert(1)</script>",
-    "https://ok.example/\"><script>alert(1)</script>",
+    'https://ok.example/"><script>alert(1)</script>',
     "P1DT",
     "PT" + "9" * 5000 + "M",
     "\u202e\x00\x1b[31m",

@@ -37,9 +37,7 @@ def whole(run: Run) -> list[Entry]:
 
 @hypothesis(deadline=None, max_examples=150)
 @given(batches(), st.integers(0, 40), st.integers(1, 10))
-def test_a_page_is_a_part_of_the_whole(
-    parts: list[list[Frame]], offset: int, count: int
-) -> None:
+def test_a_page_is_a_part_of_the_whole(parts: list[list[Frame]], offset: int, count: int) -> None:
     run = recorded(parts)
     entries = [entry for entry in whole(run) if not entry.pinned]
     assert Fold(run).page(offset, count) == entries[offset : offset + count]

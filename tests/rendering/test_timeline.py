@@ -105,7 +105,7 @@ def test_everything_is_on_the_drawing(
     moments.sort(key=lambda moment: moment[1])
     drawing = timeline_of(frames(*moments), end)
     assert all(0 <= mark.x <= WIDTH for mark in drawing.marks)
-    assert all(0 <= p.x and p.x + p.width <= WIDTH + 0.2 for p in drawing.phases)
+    assert all(p.x >= 0 and p.x + p.width <= WIDTH + 0.2 for p in drawing.phases)
     assert all(g.width > 0 and g.x + g.width <= WIDTH + 0.02 for g in drawing.gaps)
     places = [x for x, _ in drawing.ticks]
     assert 4 <= len(places) <= 9

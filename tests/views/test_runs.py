@@ -42,9 +42,7 @@ class TestPage:
         cursor = markup.find("run-cursor")[0].attributes
         assert (cursor["data-last"], cursor["data-entries"]) == ("10", "5")
 
-    def test_follows_only_while_there_is_something_to_come(
-        self, client: Client, run: Run
-    ) -> None:
+    def test_follows_only_while_there_is_something_to_come(self, client: Client, run: Run) -> None:
         assert "ws-connect" not in client.get(f"/runs/{run.pk}/").content.decode()
         going = Recording().run
         html = client.get(f"/runs/{going.pk}/").content.decode()
@@ -205,9 +203,7 @@ class TestParts:
         deadline=None, max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture]
     )
     @given(st.binary(max_size=300), st.sampled_from([FrameKind.EVENT, FrameKind.BODY]))
-    def test_any_bytes_can_be_looked_at(
-        self, client: Client, data: bytes, kind: FrameKind
-    ) -> None:
+    def test_any_bytes_can_be_looked_at(self, client: Client, data: bytes, kind: FrameKind) -> None:
         run = recorded([[CALL, OPEN, HEAD], [Frame(0, 5, kind, data)], [END]])
         for path in ("", "results/", "events/", "events/4/", "wire/", "timeline/",
                      "standard-client/"):  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import socket
 from typing import Any
 
@@ -29,9 +30,9 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, host: str, port: int, public_url: str, **options: Any) -> None:
         """Prepare, print the address, serve until interrupted."""
-        port = port or _free_port(host)
-        _check_free(host, port)
+        port = _port_to_use(host, port)
         shown = "127.0.0.1" if host in {"0.0.0.0", "::"} else host  # noqa: S104
+        shown = f"[{shown}]" if ":" in shown else shown
         address = public_url.rstrip("/") or f"http://{shown}:{port}"
         call_command("migrate", interactive=False, verbosity=0)
         load_samples(address)
@@ -54,22 +55,24 @@ class Command(BaseCommand):
         ).run()
 
 
-def _free_port(host: str) -> int:
-    with socket.socket() as probe:
-        probe.bind((host, 0))
-        port: int = probe.getsockname()[1]
-        return port
+def _port_to_use(host: str, port: int) -> int:
+    """`port` if one can listen there, for 0 one that is free.
 
-
-def _check_free(host: str, port: int) -> None:
-    """Daphne goes on without a socket when the port is taken; a user wants to be told."""
+    Daphne goes on without a socket when the port is taken; a user wants to be told.
+    """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     with socket.socket(family) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind((host, port))
-        except OSError as error:
-            raise CommandError(
-                f"Port {port} on {host} cannot be used ({error.strerror}). "
-                f"Choose another: make run PORT={port + 1}"
-            ) from error
+        except (OSError, OverflowError) as error:
+            raise CommandError(_refusal(host, port, error)) from error
+        found: int = probe.getsockname()[1]
+        return found
+
+
+def _refusal(host: str, port: int, error: Exception) -> str:
+    message = f"Port {port} on {host} cannot be used ({getattr(error, 'strerror', error)})."
+    if getattr(error, "errno", None) == errno.EADDRINUSE:
+        message += f" Choose another: make run PORT={port + 1}"
+    return message

@@ -1,0 +1,212 @@
+"""Runs whose process died, told apart from runs that are under way."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from pathlib import Path
+
+import httpx
+import pytest
+from django.utils import timezone
+from playground.engine.recovery import SILENCE, mark_interrupted, this_driver
+
+from playground.engine import recovery
+from playground.models import RunState
+from tests.playground_server import ROOT, PlaygroundServer
+from tests.rendering.markup import read
+from tests.rendering.recording import CALL, HEAD, OPEN, Recording, result
+
+HOST = socket.gethostname()
+
+
+def driver(pid: int, start: str) -> str:
+    return f"{HOST}:{pid}:{start}"
+
+
+@pytest.fixture(scope="module")
+def dead_pid() -> int:
+    """The number of a process that was and is no more."""
+    process = subprocess.Popen([sys.executable, "-c", ""])
+    process.wait()
+    return process.pid
+
+
+@pytest.mark.django_db
+class TestMarking:
+    def state_after(self, name: str, **fields: object) -> str:
+        fields = {"state": "streaming", "alive_at": timezone.now(), **fields}
+        run = Recording(driver=name, **fields).run
+        mark_interrupted()
+        run.refresh_from_db()
+        return run.state
+
+    def test_a_process_that_is_gone(self, dead_pid: int) -> None:
+        assert self.state_after(driver(dead_pid, "123")) == "interrupted"
+
+    def test_this_process(self) -> None:
+        assert self.state_after(this_driver()) == "streaming"
+
+    def test_a_process_that_got_the_number_of_a_dead_one(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(recovery, "_started", lambda pid: "2")
+        assert self.state_after(driver(os.getpid(), "2")) == "streaming"
+        assert self.state_after(driver(os.getpid(), "1")) == "interrupted"
+
+    def test_a_process_of_somebody_else(self) -> None:
+        """Its number is in use and cannot be signalled: only its start is compared."""
+        assert self.state_after(driver(1, recovery._started(1))) == "streaming"
+
+    @pytest.mark.parametrize("name", ["", "elsewhere:1:1", "garbage", f"{HOST}:x:1", "::", HOST])
+    def test_what_cannot_be_known_is_left_alone_while_it_shows_signs_of_life(
+        self, name: str
+    ) -> None:
+        assert self.state_after(name) == "streaming"
+
+    def test_silence_is_death_wherever_it_ran(self) -> None:
+        long_ago = timezone.now() - SILENCE - timedelta(seconds=1)
+        assert self.state_after("elsewhere:1:1", alive_at=long_ago) == "interrupted"
+        lately = timezone.now() - SILENCE / 2
+        assert self.state_after("elsewhere:1:1", alive_at=lately) == "streaming"
+
+    @pytest.mark.parametrize("state", [s.value for s in RunState])
+    def test_only_unfinished_runs_are_marked(self, dead_pid: int, state: str) -> None:
+        after = self.state_after(driver(dead_pid, "1"), state=state)
+        assert after == (state if RunState(state).is_final else "interrupted")
+
+    def test_frames_stay_and_the_number_of_runs_is_told(self, dead_pid: int) -> None:
+        recording = Recording(driver=driver(dead_pid, "1"), alive_at=timezone.now())
+        recording.add(CALL, OPEN, HEAD, result(0))
+        assert mark_interrupted() == 1
+        assert mark_interrupted() == 0
+        assert [frame.seq for frame in recording.run.read_frames()] == [1, 2, 3, 4]
+
+
+class Page:
+    """The workbench as a client without scripts sees it."""
+
+    def __init__(self, server: PlaygroundServer) -> None:
+        self.http = httpx.Client(base_url=server.url, timeout=20)
+        self.http.get("/")
+        self.http.headers["X-CSRFToken"] = self.http.cookies["csrftoken"]
+
+    def send(self, scenario: str) -> str:
+        """Send a request to a scenario of the demo; the address of its run."""
+        base = str(self.http.base_url).rstrip("/")
+        fields = {"name": scenario, "url": f"{base}/demo/scenarios/{scenario}", "version": "0.55",
+                  "auth": "none", "headers": "[]"}  # fmt: skip
+        assert self.http.post("/agents/", data=fields).status_code == 302
+        document = '{"query": {"text": "soup"}}'
+        sent = self.http.post("/runs/", data={"agent": scenario, "document": document})
+        assert sent.status_code == 302, sent.text
+        return sent.headers["Location"]
+
+    def results(self, url: str) -> int:
+        found = re.search(r'data-stat="results">(\d+)<', self.http.get(url).text)
+        assert found
+        return int(found[1])
+
+    def badge(self, url: str) -> str:
+        (badge,) = [
+            e
+            for e in read(self.http.get(url).text).elements
+            if e.attributes.get("id") == "run-badge"
+        ]
+        return str(badge.attributes["data-state"])
+
+
+def until(condition: Callable[[], bool]) -> None:
+    """Wait for something that another process does."""
+    deadline = time.monotonic() + 20
+    while not condition():
+        assert time.monotonic() < deadline, "it did not happen"
+        time.sleep(0.05)
+
+
+@contextlib.contextmanager
+def command_line(
+    server: PlaygroundServer, agent: PlaygroundServer
+) -> Iterator[subprocess.Popen[str]]:
+    """`send` under way in a process of its own, on the data of `server`."""
+    process = subprocess.Popen(
+        [sys.executable, "manage.py", "send",
+         f"{agent.url}/demo/scenarios/endless/ask?every=0.1", "--text", "of the command line"],
+        cwd=ROOT, env=server.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        text=True,
+    )  # fmt: skip
+    try:
+        yield process
+    finally:
+        if process.poll() is None:
+            process.kill()
+        process.communicate(timeout=20)
+
+
+def test_a_server_that_is_killed_in_mid_stream(tmp_path: Path) -> None:
+    with PlaygroundServer(tmp_path) as server:
+        page = Page(server)
+        url = page.send("endless")
+        until(lambda: page.results(url) >= 5)
+        seen = page.results(url)
+        assert page.badge(url) == "streaming"
+        server.stop(signal.SIGKILL)
+        server.start()
+
+        again = Page(server)
+        assert again.badge(url) == "interrupted"
+        assert again.results(url) >= seen
+        html = again.http.get(url).text
+        assert "went down while this run was under way" in html
+        assert "ws-connect" not in html
+        cards = [e for e in read(html).find("article") if e.attributes.get("class") == "card"]
+        assert len(cards) == again.results(url)
+        wire = again.http.get(f"{url}wire.txt").text
+        assert wire.count("event: result\n") == again.results(url)
+
+
+def test_a_run_of_the_command_line_is_visible_and_outlives_a_restart(tmp_path: Path) -> None:
+    with PlaygroundServer(tmp_path / "agent") as agent, PlaygroundServer(tmp_path) as server:
+        page = Page(server)
+        # The agent is another playground: this one is going to be restarted.
+        with command_line(server, agent) as process:
+            found: list[str] = []
+
+            def shown() -> bool:
+                html = page.http.get("/runs/", params={"q": "command line"}).text
+                found[:] = re.findall(r'href="(/runs/[^"?]+/)"', html)
+                return bool(found)
+
+            until(shown)
+            (url,) = found
+            until(lambda: page.results(url) >= 2)
+            assert page.badge(url) == "streaming"
+            server.stop()
+            server.start()
+            again = Page(server)
+            before = again.results(url)
+            assert again.badge(url) == "streaming"
+            until(lambda: again.results(url) > before)
+            process.send_signal(signal.SIGINT)
+            process.communicate(timeout=20)
+            assert process.returncode == 3
+            assert again.badge(url) == "cancelled"
+
+
+def test_a_command_that_is_killed(tmp_path: Path) -> None:
+    with PlaygroundServer(tmp_path) as server, command_line(server, server) as process:
+        page = Page(server)
+        until(lambda: "of the command line" in page.http.get("/runs/").text)
+        url = re.findall(r'href="(/runs/[^"?]+/)"', page.http.get("/runs/").text)[0]
+        until(lambda: page.results(url) >= 1)
+        process.kill()
+        process.wait()
+        assert page.badge(url) == "interrupted"

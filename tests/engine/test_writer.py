@@ -1,0 +1,147 @@
+"""The writer of a run: numbered, stored before anyone is told, in batches."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+from channels.layers import get_channel_layer
+from django.db import DatabaseError
+
+from playground.engine import writer as writers
+from playground.engine.writer import FrameWriter, nudge
+from playground.models import FrameBatch, Run
+from playground.protocols.frames import Frame, FrameKind
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+async def run(transactional_db: None) -> Run:
+    return await Run.objects.acreate(
+        agent_name="scripted", url="http://a.example/ask", protocol="nlweb", binding="http",
+        version="0.55", request={}, state="connecting",
+    )  # fmt: skip
+
+
+@pytest.fixture
+def told(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How many frames were stored at each nudge."""
+    counts: list[int] = []
+
+    async def record(run: Run) -> None:
+        counts.append((await Run.objects.aget(pk=run.pk)).frames)
+
+    monkeypatch.setattr(writers, "nudge", record)
+    return counts
+
+
+def event(number: int, size: int = 8) -> Frame:
+    return Frame(0, number, FrameKind.EVENT, b"%08d" % number + b"." * (size - 8))
+
+
+async def test_frames_are_stored_before_anyone_is_told(run: Run, told: list[int]) -> None:
+    with FrameWriter(run) as writer:
+        for number in range(3):
+            writer.put(writer.number([event(number)]))
+            await writer.drain()
+    assert told == [1, 2, 3]
+    assert [(b.first, b.last) async for b in FrameBatch.objects.all()] == [(1, 1), (2, 2), (3, 3)]
+
+
+async def test_a_fast_stream_is_stored_in_few_batches(run: Run, told: list[int]) -> None:
+    with FrameWriter(run) as writer:
+        for number in range(500):
+            writer.put(writer.number([event(number)]), events=number + 1)
+            await asyncio.sleep(0)
+        await writer.drain()
+    await run.arefresh_from_db()
+    assert (run.frames, run.events) == (500, 500)
+    assert told[-1] == 500
+    assert await FrameBatch.objects.acount() == len(told) < 100
+
+
+async def test_numbers_go_on_where_they_stopped(run: Run, told: list[int]) -> None:
+    for expected in ([1, 2], [3, 4]):
+        with FrameWriter(run) as writer:
+            frames = writer.number([event(0), event(1)])
+            assert [frame.seq for frame in frames] == expected
+            writer.put(frames)
+            await writer.drain()
+        await run.arefresh_from_db()
+
+
+async def test_columns_change_without_frames(run: Run, told: list[int]) -> None:
+    with FrameWriter(run) as writer:
+        writer.put(state="failed", ended_us=7)
+        await writer.drain()
+    await run.arefresh_from_db()
+    assert (run.state, run.ended_us, run.frames) == ("failed", 7, 0)
+    assert not await FrameBatch.objects.aexists()
+
+
+async def test_nothing_to_store_is_drained_at_once(run: Run) -> None:
+    with FrameWriter(run) as writer:
+        await asyncio.wait_for(writer.drain(), 1)
+        await asyncio.wait_for(writer.room(), 1)
+
+
+async def test_a_transport_that_is_faster_than_the_database_waits(
+    run: Run, told: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(writers, "HIGH_WATER", 100)
+    with FrameWriter(run) as writer:
+        for number in range(5):
+            writer.put(writer.number([event(number, 200)]))
+            await writer.room()
+            assert (await Run.objects.aget(pk=run.pk)).frames == number + 1
+
+
+async def test_a_database_that_fails_is_not_waited_for(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: Any) -> None:
+        raise DatabaseError("disk full")
+
+    monkeypatch.setattr(writers, "store", fail)
+    with FrameWriter(run) as writer:
+        writer.put(writer.number([event(0)]))
+        with pytest.raises(DatabaseError, match="disk full"):
+            await asyncio.wait_for(writer.drain(), 2)
+        with pytest.raises(DatabaseError, match="disk full"):
+            await asyncio.wait_for(writer.room(), 2)
+
+
+async def test_counts_are_stored_with_the_frames_they_count(run: Run, told: list[int]) -> None:
+    frames = [event(0), Frame(0, 1, FrameKind.COMMENT, b": x\n\n")]
+    with FrameWriter(run) as writer:
+        writer.put(writer.number(frames), entries=2, pinned=1)
+        await writer.drain()
+        writer.put(writer.number([event(2)]), opening=True)
+        await writer.drain()
+        writer.put(writer.number([Frame(0, 3, FrameKind.BODY, b"{}")]))
+        await writer.drain()
+    rows = FrameBatch.objects.order_by("first").values_list("entries", "pinned", "separate")
+    assert [row async for row in rows] == [(2, 1, True), (0, 0, False), (0, 0, False)]
+
+
+async def test_a_nudge_carries_no_data(run: Run) -> None:
+    layer = get_channel_layer()
+    channel = await layer.new_channel()
+    await layer.group_add(run.group, channel)
+    await nudge(run)
+    assert await layer.receive(channel) == {"type": "run.nudge"}
+
+
+async def test_a_channel_layer_that_is_down_stops_no_run(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def refuse(*_: Any) -> None:
+        raise ConnectionRefusedError
+
+    monkeypatch.setattr(get_channel_layer(), "group_send", refuse)
+    with FrameWriter(run) as writer:
+        writer.put(writer.number([event(0)]))
+        await asyncio.wait_for(writer.drain(), 2)
+    assert (await Run.objects.aget(pk=run.pk)).frames == 1

@@ -1,0 +1,77 @@
+"""Secrets at rest."""
+
+from __future__ import annotations
+
+import base64
+from typing import Any
+
+import pytest
+from django.db import connection
+
+from playground.models import Agent
+
+pytestmark = pytest.mark.django_db
+
+
+def stored() -> str:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT auth_secret FROM playground_agent")
+        value: str = cursor.fetchone()[0]
+        return value
+
+
+@pytest.mark.parametrize("secret", ["canary", "ünï 🍳", " spaces ", "x" * 10_000])
+def test_a_secret_comes_back_and_the_database_never_sees_it(secret: str) -> None:
+    Agent.objects.create(name="A", url="http://a.example", auth_secret=secret)
+    assert secret not in stored()
+    assert base64.b64encode(secret.encode()).decode() not in stored()
+    assert Agent.objects.get().auth_secret == secret
+
+
+def test_the_same_secret_is_never_stored_alike() -> None:
+    for name in ("A", "B"):
+        Agent.objects.create(name=name, url="http://a.example", auth_secret="same")
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT auth_secret FROM playground_agent")
+        assert len({row[0] for row in cursor.fetchall()}) == 2
+
+
+def test_no_secret_is_empty() -> None:
+    Agent.objects.create(name="A", url="http://a.example")
+    assert stored() == ""
+    assert Agent.objects.get().auth_secret == ""
+
+
+def test_another_key_reads_nothing(settings: Any) -> None:
+    Agent.objects.create(name="A", url="http://a.example", auth="bearer", auth_secret="canary")
+    settings.PLAYGROUND_KEY = "another key"
+    agent = Agent.objects.get()
+    assert agent.auth_secret == ""
+    assert agent.auth_headers() == []
+
+
+@pytest.mark.parametrize("garbage", ["garbage", "gAAAAA==", "ü", "=" * 40])
+def test_garbage_reads_as_nothing(garbage: str) -> None:
+    Agent.objects.create(name="A", url="http://a.example")
+    with connection.cursor() as cursor:
+        cursor.execute("UPDATE playground_agent SET auth_secret = %s", [garbage])
+    assert Agent.objects.get().auth_secret == ""
+
+
+@pytest.mark.parametrize(
+    ("fields", "headers"),
+    [
+        ({}, []),
+        ({"auth": "bearer"}, []),
+        ({"auth": "bearer", "auth_secret": "t"}, [("Authorization", "Bearer t")]),
+        ({"auth": "api_key", "auth_secret": "k"}, [("X-API-Key", "k")]),
+        ({"auth": "api_key", "auth_secret": "k", "auth_header": "X-K"}, [("X-K", "k")]),
+        (
+            {"auth": "basic", "auth_user": "ada", "auth_secret": "pä"},
+            [("Authorization", "Basic " + base64.b64encode("ada:pä".encode()).decode())],
+        ),
+        ({"auth": "basic", "auth_user": "ada"}, [("Authorization", "Basic YWRhOg==")]),
+    ],
+)
+def test_what_authenticates(fields: dict[str, str], headers: list[tuple[str, str]]) -> None:
+    assert Agent(name="A", url="http://a.example", **fields).auth_headers() == headers

@@ -1,0 +1,82 @@
+"""Headers and documents as people write them."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from django.forms import ValidationError
+from hypothesis import given
+from hypothesis import strategies as st
+
+from playground.forms import REFUSED_HEADERS, HeadersField, read_document, read_headers
+
+
+@pytest.mark.parametrize(
+    ("text", "pairs"),
+    [
+        ("", []),
+        ("[]", []),
+        ('[["X-A", "1"], ["", "left out"], [" ", ""]]', [("X-A", "1")]),
+        ('[[" X-A ", "  1  "]]', [("X-A", "1")]),
+        ('[["X-A", "tab\\tinside"]]', [("X-A", "tab\tinside")]),
+        ('[["A", "1"], ["A", "2"]]', [("A", "1"), ("A", "2")]),
+        ('[["!#$%&\'*+.^_`|~9z-", ""]]', [("!#$%&'*+.^_`|~9z-", "")]),
+    ],
+)
+def test_headers(text: str, pairs: list[tuple[str, str]]) -> None:
+    assert read_headers(text) == pairs
+
+
+@pytest.mark.parametrize("name", sorted(REFUSED_HEADERS))
+def test_headers_that_are_not_the_users(name: str) -> None:
+    for spelling in (name, name.upper(), f" {name.title()} "):
+        with pytest.raises(ValidationError, match="cannot be given"):
+            read_headers(json.dumps([[spelling, "x"]]))
+
+
+@given(st.text(max_size=20), st.text(max_size=20))
+def test_nothing_gets_through_that_could_end_a_header(name: str, value: str) -> None:
+    try:
+        pairs = read_headers(json.dumps([[name, value]]))
+    except ValidationError:
+        return
+    for each in pairs:
+        assert not set("".join(each)) & set("\r\n\x00")
+        assert "".join(each).isascii()
+        assert not set(each[0]) & set(' :\t"')
+
+
+json_values: Any = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
+    max_leaves=10,
+)
+
+
+@given(st.dictionaries(st.text(), json_values, max_size=5))
+def test_every_json_object_is_read_as_it_is(document: dict[str, Any]) -> None:
+    assert read_document(json.dumps(document)) == document
+
+
+@given(st.text(max_size=40))
+def test_anything_else_is_refused_in_words(text: str) -> None:
+    try:
+        found = read_document(text)
+    except ValidationError as error:
+        assert error.messages[0].endswith(".")
+    else:
+        assert isinstance(found, dict)
+
+
+def test_the_form_shows_what_was_stored_or_typed() -> None:
+    field = HeadersField()
+    assert field.prepare_value([["A", "1"]]) == '[["A", "1"]]'
+    assert field.prepare_value("[typed") == "[typed"
+    assert field.prepare_value(None) == "[]"
+    assert field.clean('[["A", "1"]]') == [["A", "1"]]

@@ -1,0 +1,205 @@
+"""Settings from the environment: limits, keys, modes, storage; and the system checks."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import subprocess
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from playground.checks import hosted_mode, several_processes
+from playground.keys import read_or_create
+from playground.limits import MIB, Limits
+
+ROOT = Path(__file__).parent.parent
+
+
+class TestLimits:
+    def test_the_defaults(self) -> None:
+        assert Limits.from_environment({}) == Limits(
+            max_bytes=32 * MIB,
+            max_frames=100_000,
+            max_line=MIB,
+            max_depth=100,
+            connect_timeout=10,
+            idle_timeout=60,
+            total_timeout=600,
+            max_runs=20,
+        )
+
+    @pytest.mark.parametrize("field", fields(Limits), ids=lambda field: field.name)
+    def test_each_has_its_variable(self, field: Any) -> None:
+        name = f"PLAYGROUND_{field.name.upper()}"
+        assert getattr(Limits.from_environment({name: " 7 "}), field.name) == 7
+        assert Limits.from_environment({name: ""}) == Limits()
+        for wrong in ("0", "-1", "many", "1,5"):
+            with pytest.raises(ValueError, match=name):
+                Limits.from_environment({name: wrong})
+
+    @pytest.mark.parametrize("wrong", ["nan", "inf", "-inf", "1e999"])
+    def test_numbers_that_limit_nothing(self, wrong: str) -> None:
+        with pytest.raises(ValueError, match="PLAYGROUND_TOTAL_TIMEOUT"):
+            Limits.from_environment({"PLAYGROUND_TOTAL_TIMEOUT": wrong})
+
+    def test_seconds_may_have_parts_and_counts_may_not(self) -> None:
+        assert Limits.from_environment({"PLAYGROUND_IDLE_TIMEOUT": "0.5"}).idle_timeout == 0.5
+        with pytest.raises(ValueError, match="PLAYGROUND_MAX_RUNS"):
+            Limits.from_environment({"PLAYGROUND_MAX_RUNS": "2.5"})
+
+
+class TestKeys:
+    def test_made_once_and_for_its_owner_only(self, tmp_path: Path) -> None:
+        path = tmp_path / "new" / "key"
+        key = read_or_create(path)
+        assert len(key) >= 50
+        assert read_or_create(path) == key
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+        assert list(path.parent.iterdir()) == [path]
+
+    def test_whoever_comes_second_reads_the_first_ones(self, tmp_path: Path) -> None:
+        path = tmp_path / "key"
+        barrier = threading.Barrier(16)
+
+        def start(_: int) -> str:
+            barrier.wait()
+            return read_or_create(path)
+
+        with ThreadPoolExecutor(16) as pool:
+            assert len(set(pool.map(start, range(16)))) == 1
+        assert list(tmp_path.iterdir()) == [path]
+
+    def test_a_key_that_its_owner_wrote(self, tmp_path: Path) -> None:
+        (tmp_path / "key").write_text("  mine\n")
+        assert read_or_create(tmp_path / "key") == "mine"
+
+
+def read_settings(tmp_path: Path, code: str, **environment: str) -> Any:
+    """What `code` prints as JSON with the settings of an environment."""
+    done = start(
+        tmp_path, f"import json; from playground import settings as s; {code}", environment
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def start(
+    tmp_path: Path, code: str, environment: dict[str, str]
+) -> subprocess.CompletedProcess[str]:
+    kept = {"PATH": os.environ["PATH"], "PLAYGROUND_DATA_DIR": str(tmp_path), **environment}
+    return subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, env=kept, capture_output=True, text=True
+    )
+
+
+class TestModes:
+    @pytest.mark.parametrize(
+        ("environment", "message"),
+        [
+            ({"PLAYGROUND_MODE": "cloud"}, "PLAYGROUND_MODE is local or hosted"),
+            ({"PLAYGROUND_MODE": "hosted"}, "SECRET_KEY must be set"),
+            ({"DEBUG": "maybe"}, "DEBUG must be true or false"),
+            ({"PLAYGROUND_DEMO": "2"}, "PLAYGROUND_DEMO must be true or false"),
+            ({"PLAYGROUND_MAX_LINE": "x"}, "PLAYGROUND_MAX_LINE must be a number"),
+        ],
+    )
+    def test_mistakes_name_the_variable(
+        self, tmp_path: Path, environment: dict[str, str], message: str
+    ) -> None:
+        done = start(tmp_path, "import playground.settings", environment)
+        assert done.returncode != 0
+        assert message in done.stderr
+
+    def test_local(self, tmp_path: Path) -> None:
+        code = (
+            "print(json.dumps([s.HOSTED, s.DEMO_ENABLED, s.AGENT_IMAGES, s.ALLOWED_HOSTS, "
+            "s.SECRET_KEY == open(s.DATA_DIR / 'secret-key').read().strip(), "
+            "s.PLAYGROUND_KEY != s.SECRET_KEY]))"
+        )
+        hosts = ["127.0.0.1", "localhost", "[::1]"]
+        assert read_settings(tmp_path, code) == [False, True, True, hosts, True, True]
+
+    def test_hosted(self, tmp_path: Path) -> None:
+        code = (
+            "print(json.dumps([s.DEMO_ENABLED, s.AGENT_IMAGES, s.SESSION_COOKIE_SECURE, "
+            "s.CSRF_COOKIE_SECURE, s.SECURE_HSTS_SECONDS > 0, s.ALLOWED_HOSTS, s.SECRET_KEY, "
+            "'https:' in s.CONTENT_SECURITY_POLICY['DIRECTIVES']['img-src']]))"
+        )
+        found = read_settings(
+            tmp_path,
+            code,
+            PLAYGROUND_MODE="hosted",
+            SECRET_KEY="k",
+            ALLOWED_HOSTS=" a.example, ,b ",
+        )
+        assert found == [False, False, True, True, True, ["a.example", "b"], "k", False]
+
+    @pytest.mark.parametrize(
+        ("url", "engine", "name"),
+        [
+            ("", "django.db.backends.sqlite3", "{data}/playground.sqlite3"),
+            ("sqlite:////{tmp}/x.sqlite3", "django.db.backends.sqlite3", "/{tmp}/x.sqlite3"),
+            ("postgres://u:p@db.example:5433/play", "django.db.backends.postgresql", "play"),
+        ],
+    )
+    def test_the_database(self, tmp_path: Path, url: str, engine: str, name: str) -> None:
+        tmp = str(tmp_path).lstrip("/")
+        code = "d = s.DATABASES['default']; print(json.dumps([d['ENGINE'], d['NAME']]))"
+        found = read_settings(tmp_path, code, DATABASE_URL=url.format(tmp=tmp))
+        assert found == [engine, name.format(data=tmp_path, tmp=tmp)]
+
+    def test_the_channel_layer(self, tmp_path: Path) -> None:
+        code = "print(json.dumps(s.CHANNEL_LAYERS['default']['BACKEND']))"
+        assert "InMemory" in read_settings(tmp_path, code)
+        assert "redis" in read_settings(tmp_path, code, REDIS_URL="redis://r.example")
+
+
+class TestChecks:
+    def ids(self) -> list[str | None]:
+        return [message.id for message in several_processes()]
+
+    def test_one_process_is_fine(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.delenv("WEB_CONCURRENCY", raising=False)
+        assert self.ids() == []
+        monkeypatch.setenv("WEB_CONCURRENCY", "1")
+        assert self.ids() == []
+
+    def test_several_processes_must_share(
+        self, monkeypatch: pytest.MonkeyPatch, settings: Any
+    ) -> None:
+        monkeypatch.setenv("WEB_CONCURRENCY", "2")
+        assert self.ids() == ["playground.E002", "playground.W001"]
+        settings.CHANNEL_LAYERS = {"default": {"BACKEND": "channels_redis.pubsub.X"}}
+        assert self.ids() == ["playground.W001"]
+        assert all(message.hint for message in several_processes())
+        monkeypatch.setitem(
+            settings.DATABASES["default"], "ENGINE", "django.db.backends.postgresql"
+        )
+        assert self.ids() == []
+
+    def test_a_number_that_is_none(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("WEB_CONCURRENCY", "two")
+        assert self.ids() == ["playground.E001"]
+
+    def test_a_hosted_playground_knows_its_names(self, settings: Any) -> None:
+        settings.ALLOWED_HOSTS = ["127.0.0.1", "localhost", "[::1]"]
+        settings.HOSTED = False
+        assert hosted_mode() == []
+        settings.HOSTED = True
+        assert [message.id for message in hosted_mode()] == ["playground.E003"]
+        settings.ALLOWED_HOSTS = ["play.example"]
+        assert hosted_mode() == []
+
+    def test_django_runs_them(self, tmp_path: Path) -> None:
+        environment = {"WEB_CONCURRENCY": "2"}
+        code = "import sys; sys.argv = ['manage.py', 'check']; exec(open('manage.py').read())"
+        done = start(tmp_path, code, environment)
+        assert done.returncode != 0
+        assert "playground.E002" in done.stderr
