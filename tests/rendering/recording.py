@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 from typing import Any
 
 from hypothesis import strategies as st
@@ -70,9 +72,8 @@ def event(text: str) -> Frame:
 
 def result(number: int) -> Frame:
     """A result event."""
-    return event(
-        f'event: result\ndata: {{"index": {number}, "item": {{"@type": "Recipe", "name": "Dish {number}"}}}}'
-    )  # fmt: skip
+    item = {"@type": "Recipe", "name": f"Dish {number}"}
+    return event(f"event: result\ndata: {json.dumps({'index': number, 'item': item})}")
 
 
 #: What a stream is made of: all that is read by itself, and all that is not.
@@ -117,4 +118,4 @@ def batches(draw: st.DrawFn) -> list[list[Frame]]:
     frames = [CALL, OPEN, HEAD, *body, *draw(_endings)]
     cuts = sorted(draw(st.sets(st.integers(1, len(frames) - 1), max_size=len(frames))))
     edges = [0, *cuts, len(frames)]
-    return [frames[a:b] for a, b in zip(edges, edges[1:], strict=False)]
+    return [frames[a:b] for a, b in pairwise(edges)]

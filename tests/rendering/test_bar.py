@@ -31,8 +31,13 @@ def test_every_state_and_outcome_has_its_word(state: RunState, outcome: Outcome)
 
 @pytest.mark.parametrize(
     ("results", "events", "word"),
-    [(0, 2, "Complete but empty"), (0, 3, "Complete"), (1, 1, "Complete"), (0, 0, "Complete but empty")],
-)  # fmt: skip
+    [
+        (0, 0, "Complete but empty"),
+        (0, 2, "Complete but empty"),
+        (0, 3, "Complete"),
+        (1, 1, "Complete"),
+    ],
+)
 def test_an_answer_may_be_empty(results: int, events: int, word: str) -> None:
     run = Run(state="completed", outcome="answer", results=results, events=events)
     assert word_of(run) == word
@@ -74,7 +79,7 @@ def test_durations(value: float, text: str) -> None:
 
 @pytest.mark.parametrize(
     ("count", "text"),
-    [(0, "0 B"), (1023, "1023 B"), (1024, "1.0 KB"), (1024 * 1024, "1.0 MB"), (3_500_000, "3.3 MB")],
-)  # fmt: skip
+    [(0, "0 B"), (1023, "1023 B"), (1024, "1.0 KB"), (1024**2, "1.0 MB"), (3_500_000, "3.3 MB")],
+)
 def test_sizes(count: int, text: str) -> None:
     assert size(count) == text

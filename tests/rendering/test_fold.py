@@ -85,9 +85,12 @@ def test_a_flood_beyond_the_window_is_counted_and_not_read(
     run = recorded([[CALL, OPEN, HEAD], *flood, [END]])
     read: list[int] = []
     plain = Fold._read
-    monkeypatch.setattr(
-        Fold, "_read", lambda self, batch, *rest: read.append(batch.first) or plain(self, batch, *rest)
-    )  # fmt: skip
+
+    def noted(self: Fold, batch: Any, *rest: Any) -> list[Entry]:
+        read.append(batch.first)
+        return plain(self, batch, *rest)
+
+    monkeypatch.setattr(Fold, "_read", noted)
     fold = Fold(run)
     entries = fold.follow(run.frames, 60, ALL)
     assert (len(entries), fold.entries, fold.cursor) == (100, 1000, run.frames)

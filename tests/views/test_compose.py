@@ -127,7 +127,8 @@ class TestPreview:
             return "new origin" in client.post(PREVIEW, form()).content.decode()
 
         assert flagged()
-        run = dict(agent_name="a", protocol="nlweb", binding="http", version="0.55", request={})
+        names = {"agent_name": "a", "protocol": "nlweb", "binding": "http", "version": "0.55"}
+        run: dict[str, Any] = {**names, "request": {}}
         # The same beginning is not the same origin.
         Run.objects.create(url="http://agent.example.evil.example/ask", **run)
         Run.objects.create(url="http://agent.example:8080/ask", **run)

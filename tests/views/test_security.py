@@ -103,7 +103,7 @@ def cast(hosted: Hosted) -> Cast:
         " protocol='nlweb', binding='http', version='0.55', request={}, text='confidential',"
         " state='completed', frames=2)\n"
         "f = [Frame(1, 0, FrameKind.HEAD, b'HTTP/1.1 200 OK'),"
-        ' Frame(2, 9, FrameKind.EVENT, b\'event: result\\ndata: {"item": "confidential"}\\n\\n\')]\n'
+        ' Frame(2, 9, FrameKind.EVENT, b\'data: {"item": "confidential"}\\n\\n\')]\n'
         "FrameBatch.objects.create(run=r, first=1, last=2, data=pack(f), entries=1)\n"
         "print(r.pk)"
     ).strip()
