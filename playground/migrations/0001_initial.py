@@ -31,7 +31,7 @@ class Migration(migrations.Migration):
                 ('auth_header', models.CharField(blank=True, max_length=100, verbose_name='header')),
                 ('auth_user', models.CharField(blank=True, max_length=200, verbose_name='user name')),
                 ('auth_secret', playground.models.fields.EncryptedTextField(blank=True, verbose_name='secret')),
-                ('headers', models.JSONField(blank=True, default=list)),
+                ('headers', playground.models.fields.EncryptedJSONField(blank=True, default=list)),
                 ('notes', models.TextField(blank=True)),
                 ('created_at', models.DateTimeField(auto_now_add=True)),
                 ('owner', models.ForeignKey(blank=True, editable=False, null=True, on_delete=django.db.models.deletion.CASCADE, to=settings.AUTH_USER_MODEL)),

@@ -10,7 +10,7 @@ from django.db import models
 from django.urls import reverse
 from django.utils.text import slugify
 
-from playground.models.fields import EncryptedTextField
+from playground.models.fields import EncryptedJSONField, EncryptedTextField
 from playground.protocols.exchange import Target
 
 if TYPE_CHECKING:
@@ -75,8 +75,8 @@ class Agent(models.Model):
     auth_user = models.CharField("user name", max_length=200, blank=True)
     #: Token, key or password.
     auth_secret = EncryptedTextField("secret", blank=True)
-    #: Sent with every request, as [[name, value], ...].
-    headers = models.JSONField(default=list, blank=True)
+    #: Sent with every request, as [[name, value], ...]. Encrypted: some carry credentials.
+    headers = EncryptedJSONField(default=list, blank=True)
     notes = models.TextField(blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
 

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import base64
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
+from django.core import serializers
+from django.core.management import call_command
 from django.db import connection
 
 from playground.models import Agent
@@ -75,3 +79,52 @@ def test_garbage_reads_as_nothing(garbage: str) -> None:
 )
 def test_what_authenticates(fields: dict[str, str], headers: list[tuple[str, str]]) -> None:
     assert Agent(name="A", url="http://a.example", **fields).auth_headers() == headers
+
+
+def stored_headers() -> str:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT headers FROM playground_agent")
+        value: str = cursor.fetchone()[0]
+        return value
+
+
+HEADERS = [["X-API-Key", "canary"], ["X-Plain", "ünï 🍳"]]
+
+
+class TestHeaders:
+    def test_they_come_back_and_the_database_never_sees_them(self) -> None:
+        Agent.objects.create(name="A", url="http://a.example", headers=HEADERS)
+        assert stored_headers()
+        for part in ("canary", "X-API-Key", "X-Plain"):
+            assert part not in stored_headers()
+        assert Agent.objects.get().headers == HEADERS
+
+    def test_an_update_encrypts_too(self) -> None:
+        Agent.objects.create(name="A", url="http://a.example")
+        assert stored_headers() == ""
+        Agent.objects.update(headers=HEADERS)
+        assert "canary" not in stored_headers()
+        assert Agent.objects.get().headers == HEADERS
+
+    def test_none_are_an_own_empty_list(self) -> None:
+        for name in ("A", "B"):
+            Agent.objects.create(name=name, url="http://a.example")
+        first, second = Agent.objects.all()
+        first.headers.append(["X-A", "1"])
+        assert second.headers == []
+
+    def test_another_key_reads_none(self, settings: Any) -> None:
+        Agent.objects.create(name="A", url="http://a.example", headers=HEADERS)
+        settings.PLAYGROUND_KEY = "another key"
+        assert Agent.objects.get().headers == []
+
+    def test_fixtures_hold_plain_lists(self, tmp_path: Path) -> None:
+        fields = {"name": "A", "slug": "a", "url": "http://a.example", "headers": HEADERS,
+                  "created_at": "2026-01-01T00:00:00Z"}  # fmt: skip
+        fixture = tmp_path / "agents.json"
+        fixture.write_text(json.dumps([{"model": "playground.agent", "fields": fields}]))
+        call_command("loaddata", str(fixture), verbosity=0)
+        assert Agent.objects.get().headers == HEADERS
+        assert "canary" not in stored_headers()
+        dumped = json.loads(serializers.serialize("json", Agent.objects.all()))
+        assert dumped[0]["fields"]["headers"] == HEADERS
