@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections.abc import Sequence
 from typing import Any
+from urllib.parse import urlsplit
 
 from django import forms
 from django.conf import settings
@@ -13,6 +15,7 @@ from django.conf import settings
 from playground.models import Agent
 from playground.protocols import jsontext, registry
 from playground.transport import check_url
+from playground.transport.redaction import MASK, is_credential
 
 _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 #: Headers that HTTP itself or the transport sets, or that would carry the browser's identity.
@@ -60,6 +63,13 @@ def read_headers(text: str) -> list[tuple[str, str]]:
 
     Raises `forms.ValidationError` with a sentence for what cannot be sent.
     """
+    pairs = _read_pairs(text)
+    for name, value in pairs:
+        _check_header(name, value)
+    return pairs
+
+
+def _read_pairs(text: str) -> list[tuple[str, str]]:
     try:
         rows = json.loads(text or "[]")
     except (ValueError, RecursionError):
@@ -69,10 +79,7 @@ def read_headers(text: str) -> list[tuple[str, str]]:
         for row in rows
     ):
         raise forms.ValidationError("Headers are a list of [name, value] pairs.")
-    pairs = [(name.strip(), value.strip()) for name, value in rows if name.strip()]
-    for name, value in pairs:
-        _check_header(name, value)
-    return pairs
+    return [(name.strip(), value.strip()) for name, value in rows if name.strip()]
 
 
 def _check_header(name: str, value: str) -> None:
@@ -86,23 +93,73 @@ def _check_header(name: str, value: str) -> None:
         raise forms.ValidationError(f"The value of {name} has characters outside ASCII.")
 
 
+def _is_masked(name: str, value: str) -> bool:
+    return value == MASK and is_credential(name)
+
+
+def _masked(pairs: Sequence[Sequence[str]]) -> list[list[str]]:
+    """Headers as they are shown: dots for the values of those that carry credentials."""
+    return [[name, MASK if value and is_credential(name) else value] for name, value in pairs]
+
+
+def _unmasked(pairs: Sequence[Sequence[str]], stored: Sequence[Sequence[str]]) -> list[list[str]]:
+    """Headers with the stored values where dots came back.
+
+    Of several headers with one name each keeps its own, as long as there are as many as before.
+    Raises `forms.ValidationError` for dots that stand for no stored value.
+    """
+
+    def values(name: str, among: Sequence[Sequence[str]]) -> list[str]:
+        return [value for other, value in among if other.lower() == name.lower()]
+
+    found: list[list[str]] = []
+    for name, value in pairs:
+        if _is_masked(name, value):
+            before = values(name, stored)
+            place = len(values(name, found))
+            if len(before) != len(values(name, pairs)) or not before[place]:
+                raise forms.ValidationError(f"There is no stored value of {name}. Type it.")
+            value = before[place]
+        found.append([name, value])
+    return found
+
+
+def _origin(url: str) -> str:
+    """Scheme, host and port of an address that `check_url` accepts, each written one way."""
+    parts = urlsplit(url)
+    host = parts.hostname or ""
+    host = f"[{host}]" if ":" in host else host
+    usual = {"http": 80, "https": 443}.get(parts.scheme)
+    port = "" if parts.port in {None, usual} else f":{parts.port}"
+    return f"{parts.scheme}://{host}{port}"
+
+
 class HeadersField(forms.CharField):
-    """Headers as a JSON list of pairs."""
+    """Headers as a JSON list of pairs; stored credentials among them are shown as dots."""
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(required=False, widget=forms.Textarea, **kwargs)
 
     def clean(self, value: Any) -> Any:
-        """The pairs; raises `ValidationError` for what cannot be sent."""
-        return [list(pair) for pair in read_headers(super().clean(value))]
+        """The pairs, dots where they came back; `ValidationError` for what cannot be sent."""
+        pairs = _read_pairs(super().clean(value))
+        for name, text in pairs:
+            _check_header(name, "" if _is_masked(name, text) else text)
+        return [list(pair) for pair in pairs]
 
     def prepare_value(self, value: Any) -> Any:
         """The JSON text of stored pairs; text stays as it was typed."""
-        return value if isinstance(value, str) else json.dumps(value or [])
+        if isinstance(value, str):
+            return value
+        return json.dumps(_masked(value or []), ensure_ascii=False)
 
 
 class AgentForm(forms.ModelForm):  # type: ignore[type-arg]
-    """Add or edit an agent. The secret is write-only: an empty field keeps the stored one."""
+    """Add or edit an agent.
+
+    Its secrets are write-only: an empty field, or dots for a header, keeps what is stored. They
+    belong to the origin that they were given for, so for another one they are asked for again.
+    """
 
     version = forms.ChoiceField(
         choices=[(v.name, v.label) for v in registry.versions("nlweb")], initial="0.55"
@@ -138,7 +195,31 @@ class AgentForm(forms.ModelForm):  # type: ignore[type-arg]
         secret: str = self.cleaned_data["auth_secret"]
         if secret:
             _check_header("Authorization", secret)
-        return secret or self.instance.auth_secret
+            return secret
+        stored: str = self.instance.auth_secret
+        if stored and self.cleaned_data.get("auth") != Agent.Auth.NONE:
+            self._refuse_elsewhere("The stored secret", "it")
+        return stored
+
+    def clean_headers(self) -> list[list[str]]:
+        """The headers, with stored credentials where dots came back."""
+        stored: list[list[str]] = self.instance.headers
+        pairs: list[list[str]] = self.cleaned_data["headers"]
+        if self.add_prefix("headers") not in self.data:
+            pairs = _masked(stored)  # As the model's field has it: left out is left alone.
+        if kept := ", ".join(name for name, value in pairs if _is_masked(name, value)):
+            self._refuse_elsewhere("What is stored", f"the value of {kept}")
+        return _unmasked(pairs, stored)
+
+    def _refuse_elsewhere(self, what: str, again: str) -> None:
+        """Raise `ValidationError` when the address is of another origin than the stored one."""
+        if not self.instance.pk or not (url := self.cleaned_data.get("url")):
+            return
+        old, new = _origin(self.instance.url), _origin(url)
+        if old != new:
+            raise forms.ValidationError(
+                f"{what} was given for {old}. Type {again} again if {new} may have it."
+            )
 
     def clean(self) -> dict[str, Any]:
         """Drop a stored secret when the agent no longer authenticates."""
@@ -146,6 +227,6 @@ class AgentForm(forms.ModelForm):  # type: ignore[type-arg]
         if cleaned.get("auth") == Agent.Auth.NONE:
             cleaned |= {"auth_secret": "", "auth_header": "", "auth_user": ""}
         needs_secret = cleaned.get("auth") in (Agent.Auth.BEARER, Agent.Auth.API_KEY)
-        if needs_secret and not cleaned.get("auth_secret"):
+        if needs_secret and not cleaned.get("auth_secret") and "auth_secret" not in self.errors:
             self.add_error("auth_secret", "A token or key is needed for this.")
         return cleaned

@@ -124,7 +124,7 @@ def test_the_secret_is_in_no_page(client: Client, agent: Agent) -> None:
 def test_an_empty_field_keeps_the_secret_and_no_authentication_drops_it(
     client: Client, agent: Agent, changed: dict[str, Any], kept: str
 ) -> None:
-    response = client.post("/agents/recipes/", fields(name="Renamed", **changed))
+    response = client.post("/agents/recipes/", fields(name="Renamed", url=agent.url, **changed))
     assert response.status_code == 302
     agent.refresh_from_db()
     assert (agent.name, agent.slug, agent.auth_secret) == ("Renamed", "recipes", kept)
@@ -166,6 +166,164 @@ def test_the_address_is_prefilled_and_nothing_is_stored(client: Client) -> None:
     values = [e.attributes.get("value") for e in read(html).find("input")]
     assert 'https://b.example/"><script>' in values
     assert not Agent.objects.exists()
+
+
+DOTS = "••••••"
+KEY = ["X-API-Key", SECRET]
+DOTTED = [["X-API-Key", DOTS]]
+
+
+def headers(*pairs: list[str]) -> str:
+    return json.dumps(pairs)
+
+
+class TestHeadersThatCarryCredentials:
+    @pytest.fixture
+    def agent(self) -> Agent:
+        stored = [KEY, ["X-Plain", "shown"], ["X-Token", ""]]
+        found: Agent = Agent.objects.create(name="Recipes", url="http://a.example", headers=stored)
+        return found
+
+    def post(self, client: Client, sent: str, **changed: Any) -> Any:
+        posted = fields(url="http://a.example", headers=sent, **changed)
+        return client.post("/agents/recipes/", posted)
+
+    def test_they_are_shown_as_dots(self, client: Client, agent: Agent) -> None:
+        html = client.get("/agents/recipes/").content.decode()
+        assert SECRET not in html
+        shown = [*DOTTED, ["X-Plain", "shown"], ["X-Token", ""]]
+        assert json.dumps(shown, ensure_ascii=False) in read(html).text
+
+    @pytest.mark.parametrize(
+        ("sent", "kept"),
+        [
+            (headers(*DOTTED), [KEY]),
+            (headers(["X-A", "1"], *DOTTED), [["X-A", "1"], KEY]),
+            (headers(["x-api-key", DOTS]), [["x-api-key", SECRET]]),
+            (headers(["X-API-Key", "new"]), [["X-API-Key", "new"]]),
+            (headers(), []),
+        ],
+    )
+    def test_dots_keep_what_is_stored(
+        self, client: Client, agent: Agent, sent: str, kept: list[list[str]]
+    ) -> None:
+        assert self.post(client, sent).status_code == 302
+        agent.refresh_from_db()
+        assert agent.headers == kept
+
+    @pytest.mark.parametrize(
+        ("sent", "message"),
+        [
+            (headers(["X-Other-Key", DOTS]), "There is no stored value of X-Other-Key"),
+            (headers(["X-Token", DOTS]), "There is no stored value of X-Token"),
+            (headers(*DOTTED, *DOTTED), "There is no stored value of X-API-Key"),
+            (headers(["X-Plain", DOTS]), "The value of X-Plain has characters outside ASCII"),
+            (headers(["X-API-Key", DOTS + "a"]), "has characters outside ASCII"),
+        ],
+    )
+    def test_dots_stand_for_nothing_else(
+        self, client: Client, agent: Agent, sent: str, message: str
+    ) -> None:
+        response = self.post(client, sent)
+        assert response.status_code == 422
+        html = response.content.decode()
+        assert message in read(html).text
+        assert SECRET not in html
+
+    def test_of_two_with_one_name_each_keeps_its_own(self, client: Client, agent: Agent) -> None:
+        stored = [["X-Key", "first"], ["X-Key", "second"]]
+        Agent.objects.update(headers=stored)
+        self.post(client, headers(["X-Key", "changed"], ["X-Key", DOTS]))
+        agent.refresh_from_db()
+        assert agent.headers == [["X-Key", "changed"], ["X-Key", "second"]]
+        # With one of them gone nobody can tell whose dots the others are.
+        assert self.post(client, headers(["X-Key", DOTS])).status_code == 422
+
+    def test_a_new_agent_has_none_to_keep(self, client: Client) -> None:
+        response = client.post("/agents/", fields(headers=headers(*DOTTED)))
+        assert response.status_code == 422
+        assert "There is no stored value of X-API-Key" in read(response.content.decode()).text
+
+
+class TestAnotherOrigin:
+    """Secrets are given for an origin, and go to no other without being given again."""
+
+    ELSEWHERE = "http://evil.example"
+
+    @pytest.fixture
+    def agent(self) -> Agent:
+        found: Agent = Agent.objects.create(
+            name="Recipes", url="http://a.example/api", auth="bearer", auth_secret=SECRET,
+            headers=[["X-API-Key", "header-canary"], ["X-Plain", "1"]],
+        )  # fmt: skip
+        return found
+
+    @pytest.mark.parametrize(
+        "url",
+        [
+            ELSEWHERE,
+            "https://a.example/api",
+            "http://a.example:8080/api",
+            "http://b.a.example/api",
+            "http://a.example.evil.example/api",
+        ],
+    )
+    def test_wants_them_again(self, client: Client, agent: Agent, url: str) -> None:
+        sent = fields(url=url, auth="bearer", headers=headers(*DOTTED))
+        response = client.post("/agents/recipes/", sent)
+        assert response.status_code == 422
+        text = read(response.content.decode()).text
+        origin = url.removesuffix("/api")
+        assert (
+            f"The stored secret was given for http://a.example. Type it again if {origin} may "
+            "have it."
+        ) in text
+        assert (
+            f"What is stored was given for http://a.example. Type the value of X-API-Key again "
+            f"if {origin} may have it."
+        ) in text
+        assert "is needed for this" not in text
+        agent.refresh_from_db()
+        assert agent.url == "http://a.example/api"
+
+    def test_takes_what_is_typed(self, client: Client, agent: Agent) -> None:
+        sent = fields(url=self.ELSEWHERE, auth="bearer", auth_secret="other")
+        sent["headers"] = headers(["X-API-Key", "another"])
+        assert client.post("/agents/recipes/", sent).status_code == 302
+        agent.refresh_from_db()
+        assert (agent.url, agent.auth_secret) == (self.ELSEWHERE, "other")
+        assert agent.headers == [["X-API-Key", "another"]]
+
+    def test_takes_an_agent_without_secrets(self, client: Client, agent: Agent) -> None:
+        sent = fields(url=self.ELSEWHERE, headers=headers(["X-Plain", "1"]))
+        assert client.post("/agents/recipes/", sent).status_code == 302
+        agent.refresh_from_db()
+        assert (agent.url, agent.auth_secret, agent.headers) == (
+            self.ELSEWHERE, "", [["X-Plain", "1"]],
+        )  # fmt: skip
+
+    def test_headers_that_were_left_out_are_stored_ones_too(
+        self, client: Client, agent: Agent
+    ) -> None:
+        sent = fields(url=self.ELSEWHERE)
+        del sent["headers"]
+        assert client.post("/agents/recipes/", sent).status_code == 422
+        agent.refresh_from_db()
+        assert agent.url == "http://a.example/api"
+        sent["url"] = "http://a.example/elsewhere"
+        assert client.post("/agents/recipes/", sent).status_code == 302
+        agent.refresh_from_db()
+        assert agent.headers == [["X-API-Key", "header-canary"], ["X-Plain", "1"]]
+
+    @pytest.mark.parametrize(
+        "url", ["http://a.example", "http://A.example:80/api/ask?x=1", "HTTP://a.example/b"]
+    )
+    def test_the_same_origin_wants_nothing(self, client: Client, agent: Agent, url: str) -> None:
+        sent = fields(url=url, auth="bearer", headers=headers(*DOTTED))
+        assert client.post("/agents/recipes/", sent).status_code == 302
+        agent.refresh_from_db()
+        assert (agent.url, agent.auth_secret) == (url, SECRET)
+        assert agent.headers == [["X-API-Key", "header-canary"]]
 
 
 def test_unknown_agents(client: Client) -> None:
