@@ -13,7 +13,7 @@ django_application = get_asgi_application()
 from channels.auth import AuthMiddlewareStack  # noqa: E402
 from channels.routing import ProtocolTypeRouter, URLRouter  # noqa: E402
 
-from playground.engine.recovery import mark_interrupted  # noqa: E402
+from playground.models.liveness import mark_interrupted  # noqa: E402
 from playground.origins import SameOriginValidator  # noqa: E402
 from playground.routing import websocket_urlpatterns  # noqa: E402
 

@@ -16,6 +16,7 @@ from channels.generic.websocket import AsyncWebsocketConsumer
 from django.contrib.auth.models import AnonymousUser
 
 from playground.models import Run
+from playground.models.liveness import mark_interrupted
 from playground.rendering.live import LiveView
 from playground.threads import in_reader
 
@@ -44,6 +45,9 @@ class RunConsumer(AsyncWebsocketConsumer):
         user = self.scope.get("user") or AnonymousUser()
         run = await in_reader(lambda: Run.objects.owned_by(user).filter(pk=pk).first())
         if run is None:
+            # Accepted first: a refused handshake looks like a network fault to the browser,
+            # which would try again for ever.
+            await self.accept()
             await self.close(NOT_FOUND)
             return
         self._group = run.group
@@ -93,4 +97,5 @@ class RunConsumer(AsyncWebsocketConsumer):
             async with asyncio.timeout(POLL):
                 await self._dirty.wait()
         except TimeoutError:
-            return
+            # Nobody has said anything for a while: is there anybody left who could?
+            await in_reader(mark_interrupted)

@@ -18,7 +18,7 @@ from playground.protocols.problems import Problem
 from playground.rendering.cards import card_of
 from playground.rendering.rows import event_text
 
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 
 Fields = Callable[[Any], dict[str, Any]]
 

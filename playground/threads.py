@@ -22,24 +22,28 @@ _writer = ThreadPoolExecutor(max_workers=1, thread_name_prefix="frame-writer")
 _readers = ThreadPoolExecutor(max_workers=3, thread_name_prefix="frame-reader")
 
 
-def _with_fresh_connection(call: Callable[[], T]) -> T:
-    """Run `call`; once more on a new connection when the database had dropped the old one."""
+def _dropping_broken_connections(call: Callable[[], T]) -> T:
+    """Run `call`; when the database is at fault, the next call gets a new connection.
+
+    It is not run again here: a reader has moved its cursor by then, and a writer knows better
+    how long to wait.
+    """
     try:
         return call()
     except (OperationalError, InterfaceError):
         connection.close()
-        return call()
+        raise
 
 
 async def in_writer(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
     """Run `function` in the one thread that writes frames, in the order of the calls."""
     loop = asyncio.get_running_loop()
     call = partial(function, *args, **kwargs)
-    return await loop.run_in_executor(_writer, _with_fresh_connection, call)
+    return await loop.run_in_executor(_writer, _dropping_broken_connections, call)
 
 
 async def in_reader(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
     """Run `function` in a thread that reads and renders."""
     loop = asyncio.get_running_loop()
     call = partial(function, *args, **kwargs)
-    return await loop.run_in_executor(_readers, _with_fresh_connection, call)
+    return await loop.run_in_executor(_readers, _dropping_broken_connections, call)

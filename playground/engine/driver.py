@@ -6,35 +6,38 @@ import asyncio
 import contextlib
 import logging
 import time
-from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Any
 
 from django.conf import settings
 from django.utils import timezone
 
 from playground.engine.states import advance
-from playground.engine.writer import FrameWriter
+from playground.engine.tally import Tally
+from playground.engine.writer import FrameWriter, Part, RunEndedError, nudge
 from playground.limits import Limits
 from playground.models import Run, RunState
+from playground.models.liveness import HEARTBEAT
 from playground.protocols import registry
-from playground.protocols.events import Event, Result, Started
+from playground.protocols.events import Event
 from playground.protocols.exchange import Exchange, Target
-from playground.protocols.frames import BODY_KINDS, Frame, FrameKind
-from playground.protocols.places import Place, place_of
+from playground.protocols.frames import Frame, FrameKind
 from playground.protocols.problems import Problem, Stage
+from playground.threads import in_reader, in_writer
 from playground.transport import Policy, Transport
 
 logger = logging.getLogger(__name__)
 
-_BLOCKS = frozenset({FrameKind.EVENT, FrameKind.TAIL})
-
-#: Called with each stored-to-be frame and its events, in order (the command line prints them).
+#: Called with each frame and its events, in order (the command line prints them).
 Listener = Callable[[Frame, Sequence[Event]], None]
+Reading = tuple[Frame, Sequence[Event]]
 
-#: Seconds between two signs of life of a run that is silent.
-HEARTBEAT = 5.0
+#: Frames that are read before others get their turn on the event loop.
+SLICE = 250
+#: Bytes of a reply that are read in a thread: parsing them would hold up everybody else.
+LARGE = 128 * 1024
+#: Seconds between two looks for a Stop that came in by another process.
+LOOK = 1.0
 
 
 class Driver:
@@ -56,56 +59,67 @@ class Driver:
         self._transport = Transport(policy, limits, redact=redact)
         self._listener = listener
         self._state = RunState(run.state)
-        self._origin_ns = 0
+        self._origin_ns = time.perf_counter_ns()
         self._problem: Problem | None = None
-        self._counts = {"events": 0, "results": 0, "bytes": 0}
-        self._moments: dict[str, int] = {}
-        self._highest = -1
-        self._out_of_order = False
-        #: Set by a user's Stop, so that it can be told from the playground going down.
-        self.stop_requested = False
-        #: Set once the run has ended and only its last words are being stored.
-        self.finishing = False
+        self._tally = Tally()
+        self._task: asyncio.Task[Any] | None = None
+        self._stop_requested = False
+        self._finishing = False
+
+    def stop(self) -> None:
+        """End the run as cancelled, at whatever point it is; one that is ending ends as it does."""
+        self._stop_requested = True
+        if self._task and not self._finishing:
+            self._task.cancel()
 
     async def drive(self) -> None:
         """Make every call of the exchange; end in a final state unless the process goes down.
 
-        Raises `asyncio.CancelledError` when it was cancelled by anything but a user's Stop:
-        the run is then left as it is and shows as interrupted after the next start.
+        Raises `asyncio.CancelledError` when it was cancelled by anything but `stop`: the run
+        is then left as it is and shows as interrupted after the next start.
         """
         if self.run.is_final:
             return  # Refused when it was recorded.
+        self._task = asyncio.current_task()
         self._origin_ns = time.perf_counter_ns()
         with FrameWriter(self.run) as writer:
-            heartbeat = asyncio.create_task(self._beat(writer))
+            heart = asyncio.create_task(self._beat(writer))
             try:
-                final = await self._make_calls(writer)
-            except asyncio.CancelledError:
-                if not self.stop_requested:
-                    raise
-                final = RunState.CANCELLED
-            except Exception as error:
-                # Our bug, not the agent's: logged with its traceback, told to the user plainly.
-                logger.exception("run %s failed inside the playground", self.run.pk)
-                self._problem = _internal(error)
-                final = RunState.FAILED
+                final = await self._end_state(writer)
+            except RunEndedError:
+                logger.warning("run %s was ended by somebody else", self.run.pk)
+                return
             finally:
-                heartbeat.cancel()
-            self.finishing = True
+                heart.cancel()
             await self._finish(writer, final)
 
-    def _clock(self) -> int:
-        return (time.perf_counter_ns() - self._origin_ns) // 1000
+    async def _end_state(self, writer: FrameWriter) -> RunState:
+        """Make the calls; whatever happens, say what state the run ends in."""
+        try:
+            if self._stop_requested:
+                return RunState.CANCELLED
+            return await self._make_calls(writer)
+        except asyncio.CancelledError:
+            if not self._stop_requested:
+                raise
+            return RunState.CANCELLED
+        except RunEndedError:
+            raise
+        except Exception as error:
+            # Our bug, not the agent's: logged with its traceback, told to the user plainly.
+            logger.exception("run %s failed inside the playground", self.run.pk)
+            self._problem = _internal(error)
+            return RunState.FAILED
+        finally:
+            self._finishing = True
 
     async def _make_calls(self, writer: FrameWriter) -> RunState:
         self._state = advance(self._state, RunState.CONNECTING)
         writer.put(state=self._state, started_at=timezone.now(), alive_at=timezone.now())
         while call := self.exchange.next_call():
-            stream = self._transport.send(call, self._clock)
-            async with contextlib.aclosing(stream):
+            async with contextlib.aclosing(self._transport.send(call, self._clock)) as stream:
                 async for frames in stream:
-                    self._take(writer, frames)
-                    await writer.room()
+                    await self._take(writer, frames)
                     if self._problem:
                         break
             if self._problem:
@@ -115,86 +129,77 @@ class Driver:
             return RunState(problem.state)
         return RunState.COMPLETED
 
-    def _take(self, writer: FrameWriter, frames: Sequence[Frame]) -> None:
+    async def _take(self, writer: FrameWriter, frames: Sequence[Frame]) -> None:
         """Number the frames, read them, and queue them with what they change."""
-        numbered = writer.number(self._without_keys(frames))
-        places: Counter[Place] = Counter()
-        opening = False
-        for frame in numbered:
-            events = self.exchange.receive(frame)
-            for event in events:
-                places[place_of(event)] += 1
-                opening |= type(event) is Started
-            self._count(frame, events)
+        for start in range(0, len(frames), SLICE):
+            numbered = writer.number(frames[start : start + SLICE])
+            if self._is_large(numbered):
+                readings = await asyncio.to_thread(self._read, numbered)
+            else:
+                readings = self._read(numbered)
+            self._put(writer, readings)
+            # Others get their turn, also while a flood comes in one piece.
+            await asyncio.sleep(0)
+            await writer.room()
+
+    def _is_large(self, frames: Sequence[Frame]) -> bool:
+        if any(frame.kind is FrameKind.END for frame in frames):
+            return bool(self._tally.columns["bytes"] > LARGE)
+        return sum(len(frame.data) for frame in frames) > LARGE
+
+    def _read(self, frames: Sequence[Frame]) -> list[Reading]:
+        return [(frame, self.exchange.receive(frame)) for frame in frames]
+
+    def _put(self, writer: FrameWriter, readings: list[Reading]) -> None:
+        for frame, events in readings:
+            if frame.kind is FrameKind.HEAD:
+                self._state = advance(self._state, RunState.STREAMING)
+            elif frame.kind is FrameKind.ERROR:
+                self._problem = Problem.from_bytes(frame.data)
             if self._listener:
                 self._listener(frame, events)
         problem = self.exchange.problem
         if not self._problem and problem and problem.state == RunState.REFUSED:
             self._problem = problem
-        changes: dict[str, Any] = {
-            "state": self._state,
-            "outcome": self.exchange.outcome,
-            "out_of_order": self._out_of_order,
-            **self._counts,
-            **self._moments,
-        }
-        entries, pinned = places[Place.ENTRY], places[Place.PINNED]
-        writer.put(numbered, entries=entries, pinned=pinned, opening=opening, **changes)
-
-    def _without_keys(self, frames: Sequence[Frame]) -> Sequence[Frame]:
-        """The frames, with keys masked that older NLWeb servers send to their pages by mistake."""
-        if not any(b"api_key" in frame.data for frame in frames):
-            return frames
-        return [
-            replace(frame, data=registry.mask(self.run.protocol, frame.data))
-            if frame.kind in _BLOCKS
-            else frame
-            for frame in frames
-        ]
-
-    def _count(self, frame: Frame, events: Sequence[Event]) -> None:
-        counts = self._counts
-        counts["events"] += len(events)
-        for event in events:
-            if type(event) is Result:
-                counts["results"] += 1
-                if event.index is not None:
-                    self._out_of_order |= event.index < self._highest
-                    self._highest = max(self._highest, event.index)
-        if frame.kind in BODY_KINDS:
-            counts["bytes"] += len(frame.data)
-            if events or frame.kind is FrameKind.BODY:
-                self._moments.setdefault("first_event_us", frame.at_us)
-        elif frame.kind is FrameKind.HEAD:
-            self._state = advance(self._state, RunState.STREAMING)
-            self._moments.setdefault("headers_us", frame.at_us)
-            self._moments["status"] = _status(frame.data)
-        elif frame.kind is FrameKind.ERROR:
-            self._problem = Problem.from_bytes(frame.data)
+        part = Part([frame for frame, _ in readings], **self._tally.add(readings))
+        writer.put(part, state=self._state, outcome=self.exchange.outcome, **self._tally.columns)
 
     async def _finish(self, writer: FrameWriter, final: RunState) -> None:
         self._state = advance(self._state, final)
         context = self.exchange.session_context
-        writer.put(
-            state=self._state,
-            outcome=self.exchange.outcome,
-            problem=self._problem.to_json() if self._problem else None,
-            session_context=dict(context) if context is not None else None,
-            ended_us=self._clock(),
-            alive_at=timezone.now(),
-        )
-        await writer.drain()
+        columns: dict[str, Any] = {
+            "state": self._state,
+            "outcome": self.exchange.outcome,
+            "problem": self._problem.to_json() if self._problem else None,
+            "session_context": dict(context) if context is not None else None,
+            "ended_us": self._clock(),
+            "alive_at": timezone.now(),
+        }
+        try:
+            writer.put(**columns)
+            await writer.drain()
+        except RunEndedError:
+            logger.warning("run %s was ended by somebody else", self.run.pk)
+        except Exception as error:
+            # Frames that could not be stored are lost, but nobody waits for them for ever.
+            logger.exception("run %s could not be stored to its end", self.run.pk)
+            columns |= {"state": RunState.FAILED, "problem": _internal(error).to_json()}
+            unfinished = Run.objects.unfinished().filter(pk=self.run.pk)
+            await in_writer(unfinished.update, **columns)
+            await nudge(self.run)
 
     async def _beat(self, writer: FrameWriter) -> None:
+        """Show signs of life, and listen for a Stop from elsewhere."""
+        wanted = Run.objects.filter(pk=self.run.pk, stop_requested=True)
         while True:
-            await asyncio.sleep(HEARTBEAT)
+            for _ in range(round(HEARTBEAT / LOOK)):
+                await asyncio.sleep(LOOK)
+                if await in_reader(wanted.exists):
+                    self.stop()
             writer.put(alive_at=timezone.now())
 
-
-def _status(head: bytes) -> int:
-    """The status code of a response head, 0 where there is none to read."""
-    parts = head.split(None, 2)
-    return int(parts[1]) if len(parts) > 1 and parts[1].isdigit() else 0
+    def _clock(self) -> int:
+        return (time.perf_counter_ns() - self._origin_ns) // 1000
 
 
 def _internal(error: Exception) -> Problem:

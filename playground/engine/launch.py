@@ -10,8 +10,9 @@ from django.conf import settings
 from django.contrib.auth.models import AnonymousUser, User
 from django.utils import timezone
 
-from playground.engine.recovery import mark_interrupted, this_driver
 from playground.models import Agent, Run, RunState
+from playground.models.json_text import storable
+from playground.models.liveness import mark_interrupted, this_driver
 from playground.protocols.exchange import Target
 from playground.protocols.problems import Problem, Stage
 from playground.transport.redaction import is_credential
@@ -82,10 +83,7 @@ def _running(owner: User | None) -> int:
 def _text(request: dict[str, Any]) -> str:
     query = request.get("query")
     text = query.get("text") if isinstance(query, dict) else None
-    if not isinstance(text, str):
-        return ""
-    # Half of a surrogate pair is fine in JSON, and nothing that a text column can hold.
-    return text[:500].encode("utf-8", "replace").decode()
+    return storable(text[:500]) if isinstance(text, str) else ""
 
 
 def _too_many(limit: int) -> Problem:

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
+import logging
 from typing import Any
 from uuid import UUID
 
 from playground.engine.driver import Driver
 from playground.models import Run
+from playground.models.liveness import driven_here, mark_interrupted
 from playground.protocols.exchange import Target
+from playground.threads import in_writer
+
+logger = logging.getLogger(__name__)
 
 #: Strong references: the event loop itself keeps only weak ones.
 _running: dict[UUID, tuple[Driver, asyncio.Task[None]]] = {}
@@ -26,8 +31,16 @@ def start(run: Run, target: Target, **options: Any) -> asyncio.Task[None]:
         driver.drive(), name=f"run-{run.pk}", context=contextvars.Context()
     )
     _running[run.pk] = (driver, task)
-    task.add_done_callback(lambda _: _running.pop(run.pk, None))
+    driven_here.add(run.pk)
+    task.add_done_callback(lambda task: _forget(run.pk, task))
     return task
+
+
+def _forget(pk: UUID, task: asyncio.Task[None]) -> None:
+    _running.pop(pk, None)
+    driven_here.discard(pk)
+    if not task.cancelled() and (error := task.exception()):
+        logger.error("run %s was left unfinished", pk, exc_info=error)
 
 
 def stop(run: Run) -> asyncio.Task[None] | None:
@@ -35,16 +48,19 @@ def stop(run: Run) -> asyncio.Task[None] | None:
     if not (entry := _running.get(run.pk)):
         return None
     driver, task = entry
-    driver.stop_requested = True
-    # A run that ends by itself at this moment must not lose its final state.
-    if not driver.finishing:
-        task.cancel()
+    driver.stop()
     return task
 
 
 async def cancel(run: Run) -> bool:
-    """Stop the run and wait until its state is stored. Returns whether it was under way here."""
-    if not (task := stop(run)):
-        return False
-    await asyncio.wait({task})
-    return True
+    """Stop the run and wait until its state is stored. Returns whether it was under way here.
+
+    A run that another process drives is told by the database, and stops within about a second.
+    """
+    if task := stop(run):
+        await asyncio.wait({task})
+        return True
+    unfinished = Run.objects.unfinished().filter(pk=run.pk)
+    if await in_writer(unfinished.update, stop_requested=True):
+        await in_writer(mark_interrupted)  # There may be nobody left to be told.
+    return False

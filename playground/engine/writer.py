@@ -1,14 +1,14 @@
 """The one writer of a run: numbers frames, stores them in batches, nudges the viewers.
 
 Frames are saved before anyone is told of them. A calm stream is flushed at once; a fast one
-at most every 25 ms, so that a flood costs one row per flush and not a row per frame.
+at most every 25 ms, so that a flood costs a few rows per flush and not a row per frame.
 """
 
 from __future__ import annotations
 
 import asyncio
-import contextlib
-from collections.abc import Sequence
+import logging
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,29 +19,56 @@ from playground.models import FrameBatch, Run
 from playground.protocols.frames import Frame, FrameKind, pack
 from playground.threads import in_writer
 
+logger = logging.getLogger(__name__)
+
 #: Seconds between two flushes of a fast stream.
 FLUSH_INTERVAL = 0.025
+#: Seconds to wait before each new attempt at a flush that failed.
+RETRIES = (0.05, 0.3, 1.0)
+#: Frames and bytes of one row: what a reader who looks for one frame has to unpack.
+ROW_FRAMES, ROW_BYTES = 500, 256 * 1024
 #: Kinds of frames that are read without those before them.
 SEPARATE = frozenset({FrameKind.EVENT, FrameKind.COMMENT})
 #: Bytes waiting for the database beyond which the transport is made to wait.
 HIGH_WATER = 4 * 1024 * 1024
 
 
-@dataclass(slots=True)
-class Pending:
-    """What waits for the next flush."""
+class RunEndedError(Exception):
+    """The run was given a final state by somebody else; nothing may be added to it."""
 
-    frames: list[Frame] = field(default_factory=list)
-    #: Columns of the run that change with the frames.
-    changes: dict[str, Any] = field(default_factory=dict)
+
+@dataclass(slots=True)
+class Part:
+    """Consecutive numbered frames and what a batch's columns say of them."""
+
+    frames: list[Frame]
     entries: int = 0
     pinned: int = 0
     #: Whether what follows is read differently after these frames than without them.
     opening: bool = False
+
+    @property
+    def separate(self) -> bool:
+        """Whether every frame is read by itself."""
+        return not self.opening and all(frame.kind in SEPARATE for frame in self.frames)
+
+    @property
+    def bytes(self) -> int:
+        """Bytes of the frames' data."""
+        return sum(len(frame.data) for frame in self.frames)
+
+
+@dataclass(slots=True)
+class Pending:
+    """What waits for the next flush."""
+
+    parts: list[Part] = field(default_factory=list)
+    #: Columns of the run that change with the frames.
+    changes: dict[str, Any] = field(default_factory=dict)
     bytes: int = 0
 
     def __bool__(self) -> bool:
-        return bool(self.frames or self.changes)
+        return bool(self.parts or self.changes)
 
 
 class FrameWriter:
@@ -71,23 +98,12 @@ class FrameWriter:
         # Built anew: dataclasses.replace() costs four times as much, for every event.
         return [Frame(seq, f.at_us, f.kind, f.data) for seq, f in enumerate(frames, first)]
 
-    def put(
-        self,
-        frames: Sequence[Frame] = (),
-        *,
-        entries: int = 0,
-        pinned: int = 0,
-        opening: bool = False,
-        **changes: Any,
-    ) -> None:
-        """Queue numbered frames with their counts, and columns of the run that change."""
-        pending = self._pending
-        pending.frames.extend(frames)
-        pending.bytes += sum(len(frame.data) for frame in frames)
-        pending.entries += entries
-        pending.pinned += pinned
-        pending.opening |= opening
-        pending.changes.update(changes)
+    def put(self, part: Part | None = None, **changes: Any) -> None:
+        """Queue numbered frames, and columns of the run that change with them."""
+        if part and part.frames:
+            self._pending.parts.append(part)
+            self._pending.bytes += part.bytes
+        self._pending.changes.update(changes)
         self._drained.clear()
         self._wake.set()
 
@@ -119,34 +135,75 @@ class FrameWriter:
             self._wake.clear()
             last = loop.time()
             batch, self._pending = self._pending, Pending()
-            await in_writer(store, self._run, batch)
+            await self._flush(batch)
             await nudge(self._run)
             if not self._pending:
                 self._drained.set()
 
+    async def _flush(self, batch: Pending) -> None:
+        """Store a batch; a database that is busy or away for a moment gets another chance."""
+        for pause in (*RETRIES, None):
+            try:
+                await in_writer(store, self._run, batch)
+            except RunEndedError:
+                raise
+            except Exception:
+                if pause is None:
+                    raise
+                logger.warning("run %s: a flush failed, trying again", self._run.pk, exc_info=True)
+                await asyncio.sleep(pause)
+            else:
+                return
+
 
 def store(run: Run, batch: Pending) -> None:
-    """Store numbered frames and the run's changed columns in one transaction."""
-    frames, changes = batch.frames, batch.changes
+    """Store numbered frames and the run's changed columns in one transaction.
+
+    Raises `RunEndedError` when the run has a final state already: final means final.
+    """
+    changes = dict(batch.changes)
+    if batch.parts:
+        changes["frames"] = batch.parts[-1].frames[-1].seq
     with transaction.atomic():
-        if frames:
-            changes = {**changes, "frames": frames[-1].seq}
-            FrameBatch.objects.create(
-                run=run,
-                first=frames[0].seq,
-                last=frames[-1].seq,
-                data=pack(frames),
-                entries=batch.entries,
-                pinned=batch.pinned,
-                separate=not batch.opening and all(f.kind in SEPARATE for f in frames),
-            )
-        if changes:
-            Run.objects.filter(pk=run.pk).update(**changes)
+        if not Run.objects.unfinished().filter(pk=run.pk).update(**changes):
+            raise RunEndedError(f"run {run.pk} has ended or was deleted")
+        FrameBatch.objects.bulk_create(_row(run, parts) for parts in _rows(batch.parts))
+
+
+def _rows(parts: Sequence[Part]) -> Iterator[list[Part]]:
+    """Parts that go into one row each, in order; a part is never divided."""
+    row: list[Part] = []
+    frames = size = 0
+    for part in parts:
+        if row and (frames + len(part.frames) > ROW_FRAMES or size + part.bytes > ROW_BYTES):
+            yield row
+            row, frames, size = [], 0, 0
+        row.append(part)
+        frames, size = frames + len(part.frames), size + part.bytes
+    if row:
+        yield row
+
+
+def _row(run: Run, parts: Sequence[Part]) -> FrameBatch:
+    frames = [frame for part in parts for frame in part.frames]
+    return FrameBatch(
+        run=run,
+        first=frames[0].seq,
+        last=frames[-1].seq,
+        data=pack(frames),
+        entries=sum(part.entries for part in parts),
+        pinned=sum(part.pinned for part in parts),
+        separate=all(part.separate for part in parts),
+    )
 
 
 async def nudge(run: Run) -> None:
-    """Tell the run's viewers that there is something to read. Carries no data on purpose."""
-    layer = get_channel_layer()
-    # A viewer that misses a nudge reads the store on the next one, or after a short while.
-    with contextlib.suppress(OSError):
-        await layer.group_send(run.group, {"type": "run.nudge"})
+    """Tell the run's viewers that there is something to read. Carries no data on purpose.
+
+    Whatever is wrong with the channel layer is not the run's affair: a viewer that misses a
+    nudge reads the store on the next one, or after a short while.
+    """
+    try:
+        await get_channel_layer().group_send(run.group, {"type": "run.nudge"})
+    except Exception:
+        logger.warning("run %s: its viewers could not be nudged", run.pk, exc_info=True)

@@ -11,6 +11,7 @@ from django.db import models
 from django.urls import reverse
 
 from playground.models.agents import Agent, OwnedQuerySet
+from playground.models.json_text import JSONTextField
 from playground.protocols.events import Outcome
 from playground.protocols.frames import Frame, unpack
 
@@ -72,9 +73,9 @@ class Run(models.Model):
     binding = models.CharField(max_length=10)
     version = models.CharField(max_length=10)
     #: The document as the user composed it.
-    request = models.JSONField()
+    request = JSONTextField()
     #: The request's own headers, as [[name, value], ...]; secrets are not kept here.
-    headers = models.JSONField(default=list, blank=True)
+    headers = JSONTextField(default=list, blank=True)
     #: What the history shows and searches: the query's text.
     text = models.CharField(max_length=500, blank=True)
 
@@ -82,17 +83,19 @@ class Run(models.Model):
     outcome = models.CharField(
         max_length=12, choices=[(o.value, o.value.title()) for o in Outcome], default=Outcome.NONE
     )
-    #: Why the run ended as it did, where that is not "completed": see `transport.problems`.
-    problem = models.JSONField(null=True, blank=True)
+    #: Why the run ended as it did, where that is not "completed": see `protocols.problems`.
+    problem = JSONTextField(null=True, blank=True)
     #: HTTP status of the latest response, None where there was none.
     status = models.PositiveSmallIntegerField(null=True, blank=True)
-    session_context = models.JSONField(null=True, blank=True)
+    session_context = JSONTextField(null=True, blank=True)
 
     # Exact at every moment: written in the transaction that stores the frames they count.
     frames = models.PositiveIntegerField(default=0)
     bytes = models.PositiveBigIntegerField(default=0)
     events = models.PositiveIntegerField(default=0)
     results = models.PositiveIntegerField(default=0)
+    #: What the thread shows, the pinned included.
+    entries = models.PositiveIntegerField(default=0)
     #: Whether a result came after one with a higher `index` (NLWeb 0.55 section 6.1 allows it).
     out_of_order = models.BooleanField(default=False)
 
@@ -103,6 +106,8 @@ class Run(models.Model):
     first_event_us = models.PositiveBigIntegerField(null=True, blank=True)
     ended_us = models.PositiveBigIntegerField(null=True, blank=True)
 
+    #: Set by a Stop that came in at another process than the one that drives the run.
+    stop_requested = models.BooleanField(default=False)
     #: Who drives it (host:pid:start), and when it last showed that it is alive.
     driver = models.CharField(max_length=120, blank=True)
     alive_at = models.DateTimeField(null=True, blank=True)
@@ -135,10 +140,14 @@ class Run(models.Model):
 
     def read_frames(self, after: int = 0) -> Iterator[Frame]:
         """The stored frames numbered above `after`, in order."""
-        for batch in self.frame_batches.filter(last__gt=after).order_by("first").iterator():
+        for batch in self.batches(last__gt=after):
             for frame in batch.frames():
                 if frame.seq > after:
                     yield frame
+
+    def batches(self, **conditions: Any) -> Iterator[FrameBatch]:
+        """The frame batches that meet the conditions, in order, a few in memory at a time."""
+        return self.frame_batches.filter(**conditions).order_by("first").iterator(CHUNK)
 
     def describe_target(self) -> dict[str, Any]:
         """What the protocol registry needs to read this run's frames again."""
@@ -148,6 +157,10 @@ class Run(models.Model):
             "binding": self.binding,
             "version": self.version,
         }
+
+
+#: Batches that are held in memory at once while a run is read.
+CHUNK = 50
 
 
 class FrameBatch(models.Model):
@@ -171,6 +184,7 @@ class FrameBatch(models.Model):
             # The database's own word that no number is given twice.
             models.UniqueConstraint(fields=["run", "first"], name="frame_batch_first"),
         ]
+        indexes = [models.Index(fields=["run", "last"], name="frame_batch_last")]
 
     def __str__(self) -> str:
         return f"frames {self.first}–{self.last}"

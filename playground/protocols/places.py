@@ -12,6 +12,9 @@ from typing import Any
 
 from playground.protocols.events import Completed, Event, Note, Result, Started, Text
 
+#: Summaries that a run can have pinned; later ones stand in the thread like everything else.
+MAX_PINNED = 10
+
 
 class Place(enum.Enum):
     """Where an event is shown."""
@@ -25,19 +28,34 @@ class Place(enum.Enum):
     PINNED = 2
 
 
+class Placer:
+    """Gives the events of one run their places, in order."""
+
+    def __init__(self) -> None:
+        self._pinned = 0
+
+    def place(self, event: Event) -> Place:
+        """Where `event`, which follows those asked for before, is shown."""
+        kind = type(event)
+        if kind is Started or kind is Completed:
+            return Place.NONE
+        if kind is Note:
+            return Place.ENTRY if event.name == "redirect" else Place.NONE  # type: ignore[attr-defined]
+        if self._pinned < MAX_PINNED and is_summary(event):
+            self._pinned += 1
+            return Place.PINNED
+        return Place.ENTRY
+
+
 _SUMMARIES = frozenset({"SearchSummary", "Summary"})
 
 
-def place_of(event: Event) -> Place:
-    """Where `event` is shown."""
+def is_summary(event: Event) -> bool:
+    """Whether the event sums up the results rather than being one."""
     kind = type(event)
     if kind is Result:
-        return Place.PINNED if _sums_up(event.item) else Place.ENTRY  # type: ignore[attr-defined]
-    if kind is Text:
-        return Place.PINNED if event.kind == "summary" else Place.ENTRY  # type: ignore[attr-defined]
-    if kind is Note:
-        return Place.ENTRY if event.name == "redirect" else Place.NONE  # type: ignore[attr-defined]
-    return Place.NONE if kind is Started or kind is Completed else Place.ENTRY
+        return _sums_up(event.item)  # type: ignore[attr-defined]
+    return kind is Text and event.kind == "summary"  # type: ignore[attr-defined]
 
 
 def _sums_up(item: Any) -> bool:

@@ -43,7 +43,7 @@ def word_of(run: Run) -> str:
     """The one word (or three) that says how it stands."""
     if run.state == RunState.COMPLETED:
         if run.outcome == "answer":
-            return "Complete" if run.results or run.events > 2 else "Complete but empty"
+            return "Complete" if run.entries else "Complete but empty"
         return {
             "elicitation": "The agent asks",
             "promise": "Promised",

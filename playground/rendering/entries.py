@@ -12,7 +12,7 @@ from typing import Any
 from django.conf import settings
 
 from playground.protocols import events as ev
-from playground.protocols.places import Place, place_of
+from playground.protocols.places import Place, is_summary
 from playground.rendering.cards import card_of, words
 from playground.rendering.links import safe_url
 
@@ -27,7 +27,7 @@ class Entry:
     #: Name of the template that shows it.
     template: str
     event: ev.Event
-    #: True for a summary, which stands above the results wherever it came in the stream.
+    #: True for what stands above the results wherever it came in the stream.
     pinned: bool = False
 
     @property
@@ -42,18 +42,16 @@ class Entry:
         return {"entry": self, "event": self.event, "agent_images": images, **own}
 
 
-def entry_of(event: ev.Event, part: int) -> Entry | None:
-    """The entry for `event`, None where the thread has nothing to show for it."""
-    place = place_of(event)
+def entry_of(event: ev.Event, part: int, place: Place) -> Entry | None:
+    """The entry for `event` at its place, None where the thread has nothing to show for it."""
     if place is Place.NONE:
         return None
-    if place is Place.PINNED:
-        return Entry(event.seq, part, "summary", event, True)
-    return Entry(event.seq, part, _TEMPLATES.get(type(event), "unknown"), event)
+    template = "summary" if is_summary(event) else _TEMPLATES.get(type(event), "unknown")
+    return Entry(event.seq, part, template, event, place is Place.PINNED)
 
 
 def _result(event: Any) -> dict[str, Any]:
-    if place_of(event) is Place.PINNED:
+    if is_summary(event):
         text = words(event.item.get("text") or event.item.get("description"), 20_000)
         # To the template a summary is a text, whichever kind of event it came as.
         return {"text": text, "event": ev.Text(event.seq, text, kind="summary", raw=event.item)}

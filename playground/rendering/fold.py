@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from django.conf import settings
-from django.db.models import QuerySet
 
 from playground.models import FrameBatch, Run
 from playground.protocols import registry
 from playground.protocols.events import Event
 from playground.protocols.exchange import Exchange, Target
 from playground.protocols.frames import Frame
+from playground.protocols.places import Placer
 from playground.rendering.entries import Entry, entry_of
 
 
@@ -32,6 +32,7 @@ class Fold:
     def __init__(self, run: Run) -> None:
         self._run = run
         self._exchange = reader_for(run)
+        self._placer = Placer()
         #: Number of the last frame that was read or passed over.
         self.cursor = 0
         #: Entries so far, pinned ones not counted.
@@ -43,11 +44,8 @@ class Fold:
         Of the pinned ones none is missing; of the others only those below number `wanted`
         matter, so once there are that many, batches are passed over. `entries` stays exact.
         """
-        batches = self._batches().filter(first__lte=upto)
-        if self.entries >= wanted:
-            batches = batches.defer("data")
         added: list[Entry] = []
-        for batch in batches:
+        for batch in self._run.batches(last__gt=self.cursor, first__lte=upto):
             whole = self.cursor < batch.first and batch.last <= upto
             if whole and self.entries >= wanted and batch.passable:
                 self._pass_over(batch)
@@ -60,25 +58,24 @@ class Fold:
 
     def page(self, offset: int, count: int) -> list[Entry]:
         """The `count` entries from number `offset` on, pinned ones left out."""
-        found: list[Entry] = []
-        for batch in self._batches().defer("data"):
-            if batch.passable and self.entries + batch.entries <= offset:
-                self._pass_over(batch)
-                continue
-            start = self.entries
-            entries = [entry for entry in self._read(batch) if not entry.pinned]
-            found += entries[max(0, offset - start) :]
-            if len(found) >= count:
+        starts: dict[int, int] = {}
+        entries = self.entries
+        for batch in self._run.frame_batches.order_by("first").defer("data"):
+            if entries >= offset + count:
                 break
+            if not batch.passable or entries + batch.entries > offset:
+                starts[batch.pk] = entries
+            entries += batch.entries
+        found: list[Entry] = []
+        for batch in self._run.batches(pk__in=starts):
+            read = [entry for entry in self._read(batch) if not entry.pinned]
+            found += read[max(0, offset - starts[batch.pk]) :]
         return found[:count]
 
     def by_index(self) -> list[Entry]:
         """All entries in the order of their `index`, those without one last. Reads everything."""
-        entries = [entry for batch in self._batches() for entry in self._read(batch)]
+        entries = [entry for batch in self._run.batches() for entry in self._read(batch)]
         return sorted((entry for entry in entries if not entry.pinned), key=_place)
-
-    def _batches(self) -> QuerySet[FrameBatch]:
-        return self._run.frame_batches.filter(last__gt=self.cursor).order_by("first")
 
     def _pass_over(self, batch: FrameBatch) -> None:
         self.cursor = batch.last
@@ -86,7 +83,7 @@ class Fold:
 
     def _read(self, batch: FrameBatch, upto: int | None = None) -> list[Entry]:
         added: list[Entry] = []
-        receive, after = self._exchange.receive, self.cursor
+        receive, after, place = self._exchange.receive, self.cursor, self._placer.place
         for frame in batch.frames():
             if frame.seq <= after:
                 continue
@@ -94,7 +91,7 @@ class Fold:
                 break
             self.cursor = frame.seq
             for part, event in enumerate(receive(frame)):
-                if entry := entry_of(event, part):
+                if entry := entry_of(event, part, place(event)):
                     added.append(entry)
                     self.entries += not entry.pinned
         return added
@@ -112,10 +109,16 @@ def readings(run: Run, after: int = 0) -> Iterator[tuple[Frame, list[Event]]]:
     read one by one, the pieces of a body only together.
     """
     reader = reader_for(run)
-    for batch in run.frame_batches.order_by("first").defer("data"):
-        if batch.passable and batch.last <= after:
-            continue
+    rows = run.frame_batches.order_by("first").defer("data")
+    needed = [batch.pk for batch in rows if batch.last > after or not batch.passable]
+    for batch in run.batches(pk__in=needed):
         for frame in batch.frames():
             events = list(reader.receive(frame))
             if frame.seq > after:
                 yield frame, events
+
+
+def unread(run: Run) -> Iterator[tuple[Frame, list[Event]]]:
+    """All frames as `readings` gives them, without asking what they mean."""
+    for frame in run.read_frames():
+        yield frame, []

@@ -8,6 +8,7 @@ from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
 from django.utils.dateparse import parse_datetime
 
 from playground.models import Run
+from playground.models.liveness import mark_interrupted
 from playground.rendering.bar import context_of, word_of
 from playground.rendering.fold import Fold
 from playground.rendering.live import WINDOW, render_entries, window
@@ -19,6 +20,7 @@ def history_context(
     user: AbstractBaseUser | AnonymousUser, words: str = "", before: str = ""
 ) -> dict[str, Any]:
     """One page of the history, newest first, and where the next one begins."""
+    mark_interrupted()
     found = Run.objects.owned_by(user).search(words).defer("request", "session_context")
     moment = parse_datetime(before) if before else None
     if moment and moment.tzinfo:

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import AsyncIterator
 from itertools import islice
 from operator import itemgetter
 from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
-from django.shortcuts import get_object_or_404, render
+from django.shortcuts import aget_object_or_404, get_object_or_404, render
 from django.views.decorators.http import require_safe
 
 from playground.models import Run
+from playground.models.runs import CHUNK
 from playground.protocols.events import Event, Result
 from playground.protocols.frames import BODY_KINDS, Frame, FrameKind
 from playground.rendering.bar import elapsed_ms
-from playground.rendering.fold import Fold, readings
+from playground.rendering.fold import Fold, readings, unread
 from playground.rendering.live import WINDOW, render_entries
 from playground.rendering.pretty import pretty
 from playground.rendering.rows import payload_of, rows_of
@@ -24,6 +25,8 @@ from playground.rendering.wire import blocks_of
 from playground.transport.reference import standard_client as standard_reading
 
 ROWS = 200
+#: Frames of a run up to which the timeline says what each arrival means.
+READ_FOR_TIMELINE = 5_000
 #: Blocks, and bytes of blocks, on one page of the Wire tab.
 BLOCKS, BLOCK_BYTES = 100, 512 * 1024
 
@@ -106,7 +109,9 @@ def timeline(request: HttpRequest, pk: str) -> HttpResponse:
     run = _run(request, pk)
     elapsed = elapsed_ms(run)
     end_us = round(elapsed * 1000) if elapsed is not None else None
-    drawing = timeline_of(readings(run), end_us)
+    # What events mean gives marks their colour; in a flood the marks have no room for it.
+    read = readings(run) if run.frames <= READ_FOR_TIMELINE else unread(run)
+    drawing = timeline_of(read, end_us)
     return render(request, "runs/timeline.html", {"run": run, "timeline": drawing})
 
 
@@ -125,21 +130,23 @@ def wire(request: HttpRequest, pk: str) -> HttpResponse:
 
 
 @require_safe
-def wire_text(request: HttpRequest, pk: str) -> StreamingHttpResponse:
+async def wire_text(request: HttpRequest, pk: str) -> StreamingHttpResponse:
     """Everything that crossed the wire, byte for byte, as a download."""
-    run = _run(request, pk)
-    shown = BODY_KINDS | {FrameKind.CALL, FrameKind.HEAD}
+    user = await request.auser()
+    run: Run = await aget_object_or_404(Run.objects.owned_by(user), pk=pk)
+    response = StreamingHttpResponse(_wire_bytes(run), content_type="text/plain; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="run-{run.pk}.txt"'
+    return response
 
-    def parts() -> Iterator[bytes]:
-        for frame in run.read_frames():
+
+async def _wire_bytes(run: Run) -> AsyncIterator[bytes]:
+    shown = BODY_KINDS | {FrameKind.CALL, FrameKind.HEAD}
+    async for batch in run.frame_batches.order_by("first").aiterator(CHUNK):
+        for frame in batch.frames():
             if frame.kind in shown:
                 yield frame.data
             if frame.kind is FrameKind.CALL:
                 yield b"\r\n\r\n"
-
-    response = StreamingHttpResponse(parts(), content_type="text/plain; charset=utf-8")
-    response["Content-Disposition"] = f'attachment; filename="run-{run.pk}.txt"'
-    return response
 
 
 @require_safe

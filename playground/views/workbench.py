@@ -10,10 +10,11 @@ from django.shortcuts import get_object_or_404, render
 from django.views.decorators.csrf import ensure_csrf_cookie
 from django.views.decorators.http import require_safe
 
-from playground.engine.recovery import mark_interrupted
 from playground.models import Agent, Run
+from playground.models.liveness import mark_interrupted
 from playground.protocols import registry
 from playground.rendering.pretty import readable
+from playground.transport.redaction import is_credential
 from playground.views.contexts import history_context, response_context
 
 SAMPLE = "healthy breakfast recipes with eggs"
@@ -52,8 +53,10 @@ def run_page(request: HttpRequest, pk: str) -> HttpResponse:
     run = get_object_or_404(Run.objects.owned_by(request.user), pk=pk)
     if not run.is_final and mark_interrupted():
         run.refresh_from_db()
-    agents = Agent.objects.owned_by(request.user)
-    return _page(request, run.agent or agents.first(), run, run.request, run.headers)
+    # The values of credentials are not kept with a run; empty ones would replace the agent's.
+    headers = [[name, value] for name, value in run.headers if value or not is_credential(name)]
+    # No agent is chosen when the run's was deleted: Send must not go to some other one.
+    return _page(request, run.agent, run, run.request, headers)
 
 
 def _page(

@@ -10,7 +10,7 @@ from channels.layers import get_channel_layer
 from django.db import DatabaseError
 
 from playground.engine import writer as writers
-from playground.engine.writer import FrameWriter, nudge
+from playground.engine.writer import FrameWriter, Part, RunEndedError, nudge
 from playground.models import FrameBatch, Run
 from playground.protocols.frames import Frame, FrameKind
 
@@ -44,7 +44,7 @@ def event(number: int, size: int = 8) -> Frame:
 async def test_frames_are_stored_before_anyone_is_told(run: Run, told: list[int]) -> None:
     with FrameWriter(run) as writer:
         for number in range(3):
-            writer.put(writer.number([event(number)]))
+            writer.put(Part(writer.number([event(number)])))
             await writer.drain()
     assert told == [1, 2, 3]
     assert [(b.first, b.last) async for b in FrameBatch.objects.all()] == [(1, 1), (2, 2), (3, 3)]
@@ -53,7 +53,7 @@ async def test_frames_are_stored_before_anyone_is_told(run: Run, told: list[int]
 async def test_a_fast_stream_is_stored_in_few_batches(run: Run, told: list[int]) -> None:
     with FrameWriter(run) as writer:
         for number in range(500):
-            writer.put(writer.number([event(number)]), events=number + 1)
+            writer.put(Part(writer.number([event(number)])), events=number + 1)
             await asyncio.sleep(0)
         await writer.drain()
     await run.arefresh_from_db()
@@ -67,7 +67,7 @@ async def test_numbers_go_on_where_they_stopped(run: Run, told: list[int]) -> No
         with FrameWriter(run) as writer:
             frames = writer.number([event(0), event(1)])
             assert [frame.seq for frame in frames] == expected
-            writer.put(frames)
+            writer.put(Part(frames))
             await writer.drain()
         await run.arefresh_from_db()
 
@@ -93,7 +93,7 @@ async def test_a_transport_that_is_faster_than_the_database_waits(
     monkeypatch.setattr(writers, "HIGH_WATER", 100)
     with FrameWriter(run) as writer:
         for number in range(5):
-            writer.put(writer.number([event(number, 200)]))
+            writer.put(Part(writer.number([event(number, 200)])))
             await writer.room()
             assert (await Run.objects.aget(pk=run.pk)).frames == number + 1
 
@@ -101,26 +101,92 @@ async def test_a_transport_that_is_faster_than_the_database_waits(
 async def test_a_database_that_fails_is_not_waited_for(
     run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    attempts: list[int] = []
+
     def fail(*_: Any) -> None:
+        attempts.append(1)
         raise DatabaseError("disk full")
 
     monkeypatch.setattr(writers, "store", fail)
+    monkeypatch.setattr(writers, "RETRIES", (0.0, 0.0))
     with FrameWriter(run) as writer:
-        writer.put(writer.number([event(0)]))
+        writer.put(Part(writer.number([event(0)])))
         with pytest.raises(DatabaseError, match="disk full"):
             await asyncio.wait_for(writer.drain(), 2)
         with pytest.raises(DatabaseError, match="disk full"):
             await asyncio.wait_for(writer.room(), 2)
+    assert len(attempts) == 3
+
+
+async def test_a_database_that_was_away_for_a_moment_loses_nothing(
+    run: Run, told: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plain, failures = writers.store, [1, 1]
+
+    def shaky(*arguments: Any) -> None:
+        if failures:
+            failures.pop()
+            raise DatabaseError("locked")
+        plain(*arguments)
+
+    monkeypatch.setattr(writers, "store", shaky)
+    monkeypatch.setattr(writers, "RETRIES", (0.0, 0.0))
+    with FrameWriter(run) as writer:
+        writer.put(Part(writer.number([event(0), event(1)])))
+        await writer.drain()
+    assert told == [2]
+
+
+@pytest.mark.parametrize("state", ["cancelled", "interrupted"])
+async def test_final_means_final(run: Run, told: list[int], state: str) -> None:
+    with FrameWriter(run) as writer:
+        writer.put(Part(writer.number([event(0)])))
+        await writer.drain()
+        await Run.objects.aupdate(state=state)
+        writer.put(Part(writer.number([event(1)])), state="completed")
+        with pytest.raises(RunEndedError):
+            await writer.drain()
+    await run.arefresh_from_db()
+    assert (run.state, run.frames, told) == (state, 1, [1])
+    assert await FrameBatch.objects.acount() == 1
+
+
+async def test_a_run_that_was_deleted_is_not_brought_back(run: Run, told: list[int]) -> None:
+    with FrameWriter(run) as writer:
+        await Run.objects.all().adelete()
+        writer.put(Part(writer.number([event(0)])))
+        with pytest.raises(RunEndedError):
+            await writer.drain()
+    assert not await FrameBatch.objects.aexists()
+
+
+async def test_rows_stay_small_enough_to_look_for_one_frame(
+    run: Run, told: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(writers, "ROW_FRAMES", 5)
+    monkeypatch.setattr(writers, "ROW_BYTES", 100)
+    sizes = [8] * 7 + [90] + [8] * 2 + [300]
+    with FrameWriter(run) as writer:
+        for number, size in enumerate(sizes):
+            writer.put(Part(writer.number([event(number, size)]), entries=1))
+        await writer.drain()
+    rows = [row async for row in FrameBatch.objects.order_by("first")]
+    assert told == [11]
+    assert [(row.first, row.last, row.entries) for row in rows] == [
+        (1, 5, 5), (6, 7, 2), (8, 9, 2), (10, 10, 1), (11, 11, 1),
+    ]  # fmt: skip
+    stored = [frame.data for row in rows for frame in row.frames()]
+    assert stored == [event(n, s).data for n, s in enumerate(sizes)]
 
 
 async def test_counts_are_stored_with_the_frames_they_count(run: Run, told: list[int]) -> None:
     frames = [event(0), Frame(0, 1, FrameKind.COMMENT, b": x\n\n")]
     with FrameWriter(run) as writer:
-        writer.put(writer.number(frames), entries=2, pinned=1)
+        writer.put(Part(writer.number(frames), entries=2, pinned=1))
         await writer.drain()
-        writer.put(writer.number([event(2)]), opening=True)
+        writer.put(Part(writer.number([event(2)]), opening=True))
         await writer.drain()
-        writer.put(writer.number([Frame(0, 3, FrameKind.BODY, b"{}")]))
+        writer.put(Part(writer.number([Frame(0, 3, FrameKind.BODY, b"{}")])))
         await writer.drain()
     rows = FrameBatch.objects.order_by("first").values_list("entries", "pinned", "separate")
     assert [row async for row in rows] == [(2, 1, True), (0, 0, False), (0, 0, False)]
@@ -142,6 +208,6 @@ async def test_a_channel_layer_that_is_down_stops_no_run(
 
     monkeypatch.setattr(get_channel_layer(), "group_send", refuse)
     with FrameWriter(run) as writer:
-        writer.put(writer.number([event(0)]))
+        writer.put(Part(writer.number([event(0)])))
         await asyncio.wait_for(writer.drain(), 2)
     assert (await Run.objects.aget(pk=run.pk)).frames == 1

@@ -1,4 +1,7 @@
-"""Runs whose process died under them: told apart from runs that are under way."""
+"""Which unfinished runs are still being driven, and which were left behind by a process that died.
+
+Beside the models, because the engine, the pages and the websocket all have to ask.
+"""
 
 from __future__ import annotations
 
@@ -7,16 +10,22 @@ import socket
 from datetime import timedelta
 from functools import cache
 from pathlib import Path
+from uuid import UUID
 
 from django.db import DatabaseError
 from django.db.models import Q
 from django.utils import timezone
 
-from playground.engine.driver import HEARTBEAT
-from playground.models import Run, RunState
+from playground.models.runs import Run, RunState
 
+#: Seconds between two signs of life of a run that is under way.
+HEARTBEAT = 5.0
 #: A driver that has not shown a sign of life for this long is dead, wherever it ran.
 SILENCE = timedelta(seconds=4 * HEARTBEAT)
+
+#: The runs that this very process drives. It knows better than any clock, which a suspended
+#: machine or a busy event loop can make look silent.
+driven_here: set[UUID] = set()
 
 
 @cache
@@ -39,8 +48,8 @@ def _started(pid: int) -> str:
 
 def _is_dead(driver: str) -> bool:
     """Whether the driver is certainly gone: a process of this machine that no longer is."""
-    host, _, rest = driver.rpartition(":")[0].partition(":")
-    pid, started = rest, driver.rpartition(":")[2]
+    process, _, started = driver.rpartition(":")
+    host, _, pid = process.rpartition(":")
     if host != socket.gethostname() or not pid.isdigit():
         return False
     try:
@@ -55,13 +64,15 @@ def _is_dead(driver: str) -> bool:
 def mark_interrupted() -> int:
     """Mark unfinished runs of dead processes as interrupted; return how many there were.
 
-    Called when a server starts, and when a page meets an unfinished run. Their frames stay.
+    Called when a server starts and when somebody looks at unfinished runs. Their frames stay.
     """
+    others = Run.objects.unfinished().exclude(pk__in=driven_here)
     try:
-        unfinished = list(Run.objects.unfinished().values_list("pk", "driver"))
+        unfinished = list(others.values_list("pk", "driver"))
     except DatabaseError:
         return 0  # Not migrated yet: there are no runs either.
+    if not unfinished:
+        return 0
     dead = [pk for pk, driver in unfinished if _is_dead(driver)]
-    silent_since = timezone.now() - SILENCE
-    gone = Q(pk__in=dead) | Q(alive_at__lt=silent_since)
-    return Run.objects.unfinished().filter(gone).update(state=RunState.INTERRUPTED)
+    gone = Q(pk__in=dead) | Q(alive_at__lt=timezone.now() - SILENCE)
+    return others.filter(gone).update(state=RunState.INTERRUPTED)

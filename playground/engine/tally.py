@@ -1,0 +1,62 @@
+"""What a run's columns say about its frames, counted while they come."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from playground.protocols.events import Event, Result, Started
+from playground.protocols.frames import BODY_KINDS, Frame, FrameKind
+from playground.protocols.places import Place, Placer
+
+
+class Tally:
+    """Counts and moments of one run."""
+
+    def __init__(self) -> None:
+        self._placer = Placer()
+        self._highest = -1
+        self._places = {Place.ENTRY: 0, Place.PINNED: 0, Place.NONE: 0}
+        #: Columns of the run, by name. Moments are in µs since the first call.
+        self.columns: dict[str, Any] = {"events": 0, "results": 0, "bytes": 0, "entries": 0}
+
+    def add(self, readings: Sequence[tuple[Frame, Sequence[Event]]]) -> dict[str, Any]:
+        """Count frames with their events; returns what the batch's own columns say of them."""
+        entries, pinned = self._places[Place.ENTRY], self._places[Place.PINNED]
+        opening = False
+        for frame, events in readings:
+            for event in events:
+                self._event(event)
+                opening |= type(event) is Started
+            self._frame(frame, events)
+        new_entries = self._places[Place.ENTRY] - entries
+        new_pinned = self._places[Place.PINNED] - pinned
+        self.columns["entries"] += new_entries + new_pinned
+        return {"entries": new_entries, "pinned": new_pinned, "opening": opening}
+
+    def _event(self, event: Event) -> None:
+        columns = self.columns
+        columns["events"] += 1
+        self._places[self._placer.place(event)] += 1
+        if type(event) is Result:
+            columns["results"] += 1
+            if event.index is not None:
+                if event.index < self._highest:
+                    columns["out_of_order"] = True
+                self._highest = max(self._highest, event.index)
+
+    def _frame(self, frame: Frame, events: Sequence[Event]) -> None:
+        columns = self.columns
+        if frame.kind in BODY_KINDS:
+            columns["bytes"] += len(frame.data)
+            if events or frame.kind is FrameKind.BODY:
+                columns.setdefault("first_event_us", frame.at_us)
+        elif frame.kind is FrameKind.HEAD:
+            columns.setdefault("headers_us", frame.at_us)
+            columns["status"] = _status(frame.data)
+
+
+def _status(head: bytes) -> int:
+    """The status code of a response head, 0 where there is none to read."""
+    parts = head.split(None, 2)
+    return int(parts[1]) if len(parts) > 1 and parts[1].isdigit() else 0
