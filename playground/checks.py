@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import os
+import re
 from typing import Any
 
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, register
 from django.core.checks import Warning as CheckWarning
+
+from playground.transport import Policy
+
+#: A name of one or more labels, the last of which has a letter: 10.0.0.256 is no name.
+_HOST_NAME = re.compile(r"(?:[\w-]+\.)*[\w-]*[^\W\d][\w-]*\.?")
 
 
 @register()
@@ -51,3 +57,26 @@ def hosted_mode(**_: Any) -> list[CheckMessage]:
             )
         ]
     return []
+
+
+@register()
+def outbound_allow_list(**_: Any) -> list[CheckMessage]:
+    """What a hosted playground may call besides public addresses must be readable."""
+    return [
+        Error(
+            f"PLAYGROUND_OUTBOUND_ALLOW has {entry!r}, which is neither a host name nor a network.",
+            hint="List names such as agent.internal, addresses, and networks such as 10.0.0.0/8, "
+            "separated by commas; without scheme, port, path or wildcard.",
+            id="playground.E004",
+        )
+        for entry in settings.OUTBOUND_ALLOW
+        if not _can_be_allowed(entry)
+    ]
+
+
+def _can_be_allowed(entry: str) -> bool:
+    try:
+        policy = Policy.from_settings(True, [entry])
+    except ValueError:
+        return False
+    return all(_HOST_NAME.fullmatch(host) for host in policy.hosts)

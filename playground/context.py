@@ -9,7 +9,7 @@ from typing import Any
 from django.conf import settings
 from django.http import HttpRequest
 
-VERSION = "0.1.0"
+from playground import __version__
 
 
 @cache
@@ -22,7 +22,7 @@ def site(_: HttpRequest) -> dict[str, Any]:
     return {
         "site": {
             "mode": settings.PLAYGROUND_MODE,
-            "version": VERSION,
+            "version": __version__,
             "demo": settings.DEMO_ENABLED,
         },
         "assets_built": _assets_built(settings.BASE_DIR / "static"),

@@ -5,27 +5,58 @@ Imported by the settings, so it may import nothing of Django.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import secrets
+import time
 from pathlib import Path
+
+#: Seconds that another process has for writing a key whose file it has created.
+PATIENCE = 2.0
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL
 
 
 def read_or_create(path: Path) -> str:
     """The key in `path`; a new one, written with mode 0600, when there is none yet.
 
     Two processes that start at once agree on one key: the file is created exclusively and
-    whoever comes second reads the first one's.
+    whoever comes second reads the first one's. Raises `ValueError` for a file that stays empty:
+    no key is not a key.
     """
+    with contextlib.suppress(FileNotFoundError):
+        return _read(path)
     path.parent.mkdir(parents=True, exist_ok=True)
+    with contextlib.suppress(FileExistsError):
+        _create(path, secrets.token_urlsafe(48))
+    return _read(path)
+
+
+def _read(path: Path) -> str:
+    """The key; where `_create` could not be atomic, a moment may pass until it is there."""
+    until = time.monotonic() + PATIENCE
+    while not (key := path.read_text().strip()):
+        if time.monotonic() >= until:
+            raise ValueError(f"{path} is empty. Delete it, and a new key is made.")
+        time.sleep(0.01)
+    return key
+
+
+def _create(path: Path, key: str) -> None:
+    """Write a key that nobody has written yet; raises `FileExistsError` where somebody has."""
     draft = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
-    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(descriptor, "w") as file:
-        file.write(secrets.token_urlsafe(48))
     try:
+        _write(draft, key)
         # link() is atomic and fails when the key is there already.
         os.link(draft, path)
     except FileExistsError:
-        pass
+        raise
+    except OSError:
+        # Some file systems have no hard links. Whatever else is wrong is wrong here, too.
+        _write(path, key)
     finally:
-        draft.unlink()
-    return path.read_text().strip()
+        draft.unlink(missing_ok=True)
+
+
+def _write(path: Path, text: str) -> None:
+    with os.fdopen(os.open(path, _NEW, 0o600), "w") as file:
+        file.write(text)

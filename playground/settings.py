@@ -182,6 +182,10 @@ CONTENT_SECURITY_POLICY = {
 SECURE_CONTENT_TYPE_NOSNIFF = True
 SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
+# Cookies know no ports: under Django's own names, another Django on 127.0.0.1 would share them.
+SESSION_COOKIE_NAME = "playground_session"
+CSRF_COOKIE_NAME = "playground_csrf"
+MESSAGE_STORAGE = "django.contrib.messages.storage.session.SessionStorage"
 SESSION_COOKIE_HTTPONLY = True
 CSRF_COOKIE_HTTPONLY = False
 if HOSTED:

@@ -9,6 +9,7 @@ from uuid import uuid4
 import pytest
 from asgiref.sync import sync_to_async
 from channels.testing import WebsocketCommunicator
+from django.conf import settings
 from django.contrib.auth.models import User
 from django.test import Client
 
@@ -203,9 +204,10 @@ class TestHosted:
         def login() -> str:
             client = Client()
             client.force_login(User.objects.get_or_create(username=name)[0])
-            return client.cookies["sessionid"].value
+            return client.cookies[settings.SESSION_COOKIE_NAME].value
 
-        return [*HEADERS, (b"cookie", f"sessionid={await sync_to_async(login)()}".encode())]
+        cookie = f"{settings.SESSION_COOKIE_NAME}={await sync_to_async(login)()}"
+        return [*HEADERS, (b"cookie", cookie.encode())]
 
     async def test_only_its_owner_sees_a_run(self) -> None:
         owner, stranger = await self.cookie("owner"), await self.cookie("stranger")

@@ -17,6 +17,7 @@ from urllib.parse import quote
 
 import httpx
 import pytest
+from django.conf import settings
 from websockets.asyncio.client import connect
 
 from tests.playground_server import PlaygroundServer
@@ -128,7 +129,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     with PlaygroundServer(data, PLAYGROUND_LOG_LEVEL="DEBUG") as server:
         http = httpx.Client(base_url=server.url, timeout=20)
         http.get("/")
-        http.headers["X-CSRFToken"] = http.cookies["csrftoken"]
+        http.headers["X-CSRFToken"] = http.cookies[settings.CSRF_COOKIE_NAME]
         yield Site(server, http)
 
 
@@ -210,6 +211,6 @@ async def test_a_secret_goes_to_its_agent_only(site: Site) -> None:
                     site.http.post(f"/agents/{slug}/deletion/")
     assert len(elsewhere.requests) == 1
     assert_clean("another agent's request", elsewhere.requests[0])
-    cookie = site.http.cookies["csrftoken"].encode()
+    cookie = site.http.cookies[settings.CSRF_COOKIE_NAME].encode()
     for request in (*elsewhere.requests, *agent.requests):
         assert cookie not in request

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import stat
 import subprocess
 import sys
 import threading
+import tomllib
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 import pytest
+from django.http import HttpRequest
 
-from playground.checks import hosted_mode, several_processes
+import playground
+from playground import keys
+from playground.checks import hosted_mode, outbound_allow_list, several_processes
+from playground.context import site
 from playground.keys import read_or_create
 from playground.limits import MIB, Limits
 
@@ -80,6 +86,37 @@ class TestKeys:
         (tmp_path / "key").write_text("  mine\n")
         assert read_or_create(tmp_path / "key") == "mine"
 
+    def test_a_key_that_is_there_is_only_read(self, tmp_path: Path) -> None:
+        (tmp_path / "key").write_text("mine")
+        tmp_path.chmod(0o500)
+        before = tmp_path.stat().st_mtime_ns
+        try:
+            assert read_or_create(tmp_path / "key") == "mine"
+        finally:
+            tmp_path.chmod(0o700)
+        assert tmp_path.stat().st_mtime_ns == before
+
+    @pytest.mark.parametrize("code", [errno.EPERM, errno.EOPNOTSUPP])
+    def test_a_file_system_without_hard_links(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: int
+    ) -> None:
+        def refuse(*_: object) -> None:
+            raise OSError(code, os.strerror(code))
+
+        monkeypatch.setattr(os, "link", refuse)
+        for name, check in (
+            ("one", self.test_made_once_and_for_its_owner_only),
+            ("many", self.test_whoever_comes_second_reads_the_first_ones),
+        ):
+            (tmp_path / name).mkdir()
+            check(tmp_path / name)
+
+    def test_an_empty_key_is_none(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(keys, "PATIENCE", 0)
+        (tmp_path / "key").write_text("\n")
+        with pytest.raises(ValueError, match="key is empty"):
+            read_or_create(tmp_path / "key")
+
 
 def read_settings(tmp_path: Path, code: str, **environment: str) -> Any:
     """What `code` prints as JSON with the settings of an environment."""
@@ -125,6 +162,12 @@ class TestModes:
         )
         hosts = ["127.0.0.1", "localhost", "[::1]"]
         assert read_settings(tmp_path, code) == [False, True, True, hosts, True, True]
+
+    def test_cookies_are_not_those_of_another_django_on_this_host(self, tmp_path: Path) -> None:
+        code = "print(json.dumps([s.SESSION_COOKIE_NAME, s.CSRF_COOKIE_NAME, s.MESSAGE_STORAGE]))"
+        session, csrf, storage = read_settings(tmp_path, code)
+        assert (session, csrf) == ("playground_session", "playground_csrf")
+        assert "session" in storage  # Django's own choice sets a cookie without a name of its own.
 
     def test_hosted(self, tmp_path: Path) -> None:
         code = (
@@ -197,9 +240,42 @@ class TestChecks:
         settings.ALLOWED_HOSTS = ["play.example"]
         assert hosted_mode() == []
 
+    @pytest.mark.parametrize(
+        "entry",
+        [
+            "agent.internal", "agent.internal.", "Agent_1", "localhost", "münchen.example",
+            "10.0.0.0/8", "10.1.2.3", "::1", "[::1]", "fd00::/8",
+        ],
+    )  # fmt: skip
+    def test_what_may_be_allowed(self, settings: Any, entry: str) -> None:
+        settings.OUTBOUND_ALLOW = [entry]
+        assert outbound_allow_list() == []
+
+    @pytest.mark.parametrize(
+        "entry",
+        [
+            "10.0.0/8", "10.0.0.0/33", "10.0.0.256", "10.0.0", "http://agent.internal",
+            "agent.internal:8001", "agent.internal/ask", "*.internal", "a b", "a..b", ".internal",
+        ],
+    )  # fmt: skip
+    def test_typing_errors_of_the_allow_list(self, settings: Any, entry: str) -> None:
+        settings.OUTBOUND_ALLOW = ["10.0.0.0/8", entry]
+        (found,) = outbound_allow_list()
+        assert found.id == "playground.E004"
+        assert repr(entry) in found.msg
+        assert found.hint
+
     def test_django_runs_them(self, tmp_path: Path) -> None:
-        environment = {"WEB_CONCURRENCY": "2"}
+        environment = {"WEB_CONCURRENCY": "2", "PLAYGROUND_OUTBOUND_ALLOW": "10.0.0/8"}
         code = "import sys; sys.argv = ['manage.py', 'check']; exec(open('manage.py').read())"
         done = start(tmp_path, code, environment)
         assert done.returncode != 0
         assert "playground.E002" in done.stderr
+        assert "playground.E004" in done.stderr
+
+
+def test_there_is_one_version() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert project["version"] == playground.__version__
+    assert site(HttpRequest())["site"]["version"] == playground.__version__
+    assert f"## {playground.__version__}" in (ROOT / "CHANGELOG.md").read_text()

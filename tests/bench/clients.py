@@ -52,7 +52,7 @@ class Viewer:
         self._post("/agents/", form)
 
     def _post(self, path: str, form: dict[str, str], **headers: str) -> httpx.Response:
-        token = self._client.cookies["csrftoken"]
+        token = self._client.cookies["playground_csrf"]
         response = self._client.post(
             path, data=form, headers={"X-CSRFToken": token, "Origin": self._base, **headers}
         )

@@ -12,6 +12,7 @@ from typing import Any
 
 import httpx
 import pytest
+from django.conf import settings
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
 
@@ -188,7 +189,10 @@ def test_cookies_and_transport_are_secure(cast: Cast, hosted: Hosted) -> None:
     assert "max-age=31536000" in answer.headers["Strict-Transport-Security"]
     session = cast.owner.cookies.jar
     assert all(c.secure for c in session)
-    assert any(c.name == "sessionid" and c.has_nonstandard_attr("HttpOnly") for c in session)
+    assert any(
+        c.name == settings.SESSION_COOKIE_NAME and c.has_nonstandard_attr("HttpOnly")
+        for c in session
+    )
 
 
 def test_an_unknown_host_is_refused(hosted: Hosted) -> None:
@@ -198,9 +202,9 @@ def test_an_unknown_host_is_refused(hosted: Hosted) -> None:
 
 def csrf(client: httpx.Client) -> dict[str, str]:
     """What a page of the site sends along."""
-    if not client.cookies.get("csrftoken"):
+    if not client.cookies.get(settings.CSRF_COOKIE_NAME):
         client.get("/login/")
-    return {"X-CSRFToken": client.cookies["csrftoken"]}
+    return {"X-CSRFToken": client.cookies[settings.CSRF_COOKIE_NAME]}
 
 
 @pytest.mark.django_db
@@ -214,7 +218,7 @@ class TestLocal:
         for url in urls:
             assert client.post(url).status_code == 403, url
         client.get("/")
-        token = client.cookies["csrftoken"].value
+        token = client.cookies[settings.CSRF_COOKIE_NAME].value
         for url in urls:
             assert client.post(url, headers={"X-CSRFToken": token}).status_code != 403, url
         assert not Agent.objects.exists()

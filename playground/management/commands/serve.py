@@ -47,7 +47,7 @@ class Command(BaseCommand):
         Server(
             application,
             endpoints=build_endpoint_description_strings(host=host, port=port),
-            # A request that takes longer than the longest run has lost its client.
+            # None: the demo agent streams for as long as its client listens.
             http_timeout=None,
             websocket_timeout=-1,
             application_close_timeout=5,
