@@ -35,7 +35,8 @@ class FrameKind(enum.IntEnum):
     ERROR = 9
 
 
-#: Kinds whose bytes came from the agent's body; their sum is the size of the reply.
+#: Kinds whose bytes came from the agent's body. Their sum is the size of what is stored: that
+#: of the reply, unless secrets in it gave way to a mask of another length.
 BODY_KINDS = frozenset({FrameKind.EVENT, FrameKind.COMMENT, FrameKind.BODY, FrameKind.TAIL})
 
 

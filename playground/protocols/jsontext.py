@@ -9,14 +9,21 @@ from __future__ import annotations
 
 import json
 import re
+import sys
+from array import array
+from collections.abc import Iterator
+from functools import cache
+from itertools import accumulate
+from operator import add
 from typing import Any
 
 _INFINITY = float("inf")
 
-# All that stands between two brackets, whole strings (and the brackets in them) included.
-# Possessive, so that a string of a megabyte needs no stack.
-_BETWEEN = re.compile(r'(?:[^\[\]{}"]++|"[^"\\]*+(?:\\.[^"\\]*+)*+"?)++', re.DOTALL)
-_ONE_KIND = str.maketrans("{}", "[]")
+# An opening bracket is a bit that is set, a closing one a bit that is not.
+_BITS = bytes.maketrans(b"[{]}", b"1100")
+_OTHERS = bytes(set(range(256)) - set(b'[]{}"'))
+#: Brackets that are looked up at once, and text that is worked on at once.
+_WORD, _STEP = 16, 64 * 1024
 
 # Every escape of a JSON string, so that `\\ud800` (a backslash, then letters) is stepped
 # over; group 1 is half of a surrogate pair whose other half is missing.
@@ -31,31 +38,57 @@ _ESCAPE = re.compile(
 def exceeds_depth(text: str, limit: int) -> bool:
     """Whether objects and arrays in `text` are nested more than `limit` deep.
 
-    Cheap for what is small: the exact scan runs only where there are enough brackets.
-    Right for broken JSON too, up to the place where a parser would give up.
+    Right for broken JSON too, up to the place where a parser would give up. Costs next to
+    nothing where there are fewer brackets than `limit`; beyond that one linear pass, whatever
+    the text: a quarter of what parsing takes, for 32 MiB of brackets alone about half a second.
     """
     if text.count("{") + text.count("[") <= limit:
         return False
-    brackets = _BETWEEN.sub("", text).translate(_ONE_KIND)
-    # Taking away the innermost pairs, again and again, takes as many turns as it is deep.
-    rest = brackets
-    for _ in range(limit):
-        shorter = rest.replace("[]", "")
-        if not shorter:
-            return False
-        if len(shorter) == len(rest):
-            break
-        rest = shorter
-    return _counts_beyond(brackets, limit)
-
-
-def _counts_beyond(brackets: str, limit: int) -> bool:
+    net, peak = _tables()
     depth = 0
-    for bracket in brackets:
-        depth += 1 if bracket == "[" else -1
-        if depth > limit:
+    for bits in _brackets(text.encode("utf-8", "surrogatepass")):
+        words = array("H", int(bits, 2).to_bytes(len(bits) // 8, "big"))
+        if sys.byteorder == "little":
+            words.byteswap()
+        depths = list(accumulate(map(net.__getitem__, words), initial=depth))
+        # Only where a word could reach beyond the limit is it worth asking whether one does.
+        if max(depths) + _WORD > limit and max(map(add, depths, map(peak.__getitem__, words))) > (
+            limit
+        ):
             return True
+        depth = depths[-1]
     return False
+
+
+def _brackets(text: bytes) -> Iterator[bytes]:
+    """The brackets outside of strings as binary digits, some words at a time."""
+    if b"\\" in text:
+        text = text.replace(b"\\\\", b"").replace(b'\\"', b"")
+    # What is left of a string without brackets is a pair of quotes. Two quotes side by side
+    # can always go: whatever follows is as much inside or outside of a string as before.
+    text = text.translate(_BITS, _OTHERS).replace(b'""', b"")
+    inside, rest = 0, b""
+    for start in range(0, len(text), _STEP):
+        parts = text[start : start + _STEP].split(b'"')
+        bits = rest + b"".join(parts[inside::2])
+        inside ^= (len(parts) - 1) & 1
+        whole = len(bits) // _WORD * _WORD
+        rest = bits[whole:]
+        if whole:
+            yield bits[:whole]
+    # Closing brackets fill the last word: they make nothing deeper.
+    yield rest.ljust(_WORD, b"0")
+
+
+@cache
+def _tables() -> tuple[list[int], list[int]]:
+    """For each word of brackets: how much deeper it ends than it begins, and gets on its way."""
+    net, peak = [0], [0]
+    for _ in range(_WORD):
+        # One more bracket in front: closing ones for the lower half, opening ones for the upper.
+        net = [n - 1 for n in net] + [n + 1 for n in net]
+        peak = [max(0, p - 1) for p in peak] + [p + 1 for p in peak]
+    return net, peak
 
 
 def _whole_pairs(escape: re.Match[str]) -> str:

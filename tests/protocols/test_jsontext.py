@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import json
+import time
+from itertools import accumulate
 from typing import Any
 
 import pytest
@@ -44,10 +46,46 @@ class TestDepth:
             ('["\\\\"[[', True),
             ("[][][][]", False),
             ("", False),
+            ('["a\\\\", [["b"]]]', True),
+            (r'["\n\"[[", ["\ud800[[[', False),
+            ('["","[",[""],"]"]', False),
+            ('["[""[""["]', False),
+            ("[é[\ud800[", True),
+            ("[[[" + "]" * 50, True),
         ],
     )
     def test_of_broken_json(self, text: str, deeper_than_two: bool) -> None:
         assert jsontext.exceeds_depth(text, 2) is deeper_than_two
+
+    @given(st.lists(st.sampled_from(["[", "]", "{", "}", '"["', '"]\\""', "1"])), st.integers(0, 9))
+    def test_is_that_of_counting(self, pieces: list[str], limit: int) -> None:
+        pieces *= 9
+        steps = [{"[": 1, "{": 1, "]": -1, "}": -1}.get(piece, 0) for piece in pieces]
+        deepest = max(accumulate(steps, initial=0))
+        assert jsontext.exceeds_depth(" ".join(pieces), limit) is (deepest > limit)
+
+    @pytest.mark.parametrize("deepest", [89, 90, 100, 101])
+    def test_across_the_pieces_that_are_looked_at(self, deepest: int) -> None:
+        shallow = "[" + "[]" * 70_000
+        text = shallow + '"]"' * 7 + "[" * (deepest - 1) + "]" * (deepest - 1) + "]"
+        assert jsontext.exceeds_depth(text, 100) is (deepest > 100)
+
+    @pytest.mark.parametrize(
+        "text",
+        ["[" * 90 + "]" * 90, "][", '"["', '"[[]]"[][]', r'["\"["]', "{}[]", '"'],
+        ids=["deep", "backwards", "strings", "between strings", "escapes", "flat", "quotes"],
+    )
+    def test_takes_less_than_a_naive_count(self, text: str) -> None:
+        """Against a loop over the same text that does one thing per character."""
+        text *= 4 * 1024 * 1024 // len(text)
+        jsontext.exceeds_depth(text, 100)
+        started = time.process_time()
+        jsontext.exceeds_depth(text, 100)
+        taken = time.process_time() - started
+        started = time.process_time()
+        for _ in text:
+            pass
+        assert taken < 3 * (time.process_time() - started)
 
     def test_of_a_long_string_of_escapes(self) -> None:
         text = '[[], [], ["' + '\\"[' * 1_000_000 + '"]]'
