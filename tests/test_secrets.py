@@ -110,7 +110,7 @@ class Site:
         """Look through all that can be seen of a run; how many frames it has."""
         page = self.http.get(url).text
         assert_clean("the page", page)
-        found = re.search(r'data-frames="(\d+)"', page)
+        found = re.search(r'data-last="(\d+)"', page)
         assert found
         paths = ["results/", "events/", "events/?order=index", "timeline/", "wire/", "wire.txt",
                  "standard-client/"]  # fmt: skip

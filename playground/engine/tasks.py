@@ -8,11 +8,12 @@ import logging
 from typing import Any
 from uuid import UUID
 
+from asgiref.sync import sync_to_async
+
 from playground.engine.driver import Driver
 from playground.models import Run
 from playground.models.liveness import driven_here, mark_interrupted
 from playground.protocols.exchange import Target
-from playground.threads import in_writer
 
 logger = logging.getLogger(__name__)
 
@@ -61,6 +62,6 @@ async def cancel(run: Run) -> bool:
         await asyncio.wait({task})
         return True
     unfinished = Run.objects.unfinished().filter(pk=run.pk)
-    if await in_writer(unfinished.update, stop_requested=True):
-        await in_writer(mark_interrupted)  # There may be nobody left to be told.
+    if await unfinished.aupdate(stop_requested=True):
+        await sync_to_async(mark_interrupted)()  # There may be nobody left to be told.
     return False

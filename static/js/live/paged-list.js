@@ -45,9 +45,13 @@ class PagedList extends HTMLElement {
     return this.querySelector("[data-order]")?.value ?? "arrival";
   }
 
+  get cursor() {
+    return document.getElementById("run-cursor")?.dataset ?? {};
+  }
+
   get total() {
-    const cursor = document.getElementById("run-cursor");
-    return Number(cursor?.dataset[this.dataset.count] ?? 0);
+    const { count, countByIndex } = this.dataset;
+    return Number(this.cursor[(this.order === "index" && countByIndex) || count] ?? 0);
   }
 
   get shown() {
@@ -57,6 +61,9 @@ class PagedList extends HTMLElement {
   /** Show what is missing, and keep a reader who is at the end there. */
   update() {
     if (this.scroller.hidden) return;
+    // What is still growing has no order but that of its arrival.
+    const choice = this.querySelector(".order");
+    if (choice) choice.hidden = !("final" in this.cursor);
     const missing = this.exhausted ? 0 : Math.max(0, this.total - this.shown);
     this.button.hidden = missing === 0;
     if (missing) this.button.textContent = `${missing.toLocaleString("en")} more`;
@@ -73,19 +80,22 @@ class PagedList extends HTMLElement {
     const url = `${this.dataset.url}?offset=${before}&order=${this.order}`;
     try {
       await window.htmx.ajax("GET", url, { target: this.items, swap: "beforeend" });
-      // Ordered by index, only results are rows: fewer than there are frames.
+      // Not every frame with results is one row, so the end may come before the count.
       this.exhausted = this.order === "index" && this.shown === before;
     } finally {
       this.fetching = false;
     }
+    if (this.again) return this.restart();
     this.button.hidden = this.shown >= this.total || this.exhausted;
     if (this.shown > before) this.update();
   }
 
+  /** Begin anew in another order; what is on its way in the old one is thrown away. */
   restart() {
     this.items.replaceChildren();
     this.exhausted = false;
-    this.fetchMore();
+    this.again = this.fetching;
+    return this.fetchMore();
   }
 
   onScroll() {
@@ -99,11 +109,8 @@ class PagedList extends HTMLElement {
 
   toEnd() {
     this.seen = this.total;
-    // Only while the run goes on: a finished run is read from its beginning.
-    if (!this.closest("[data-run]").hasAttribute("ws-connect")) return;
-    if (this.scroller.scrollTop > 0 || this.dataset.follow === "always") {
-      this.scroller.scrollTop = this.scroller.scrollHeight;
-    }
+    // Somebody who has scrolled to the end wants to stay there; a reader at the top does not.
+    if (this.scroller.scrollTop > 0) this.scroller.scrollTop = this.scroller.scrollHeight;
   }
 
   showPill(added) {

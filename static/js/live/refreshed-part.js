@@ -2,6 +2,8 @@
 // <refreshed-part data-url>. It refreshes only while somebody sees it, and not too often.
 
 const EVERY_MS = 500;
+/** A drawing that takes long is drawn less often: most of the time belongs to others. */
+const REST = 4;
 
 class RefreshedPart extends HTMLElement {
   connectedCallback() {
@@ -21,16 +23,19 @@ class RefreshedPart extends HTMLElement {
     clearTimeout(this.timer);
   }
 
-  refresh() {
+  async refresh() {
     const cursor = document.getElementById("run-cursor")?.dataset;
     const state = `${cursor?.last} ${"final" in (cursor ?? {})}`;
     if (!this.visible || this.timer || state === this.drawn) return;
     this.drawn = state;
-    window.htmx.ajax("GET", this.dataset.url, { target: this, swap: "innerHTML" });
+    this.timer = -1;
+    const began = performance.now();
+    await window.htmx.ajax("GET", this.dataset.url, { target: this, swap: "innerHTML" });
+    const pause = Math.max(EVERY_MS, REST * (performance.now() - began));
     this.timer = setTimeout(() => {
       this.timer = undefined;
       this.refresh();
-    }, EVERY_MS);
+    }, pause);
   }
 }
 
