@@ -10,10 +10,6 @@ import pytest
 
 from tests.playground_server import PlaygroundServer
 
-# Playwright's synchronous interface keeps an event loop running in the main thread, and
-# Django would then refuse the ORM there although nothing else runs on that loop.
-os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
-
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Browser tests come last: Playwright's event loop would be in the way of asyncio tests."""

@@ -10,6 +10,8 @@ import sys
 import threading
 from pathlib import Path
 
+from tests.isolation import without_settings
+
 ROOT = Path(__file__).resolve().parent.parent
 
 
@@ -33,9 +35,12 @@ class PlaygroundServer:
 
     @property
     def environment(self) -> dict[str, str]:
-        """The environment of the server, for commands that shall see the same data."""
+        """The environment of the server, for commands that shall see the same data.
+
+        None of the developer's settings are in it, his database least of all.
+        """
         return {
-            **os.environ,
+            **without_settings(os.environ),
             "PLAYGROUND_DATA_DIR": str(self.data),
             "PYTHONUNBUFFERED": "1",
             **self._environment,
@@ -88,12 +93,13 @@ class PlaygroundServer:
         )
 
     def _drain(self) -> None:
-        assert self._process and self._process.stdout
+        assert self._process
+        assert self._process.stdout
         self.log.extend(self._process.stdout)
 
     def _wait_until_listening(self) -> None:
         import httpx
 
         transport = httpx.HTTPTransport(retries=10)  # Backs off between connects.
-        with httpx.Client(transport=transport, timeout=20) as client:
+        with httpx.Client(transport=transport, timeout=20, trust_env=False) as client:
             client.get(f"{self.url}/").raise_for_status()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -17,7 +18,8 @@ expect.set_options(timeout=10_000)
 #: What Chromium itself says of answers that are meant: a form with mistakes in it (422), a
 #: socket that a test has dropped, a file that a test has withheld, a page left while it loads.
 EXPECTED = re.compile(
-    r"WebSocket connection|status of 422|net::ERR_(FAILED|INTERNET_DISC)|htmx:(sendAbort|afterRequest)"
+    r"WebSocket connection|status of 422|net::ERR_(FAILED|INTERNET_DISC)"
+    r"|htmx:(sendAbort|afterRequest)"
 )
 
 
@@ -25,6 +27,18 @@ EXPECTED = re.compile(
 def browser_type_launch_args(browser_type_launch_args: dict[str, Any]) -> dict[str, Any]:
     """The system's Chromium where there is one."""
     return {**browser_type_launch_args, **launch_options()}
+
+
+@pytest.fixture(scope="package", autouse=True)
+def orm_beside_playwright() -> Iterator[None]:
+    """Let the ORM in while these tests run.
+
+    Playwright's synchronous interface keeps an event loop running in the main thread, and
+    Django would refuse the ORM there although nothing else runs on that loop.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
+        yield
 
 
 @pytest.fixture(autouse=True)

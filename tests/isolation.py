@@ -1,0 +1,47 @@
+"""A pytest plugin: tests see nothing of the developer's settings, and leave his data alone.
+
+Loaded with `-p` (pyproject.toml), because pytest-django reads the settings before any conftest.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import tempfile
+from collections.abc import Generator, Mapping
+from pathlib import Path
+
+import pytest
+
+#: The variables that `playground.settings` and `playground.checks` read.
+_SETTINGS = re.compile(
+    "PLAYGROUND_.*|DATABASE_URL|REDIS_URL|DEBUG|SECRET_KEY|ALLOWED_HOSTS|CSRF_TRUSTED_ORIGINS|"
+    "WEB_CONCURRENCY|TZ"
+)
+_DATA = pytest.StashKey[Path]()
+
+
+def without_settings(environment: Mapping[str, str]) -> dict[str, str]:
+    """An environment in which every setting has its default."""
+    return {name: text for name, text in environment.items() if not _SETTINGS.fullmatch(name)}
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_load_initial_conftests(early_config: pytest.Config) -> Generator[None]:
+    """Give this process defaults, and a data directory that no other run of pytest shares.
+
+    `DATABASE_URL` stays: Django makes a test database of its own there.
+    """
+    data = early_config.stash[_DATA] = Path(tempfile.mkdtemp(prefix="playground-tests-"))
+    (data / "static").mkdir()  # Where files would be collected; missing, each client warns.
+    for name in os.environ.keys() - without_settings(os.environ).keys() - {"DATABASE_URL"}:
+        del os.environ[name]
+    os.environ["PLAYGROUND_DATA_DIR"] = str(data)
+    return (yield)
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """Remove the data directory."""
+    if data := config.stash.get(_DATA, None):
+        shutil.rmtree(data, ignore_errors=True)

@@ -1,0 +1,80 @@
+"""The tests themselves: whose settings they run with, and whose data they touch."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+from django.core.exceptions import SynchronousOnlyOperation
+
+from playground.models import Run
+from tests.isolation import without_settings
+from tests.playground_server import ROOT, PlaygroundServer
+
+DEVELOPER = {
+    "DATABASE_URL": "postgres://db.example/real",
+    "REDIS_URL": "redis://r.example",
+    "DEBUG": "true",
+    "SECRET_KEY": "real",
+    "ALLOWED_HOSTS": "play.example",
+    "PLAYGROUND_MODE": "hosted",
+    "PLAYGROUND_KEY": "real",
+}
+
+
+def test_every_variable_of_the_settings_is_known() -> None:
+    source = "".join(
+        (ROOT / "playground" / name).read_text() for name in ("settings.py", "checks.py")
+    )
+    names = set(re.findall(r'(?:environ\.get|_flag|_list)\(\s*"(\w+)"', source))
+    assert names >= {"DATABASE_URL", "PLAYGROUND_MODE", "DEBUG", "WEB_CONCURRENCY"}
+    assert without_settings(dict.fromkeys(names, "x") | {"PATH": "y"}) == {"PATH": "y"}
+
+
+def test_a_server_of_the_tests_has_none_of_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, text in DEVELOPER.items():
+        monkeypatch.setenv(name, text)
+    server = PlaygroundServer(tmp_path, PLAYGROUND_MAX_RUNS="2")
+    ours = {"PLAYGROUND_DATA_DIR": str(tmp_path), "PLAYGROUND_MAX_RUNS": "2"}
+    assert server.environment.items() >= ours.items()
+    assert not server.environment.keys() & DEVELOPER.keys()
+    assert server.environment["PATH"] == os.environ["PATH"]
+
+
+def test_pytest_has_data_of_its_own(tmp_path: Path) -> None:
+    """A second pytest beside this one, started by a developer with settings."""
+    others = [str(tmp_path), str(settings.DATA_DIR)]
+    code = (
+        "def test_it():\n"
+        "    from django.conf import settings\n"
+        f"    assert str(settings.DATA_DIR) not in {others!r}\n"
+        "    assert not settings.HOSTED\n"
+        "    assert str(settings.DATA_DIR) in settings.DATABASES['default']['NAME']\n"
+        "    print('data in', settings.DATA_DIR)\n"
+    )
+    (tmp_path / "test_inner.py").write_text(code)
+    environment = {**os.environ, **DEVELOPER, "PLAYGROUND_DATA_DIR": str(tmp_path)}
+    del environment["DATABASE_URL"]
+    done = subprocess.run(
+        [str(Path(sys.executable).with_name("pytest")), "-s", "-p", "no:cacheprovider",
+         "-c", str(ROOT / "pyproject.toml"), str(tmp_path / "test_inner.py")],
+        cwd=ROOT, env=environment, capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    used = re.search(r"data in (\S+)", done.stdout)
+    assert used
+    assert not Path(used[1]).exists()
+    assert [path.name for path in tmp_path.iterdir() if path.suffix] == ["test_inner.py"]
+
+
+@pytest.mark.django_db
+async def test_the_orm_on_the_event_loop_is_an_error() -> None:
+    with pytest.raises(SynchronousOnlyOperation):
+        Run.objects.exists()
