@@ -34,7 +34,7 @@ class Language:
     operation: Callable[[Mapping[str, Any]], str]
     #: (document) to whether the reply is wanted as a stream.
     wants_stream: Callable[[Mapping[str, Any]], bool]
-    #: (block of an event stream) to the same without keys that must not be kept.
+    #: (bytes of a reply: a block, a document or a piece) to the same without leaked keys.
     mask: Callable[[bytes], bytes]
 
 
@@ -83,7 +83,10 @@ def check(target: Target, request: Any) -> list[RequestProblem]:
 
 
 def mask(protocol: str, block: bytes) -> bytes:
-    """`block` as it may be stored: keys that an agent sends by mistake are masked."""
+    """`block` as it may be stored: keys that an agent sends by mistake are masked.
+
+    With the protocol bound to it, the `mask` that a transport applies to a whole reply.
+    """
     return _row(PROTOCOLS, protocol, "protocol").mask(block)
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from playground.protocols import sse
 from playground.protocols.events import (
     Completed,
     Elicitation,
@@ -517,10 +518,43 @@ class TestTypedEvents:
         assert b"k-1" not in masked
         assert block({**payload, "key_value": MASK}) == masked
 
+    KEY = {"message_type": "api_key", "key_name": "maps", "key_value": "k-1"}
+
+    @pytest.mark.parametrize(
+        "value",
+        [KEY, [KEY], {"messages": [{"a": 1}, KEY]}, {"message_type": "api_key", "x": "k-1"}],
+    )
+    def test_keys_are_masked_in_documents_and_within_messages(self, value: Any) -> None:
+        shown = json.dumps(value).replace("k-1", MASK).encode()
+        assert json.loads(mask_block(json.dumps(value, indent=1).encode())) == json.loads(shown)
+        assert json.loads(sse.parse(mask_block(block(value))).data) == json.loads(shown)
+
+    def test_what_stands_around_a_masked_message_stays(self) -> None:
+        data = b"event: message\r\nid: 7\r\ndata: " + json.dumps(self.KEY).encode() + b"\r\n"
+        shown = sse.parse(mask_block(data))
+        assert (shown.event, shown.id) == ("message", "7")
+        assert mask_block(data).endswith(b"}\r\n")
+        assert mask_block(mask_block(data)) == mask_block(data)
+
+    @pytest.mark.parametrize("name", ["key_value", "api_key", "key"])
+    @pytest.mark.parametrize("colon", [":", ": ", " :\n "])
+    @pytest.mark.parametrize("rest", ['"}', "", '", "x": {', '\\"k-1'])
+    def test_keys_are_masked_in_what_was_cut_off(self, name: str, colon: str, rest: str) -> None:
+        data = f'data: {{"message_type": "api_key", "a": "b", "{name}"{colon}"k-1{rest}'.encode()
+        shown = mask_block(data if rest != '"}' else data + b"}")
+        assert b"k-1" not in shown
+        assert shown.startswith(data[: data.index(b"k-1")])
+
+    def test_a_key_is_known_by_its_name_where_nothing_else_is_left(self) -> None:
+        assert b"k-1" not in mask_block(b'"key_value": "k-1", "message_ty')
+        assert mask_block(b'"key": "k-1", "key_values": ') == b'"key": "k-1", "key_values": '
+
     @pytest.mark.parametrize(
         "data",
         [
             block({"message_type": "note", "content": "api_key"}),
+            block({"message_type": "result", "key_value": "blue", "key": "api_key"}),
+            b'{"results": [{"key": "blue", "key_value": "api_key"}]}',
             block("api_key"),
             block(["api_key"]),
             block({"results": [1]}),

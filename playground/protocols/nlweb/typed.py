@@ -7,6 +7,7 @@ table below is all that is known of it; a type that is not in it becomes a note.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -18,6 +19,12 @@ MASK = "••••••"
 
 #: Members of an `api_key` message that are no secret.
 _PUBLIC = frozenset({"message_type", "query_id", "key_name", "name", "provider"})
+
+_LINE = re.compile(rb"[^\r\n]+")
+#: A member with a string, which may be cut off: name and quote are group 1.
+_MEMBER = rb'("(?:%b)"\s*:\s*")(?:[^"\\]|\\.)*+'
+_SURE_KEY = re.compile(_MEMBER % b"key_value|api_key", re.DOTALL)
+_NAMED_KEY = re.compile(_MEMBER % b"key_value|api_key|key", re.DOTALL)
 
 
 def read(seq: int, payload: Payload) -> list[Event]:
@@ -33,20 +40,46 @@ def masked(payload: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def mask_block(block: bytes) -> bytes:
-    """A block of an event stream with the keys of an `api_key` message masked.
+    """Bytes of a reply with the keys of `api_key` messages masked.
 
-    Every other block comes back as it is, byte for byte: for the recorder, so that a key
-    that a server sends by mistake is never stored.
+    `block` is a block of an event stream, a JSON document, or a piece of either. Whatever
+    holds no such message comes back as it is, byte for byte: for the recorder, so that a key
+    that a server sends by mistake is never stored. In bytes that do not parse, what looks
+    like the value of a key is masked; a piece that begins within a key cannot be told.
     """
-    if b"api_key" not in block:
+    if b"api_key" not in block and b"key_value" not in block:
         return block
+    is_document = block.lstrip()[:1] in (b"{", b"[")
     try:
-        payload = json.loads(sse.parse(block).data)
+        payload = json.loads(block if is_document else sse.parse(block).data)
+        hidden = _hide(payload)
+        if hidden == payload:
+            return block
     except (ValueError, RecursionError):
-        return block
-    if not isinstance(payload, dict) or payload.get("message_type") != "api_key":
-        return block
-    return b"data: " + json.dumps(masked(payload), ensure_ascii=True).encode() + b"\n\n"
+        return _mask_pieces(block)
+    text = json.dumps(hidden, ensure_ascii=True).encode()
+    if is_document:
+        return text
+    others = [line for line in _LINE.findall(block) if not line.startswith(b"data")]
+    end = block[len(block.rstrip(b"\r\n")) :]
+    return b"\n".join((*others, b"data: " + text)) + end
+
+
+def _hide(value: Any) -> Any:
+    """`value` with the keys of all `api_key` messages in it masked."""
+    if isinstance(value, dict):
+        if value.get("message_type") == "api_key":
+            return masked(value)
+        return {name: _hide(inner) for name, inner in value.items()}
+    return [_hide(inner) for inner in value] if isinstance(value, list) else value
+
+
+def _mask_pieces(data: bytes) -> bytes:
+    """`data`, which is no JSON, with every string that is called a key masked."""
+    # `key` is a common name: it means a secret only beside the name of the message.
+    names = _NAMED_KEY if b'"api_key"' in data else _SURE_KEY
+    shown = names.sub(rb"\1" + MASK.encode(), data)
+    return data if shown == data else shown
 
 
 def _batch(seq: int, payload: Payload) -> list[Event]:
