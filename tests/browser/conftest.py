@@ -22,6 +22,8 @@ EXPECTED = re.compile(
     r"|htmx:(sendAbort|afterRequest)"
 )
 
+_ELSEWHERE = re.compile(r"^https?://(?!127\.0\.0\.1[:/])")
+
 
 @pytest.fixture(scope="session")
 def browser_type_launch_args(browser_type_launch_args: dict[str, Any]) -> dict[str, Any]:
@@ -43,8 +45,12 @@ def orm_beside_playwright() -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def complaints(page: Page) -> Any:
-    """No page may log an error: exceptions and refusals of the content security policy."""
+    """No page may log an error: exceptions and refusals of the content security policy.
+
+    Nothing but this machine is asked for anything: pictures that agents link to are withheld.
+    """
     found: list[str] = []
+    page.context.route(_ELSEWHERE, lambda route: route.abort())
     page.on("pageerror", lambda error: found.append(str(error)))
     page.on(
         "console",

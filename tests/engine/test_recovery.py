@@ -23,7 +23,7 @@ class Page:
     def __init__(self, server: PlaygroundServer) -> None:
         self.http = httpx.Client(base_url=server.url, timeout=20)
         self.http.get("/")
-        self.http.headers["X-CSRFToken"] = self.http.cookies["csrftoken"]
+        self.http.headers["X-CSRFToken"] = self.http.cookies["playground_csrf"]
 
     def send(self, scenario: str) -> str:
         """Send a request to a scenario of the demo; the address of its run."""
