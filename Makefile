@@ -11,8 +11,17 @@ INSTALLED := $(VENV)/.installed
 MODULES := node_modules/.installed
 BUILT := static/build/.built
 
-# The machine's Node where there is one; otherwise the one that came as a Python wheel.
+# The machine's Node where it is one that package.json's "engines" name; otherwise the one that
+# came as a Python wheel.
+NODE_FITS := $(shell command -v npm >/dev/null && node -e ' \
+	const [major, minor] = process.versions.node.split(".").map(Number); \
+	const fits = major >= 24 || (major == 22 && minor >= 13) || (major == 20 && minor >= 19); \
+	if (fits) console.log("yes")' 2>/dev/null)
+ifeq ($(NODE_FITS),yes)
 export PATH := $(PATH):$(CURDIR)/$(BIN)
+else
+export PATH := $(CURDIR)/$(BIN):$(PATH)
+endif
 export DJANGO_SETTINGS_MODULE := playground.settings
 
 .PHONY: help setup run test check format bench build browser clean
@@ -64,11 +73,13 @@ $(MODULES): package-lock.json | $(INSTALLED)
 	@touch $@
 
 # Without a build the page works all the same, with plain modules and a plain textarea: no
-# network for npm is no reason not to start.
+# network for npm is no reason not to start. A build that fails leaves the one before it alone.
 $(BUILT): package.json package-lock.json $(shell find static/src static/js static/css -type f 2>/dev/null) | $(INSTALLED)
 	@mkdir -p static/build
-	@if $(MAKE) --no-print-directory $(MODULES) && npm run --silent build; then touch $@; \
-	else echo "The front end was not built; the page will use a plain textarea." >&2; rm -rf static/build; fi
+	@if $(MAKE) --silent --no-print-directory $(MODULES) && npm run --silent build; then touch $@; \
+	elif test -e static/build/app.js; then \
+		echo "The front end was not built again; the page uses the build before." >&2; \
+	else echo "The front end was not built; the page will use a plain textarea." >&2; fi
 
 clean: ## Remove what was installed and built; data in var/ stays
 	rm -rf $(VENV) node_modules static/build .mypy_cache .ruff_cache .pytest_cache
