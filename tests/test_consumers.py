@@ -41,6 +41,13 @@ class Viewer:
         """Whether the connection was accepted."""
         return bool((await self.socket.connect(timeout=5))[0])
 
+    async def is_refused(self) -> bool:
+        """Whether it is told nothing: no connection, or one that is closed for good at once."""
+        if not await self.open():
+            return True
+        output = await self.socket.receive_output(timeout=5)
+        return bool(output == {"type": "websocket.close", "code": consumers.NOT_FOUND})
+
     async def read(self) -> list[int]:
         """The numbers of the frames that the next message announces."""
         html = await self.socket.receive_from(timeout=5)
@@ -192,7 +199,7 @@ async def test_what_a_viewer_says_is_ignored() -> None:
 
 
 async def test_an_unknown_run_is_refused() -> None:
-    assert not await Viewer(f"/ws/runs/{uuid4()}/").open()
+    assert await Viewer(f"/ws/runs/{uuid4()}/").is_refused()
 
 
 class TestHosted:
@@ -212,16 +219,16 @@ class TestHosted:
     async def test_only_its_owner_sees_a_run(self) -> None:
         owner, stranger = await self.cookie("owner"), await self.cookie("stranger")
         run = (await record(owner=await User.objects.aget(username="owner"))).run
-        assert not await Viewer(run).open()
-        assert not await Viewer(run, headers=stranger).open()
+        assert await Viewer(run).is_refused()
+        assert await Viewer(run, headers=stranger).is_refused()
         viewer = Viewer(run, headers=owner)
         assert await viewer.open()
         await viewer.socket.disconnect()
 
     async def test_nobody_sees_what_belongs_to_nobody(self) -> None:
         run = (await record()).run
-        assert not await Viewer(run).open()
-        assert not await Viewer(run, headers=await self.cookie("owner")).open()
+        assert await Viewer(run).is_refused()
+        assert await Viewer(run, headers=await self.cookie("owner")).is_refused()
 
 
 @pytest.mark.parametrize(

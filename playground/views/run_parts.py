@@ -132,6 +132,9 @@ def wire(request: HttpRequest, pk: str) -> HttpResponse:
 @require_safe
 async def wire_text(request: HttpRequest, pk: str) -> StreamingHttpResponse:
     """Everything that crossed the wire, byte for byte, as a download."""
+    # Django compresses every piece of an asynchronous reply as a gzip file of its own, and
+    # browsers read only the first; the GZip middleware goes by this header.
+    request.META.pop("HTTP_ACCEPT_ENCODING", None)
     user = await request.auser()
     run: Run = await aget_object_or_404(Run.objects.owned_by(user), pk=pk)
     response = StreamingHttpResponse(_wire_bytes(run), content_type="text/plain; charset=utf-8")

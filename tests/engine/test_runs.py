@@ -171,6 +171,7 @@ async def test_more_runs_than_the_limit_are_refused(begin: Begin, settings: Any)
         await task
         await late.arefresh_from_db()
         assert (late.state, late.problem["limit"]) == ("refused", "max_runs")
+        await server.asked.wait()
         await engine.cancel(run)
     assert len(server.requests) == 1
 

@@ -42,7 +42,8 @@ class Recording:
 
     def add(self, *frames: Frame) -> None:
         """Store the frames in one batch; the run's counts follow."""
-        self._driver._take(self._writer, frames)
+        numbered = self._writer.number(frames)
+        self._driver._put(self._writer, self._driver._read(numbered))
         self._flush()
 
     def end(self, state: str = "completed") -> Run:

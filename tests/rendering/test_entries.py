@@ -12,8 +12,9 @@ from hypothesis import settings as hypothesis
 
 from playground.protocols import events as ev
 from playground.protocols.frames import Frame, FrameKind
+from playground.protocols.places import MAX_PINNED, Placer
 from playground.rendering.cards import card_of
-from playground.rendering.entries import entry_of
+from playground.rendering.entries import Entry, entry_of
 from playground.rendering.live import render_entry
 from playground.rendering.pretty import pretty
 from playground.rendering.rows import payload_of, row_of
@@ -26,8 +27,12 @@ TAGS = frozenset(
 )  # fmt: skip
 
 
+def entry_at(event: ev.Event, part: int = 0) -> Entry | None:
+    return entry_of(event, part, Placer().place(event))
+
+
 def render(event: ev.Event) -> str:
-    entry = entry_of(event, 0)
+    entry = entry_at(event)
     assert entry
     return render_entry(entry)
 
@@ -45,7 +50,7 @@ def test_every_item_has_a_card_of_text(item: Any) -> None:
 @hypothesis(max_examples=300, deadline=None)
 @given(events)
 def test_every_event_is_shown_and_inert(event: ev.Event) -> None:
-    entry = entry_of(event, 3)
+    entry = entry_at(event, 3)
     if entry is None:
         assert isinstance(event, ev.Started | ev.Completed | ev.Note)
         return
@@ -122,13 +127,21 @@ def test_each_kind_shows_what_it_has(event: ev.Event, words: str) -> None:
 
 
 def test_a_summary_is_pinned_and_progress_is_no_entry() -> None:
-    summary = entry_of(ev.Text(1, "All in all", kind="summary"), 0)
+    summary = entry_at(ev.Text(1, "All in all", kind="summary"))
     assert summary
     assert summary.pinned
     assert summary.template == "summary"
-    assert entry_of(ev.Started(1, {}), 0) is None
-    assert entry_of(ev.Completed(1), 0) is None
-    assert entry_of(ev.Note(1, "end"), 0) is None
+    assert entry_at(ev.Started(1, {})) is None
+    assert entry_at(ev.Completed(1)) is None
+    assert entry_at(ev.Note(1, "end")) is None
+
+
+def test_so_many_summaries_are_pinned_and_no_more() -> None:
+    placer = Placer()
+    event = ev.Text(1, "In short", kind="summary")
+    entries = [entry_of(event, 0, placer.place(event)) for _ in range(MAX_PINNED + 2)]
+    assert [entry.pinned for entry in entries if entry] == [True] * MAX_PINNED + [False] * 2
+    assert {entry.template for entry in entries if entry} == {"summary"}
 
 
 def test_a_redirect_elsewhere_than_the_web_has_no_link() -> None:

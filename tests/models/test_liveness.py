@@ -1,0 +1,92 @@
+"""Which unfinished runs are still being driven."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from playground.models import RunState, liveness
+from playground.models.liveness import SILENCE, driven_here, mark_interrupted, this_driver
+from tests.rendering.recording import CALL, HEAD, OPEN, Recording, result
+
+HOST = socket.gethostname()
+
+
+def driver(pid: int, start: str) -> str:
+    return f"{HOST}:{pid}:{start}"
+
+
+@pytest.fixture(scope="module")
+def dead_pid() -> int:
+    """The number of a process that was and is no more."""
+    process = subprocess.Popen([sys.executable, "-c", ""])
+    process.wait()
+    return process.pid
+
+
+@pytest.mark.django_db
+class TestMarking:
+    def state_after(self, name: str, **fields: object) -> str:
+        fields = {"state": "streaming", "alive_at": timezone.now(), **fields}
+        run = Recording(driver=name, **fields).run
+        mark_interrupted()
+        run.refresh_from_db()
+        return run.state
+
+    def test_a_process_that_is_gone(self, dead_pid: int) -> None:
+        assert self.state_after(driver(dead_pid, "123")) == "interrupted"
+
+    def test_this_process(self) -> None:
+        assert self.state_after(this_driver()) == "streaming"
+
+    def test_a_process_that_got_the_number_of_a_dead_one(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(liveness, "_started", lambda pid: "2")
+        assert self.state_after(driver(os.getpid(), "2")) == "streaming"
+        assert self.state_after(driver(os.getpid(), "1")) == "interrupted"
+
+    def test_a_process_of_somebody_else(self) -> None:
+        """Its number is in use and cannot be signalled: only its start is compared."""
+        assert self.state_after(driver(1, liveness._started(1))) == "streaming"
+
+    @pytest.mark.parametrize("name", ["", "elsewhere:1:1", "garbage", f"{HOST}:x:1", "::", HOST])
+    def test_what_cannot_be_known_is_left_alone_while_it_shows_signs_of_life(
+        self, name: str
+    ) -> None:
+        assert self.state_after(name) == "streaming"
+
+    def test_this_process_knows_what_it_drives(self, dead_pid: int) -> None:
+        """Also after the machine was asleep, or with an event loop that was busy."""
+        long_ago = timezone.now() - timedelta(days=1)
+        run = Recording(driver=this_driver(), state="streaming", alive_at=long_ago).run
+        driven_here.add(run.pk)
+        try:
+            assert mark_interrupted() == 0
+        finally:
+            driven_here.discard(run.pk)
+        assert mark_interrupted() == 1
+
+    def test_silence_is_death_wherever_it_ran(self) -> None:
+        long_ago = timezone.now() - SILENCE - timedelta(seconds=1)
+        assert self.state_after("elsewhere:1:1", alive_at=long_ago) == "interrupted"
+        lately = timezone.now() - SILENCE / 2
+        assert self.state_after("elsewhere:1:1", alive_at=lately) == "streaming"
+
+    @pytest.mark.parametrize("state", [s.value for s in RunState])
+    def test_only_unfinished_runs_are_marked(self, dead_pid: int, state: str) -> None:
+        after = self.state_after(driver(dead_pid, "1"), state=state)
+        assert after == (state if RunState(state).is_final else "interrupted")
+
+    def test_frames_stay_and_the_number_of_runs_is_told(self, dead_pid: int) -> None:
+        recording = Recording(driver=driver(dead_pid, "1"), alive_at=timezone.now())
+        recording.add(CALL, OPEN, HEAD, result(0))
+        assert mark_interrupted() == 1
+        assert mark_interrupted() == 0
+        assert [frame.seq for frame in recording.run.read_frames()] == [1, 2, 3, 4]
