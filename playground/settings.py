@@ -70,6 +70,7 @@ INSTALLED_APPS = [
     "django.contrib.contenttypes",
     "django.contrib.sessions",
     "django.contrib.messages",
+    "django.contrib.humanize",
     "servestatic.runserver_nostatic",
     "django.contrib.staticfiles",
     "django_htmx",

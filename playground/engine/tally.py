@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from playground.protocols.events import Event, Result, Started
+from playground.protocols.events import Event, Failure, Result, Started
 from playground.protocols.frames import BODY_KINDS, Frame, FrameKind
 from playground.protocols.places import Place, Placer
 
@@ -18,7 +18,8 @@ class Tally:
         self._highest = -1
         self._places = {Place.ENTRY: 0, Place.PINNED: 0, Place.NONE: 0}
         #: Columns of the run, by name. Moments are in µs since the first call.
-        self.columns: dict[str, Any] = {"events": 0, "results": 0, "bytes": 0, "entries": 0}
+        self.columns: dict[str, Any] = {"events": 0, "results": 0, "bytes": 0}
+        self.columns |= {"entries": 0, "failures": 0}
 
     def add(self, readings: Sequence[tuple[Frame, Sequence[Event]]]) -> dict[str, Any]:
         """Count frames with their events; returns what the batch's own columns say of them."""
@@ -38,7 +39,9 @@ class Tally:
         columns = self.columns
         columns["events"] += 1
         self._places[self._placer.place(event)] += 1
-        if type(event) is Result:
+        if type(event) is Failure:
+            columns["failures"] += 1
+        elif type(event) is Result:
             columns["results"] += 1
             if event.index is not None:
                 if event.index < self._highest:

@@ -94,6 +94,8 @@ class Run(models.Model):
     bytes = models.PositiveBigIntegerField(default=0)
     events = models.PositiveIntegerField(default=0)
     results = models.PositiveIntegerField(default=0)
+    #: Failures that the agent reported, also those after which it went on.
+    failures = models.PositiveIntegerField(default=0)
     #: What the thread shows, the pinned included.
     entries = models.PositiveIntegerField(default=0)
     #: Whether a result came after one with a higher `index` (NLWeb 0.55 section 6.1 allows it).

@@ -43,6 +43,8 @@ def word_of(run: Run) -> str:
     """The one word (or three) that says how it stands."""
     if run.state == RunState.COMPLETED:
         if run.outcome == "answer":
+            if run.failures:
+                return "Complete, 1 failure" if run.failures == 1 else "Complete, with failures"
             return "Complete" if run.entries else "Complete but empty"
         return {
             "elicitation": "The agent asks",

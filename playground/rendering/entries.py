@@ -65,8 +65,10 @@ def _text(event: Any) -> dict[str, Any]:
 
 def _promise(event: Any) -> dict[str, Any]:
     progress = event.progress
-    percent = None if progress is None else round(max(0.0, min(1.0, progress)) * 100)
-    return {"percent": percent}
+    if progress is None or 0 <= progress <= 1:
+        return {"percent": None if progress is None else round(progress * 100)}
+    # What an agent sends beyond the scale is shown as it came, and no bar can draw it.
+    return {"percent": None, "beyond": words(progress, 20)}
 
 
 def _redirect(event: Any) -> dict[str, Any]:

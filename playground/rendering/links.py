@@ -17,6 +17,6 @@ def safe_url(value: Any) -> str | None:
         parts = urlsplit(value)
     except ValueError:
         return None
-    if parts.scheme.lower() not in {"http", "https"} or not parts.hostname:
+    if parts.scheme.lower() not in {"http", "https"} or not parts.hostname or "@" in parts.netloc:
         return None
     return value

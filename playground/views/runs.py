@@ -6,7 +6,7 @@ from asgiref.sync import sync_to_async
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import aget_object_or_404, redirect, render
 from django.views.decorators.http import require_POST
-from django_htmx.http import push_url, retarget
+from django_htmx.http import push_url, reswap, retarget
 
 from playground import engine
 from playground.models import Run
@@ -35,7 +35,7 @@ def _record(request: HttpRequest) -> HttpResponse | tuple[Run, Target, list[str]
     if composed.draft is None or composed.errors:
         problems = {"problems": composed.errors or composed.problems}
         response = render(request, "compose/problems.html", problems, status=422)
-        return retarget(response, "#compose-problems")
+        return reswap(retarget(response, "#compose-problems"), "innerHTML")
     run = engine.create_run(composed.draft, request.user)
     return run, composed.draft.target, composed.draft.secrets
 
