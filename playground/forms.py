@@ -36,7 +36,9 @@ def read_document(text: str) -> dict[str, Any]:
             f"The document is nested more than {settings.RUN_LIMITS.max_depth} deep."
         )
     try:
-        document = json.loads(text, parse_constant=_no_number, parse_float=_finite)
+        document = json.loads(
+            text, parse_constant=_no_number, parse_float=_finite, object_pairs_hook=_unique
+        )
     except json.JSONDecodeError as error:
         place = f"Line {error.lineno}, column {error.colno}"
         raise forms.ValidationError(f"{place}: {error.msg}.") from None
@@ -47,6 +49,16 @@ def read_document(text: str) -> dict[str, Any]:
     if not isinstance(document, dict):
         raise forms.ValidationError("The request must be a JSON object.")
     return document
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object, each of whose names stands there once: of two, only one could be sent."""
+    found: dict[str, Any] = {}
+    for name, value in pairs:
+        if name in found:
+            raise forms.ValidationError(f"“{name}” is given twice in the same object.")
+        found[name] = value
+    return found
 
 
 def _no_number(name: str) -> float:

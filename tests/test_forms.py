@@ -80,3 +80,8 @@ def test_the_form_shows_what_was_stored_or_typed() -> None:
     assert field.prepare_value("[typed") == "[typed"
     assert field.prepare_value(None) == "[]"
     assert field.clean('[["A", "1"]]') == [["A", "1"]]
+
+
+def test_a_name_that_is_given_twice_is_named() -> None:
+    with pytest.raises(ValidationError, match="“site” is given twice"):
+        read_document('{"query": {"text": "a", "site": "x", "site": "y"}}')
