@@ -109,7 +109,7 @@ def test_planted_markup_stays_text(make: Any, hostile: str) -> None:
         (ev.Text(1, "Whisk the eggs.", kind="instruction", raw={"step": 2}), "instruction 2"),
         (ev.Text(1, "Whisk the eggs."), "Whisk the eggs."),
         (ev.Promise(1, "tok-1", 90.0, "", 0.25), "25 %"),
-        (ev.Promise(1, "tok-1", 90.0, "", 7.0), "100 %"),
+        (ev.Promise(1, "tok-1", 90.0, "", 7.0), "7.0, which is not between 0 and 1"),
         (ev.Promise(1, "tok-1"), "The answer will come later."),
         (ev.Failure(1, "NO_RESULTS", "Nothing found."), "NO_RESULTS"),
         (ev.Elicitation(1, "For how many?", (ev.Question("n", "Guests", "number", ("2", "4")),)),
