@@ -18,6 +18,8 @@ from typing import NamedTuple
 _BLOCK_END = re.compile(rb"[\r\n](?:(?<=\r)\n)?+(?:\r\n?|\n)")
 #: Complete comment lines at the start of a block, blank lines between them included.
 _COMMENTS = re.compile(rb"(?:\xef\xbb\xbf)?(?:[\r\n]*+:[^\r\n]*+\r?\n)+")
+#: Where a complete comment is looked for with every chunk; a longer one waits for its blank line.
+_HEARTBEAT = 4096
 _LINE = re.compile(rb"[^\r\n]+")
 _LINE_END = re.compile(r"\r\n|\n|\r")
 _STREAM_START = re.compile(rb"\s*(?:\xef\xbb\xbf)?(?:(?:data|event|id|retry):|:)")
@@ -100,7 +102,9 @@ class Splitter:
 
     def _may_end(self, searched: int) -> bool:
         """Whether the unfinished block ends somewhere: cheap, before it is copied."""
-        return bool(_BLOCK_END.search(self._rest, searched) or _COMMENTS.match(self._rest))
+        if _BLOCK_END.search(self._rest, searched):
+            return True
+        return bool(_COMMENTS.match(self._rest, 0, _HEARTBEAT))
 
     def _check_lines(self, data: bytes) -> None:
         for line in _LINE.finditer(data):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import httpx
 import httpx_sse
 import pytest
@@ -267,3 +269,17 @@ class TestProperties:
             if message.data
         ]
         assert ours == theirs
+
+
+def test_a_long_comment_is_not_read_again_with_every_piece() -> None:
+    """Against the same pieces after a line that is no comment."""
+
+    def cost(start: bytes) -> float:
+        splitter = sse.Splitter(2 * 1024 * 1024)
+        splitter.feed(start + b"x" * 1024 * 1024 + b"\r")
+        started = time.process_time()
+        for _ in range(1000):
+            assert splitter.feed(b"a\r") == []
+        return time.process_time() - started
+
+    assert cost(b":") < 20 * cost(b"x")
