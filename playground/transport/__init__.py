@@ -17,7 +17,7 @@ use `check_url`; nothing in `protocols`, `conformance` or `consumers` does.
 """
 
 from playground.transport.policy import Policy, Refusal, check_url
-from playground.transport.reference import standard_client
+from playground.transport.reference import NotAStreamError, standard_client
 from playground.transport.transport import Transport
 
-__all__ = ["Policy", "Refusal", "Transport", "check_url", "standard_client"]
+__all__ = ["NotAStreamError", "Policy", "Refusal", "Transport", "check_url", "standard_client"]

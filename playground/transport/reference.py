@@ -6,11 +6,18 @@ import httpx
 from httpx_sse import EventSource, ServerSentEvent, SSEError
 
 
+class NotAStreamError(Exception):
+    """A standard client refuses the reply for its media type; the text is its own."""
+
+
 def standard_client(content_type: str, body: bytes) -> list[ServerSentEvent]:
-    """The events that httpx-sse reads from `body`; none if it does not take it for a stream."""
-    headers = {"Content-Type": content_type}
+    """The events that httpx-sse reads from `body`, given the reply's `Content-Type`.
+
+    Raises `NotAStreamError` where httpx-sse raises: for anything but `text/event-stream`.
+    """
+    headers = [(b"Content-Type", content_type.encode("utf-8", "replace"))]
     response = httpx.Response(200, headers=headers, content=body)
     try:
         return list(EventSource(response).iter_sse())
-    except SSEError:
-        return []
+    except SSEError as error:
+        raise NotAStreamError(str(error)) from error

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from playground.transport import standard_client
+import pytest
+
+from playground.transport import NotAStreamError, standard_client
 
 STREAM = "text/event-stream"
 
@@ -26,6 +28,12 @@ def test_separators_inside_data_do_not_split() -> None:
     assert [event.data for event in events] == [data]
 
 
-def test_another_media_type_is_no_stream() -> None:
-    assert standard_client("text/plain", b"data: 1\n\n") == []
-    assert standard_client("", b"data: 1\n\n") == []
+@pytest.mark.parametrize("media_type", ["text/plain", "application/json", "", "bad type"])
+def test_another_media_type_is_an_error_there(media_type: str) -> None:
+    with pytest.raises(NotAStreamError) as caught:
+        standard_client(media_type, b"data: 1\n\n")
+    assert "text/event-stream" in str(caught.value)
+
+
+def test_parameters_of_the_media_type_do_not_matter() -> None:
+    assert standard_client(STREAM + "; charset=utf-8", b"data: 1\n\n")
