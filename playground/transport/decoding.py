@@ -10,6 +10,8 @@ import zlib
 from typing import Protocol
 
 _GZIP, _ZLIB, _RAW = 16 + zlib.MAX_WBITS, zlib.MAX_WBITS, -zlib.MAX_WBITS
+#: Members of a gzip body that are read in one step: thousands of empty ones fit into a read.
+_MEMBERS = 16
 
 
 class DecodeError(Exception):
@@ -25,10 +27,15 @@ class Decoder(Protocol):
     """Undoes a content coding (RFC 9110, section 8.4.1)."""
 
     def decode(self, data: bytes, limit: int) -> bytes:
-        """At most `limit` (> 0) bytes of what `data` yields. Raises `DecodeError`.
+        """At most `limit` (> 0) bytes of what `data` yields, after what was left before it.
 
-        A result of `limit` bytes means that there may be more: do not go on.
+        Ask again with no data as long as `pending`. Raises `DecodeError`.
         """
+        ...
+
+    @property
+    def pending(self) -> bool:
+        """Whether there may be more without more data."""
         ...
 
     @property
@@ -42,15 +49,28 @@ class Identity:
 
     complete = True
 
+    def __init__(self) -> None:
+        #: A view: taking pieces off a long one must not copy the rest each time.
+        self._rest = memoryview(b"")
+
+    @property
+    def pending(self) -> bool:
+        """Whether some of the data is left."""
+        return bool(self._rest)
+
     def decode(self, data: bytes, limit: int) -> bytes:
-        """`data`, cut at `limit`."""
-        return data[:limit]
+        """At most `limit` bytes of what is there."""
+        if not self._rest and len(data) <= limit:
+            return data
+        rest = memoryview(bytes(self._rest) + data) if data else self._rest
+        self._rest = rest[limit:]
+        return bytes(rest[:limit])
 
 
 class Unknown:
     """A coding that nobody here can undo."""
 
-    complete = True
+    complete, pending = True, False
 
     def __init__(self, coding: str) -> None:
         self._coding = coding
@@ -69,6 +89,15 @@ class Inflate:
         #: The first bytes of deflate data, which tell whether they have a zlib header.
         self._start: bytes | None = b"" if wbits == _ZLIB else None
         self._begun = False
+        #: Compressed data that was not looked at yet.
+        self._rest = b""
+        #: Whether zlib may hold more of what it has read already.
+        self._full = False
+
+    @property
+    def pending(self) -> bool:
+        """Whether there may be more without more data."""
+        return self._full or bool(self._rest)
 
     @property
     def complete(self) -> bool:
@@ -90,18 +119,24 @@ class Inflate:
 
     def _members(self, data: bytes, limit: int) -> bytes:
         parts: list[bytes] = []
-        while data and limit > 0:
+        rest, self._rest = self._rest + data, b""
+        for _ in range(_MEMBERS):
+            if not (rest or self._full) or not limit:
+                break
             if self._inflate.eof:
                 self._inflate = zlib.decompressobj(self._wbits)
             backup = self._inflate.copy()
             try:
-                parts.append(self._inflate.decompress(data, limit))
+                parts.append(self._inflate.decompress(rest, limit))
             except zlib.error as error:
                 # zlib keeps what it had when it met the error: go there again to get it.
-                parts += _salvage(backup, data, limit)
+                parts += _salvage(backup, rest, limit)
+                self._full = False
                 raise DecodeError(str(error), b"".join(parts)) from error
             limit -= len(parts[-1])
-            data = self._inflate.unused_data
+            rest = self._inflate.unconsumed_tail or self._inflate.unused_data
+            self._full = not limit and not self._inflate.eof
+        self._rest = rest
         return b"".join(parts)
 
 

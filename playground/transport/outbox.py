@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+from collections import deque
 
 from playground.protocols.frames import Frame
 
 #: Frames and bytes that wait before the reading of the network pauses.
 _FRAMES, _BYTES = 5_000, 4 * 1024 * 1024
+#: Frames and bytes of one list: what whoever takes them can work on without a pause.
+_LIST_FRAMES, _LIST_BYTES = 500, 256 * 1024
 
 
 class Outbox:
-    """A list of frames that one task fills and another takes as a whole."""
+    """Frames that one task puts in and another takes out, a list at a time."""
 
     def __init__(self) -> None:
-        self._frames: list[Frame] = []
+        self._frames: deque[Frame] = deque()
         self._bytes = 0
         self._closed = False
         self._filled = asyncio.Event()
@@ -34,13 +37,29 @@ class Outbox:
             await self._taken.wait()
 
     async def take(self) -> list[Frame]:
-        """All frames that are waiting; waits for the first. Empty once closed."""
+        """Frames that are waiting, a bounded list of them; waits for the first.
+
+        Empty once closed and empty. Others get their turn even if nobody has to wait.
+        """
+        if self._frames:
+            await asyncio.sleep(0)
         while not self._frames and not self._closed:
             self._filled.clear()
             await self._filled.wait()
-        frames, self._frames, self._bytes = self._frames, [], 0
+        return self.take_now()
+
+    def take_now(self) -> list[Frame]:
+        """As `take`, without waiting: empty if nothing is there."""
+        taken: list[Frame] = []
+        size, frames = 0, self._frames
+        while frames and len(taken) < _LIST_FRAMES:
+            size += len(frames[0].data)
+            if taken and size > _LIST_BYTES:
+                break
+            taken.append(frames.popleft())
+        self._bytes -= sum(len(frame.data) for frame in taken)
         self._taken.set()
-        return frames
+        return taken
 
     def close(self) -> None:
         """Nothing more will be put."""

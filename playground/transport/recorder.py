@@ -5,7 +5,7 @@ Every byte that arrives ends up in exactly one frame, up to the limit that ends 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from playground.limits import Limits
@@ -14,13 +14,14 @@ from playground.protocols.sse import Block, LineTooLongError, Splitter, is_event
 from playground.transport import explain
 from playground.transport.decoding import DecodeError, decoder_for
 from playground.transport.explain import CallError
-from playground.transport.redaction import Redactor
+from playground.transport.redaction import Pieces, Redactor
 
 #: Enough for a byte order mark and the longest field name with its colon.
 _ENOUGH = 9
 #: White space at the start of a body is kept waiting up to here.
 _MOST = 1024
-#: Compressed data can yield a thousand times its size at once.
+#: Bytes, decompressed, that are worked on at once: compressed data can yield a thousand times
+#: its size, and a slice can hold ten thousand events.
 _SLICE = 64 * 1024
 
 
@@ -39,7 +40,11 @@ class Budget:
 
 
 class Recorder:
-    """Makes frames of one response body. `emit` takes lists of frames, in order."""
+    """Makes frames of one response body. `emit` takes lists of frames, in order.
+
+    `process` and `finish` work in steps, so that others get their turn in between. Whoever
+    stops in the middle can go on later with `finish`: nothing is lost.
+    """
 
     def __init__(
         self,
@@ -60,48 +65,54 @@ class Recorder:
         #: The first bytes, while it is open whether they begin an event stream.
         self._start = b""
         self._is_stream: bool | None = None
-        #: End of the last body frame, held back while it may be the beginning of a secret.
-        self._held = b""
-        self._over = False
+        self._pieces = Pieces(redactor)
+        #: No more is read, and all that was read has become frames.
+        self._closed = self._over = False
 
     def add(self, chunk: bytes) -> None:
         """Take a chunk as it came; `process` reads it."""
         self._chunks.append(chunk)
 
-    def process(self, at_us: int) -> None:
-        """Emit frames for all chunks taken, which arrived at `at_us`.
+    def process(self, at_us: int) -> Iterator[None]:
+        """Emit frames for all chunks taken, which arrived at `at_us`, a slice for each step.
 
         Raises `CallError` at a limit or at undecodable data; what came before is emitted.
         """
-        if not self._chunks or self._over:
-            return
-        data = self._chunks[0] if len(self._chunks) == 1 else b"".join(self._chunks)
+        data = b"".join(self._chunks)
         self._chunks.clear()
-        room, problem = self._budget.bytes_left, None
-        try:
-            data = self._decoder.decode(data, room + 1)
-        except DecodeError as error:
-            data, problem = error.readable, explain.undecodable(self._encoding, str(error))
-        if len(data) > room:
-            data, problem = data[:room], explain.too_much("max_bytes", self._budget.limits)
-        self._budget.bytes_left -= len(data)
-        # In slices, so that the limit on frames stops a flood before it fills the memory.
-        for start in range(0, len(data), _SLICE):
-            self._take(data[start : start + _SLICE], at_us)
-        if problem:
-            raise CallError(problem)
+        while (data or self._decoder.pending) and not self._closed:
+            self._slice(data, at_us)
+            data = b""
+            yield
 
-    def finish(self, at_us: int, *, clean: bool) -> None:
+    def finish(self, at_us: int, *, clean: bool) -> Iterator[None]:
         """Emit what is left; `clean` if the body ended the way its framing says.
 
         Raises `CallError` like `process`, and for compressed data that ends too early.
         """
         try:
-            self.process(at_us)
-        finally:
+            yield from self.process(at_us)
+        except CallError:
             self._flush(at_us)
-        if clean and not self._decoder.complete:
+            raise
+        self._flush(at_us)
+        if clean and not self._closed and not self._decoder.complete:
             raise CallError(explain.cut_compressed(self._encoding))
+
+    def _slice(self, data: bytes, at_us: int) -> None:
+        """Decode and record the next slice."""
+        room, problem = self._budget.bytes_left, None
+        try:
+            data = self._decoder.decode(data, min(_SLICE, room + 1))
+        except DecodeError as error:
+            data, problem = error.readable, explain.undecodable(self._encoding, str(error))
+        if len(data) > room:
+            data, problem = data[:room], explain.too_much("max_bytes", self._budget.limits)
+        self._budget.bytes_left -= len(data)
+        self._closed = problem is not None
+        self._take(data, at_us)
+        if problem:
+            raise CallError(problem)
 
     def _take(self, data: bytes, at_us: int) -> None:
         if self._is_stream is None:
@@ -123,12 +134,12 @@ class Recorder:
             # blocks that were complete, is the line that is too long.
             rest = (self._splitter.flush() + data)[sum(len(block.data) for block in done) :]
             self._blocks(done, at_us)
-            self._one(FrameKind.TAIL, self._redactor.data(rest), at_us)
-            self._over = True
+            self._one(FrameKind.TAIL, self._redactor.reply(rest), at_us)
+            self._closed = self._over = True
             raise CallError(explain.too_much("max_line", self._budget.limits)) from None
 
     def _blocks(self, blocks: list[Block], at_us: int) -> None:
-        redact = self._redactor.data if self._redactor else None
+        redact = self._redactor.reply if self._redactor else None
         frames = [
             Frame(
                 0,
@@ -144,9 +155,7 @@ class Recorder:
         self._send(frames)
 
     def _body(self, data: bytes, at_us: int) -> None:
-        if self._redactor:
-            data, self._held = self._redactor.split(self._held + data)
-        self._one(FrameKind.BODY, data, at_us)
+        self._one(FrameKind.BODY, self._pieces.add(data) if self._redactor else data, at_us)
 
     def _one(self, kind: FrameKind, data: bytes, at_us: int) -> None:
         if data:
@@ -158,7 +167,7 @@ class Recorder:
         self._budget.frames_left -= min(room, len(frames))
         self._emit(frames[:room])
         if len(frames) > room:
-            self._over = True
+            self._closed = self._over = True
             raise CallError(explain.too_much("max_frames", self._budget.limits))
 
     def _flush(self, at_us: int) -> None:
@@ -172,8 +181,8 @@ class Recorder:
             else:
                 self._body(self._start, at_us)
         self._over = True
-        self._one(FrameKind.TAIL, self._redactor.data(self._splitter.flush()), at_us)
-        self._one(FrameKind.BODY, self._held, at_us)
+        self._one(FrameKind.TAIL, self._redactor.reply(self._splitter.flush()), at_us)
+        self._one(FrameKind.BODY, self._pieces.end(), at_us)
 
 
 def _undecided(start: bytes) -> bool:

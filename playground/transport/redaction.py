@@ -1,43 +1,72 @@
 """Secrets out of everything that is recorded, before it is recorded.
 
-Two rules: the values of known secrets vanish wherever they turn up, and headers that carry
-credentials by their name lose their value whether it is a known secret or not.
+Three rules: the values of known secrets vanish wherever they turn up; headers that carry
+credentials by their name lose their value whether it is a known secret or not; and what the
+protocol says an agent sends by mistake is masked in every part of its reply.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable
 from urllib.parse import quote, quote_plus
 
 #: What stands where a secret stood.
 MASK = "••••••"
 _MASK = MASK.encode()
-#: Shorter values would blot out ordinary text.
-_SHORTEST = 4
+#: Shorter values would blot out ordinary text: of what is known to be a secret, and of what
+#: is only taken for one because of its header's name.
+_SHORTEST, _SHORTEST_GUESS = 4, 8
+#: How much of a body that was shown is looked at again with the next piece.
+_CONTEXT = 1024
 
-_CREDENTIAL = re.compile(
-    r"^(?:proxy-)?authorization$|^cookie2?$|key|token|secret|password|auth", re.I
+#: Words that make a header a credential.
+_CREDENTIAL_WORDS = frozenset(
+    "accesskey accesstoken apikey auth authorization authtoken cookie cookie2 credential "
+    "credentials jwt key keys passphrase passwd password secret secretkey secrets session "
+    "sessionid signature token tokens".split()
 )
-_SET_COOKIE_LINE = re.compile(r"(?im)^(set-cookie2?[ \t]*:)[^\r\n]*")
+#: Made of such words, and needed to understand what happens.
+_NO_CREDENTIALS = frozenset({"mcp-session-id"})
+_SET_COOKIE = re.compile(r"(?i)(set-cookie2?[ \t]*:)[^\r\n]*")
 
 
 def is_credential(header: str) -> bool:
-    """Whether a request header carries a credential, by its name."""
-    return bool(_CREDENTIAL.search(header))
+    """Whether a request header carries a credential, by the words of its name."""
+    name = header.lower()
+    return name not in _NO_CREDENTIALS and not _CREDENTIAL_WORDS.isdisjoint(re.split("[-_]", name))
+
+
+def credentials(headers: Iterable[tuple[str, str]]) -> set[str]:
+    """The values of headers that are credentials by name, with and without their scheme."""
+    values = {value.strip() for name, value in headers if is_credential(name)}
+    return values | {value.partition(" ")[2].strip() for value in values}
 
 
 class Redactor:
-    """Replaces secrets, as they are and as JSON and URLs write them."""
+    """Replaces secrets, as they are and as JSON and URLs write them.
 
-    def __init__(self, secrets: Sequence[str] = ()) -> None:
-        known = {form for secret in secrets for form in _forms(secret)}
+    `guessed` are values that are only taken for secrets: of these the shorter ones stay.
+    `mask` is what the protocol does to the bytes of a reply.
+    """
+
+    def __init__(
+        self,
+        secrets: Iterable[str] = (),
+        *,
+        guessed: Iterable[str] = (),
+        mask: Callable[[bytes], bytes] | None = None,
+    ) -> None:
+        known = {secret for secret in secrets if len(secret) >= _SHORTEST}
+        known |= {value for value in guessed if len(value) >= _SHORTEST_GUESS}
+        forms = {form for secret in known for form in _forms(secret)}
         # Longest first: a secret that contains another one must go as a whole.
-        self._forms = sorted(known, key=len, reverse=True)
+        self._forms = sorted(forms, key=len, reverse=True)
+        self.mask = mask
 
     def __bool__(self) -> bool:
-        return bool(self._forms)
+        return bool(self._forms or self.mask)
 
     def data(self, data: bytes) -> bytes:
         """`data` without secrets."""
@@ -46,10 +75,15 @@ class Redactor:
                 data = data.replace(form, _MASK)
         return data
 
+    def reply(self, data: bytes) -> bytes:
+        """A block of a reply, or what else is whole, without secrets and masked."""
+        data = self.data(data)
+        return self.mask(data) if self.mask else data
+
     def text(self, text: str) -> str:
-        """`text` without secrets and without the values of cookies being set."""
-        clean = self.data(text.encode("utf-8", "surrogatepass")).decode("utf-8", "replace")
-        return _SET_COOKIE_LINE.sub(rf"\1 {MASK}", clean)
+        """`text`, which may quote a reply, without secrets and values of cookies being set."""
+        clean = self.reply(text.encode("utf-8", "surrogatepass")).decode("utf-8", "replace")
+        return _SET_COOKIE.sub(rf"\1 {MASK}", clean)
 
     def split(self, data: bytes) -> tuple[bytes, bytes]:
         """`data` as the part that can be shown and a rest that may begin a secret.
@@ -72,13 +106,59 @@ class Redactor:
         ]
 
 
+class Pieces:
+    """The pieces of one body as they may be shown, however it was cut.
+
+    Once the mask has found something, the rest of the body is kept back to the end and masked
+    as one, so that a key in two pieces is found. What cannot be found: a key that was shown in
+    full before anything in the body gave it away.
+    """
+
+    def __init__(self, redactor: Redactor) -> None:
+        self._redactor = redactor
+        #: The end of what was taken, which may be the beginning of a secret.
+        self._held = b""
+        #: The end of what was shown.
+        self._shown = b""
+        self._kept: bytearray | None = None
+
+    def add(self, data: bytes) -> bytes:
+        """What of the body can be shown now that `data` has come."""
+        data, self._held = self._redactor.split(self._held + data)
+        return self._pass(data)
+
+    def end(self) -> bytes:
+        """The rest, when nothing more will come."""
+        data, self._held = self._pass(self._held), b""
+        mask, kept = self._redactor.mask, self._kept
+        if mask is None or not kept:
+            return data
+        self._kept = bytearray()
+        masked = mask(self._shown + kept)
+        # Where the mask has written the whole anew, its rest cannot be told.
+        return masked.removeprefix(self._shown) if masked.startswith(self._shown) else _MASK
+
+    def _pass(self, data: bytes) -> bytes:
+        mask = self._redactor.mask
+        if mask is None or not data:
+            return data
+        if self._kept is None:
+            known = self._shown + data
+            if mask(known) == known:
+                self._shown = known[-_CONTEXT:]
+                return data
+            self._kept = bytearray()
+        self._kept += data
+        return b""
+
+
 def _forms(secret: str) -> set[bytes]:
     """How a secret may be written: plain, in JSON, in a URL."""
-    if len(secret) < _SHORTEST:
-        return set()
+    in_json = json.dumps(secret)[1:-1]
     written = {
         secret,
-        json.dumps(secret)[1:-1],
+        in_json,
+        in_json.replace("/", "\\/"),
         json.dumps(secret, ensure_ascii=False)[1:-1],
         quote(secret, safe=""),
         quote_plus(secret),
@@ -88,7 +168,9 @@ def _forms(secret: str) -> set[bytes]:
 
 def _overlap(data: bytes, form: bytes) -> int:
     """How many bytes at the end of `data` are the beginning of `form`."""
-    for length in range(min(len(form) - 1, len(data)), 0, -1):
-        if data.endswith(form[:length]):
-            return length
+    at = data.find(form[:1], max(0, len(data) - len(form) + 1))
+    while at >= 0:
+        if form.startswith(data[at:]):
+            return len(data) - at
+        at = data.find(form[:1], at + 1)
     return 0

@@ -8,10 +8,11 @@ sent, and whatever comes back is recorded.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import logging
 import ssl
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from functools import cache
 
 import httpcore
@@ -27,20 +28,24 @@ from playground.transport.explain import CallError
 from playground.transport.outbox import Outbox
 from playground.transport.policy import Policy, check_url
 from playground.transport.recorder import Budget, Recorder
-from playground.transport.redaction import Redactor
+from playground.transport.redaction import Redactor, credentials
 
 # At level DEBUG httpcore logs response heads, and nothing redacts them.
 logging.getLogger("httpcore").setLevel(logging.INFO)
 
 #: How much of the bytes that broke a reply is shown.
 _EVIDENCE = 2048
+#: Chunks that are parsed at once: one read can hold ten thousand.
+_CHUNKS = 100
 
 
 class Transport:
     """Sends the calls of one run, within one allowance of bytes, frames and time.
 
-    `redact` holds the secrets that must not turn up in any frame. `ssl_context` replaces the
-    trust in the usual certificate authorities.
+    `redact` holds the secrets that must not turn up in any frame, besides the credentials in
+    a call's headers, which are known by their names. `mask` is the protocol's say in what is
+    stored of a reply; it gets each block of a stream, the pieces of a body, and the evidence
+    of an error. `ssl_context` replaces the trust in the usual certificate authorities.
     """
 
     def __init__(
@@ -49,26 +54,32 @@ class Transport:
         limits: Limits,
         *,
         redact: Sequence[str] = (),
+        mask: Callable[[bytes], bytes] | None = None,
         ssl_context: ssl.SSLContext | None = None,
     ) -> None:
         self._policy = policy
         self._budget = Budget.of(limits)
-        self._redactor = Redactor(redact)
+        self._redact = redact
+        self._mask = mask
         self._ssl_context = ssl_context
         self._deadline: float | None = None
+        self._transfer: _Transfer | None = None
 
     async def send(self, call: Call, clock: Callable[[], int]) -> AsyncGenerator[list[Frame], None]:
-        """Make the call; yields its frames, a list for each read of the network.
+        """Make the call; yields its frames in bounded lists, as they come.
 
         CALL comes first, END or ERROR last; `clock` gives microseconds since the run's first
         call. Nothing that the network, the agent or a limit does raises: it is an ERROR
-        frame. Cancelling, or closing the generator, closes the connection at once.
+        frame. Cancelling, or closing the generator, closes the connection at once; what had
+        come by then is in `leftovers`.
         """
         loop = asyncio.get_running_loop()
         if self._deadline is None:
             self._deadline = loop.time() + self._budget.limits.total_timeout
         outbox = Outbox()
-        transfer = _Transfer(self._policy, self._budget, self._redactor, outbox, clock)
+        redactor = Redactor(self._redact, guessed=credentials(call.headers), mask=self._mask)
+        transfer = _Transfer(self._policy, self._budget, redactor, outbox, clock)
+        self._transfer = transfer
         context = self._ssl_context
         # A task of its own: a time limit must not cancel whoever reads the frames, and frames
         # pile up here while they are being saved there.
@@ -81,6 +92,15 @@ class Transport:
         finally:
             task.cancel()
             await asyncio.wait([task])
+
+    def leftovers(self) -> Iterator[list[Frame]]:
+        """Frames of the last call that had come when it was stopped, in bounded lists.
+
+        To be asked for once its generator is closed. Made on demand, from what waited to be
+        taken and from bytes that had not been read as frames yet, with the times at which
+        they came. There is no END or ERROR among them unless the call had ended before.
+        """
+        return self._transfer.leftovers() if self._transfer else iter(())
 
 
 class _Transfer:
@@ -110,14 +130,31 @@ class _Transfer:
         problem = await self._attempt(call, deadline, context)
         try:
             if self._recorder:
-                self._recorder.finish(self._tap.read_at, clean=problem is None)
+                for _ in self._recorder.finish(self._tap.read_at, clean=problem is None):
+                    await self._pause()
         except CallError as error:
             # Bytes that came before the connection broke may already have crossed a limit.
             problem = error.problem
+        self._recorder = None
         if problem is None:
             self._emit(FrameKind.END)
         else:
             self._emit(FrameKind.ERROR, self._redacted(problem).to_bytes())
+
+    def leftovers(self) -> Iterator[list[Frame]]:
+        """What nobody has taken, after the transfer was cancelled."""
+        while frames := self._outbox.take_now():
+            yield frames
+        recorder, self._recorder = self._recorder, None
+        if recorder is None:
+            return
+        # A limit that is crossed here ends what is kept; the run has its reason already.
+        with contextlib.suppress(CallError):
+            for _ in recorder.finish(self._tap.read_at, clean=False):
+                while frames := self._outbox.take_now():
+                    yield frames
+        while frames := self._outbox.take_now():
+            yield frames
 
     async def _attempt(
         self, call: Call, deadline: float, context: ssl.SSLContext | None
@@ -170,8 +207,12 @@ class _Transfer:
             ) as response,
         ):
             self._recorder = recorder = self._head(response)
+            number = 0
             async for chunk in response.aiter_stream():
                 recorder.add(chunk)
+                number += 1
+                if number % _CHUNKS == 0:
+                    await asyncio.sleep(0)
 
     def _head(self, response: httpcore.Response) -> Recorder:
         """Emit the response head; the recorder for its body."""
@@ -199,10 +240,15 @@ class _Transfer:
         self._count(FrameKind.OPEN, json.dumps({"tls": tls, "peer": self._peer}).encode())
 
     async def _before_read(self) -> None:
-        """All that was read has been parsed: frame it, and let the reader of frames catch up."""
+        """All that was read has been parsed: frame it."""
         if self._recorder:
-            self._recorder.process(self._tap.read_at)
-            await self._outbox.room()
+            for _ in self._recorder.process(self._tap.read_at):
+                await self._pause()
+
+    async def _pause(self) -> None:
+        """Let others have their turn, and the reader of frames catch up."""
+        await self._outbox.room()
+        await asyncio.sleep(0)
 
     def _count(self, kind: FrameKind, data: bytes, at_us: int | None = None) -> None:
         """Emit a frame that counts against the run's allowance."""
@@ -215,7 +261,7 @@ class _Transfer:
 
     def _evidence(self) -> str:
         """The last bytes that came, printable and without secrets."""
-        shown = self._redactor.data(self._tap.tail).decode("utf-8", "backslashreplace")
+        shown = self._redactor.reply(self._tap.tail).decode("utf-8", "backslashreplace")
         text = "".join(_printable(character) for character in shown.replace("\r\n", "\n"))
         return text[-_EVIDENCE:]
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
+from collections.abc import Iterator
 
 import pytest
 from hypothesis import given
@@ -19,13 +21,17 @@ from tests.transport.conftest import Recording
 STREAM, JSON, TEXT = "text/event-stream; charset=utf-8", "application/json", "text/plain"
 
 
+def exhaust(steps: Iterator[None]) -> int:
+    return sum(1 for _ in steps)
+
+
 def frames_of(media_type: str, pieces: list[bytes]) -> Recording:
     frames = Recording()
     recorder = Recorder(media_type, "", Budget.of(Limits()), Redactor(), frames.extend)
     for at, piece in enumerate(pieces):
         recorder.add(piece)
-        recorder.process(at)
-    recorder.finish(len(pieces), clean=True)
+        exhaust(recorder.process(at))
+    exhaust(recorder.finish(len(pieces), clean=True))
     return frames
 
 
@@ -91,8 +97,84 @@ def test_an_empty_body_has_no_frames() -> None:
     assert frames_of(JSON, [b""]) == []
 
 
+class TestSteps:
+    """However much one read yields, the work on it comes in steps."""
+
+    STREAM = b"".join(b"data: %d\n\n" % number for number in range(50_000))
+
+    @pytest.mark.parametrize("encoding", ["", "gzip"])
+    def test_each_is_bounded(self, encoding: str) -> None:
+        sent = gzip.compress(self.STREAM) if encoding else self.STREAM
+        frames = Recording()
+        recorder = Recorder(STREAM, encoding, Budget.of(Limits()), Redactor(), frames.extend)
+        recorder.add(sent)
+        before = most = 0
+        for _ in recorder.process(0):
+            most = max(most, sum(len(frame.data) for frame in frames[before:]))
+            before = len(frames)
+        exhaust(recorder.finish(0, clean=True))
+        assert 0 < most <= 64 * 1024 + 16
+        assert frames.body == self.STREAM
+
+    def test_what_was_left_when_it_was_interrupted_is_not_lost(self) -> None:
+        frames = Recording()
+        recorder = Recorder(STREAM, "gzip", Budget.of(Limits()), Redactor(), frames.extend)
+        recorder.add(gzip.compress(self.STREAM))
+        steps = recorder.process(0)
+        next(steps)
+        steps.close()
+        assert 0 < len(frames) < 50_000
+        steps = recorder.finish(0, clean=True)
+        next(steps)
+        steps.close()
+        exhaust(recorder.finish(0, clean=False))
+        assert frames.body == self.STREAM
+        assert exhaust(recorder.finish(0, clean=True)) == 0
+        assert frames.kinds == ["EVENT"] * 50_000
+
+    def test_empty_members_of_gzip_are_work_too(self) -> None:
+        frames = Recording()
+        recorder = Recorder(JSON, "gzip", Budget.of(Limits()), Redactor(), frames.extend)
+        recorder.add(gzip.compress(b"") * 1000 + gzip.compress(b"{}"))
+        assert exhaust(recorder.process(0)) > 10
+        exhaust(recorder.finish(0, clean=True))
+        assert frames.body == b"{}"
+
+
 class TestOutbox:
     FRAME = Frame(0, 0, FrameKind.EVENT, b"x" * 1024)
+
+    async def test_a_list_is_bounded(self) -> None:
+        outbox = Outbox()
+        outbox.put([self.FRAME] * 1200)
+        outbox.put([Frame(0, 1, FrameKind.BODY, b"x" * 1024 * 1024)] * 2)
+        outbox.close()
+        lists = []
+        while frames := await outbox.take():
+            lists.append(frames)
+        assert sum(map(len, lists)) == 1202
+        assert all(
+            len(frames) == 1
+            or (len(frames) <= 500 and sum(len(frame.data) for frame in frames) <= 256 * 1024)
+            for frames in lists
+        )
+
+    async def test_others_run_between_two_lists(self) -> None:
+        outbox = Outbox()
+        outbox.put([self.FRAME] * 1200)
+        ran = 0
+
+        async def other() -> None:
+            nonlocal ran
+            while True:
+                ran += 1
+                await asyncio.sleep(0)
+
+        task = asyncio.create_task(other())
+        for turn in range(3):
+            await outbox.take()
+            assert ran > turn
+        task.cancel()
 
     async def test_a_list_is_taken_as_a_whole(self) -> None:
         outbox = Outbox()
@@ -110,7 +192,9 @@ class TestOutbox:
         waiting = asyncio.create_task(outbox.room())
         await asyncio.sleep(0)
         assert not waiting.done()
-        await outbox.take()
+        while not waiting.done():
+            assert await outbox.take()
+            await asyncio.sleep(0)
         await waiting
 
     async def test_reading_goes_on_while_there_is_room(self) -> None:

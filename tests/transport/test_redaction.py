@@ -8,9 +8,12 @@ from urllib.parse import quote
 
 import pytest
 
+from playground.limits import Limits
 from playground.protocols.calls import Call
 from playground.protocols.frames import FrameKind
-from playground.transport.redaction import MASK, Redactor, is_credential
+from playground.protocols.nlweb.typed import mask_block
+from playground.transport import Policy, Transport
+from playground.transport.redaction import MASK, Pieces, Redactor, is_credential
 from tests.servers import LAST_CHUNK, STREAM_HEAD, chunk, head, reply, serve
 from tests.transport.conftest import record
 
@@ -31,6 +34,10 @@ class TestCall:
             "X-Auth-Token",
             "Client-Secret",
             "X-Password",
+            "X-ApiKey",
+            "X_SECRET_KEY",
+            "X-Amz-Signature",
+            "X-Session",
         ],
     )
     async def test_credentials_by_name(self, name: str) -> None:
@@ -40,7 +47,19 @@ class TestCall:
         assert f"{name}: opaque\r\n".encode() in server.requests[0]
         assert frames[0].data == server.requests[0].replace(b"opaque", MASKED)
 
-    @pytest.mark.parametrize("name", ["Accept", "Content-Type", "Mcp-Session-Id", "User-Agent"])
+    @pytest.mark.parametrize(
+        "name",
+        [
+            "Accept",
+            "Content-Type",
+            "Mcp-Session-Id",
+            "User-Agent",
+            "X-Author",
+            "X-Keyboard",
+            "X-Tokenizer",
+            "Authority",
+        ],
+    )
     def test_other_headers_are_shown(self, name: str) -> None:
         assert not is_credential(name)
 
@@ -55,6 +74,19 @@ class TestCall:
             frames = await record("", call=call, redact=[CANARY])
         assert server.requests[0].count(CANARY.encode()) == 4
         assert frames[0].data == server.requests[0].replace(CANARY.encode(), MASKED)
+
+    async def test_values_of_credentials_are_looked_for_in_the_reply(self) -> None:
+        headers = (
+            ("X-Author", "john smith"),
+            ("X-Token", "john"),
+            ("X-Key", "four-five-six"),
+            ("Authorization", "Bearer opaque-value"),
+        )
+        body = b"john smith john four-five-six opaque-value"
+        async with serve(reply(body, "text/plain")) as server:
+            frames = await record("", call=Call("GET", server.url, headers))
+        assert frames.body == b"john smith john %b %b" % (MASKED, MASKED)
+        assert b"X-Token: " + MASKED in frames[0].data
 
     async def test_a_call_that_cannot_be_sent(self) -> None:
         call = Call("GET", f"ftp://x/{CANARY}", (("Authorization", "opaque"), ("X-Y", "z")))
@@ -102,6 +134,12 @@ class TestReply:
         assert CANARY.encode() not in frames[-1].data
         assert b"opaque" not in frames[-1].data
 
+    async def test_evidence_within_the_words_of_an_error(self) -> None:
+        async with serve(b"HTTP/1.1 200 OK\r\nSet-Cookie : session=opaque\r\n\r\n") as server:
+            frames = await record(server.url)
+        assert frames.problem.detail
+        assert b"opaque" not in frames[-1].data
+
     async def test_logs(self, caplog: pytest.LogCaptureFixture) -> None:
         caplog.set_level(logging.DEBUG)
         async with serve(head(x_echo=CANARY, set_cookie=CANARY, content_length="0")) as server:
@@ -119,6 +157,7 @@ class TestRedactor:
             json.dumps(secret),
             json.dumps(secret, ensure_ascii=False),
             quote(secret, safe=""),
+            json.dumps(secret).replace("/", "\\/"),
         ):
             shown = redactor.data(f"<{written}>".encode())
             assert shown.strip(b'<">') == MASKED
@@ -138,3 +177,60 @@ class TestRedactor:
         redactor = Redactor(["secret"])
         assert redactor.split(b"some sec") == (b"some ", b"sec")
         assert redactor.split(b"some text") == (b"some text", b"")
+
+
+KEY = b'{"message_type": "api_key", "key_name": "maps", "key_value": "leaked-key-1"}'
+HIDDEN = json.dumps({"message_type": "api_key", "key_name": "maps", "key_value": MASK})
+
+
+def masking() -> Transport:
+    return Transport(Policy(), Limits(max_line=1000), mask=mask_block)
+
+
+class TestMask:
+    """What an agent sends by mistake is masked by the protocol, wherever it turns up."""
+
+    async def test_in_a_stream(self) -> None:
+        stream = b"data: " + KEY + b"\n\n: " + KEY + b"\n\ndata: 1\n\ndata: " + KEY[:-5]
+        async with serve(STREAM_HEAD, chunk(stream), LAST_CHUNK) as server:
+            frames = await record(server.url, transport=masking())
+        assert frames.kinds[3:] == ["EVENT", "COMMENT", "EVENT", "TAIL", "END"]
+        assert frames[3].data == f"data: {HIDDEN}\n\n".encode()
+        assert frames[5].data == b"data: 1\n\n"
+        assert b"leaked" not in frames.body
+
+    async def test_in_a_line_that_is_too_long(self) -> None:
+        stream = b"data: " + KEY[:-1] + b', "x": "' + b"x" * 2000
+        async with serve(STREAM_HEAD, chunk(stream), LAST_CHUNK) as server:
+            frames = await record(server.url, transport=masking())
+        assert frames.problem.limit == "max_line"
+        assert b"leaked" not in frames.body
+
+    async def test_in_a_document(self) -> None:
+        async with serve(reply(KEY)) as server:
+            frames = await record(server.url, transport=masking())
+        assert json.loads(frames.body) == json.loads(HIDDEN)
+
+    @pytest.mark.parametrize("document", [KEY, KEY.replace(b": ", b":"), b"[" + KEY + b", 1]"])
+    def test_in_a_document_however_it_is_cut(self, document: bytes) -> None:
+        for cut in range(1, len(document)):
+            pieces = Pieces(Redactor(mask=mask_block))
+            shown = pieces.add(document[:cut]) + pieces.add(document[cut:]) + pieces.end()
+            assert b"leaked" not in shown
+            assert b"key-1" not in shown
+        pieces = Pieces(Redactor(["leaked-key-1"], mask=mask_block))
+        whole = b"".join(pieces.add(bytes([byte])) for byte in document) + pieces.end()
+        assert json.loads(whole) == json.loads(document.replace(b"leaked-key-1", MASKED))
+
+    def test_other_pieces_are_shown_at_once(self) -> None:
+        pieces = Pieces(Redactor(mask=mask_block))
+        assert pieces.add(b'{"key": ') == b'{"key": '
+        assert pieces.add(b'"blue"') == b'"blue"'
+        assert pieces.end() == b""
+
+    async def test_in_the_evidence_of_an_error(self) -> None:
+        script = (STREAM_HEAD, chunk(b"data: 1\n\n"), b"data: " + KEY + b"\n\n")
+        async with serve(*script) as server:
+            frames = await record(server.url, transport=masking())
+        assert "maps" in frames.problem.detail
+        assert b"leaked" not in b"".join(frame.data for frame in frames)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 import json
 
 import pytest
@@ -12,9 +13,10 @@ from playground.protocols.calls import Call
 from playground.protocols.frames import Frame, FrameKind
 from playground.transport import Policy, Transport
 from tests.servers import HOLD, LAST_CHUNK, STREAM_HEAD, chunk, head, reply, serve
-from tests.transport.conftest import counter, record
+from tests.transport.conftest import Recording, counter, record
 
 OK = reply(b"{}")
+GZIP_HEAD = head(content_type="text/event-stream", content_encoding="gzip")
 
 
 class TestRequest:
@@ -177,6 +179,71 @@ class TestStop:
             async with asyncio.timeout(1):
                 await server.gone.wait()
 
+    async def test_what_had_come_is_not_lost(self) -> None:
+        body = b"".join(b"data: %d\n\n" % number for number in range(2000)) + b"data: cut"
+        transport = Transport(Policy(), Limits())
+        frames = Recording()
+        async with serve(STREAM_HEAD, chunk(body), HOLD) as server:
+            batches = transport.send(Call("GET", server.url), counter())
+            async for batch in batches:
+                frames += batch
+                if FrameKind.EVENT in {frame.kind for frame in batch}:
+                    break
+            await batches.aclose()
+            async with asyncio.timeout(1):
+                await server.gone.wait()
+        assert len(frames) < 2000
+        lists = list(transport.leftovers())
+        assert max(map(len, lists)) <= 500
+        for left in lists:
+            frames += left
+        assert frames.body == body
+        assert frames.kinds[-2:] == ["EVENT", "TAIL"]
+        assert [frame.at_us for frame in frames] == sorted(frame.at_us for frame in frames)
+        assert list(transport.leftovers()) == []
+
+    async def test_what_was_still_compressed_is_not_lost(self) -> None:
+        events = b"data: 1\n\n" * 90_000
+        script = GZIP_HEAD + gzip.compress(events)
+        transport = Transport(Policy(), Limits())
+        frames = Recording()
+
+        async def read() -> None:
+            async for batch in transport.send(Call("GET", server.url), counter()):
+                frames.extend(batch)
+                if batch[-1].kind is FrameKind.EVENT:
+                    reading.set()
+                    await asyncio.Event().wait()
+
+        reading = asyncio.Event()
+        async with serve(script, HOLD) as server:
+            task = asyncio.create_task(read())
+            await reading.wait()
+            task.cancel()
+            await asyncio.wait([task])
+            async with asyncio.timeout(1):
+                await server.gone.wait()
+        assert len(frames) <= 1000
+        for left in transport.leftovers():
+            frames += left
+        assert frames.body == events
+
+    async def test_nothing_is_left_of_a_call_that_was_read_to_its_end(self) -> None:
+        transport = Transport(Policy(), Limits())
+        assert list(transport.leftovers()) == []
+        async with serve(OK) as server:
+            await record(server.url, transport=transport)
+        assert list(transport.leftovers()) == []
+
+    async def test_a_limit_ends_what_is_left(self) -> None:
+        transport = Transport(Policy(), Limits(max_frames=100))
+        async with serve(STREAM_HEAD, chunk(b"data: 1\n\n" * 200), HOLD) as server:
+            batches = transport.send(Call("GET", server.url), counter())
+            await anext(batches)
+            await server.asked.wait()
+            await batches.aclose()
+        assert sum(map(len, transport.leftovers())) <= 100
+
     async def test_the_connection_is_closed_after_the_reply(self) -> None:
         async with serve(OK, HOLD) as server:
             await record(server.url)
@@ -191,6 +258,29 @@ async def test_a_bug_is_an_exception_and_not_a_frame(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr("playground.transport.wire.prepare", broken)
     with pytest.raises(ZeroDivisionError):
         await record("http://127.0.0.1:9/")
+
+
+async def test_the_event_loop_breathes_while_much_is_unpacked() -> None:
+    """A few kilobytes that become 90,000 events, and as many chunks of one byte."""
+    turns = 0
+
+    async def other() -> None:
+        nonlocal turns
+        while True:
+            turns += 1
+            await asyncio.sleep(0)
+
+    events = b"data: 1\n\n" * 90_000
+    tiny = head(content_type="text/plain", transfer_encoding="chunked") + chunk(b"x") * 5000
+    for script, least in ((GZIP_HEAD + gzip.compress(events), 180), (tiny + LAST_CHUNK, 20)):
+        async with serve(script) as server:
+            task = asyncio.create_task(other())
+            turns = 0
+            batches = Transport(Policy(), Limits()).send(Call("GET", server.url), counter())
+            lists = [len(batch) async for batch in batches]
+            task.cancel()
+        assert max(lists) <= 500
+        assert turns >= least
 
 
 async def test_twenty_thousand_events() -> None:
