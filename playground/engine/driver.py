@@ -7,6 +7,7 @@ import contextlib
 import logging
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from django.conf import settings
@@ -56,7 +57,10 @@ class Driver:
         policy = Policy.from_settings(settings.HOSTED, settings.OUTBOUND_ALLOW)
         self.run = run
         self.exchange: Exchange = registry.exchange(target, run.request, max_depth=limits.max_depth)
-        self._transport = Transport(policy, limits, redact=redact)
+        mask = partial(registry.mask, target.protocol)
+        self._transport = Transport(policy, limits, redact=redact, mask=mask)
+        #: Frames that were taken from the transport and not numbered yet.
+        self._in_hand: list[Frame] = []
         self._listener = listener
         self._state = RunState(run.state)
         self._origin_ns = time.perf_counter_ns()
@@ -102,6 +106,8 @@ class Driver:
         except asyncio.CancelledError:
             if not self._stop_requested:
                 raise
+            self._finishing = True
+            await self._take_leftovers(writer)
             return RunState.CANCELLED
         except RunEndedError:
             raise
@@ -131,16 +137,34 @@ class Driver:
 
     async def _take(self, writer: FrameWriter, frames: Sequence[Frame]) -> None:
         """Number the frames, read them, and queue them with what they change."""
-        for start in range(0, len(frames), SLICE):
-            numbered = writer.number(frames[start : start + SLICE])
-            if self._is_large(numbered):
-                readings = await asyncio.to_thread(self._read, numbered)
-            else:
-                readings = self._read(numbered)
-            self._put(writer, readings)
+        self._in_hand.extend(frames)
+        while self._in_hand:
+            numbered = writer.number(self._in_hand[:SLICE])
+            del self._in_hand[:SLICE]
+            await self._read_and_put(writer, numbered)
             # Others get their turn, also while a flood comes in one piece.
             await asyncio.sleep(0)
             await writer.room()
+
+    async def _take_leftovers(self, writer: FrameWriter) -> None:
+        """Keep what had arrived when the run was stopped, down to the last unfinished event."""
+        await self._take(writer, ())
+        for frames in self._transport.leftovers():
+            await self._take(writer, frames)
+        self._problem = None
+
+    async def _read_and_put(self, writer: FrameWriter, frames: list[Frame]) -> None:
+        if not self._is_large(frames):
+            self._put(writer, self._read(frames))
+            return
+        reading = asyncio.ensure_future(asyncio.to_thread(self._read, frames))
+        try:
+            readings = await asyncio.shield(reading)
+        except asyncio.CancelledError:
+            # The frames have their numbers: they are stored, or there would be a gap.
+            self._put(writer, await reading)
+            raise
+        self._put(writer, readings)
 
     def _is_large(self, frames: Sequence[Frame]) -> bool:
         if any(frame.kind is FrameKind.END for frame in frames):

@@ -38,12 +38,14 @@ class Draft:
 
     @property
     def secrets(self) -> list[str]:
-        """What must not appear in any frame: the values that authenticate."""
+        """What must not appear in any frame: the values that authenticate at this agent.
+
+        Other headers that carry credentials the transport knows by their names.
+        """
         values = [self.agent.auth_secret] if self.agent.auth_secret else []
-        for name, value in self.target.headers:
-            if is_credential(name):
-                # The credentials alone, too, whatever the scheme before them is.
-                values += [value, value.partition(" ")[2].strip()]
+        for _, value in self.agent.auth_headers():
+            # The credentials alone, too, whatever the scheme before them is.
+            values += [value, value.partition(" ")[2].strip()]
         return sorted(filter(None, set(values)), key=len, reverse=True)
 
 

@@ -15,6 +15,7 @@ from playground.models import Run
 from playground.models.runs import CHUNK
 from playground.protocols.events import Event, Result
 from playground.protocols.frames import BODY_KINDS, Frame, FrameKind
+from playground.protocols.http import read_head
 from playground.rendering.bar import elapsed_ms
 from playground.rendering.fold import Fold, readings, unread
 from playground.rendering.live import WINDOW, render_entries
@@ -22,6 +23,7 @@ from playground.rendering.pretty import pretty
 from playground.rendering.rows import payload_of, rows_of
 from playground.rendering.timeline import timeline_of
 from playground.rendering.wire import blocks_of
+from playground.transport.reference import NotAStreamError
 from playground.transport.reference import standard_client as standard_reading
 
 ROWS = 200
@@ -154,11 +156,20 @@ async def _wire_bytes(run: Run) -> AsyncIterator[bytes]:
 
 @require_safe
 def standard_client(request: HttpRequest, pk: str) -> HttpResponse:
-    """What a widespread client library makes of the same bytes."""
+    """What a widespread client library makes of the same reply."""
     run = _run(request, pk)
-    body = b"".join(f.data for f in run.read_frames() if f.kind in BODY_KINDS)
-    read = standard_reading("text/event-stream", body)
-    context = {"run": run, "total": len(read), "messages": [_message(m) for m in read[:ROWS]]}
+    content_type, body = "", []
+    for frame in run.read_frames():
+        if frame.kind is FrameKind.HEAD:
+            content_type = read_head(frame.data)[1].get("content-type", "")
+        elif frame.kind in BODY_KINDS:
+            body.append(frame.data)
+    context: dict[str, Any] = {"run": run}
+    try:
+        read = standard_reading(content_type, b"".join(body))
+        context |= {"total": len(read), "messages": [_message(m) for m in read[:ROWS]]}
+    except NotAStreamError as error:
+        context["refusal"] = str(error)
     return render(request, "runs/standard_client.html", context)
 
 

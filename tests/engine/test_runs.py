@@ -146,6 +146,90 @@ async def test_stop_closes_the_connection_and_keeps_what_came(begin: Begin) -> N
     assert await kinds(run)
 
 
+async def test_stop_keeps_an_event_that_had_not_ended(begin: Begin) -> None:
+    async with serve(STREAM_HEAD, chunk(START), chunk(RESULT[:30]), HOLD) as server:
+        run, _ = await begin(server.url)
+        while not await Run.objects.filter(pk=run.pk, events=1).aexists():
+            await asyncio.sleep(0.01)
+        await asyncio.sleep(0.1)
+        assert await engine.cancel(run)
+    await run.arefresh_from_db()
+    assert (run.state, run.bytes, run.problem) == ("cancelled", len(START) + 30, None)
+    assert (await kinds(run))[-1] is FrameKind.TAIL
+
+
+async def test_a_stop_at_another_process_is_seen(begin: Begin) -> None:
+    async with serve(STREAM_HEAD, chunk(START), HOLD) as server:
+        run, task = await begin(server.url)
+        await server.asked.wait()
+        await Run.objects.filter(pk=run.pk).aupdate(stop_requested=True)
+        await asyncio.wait_for(task, 5)
+    await run.arefresh_from_db()
+    assert run.state == "cancelled"
+
+
+async def test_a_broken_channel_layer_does_not_break_a_run(
+    send: Send, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken() -> None:
+        raise RuntimeError("no Redis today")
+
+    monkeypatch.setattr("playground.engine.writer.get_channel_layer", broken)
+    async with serve(STREAM_HEAD, chunk(START), chunk(COMPLETE), LAST_CHUNK) as server:
+        run = await send(server.url)
+    assert run.state == "completed"
+
+
+async def test_a_database_that_fails_for_good_leaves_nobody_waiting(
+    send: Send, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: Any) -> None:
+        raise RuntimeError("disk full")
+
+    monkeypatch.setattr("playground.engine.writer.store", broken)
+    monkeypatch.setattr("playground.engine.writer.RETRIES", ())
+    async with serve(STREAM_HEAD, chunk(START), chunk(COMPLETE), LAST_CHUNK) as server:
+        run = await send(server.url)
+    assert (run.state, run.problem["stage"]) == ("failed", "internal")
+
+
+async def test_a_final_state_stays(begin: Begin) -> None:
+    async with serve(STREAM_HEAD, chunk(START), HOLD) as server:
+        run, task = await begin(server.url)
+        await server.asked.wait()
+        await Run.objects.filter(pk=run.pk).aupdate(state="interrupted")
+        engine.stop(run)
+        await asyncio.wait({task})
+    await run.arefresh_from_db()
+    assert run.state == "interrupted"
+
+
+async def test_a_stop_before_the_first_step_is_kept(begin: Begin) -> None:
+    async with serve(STREAM_HEAD, HOLD) as server:
+        run, task = await begin(server.url)
+        engine.stop(run)
+        await asyncio.wait({task})
+    await run.arefresh_from_db()
+    assert run.state == "cancelled"
+    assert not server.requests
+
+
+async def test_summaries_beyond_a_few_are_entries_like_all_others(send: Send) -> None:
+    summary = b'event: result\ndata: {"item": {"@type": "SearchSummary", "text": "s"}}\n\n'
+    async with serve(STREAM_HEAD, chunk(START), chunk(summary * 300), LAST_CHUNK) as server:
+        run = await send(server.url)
+    pinned = [b.pinned async for b in run.frame_batches.all()]
+    assert (run.results, run.entries, sum(pinned)) == (300, 300, 10)
+
+
+async def test_text_that_databases_refuse_is_kept(send: Send) -> None:
+    document = {"query": {"text": "nul \0 and half a pair \ud800"}}
+    async with serve(reply(b'{"a": "\\u0000 \\ud800"}')) as server:
+        run = await send(server.url, document)
+    assert run.request == document
+    assert run.state == "failed"
+
+
 async def test_stopping_a_run_that_has_ended_does_nothing(send: Send) -> None:
     async with serve(reply(json.dumps(FAILURE).encode())) as server:
         run = await send(server.url)
