@@ -5,6 +5,7 @@
 import { make } from "./dom.js";
 import { keysOf } from "./json-edit.js";
 import { documentOf } from "./request-document.js";
+import { toast } from "./toasts.js";
 
 /** Everything that sends: the button of the form, and the one of the empty response pane. */
 const SUBMITS = '#composer [type="submit"], [type="submit"][form="composer"]';
@@ -20,9 +21,7 @@ class RequestComposer extends HTMLElement {
     this.form.elements.headers.addEventListener("change", () => this.#emit("composer:change"));
     this.form.addEventListener("htmx:configRequest", (event) => this.#guard(event));
     this.form.addEventListener("htmx:afterRequest", (event) => this.#sent(event));
-    this.addEventListener("composer:new", () =>
-      this.document.write(emptyRequest(this.form.elements.version.value)),
-    );
+    this.addEventListener("composer:new", () => this.#renew());
     this.#show();
   }
 
@@ -34,13 +33,28 @@ class RequestComposer extends HTMLElement {
     if (this.isSendable) this.form.requestSubmit(this.send);
   }
 
+  #renew() {
+    const before = this.document.text;
+    const fresh = emptyRequest(this.form.elements.version.value);
+    if (before === fresh) return;
+    this.document.write(fresh);
+    toast("New request.", "The one before was put away.", {
+      action: { label: "Undo", run: () => this.document.write(before) },
+    });
+  }
+
   #changed() {
-    this.querySelector("#compose-problems").replaceChildren();
     this.#show();
     this.#emit(this.isSendable ? "composer:change" : "composer:invalid");
   }
 
+  /** What kept the last send back says nothing of what has changed since. */
+  #clearProblems() {
+    this.querySelector("#compose-problems")?.replaceChildren();
+  }
+
   #emit(name) {
+    this.#clearProblems();
     this.form.dispatchEvent(new CustomEvent(name, { bubbles: true }));
   }
 
@@ -88,13 +102,15 @@ class RequestComposer extends HTMLElement {
     event.preventDefault();
     const field = this.querySelector('json-field[data-pointer="/query/text"]');
     this.querySelector("tab-set").show("tab-query");
-    field.problem = "Say what you are looking for: a request needs query.text.";
+    field.complain("Say what you are looking for: a request needs query.text.");
     field.focus();
   }
 
   #sent(event) {
-    if (event.target !== this.form || !event.detail.successful) return;
-    this.querySelector("#compose-problems").replaceChildren();
+    // htmx takes a 422 for a success, because what it says is shown.
+    const { successful, xhr } = event.detail;
+    if (event.target !== this.form || !successful || xhr.status >= 400) return;
+    this.#clearProblems();
     this.form.classList.remove("composer--first");
   }
 }

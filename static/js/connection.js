@@ -1,22 +1,37 @@
-// Says so when the playground itself does not answer, or answers with an error.
+// Says so when the playground itself does not answer, or answers with an error, and when the
+// socket of a run that is still under way has gone.
 
-import { iconButton, make } from "./dom.js";
-
-function toast(title, text) {
-  const note = make("div", { className: "toast" }, make("p", {}, make("strong", {}, title), ` ${text}`));
-  note.append(iconButton("close", "Dismiss", () => note.remove()));
-  document.getElementById("toasts").replaceChildren(note);
-}
+import { dismissToasts, toast } from "./toasts.js";
 
 document.addEventListener("htmx:sendError", () => {
   toast(
     "The playground does not answer.",
     "Is the server still running? What you composed is kept here; try again when it is back.",
+    { level: "error" },
   );
 });
 document.addEventListener("htmx:responseError", (event) => {
   const { status } = event.detail.xhr;
   const why = status === 403 ? "The session is no longer valid: reload the page." : "Its log says more.";
-  toast(`The playground answered ${status}.`, why);
+  toast(`The playground answered ${status}.`, why, { level: "error" });
 });
-document.addEventListener("htmx:afterOnLoad", () => document.getElementById("toasts").replaceChildren());
+document.addEventListener("htmx:afterOnLoad", (event) => {
+  if (event.detail.successful) dismissToasts("error");
+});
+
+/** Marks the response as cut off from the playground, unless nothing more was to come. */
+function lost(event) {
+  const response = event.target;
+  const note = response.querySelector?.("#run-lost");
+  const { final } = document.getElementById("run-cursor")?.dataset ?? {};
+  if (!note || final !== undefined) return;
+  response.toggleAttribute("data-lost", true);
+  note.textContent = "Connection to the playground lost, reconnecting…";
+}
+
+document.addEventListener("htmx:wsClose", lost);
+document.addEventListener("htmx:wsError", lost);
+document.addEventListener("htmx:wsOpen", ({ target }) => {
+  target.removeAttribute("data-lost");
+  target.querySelector("#run-lost")?.replaceChildren();
+});

@@ -9,6 +9,8 @@ import { makeEditor } from "./value-editors.js";
 import { convert, KINDS, kindOf } from "./value-kinds.js";
 
 const UNSET = "unset";
+/** An empty text, as JSON. A field that is emptied is not set; this takes the menu, or the JSON. */
+const EMPTY = '""';
 
 export class JsonField extends HTMLElement {
   connectedCallback() {
@@ -36,13 +38,14 @@ export class JsonField extends HTMLElement {
     this.holder.querySelector("input, textarea")?.focus();
   }
 
-  /** Shows what is wrong with the value, "" for nothing. */
-  set problem(message) {
+  /** Shows what is wrong with the value ("" for nothing); only an error makes it invalid. */
+  complain(message, level = "error") {
+    const isError = Boolean(message) && level === "error";
     this.error.textContent = message;
     this.error.hidden = !message;
-    this.toggleAttribute("data-invalid", Boolean(message));
+    this.error.dataset.level = level;
     for (const input of this.holder.querySelectorAll("input, textarea")) {
-      input.setAttribute("aria-invalid", String(Boolean(message)));
+      input.setAttribute("aria-invalid", String(isError));
     }
   }
 
@@ -55,6 +58,7 @@ export class JsonField extends HTMLElement {
     if (raw === this.raw && blocked === this.blocked) return;
     this.raw = raw;
     this.blocked = blocked;
+    this.keepsEmpty = raw === EMPTY;
     this.#edit(node ? kindOf(node, this.types) : UNSET, raw);
     for (const control of this.querySelectorAll("input, textarea, select, button"))
       control.disabled = blocked;
@@ -78,23 +82,34 @@ export class JsonField extends HTMLElement {
     this.#offer(kind);
     this.select.value = kind;
     this.dataset.kind = kind;
+    this.#hint();
+  }
+
+  /** An empty text that is sent has to look different from nothing. */
+  #hint() {
+    const input = this.holder.querySelector(":scope > input, :scope > textarea");
+    const isEmpty = this.dataset.kind === "text" && this.#isOptional;
+    if (input) input.placeholder = isEmpty ? "empty text" : this.#placeholder;
+  }
+
+  get #placeholder() {
+    return this.dataset.placeholder || (this.shown === "json" ? "{ }" : "");
   }
 
   #replaceEditor(shown) {
-    const { list, placeholder = "" } = this.dataset;
     this.shown = shown;
     this.editor = makeEditor(shown, {
       id: this.control,
       label: this.label.textContent,
       describedBy: this.error.id,
-      list,
-      placeholder: placeholder || (shown === "json" ? "{ }" : ""),
+      list: this.dataset.list,
+      placeholder: this.#placeholder,
     });
     this.holder.replaceChildren(this.editor.element);
   }
 
   #settle() {
-    this.problem = "";
+    this.complain("");
     this.document.complain(this, null);
   }
 
@@ -103,12 +118,28 @@ export class JsonField extends HTMLElement {
     try {
       raw = this.editor.read();
     } catch (error) {
-      this.problem = error.message;
+      this.complain(error.message);
       this.document.complain(this, `${this.keys.join(".")}: ${error.message}`);
+      return;
+    }
+    if (raw === EMPTY && this.#isOptional && !this.keepsEmpty) {
+      this.#clear();
       return;
     }
     this.#mark(this.shown);
     this.#write(raw);
+  }
+
+  get #isOptional() {
+    return !("always" in this.dataset) && !("required" in this.dataset);
+  }
+
+  /** Takes the member out of the document; the editor stays, and with it the focus. */
+  #clear() {
+    this.#settle();
+    this.#mark(UNSET);
+    this.raw = null;
+    this.document.remove(this.keys, this);
   }
 
   #retyped() {
@@ -119,6 +150,7 @@ export class JsonField extends HTMLElement {
       return;
     }
     const raw = convert(this.raw, kind);
+    this.keepsEmpty = raw === EMPTY;
     this.#edit(kind, raw);
     this.#write(raw);
     this.focus();

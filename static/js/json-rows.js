@@ -3,6 +3,7 @@
 
 import { iconButton, make } from "./dom.js";
 import { keysOf, pointerOf } from "./json-edit.js";
+import { pendingRow } from "./pending-row.js";
 import { documentOf } from "./request-document.js";
 
 class JsonRows extends HTMLElement {
@@ -80,8 +81,7 @@ class JsonRows extends HTMLElement {
   #rename(row, input, error) {
     const from = this.#nameOf(row);
     const to = input.value.trim();
-    const taken = to !== from && this.document.node([...this.keys, to]) !== undefined;
-    const problem = !to ? "A name is missing" : taken || this.known.has(to) ? `“${to}” is there already` : "";
+    const problem = !to ? "A name is missing" : to === from ? "" : this.#problemOf(to);
     error.textContent = problem;
     error.hidden = !problem;
     input.setAttribute("aria-invalid", String(Boolean(problem)));
@@ -100,11 +100,28 @@ class JsonRows extends HTMLElement {
   }
 
   #add() {
-    const base = this.dataset.name;
-    let name = base;
-    for (let number = 2; this.document.node([...this.keys, name]); number += 1) name = `${base}${number}`;
-    this.document.set([...this.keys, name], '""', this);
-    this.rows.get(name)?.querySelector(".row-name").select();
+    const row = pendingRow(this.dataset.name, {
+      problemOf: (name) => this.#problemOf(name),
+      add: (name, raw, part) => this.#adopt(name, raw, part),
+      dropped: () => this.querySelector("[data-add]").focus(),
+    });
+    this.list.after(row);
+    row.querySelector(".row-name").focus();
+  }
+
+  /** Writes a pending row down; the focus goes on in the row that shows it now. */
+  #adopt(name, raw, part) {
+    this.document.set([...this.keys, name], raw, this);
+    const row = this.rows.get(name);
+    const place = { name: ".row-name", kind: ".field-type", value: ".field-editor :is(input, textarea)" };
+    const control = row?.querySelector(place[part]);
+    control?.focus();
+    if (part !== "kind") control?.setSelectionRange(control.value.length, control.value.length);
+  }
+
+  #problemOf(name) {
+    const isTaken = this.known.has(name) || this.document.node([...this.keys, name]) !== undefined;
+    return isTaken ? `“${name}” is there already` : "";
   }
 }
 

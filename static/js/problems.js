@@ -2,6 +2,9 @@
 
 const LISTS = "#effective .problem-item, #compose-problems .problem-item";
 
+/** What the fields were told last. */
+let told = new Map();
+
 /** The field that shows the member a pointer leads to, or the nearest one above it. */
 function fieldAt(pointer) {
   for (let at = pointer; at; at = at.slice(0, at.lastIndexOf("/"))) {
@@ -11,27 +14,48 @@ function fieldAt(pointer) {
   return null;
 }
 
+function headerField() {
+  return document.querySelector("#tab-headers :is(.row input, [data-add])");
+}
+
+/** Whether a problem only says that something is empty which somebody is about to fill in. */
+function isPremature(item, field) {
+  return field?.raw === '""' && field.matches(":focus-within") && !item.closest("#compose-problems");
+}
+
 function spread() {
-  const items = [...document.querySelectorAll(LISTS)];
-  const told = new Set();
-  for (const item of items) {
+  const before = told;
+  told = new Map();
+  const items = [...document.querySelectorAll(LISTS)].filter((item) => {
     const field = fieldAt(item.dataset.pointer);
-    if (!field || told.has(field)) continue;
-    // A field that nobody has touched is not scolded for being empty.
-    if (field.dataset.kind === "unset" && !item.closest("#compose-problems")) continue;
-    told.add(field);
-    field.problem = item.querySelector("span").textContent;
+    item.hidden = isPremature(item, field);
+    if (!item.hidden && field) tell(item, field);
+    return !item.hidden;
+  });
+  for (const [field, message] of before) {
+    if (!told.has(field) && field.error.textContent === message) field.complain("");
   }
-  for (const tab of document.querySelectorAll("#composer [data-section]")) {
-    const { section } = tab.dataset;
-    const count = items.filter((item) => section && item.dataset.pointer.startsWith(section)).length;
-    if (count) tab.dataset.problems = count;
-    else delete tab.dataset.problems;
-  }
+  for (const tab of document.querySelectorAll("#composer [data-section]")) count(tab, items);
+}
+
+function tell(item, field) {
+  // A field that nobody has touched is not scolded for being empty.
+  const isUntouched = field.dataset.kind === "unset" && !item.closest("#compose-problems");
+  if (isUntouched || told.has(field)) return;
+  const message = item.querySelector("span").textContent;
+  told.set(field, message);
+  field.complain(message, item.dataset.level);
+}
+
+function count(tab, items) {
+  const { section } = tab.dataset;
+  const found = items.filter((item) => section && item.dataset.pointer.startsWith(section)).length;
+  if (found) tab.dataset.problems = found;
+  else delete tab.dataset.problems;
 }
 
 function go(pointer) {
-  const field = fieldAt(pointer);
+  const field = pointer.startsWith("#headers") ? headerField() : fieldAt(pointer);
   const panel = field?.closest('[role="tabpanel"]')?.id ?? "tab-json";
   document.querySelector("#composer tab-set").show(panel);
   field?.focus();
@@ -39,6 +63,9 @@ function go(pointer) {
 
 document.addEventListener("htmx:afterSwap", (event) => {
   if (["effective", "compose-problems"].includes(event.detail.target.id)) spread();
+});
+document.addEventListener("focusout", (event) => {
+  if (event.target.closest("json-field")) requestAnimationFrame(spread);
 });
 document.addEventListener("click", (event) => {
   const link = event.target.closest("[data-go]");

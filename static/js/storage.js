@@ -8,6 +8,14 @@ export function remember(key, value, storage = localStorage) {
   }
 }
 
+export function forget(key, storage = localStorage) {
+  try {
+    storage.removeItem(`playground.${key}`);
+  } catch {
+    // Nothing was kept.
+  }
+}
+
 export function recall(key, storage = localStorage) {
   try {
     return storage.getItem(`playground.${key}`);

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, WebSocketRoute, expect
 
 from tests.browser.workbench import Workbench
 from tests.playground_server import PlaygroundServer
@@ -92,3 +92,98 @@ def test_without_the_editor_a_plain_textarea_does(
     expect(workbench.badge).to_have_attribute("data-state", "completed")
     assert workbench.document["query"]["text"] == "plain"
     unbuilt.close()
+
+
+def test_a_request_that_is_refused_says_why_until_it_changes_and_can_be_sent_then(
+    workbench: Workbench,
+) -> None:
+    workbench.open().write_json('{"query": {"text": 5}}')
+    problems = workbench.page.locator("#compose-problems")
+    for _ in range(2):
+        workbench.page.get_by_role("button", name="Send").first.click()
+        expect(problems).to_contain_text("Not sent")
+    workbench.write_json('{"query": {"text": "five"}}')
+    expect(problems).to_be_empty()
+    workbench.send()
+    expect(workbench.badge).to_have_text("Complete")
+
+
+def test_a_note_covers_nothing_and_goes(workbench: Workbench) -> None:
+    workbench.add_agent("Noted", f"{workbench.server.url}/demo")
+    note = workbench.page.get_by_role("status").locator("toast-note")
+    expect(note).to_contain_text("Noted")
+    expect(workbench.page.get_by_role("button", name="Send").first).to_be_in_viewport(ratio=1)
+    note.get_by_role("button", name="Dismiss").click()
+    expect(note).to_have_count(0)
+
+
+def test_a_draft_outlives_a_reload_and_a_look_at_a_run(workbench: Workbench) -> None:
+    page = workbench.open().compose("to be sent").send().page
+    run = page.url
+    page.goto(workbench.server.url)
+    workbench.compose("a draft")
+    page.get_by_role("tab", name="Headers").click()
+    page.get_by_role("button", name="Header", exact=True).click()
+    page.get_by_label("Name of the header").fill("X-Draft")
+    page.reload()
+    expect(workbench.effective).to_contain_text("X-Draft")
+    assert workbench.document["query"]["text"] == "a draft"
+    page.goto(run)
+    expect(workbench.effective).to_contain_text("to be sent")
+    page.goto(f"{workbench.server.url}/?text=of+a+link")
+    expect(workbench.effective).to_contain_text("of a link")
+    page.goto(workbench.server.url)
+    expect(workbench.effective).to_contain_text("a draft")
+
+
+def test_a_new_request_can_be_undone_and_does_not_scold(workbench: Workbench) -> None:
+    page = workbench.open().compose("kept for later").page
+    page.get_by_role("button", name="New request").click()
+    expect(workbench.text).to_have_value("")
+    expect(workbench.effective.locator(".problem-item")).to_have_count(1)
+    expect(workbench.effective.locator(".problem-item")).to_be_hidden()
+    expect(page.locator("#compose [aria-invalid=true]")).to_have_count(0)
+    page.get_by_role("tab", name="Meta").click()
+    expect(workbench.effective.locator(".problem-item")).to_be_visible()
+    page.get_by_role("button", name="Undo").click()
+    expect(workbench.text).to_have_value("kept for later")
+
+
+def test_a_dead_connection_is_said_and_its_end_too(workbench: Workbench) -> None:
+    page = workbench.page
+    sockets: list[WebSocketRoute] = []
+
+    def hold(socket: WebSocketRoute) -> None:
+        # The second one answers only when it is let.
+        if not sockets:
+            socket.connect_to_server()
+        sockets.append(socket)
+
+    page.route_web_socket(re.compile("/ws/runs/"), hold)
+    workbench.scenario("endless").send()
+    expect(workbench.cards.nth(1)).to_be_visible()
+    sockets[0].close(code=1011)
+    expect(page.locator("#run-lost")).to_contain_text("reconnecting")
+    expect(page.locator("#run-lost")).to_be_empty()
+    page.keyboard.press("Escape")
+
+
+def test_emptying_a_field_unsets_it_and_an_empty_text_takes_the_menu(workbench: Workbench) -> None:
+    field = workbench.open().page.locator('json-field[data-pointer="/query/site"]')
+    field.locator("textarea").fill("recipes")
+    assert workbench.document["query"]["site"] == "recipes"
+    field.locator("textarea").fill("")
+    assert "site" not in workbench.document["query"]
+    field.locator("select").select_option("text")
+    assert workbench.document["query"]["site"] == ""
+    expect(field.get_by_placeholder("empty text")).to_be_visible()
+
+
+def test_a_filter_is_written_down_once_it_has_a_name_and_a_value(workbench: Workbench) -> None:
+    page = workbench.open().page
+    before = workbench.document
+    page.get_by_role("button", name="Filter").click()
+    page.get_by_label("Name of the filter").press_sequentially("cuisine")
+    assert workbench.document == before
+    page.get_by_label("Value of the filter").press_sequentially("thai")
+    assert workbench.document["query"]["cuisine"] == "thai"

@@ -7,6 +7,7 @@ class ElapsedTime extends HTMLElement {
     if (!this.dataset.ms) return;
     const origin = performance.now() - Number(this.dataset.ms);
     this.timer = setInterval(() => {
+      if (this.closest("[data-lost]")) return;
       this.textContent = inWords(performance.now() - origin);
     }, STEP_MS);
   }

@@ -1,0 +1,107 @@
+// What was composed outlives a reload, the way back and the edit of an agent: a draft of this
+// tab, kept by the address that it was typed at. Runs before the other modules, so that they
+// find the form as it was left.
+//
+// A run's own page keeps the edits of that run's request. A link that brings a request along
+// wins over a draft, unless the same page is reloaded or come back to.
+
+import { find, set } from "./json-edit.js";
+import { parse } from "./json-text.js";
+import { forget, recall, remember } from "./storage.js";
+import { toast } from "./toasts.js";
+
+const SAVE_AFTER_MS = 200;
+const form = document.getElementById("composer");
+const query = new URLSearchParams(location.search);
+const isLink = query.has("text") || query.has("request");
+const isRun = (path) => path.startsWith("/runs/");
+const opened = isLink ? location.pathname + location.search : location.pathname;
+const keyOf = (address) => `draft.${address}`;
+
+let timer;
+let here = opened;
+
+function read() {
+  const { document: text, headers, agent, version } = form.elements;
+  return { document: text.value, headers: headers.value, agent: agent.value, version: version.value };
+}
+
+function save() {
+  clearTimeout(timer);
+  if (!timer) return;
+  timer = undefined;
+  const draft = JSON.stringify(read());
+  // After a send the address is the run's, while the page is still the one that was opened.
+  const addresses = isRun(opened) ? [here] : [opened, here];
+  for (const address of addresses) remember(keyOf(address), draft, sessionStorage);
+}
+
+function saveSoon() {
+  clearTimeout(timer);
+  timer = setTimeout(save, SAVE_AFTER_MS);
+}
+
+function kept() {
+  const [navigation] = performance.getEntriesByType("navigation");
+  const isBack = ["reload", "back_forward"].includes(navigation?.type);
+  if (isLink && !isBack) return null;
+  try {
+    return JSON.parse(recall(keyOf(opened), sessionStorage));
+  } catch {
+    return null;
+  }
+}
+
+function restore(draft) {
+  const { document: text, headers, agent, version } = form.elements;
+  const sent = read();
+  text.value = draft.document;
+  headers.value = draft.headers;
+  if (query.has("agent")) text.value = moved(draft, version.value);
+  else {
+    choose(agent, draft.agent);
+    choose(version, draft.version);
+  }
+  if (isRun(opened) && sent.document !== draft.document) offerSent();
+}
+
+function choose(select, value) {
+  if ([...select.options].some((option) => option.value === value)) select.value = value;
+}
+
+/** The document of a draft for an agent of another version, which it may name in meta. */
+function moved(draft, version) {
+  try {
+    const named = find(parse(draft.document), ["meta", "version"])?.value;
+    const follows = named === draft.version && named !== version;
+    return follows ? set(draft.document, ["meta", "version"], JSON.stringify(version)) : draft.document;
+  } catch {
+    return draft.document;
+  }
+}
+
+function offerSent() {
+  const discard = () => {
+    clearTimeout(timer);
+    timer = undefined;
+    forget(keyOf(opened), sessionStorage);
+    location.reload();
+  };
+  toast("Your edits are back.", "The request is not the one that this run sent.", {
+    action: { label: "Show what was sent", run: discard },
+  });
+}
+
+if (form) {
+  const draft = kept();
+  if (draft) restore(draft);
+  form.addEventListener("composer:change", saveSoon);
+  form.addEventListener("composer:invalid", saveSoon);
+  window.addEventListener("pagehide", save);
+  document.addEventListener("htmx:pushedIntoHistory", (event) => {
+    save();
+    // What was edited on a run's page has become the run that was sent.
+    if (isRun(here)) forget(keyOf(here), sessionStorage);
+    here = event.detail.path;
+  });
+}
