@@ -53,6 +53,9 @@ def unreadable(
     """A problem of the decode stage: `came` says what came instead of an NLWeb reply."""
     what = "event stream" if stream else "reply"
     cause = f"The {what} to this request (HTTP {status}) {came}."
+    if status // 100 == 3:
+        where = headers.get("location", "").strip()[:200] or "an address that it does not name"
+        cause = f"The agent redirects to {where} (HTTP {status})."
     return Problem("failed", Stage.DECODE, cause, fix_for(status, headers), detail[:QUOTED])
 
 

@@ -15,7 +15,7 @@ ENDINGS = [
     ("empty", "failed", "empty"),
     ("deep", "refused", "max_depth"),
     ("huge", "refused", "max_line"),
-    ("redirect", "failed", "redirect"),
+    ("redirect", "failed", "redirects to"),
 ]
 
 

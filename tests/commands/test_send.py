@@ -237,7 +237,7 @@ USAGE: list[tuple[list[str], str]] = [
     (["demo", "--text", "a", "--set", "novalue"], "--set wants path=value"),
     (["demo", "--text", "a", "--set", "a..b=1"], "--set wants path=value"),
     (["demo", "--text", "a", "--set", "query.text.x=1"], "text is not an object"),
-    (["demo", "--text", "a", "--set", "query=1"], "The query is a JSON object."),
+    (["demo", "--text", "a", "--set", "query=1"], "The query must be a JSON object."),
     (["demo", "--text", "a", "--header", "nocolon"], "--header wants 'Name: value'"),
     (["demo", "--text", "a", "--header", "Host: x"], "cannot be given"),
     (["demo", "--text", "a", "--header", "X: a\nb"], "control character"),

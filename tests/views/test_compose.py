@@ -34,7 +34,7 @@ REFUSED: list[tuple[str, dict[str, str], str, str]] = [
     ("no query", form({}), "/query", "A request needs a query."),
     ("a query without text", form({"query": {}}), "/query/text", "The query needs a text."),
     ("a blank text", form({"query": {"text": " "}}), "/query/text", "The query needs a text."),
-    ("a text that is none", form({"query": {"text": 1}}), "/query/text", "This is a string."),
+    ("a text that is none", form({"query": {"text": 1}}), "/query/text", "This must be a string."),
     ("an await without action", form({"promise_token": "t"}), "/action", "needs an action"),
     ("no agent", form(agent=""), "", "Choose an agent"),
     ("an unknown agent", form(agent="nobody"), "", "Choose an agent"),

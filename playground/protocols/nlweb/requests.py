@@ -44,7 +44,7 @@ def check(document: Any, version: str) -> list[RequestProblem]:
     """
     target = versions.find(version).name
     if not isinstance(document, Mapping):
-        return [RequestProblem("", "A request is a JSON object.", "error")]
+        return [RequestProblem("", "The request must be a JSON object.", "error")]
     problems = [*_CHECKS[operation(document)](document), *_check_meta(document, target)]
     return sorted(problems, key=lambda problem: problem.level != "error")
 
@@ -54,7 +54,7 @@ def _check_ask(document: Document) -> Iterator[RequestProblem]:
     if "query" not in document:
         yield RequestProblem("/query", "A request needs a query.", "error")
     elif not isinstance(query, Mapping):
-        yield RequestProblem("/query", "The query is a JSON object.", "error")
+        yield RequestProblem("/query", "The query must be a JSON object.", "error")
     else:
         yield from _required_text(query, "/query/text", "text", "The query needs a text.")
         yield from _check_types(query, "/query", {"site": _TEXT})
@@ -89,7 +89,7 @@ def _check_meta(document: Document, target: str) -> Iterator[RequestProblem]:
             yield RequestProblem(pointer, f"NLWeb {target} names this field version.")
         if isinstance(meta[field], str) and meta[field] != target:
             yield RequestProblem(
-                pointer, f"The request says version {meta[field]}, the agent is set to {target}."
+                pointer, f"The request says version {meta[field]}, it is sent as {target}."
             )
 
 
@@ -98,7 +98,7 @@ def _required_text(
 ) -> Iterator[RequestProblem]:
     value = section.get(name)
     if value is not None and not isinstance(value, str):
-        yield RequestProblem(pointer, "This is a string.", "error")
+        yield RequestProblem(pointer, "This must be a string.", "error")
     elif value is None or not value.strip():
         yield RequestProblem(pointer, message, "error")
 
@@ -112,7 +112,7 @@ def _check_section(
     if isinstance(section, Mapping):
         yield from _check_types(section, f"/{name}", types)
     else:
-        yield RequestProblem(f"/{name}", f"The section {name} is a JSON object.")
+        yield RequestProblem(f"/{name}", f"The section {name} must be a JSON object.")
 
 
 def _check_types(
