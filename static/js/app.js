@@ -16,6 +16,8 @@ import "./work-bench.js";
 import "./commands.js";
 import "./command-palette.js";
 import "./highlight.js";
+import "./event-detail.js";
+import "./pictures.js";
 import "./scrollable.js";
 import "./agent-form.js";
 import "./connection.js";

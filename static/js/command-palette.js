@@ -15,11 +15,16 @@ class CommandPalette extends HTMLElement {
     this.list.addEventListener("pointermove", (event) => this.#choose(event.target.closest("li")));
   }
 
-  open() {
+  toggle() {
+    if (this.dialog.open) this.dialog.close();
+    else this.#open();
+  }
+
+  #open() {
     this.entries = [...commands(), ...agents(), ...fields(), ...links()];
     this.input.value = "";
     this.#filter();
-    if (!this.dialog.open) this.dialog.showModal();
+    this.dialog.showModal();
   }
 
   #filter() {

@@ -24,7 +24,7 @@ export const COMMANDS = [
     label: "Commands",
     keys: "⌘K",
     hidden: true,
-    run: () => document.querySelector("command-palette").open(),
+    run: () => document.querySelector("command-palette").toggle(),
   },
   { id: "sidebar", label: "Show or hide the sidebar", keys: "⌘\\", can: composer, run: toggleSidebar },
   { id: "theme", label: "Change the theme: system, light, dark", run: nextTheme },
@@ -75,9 +75,18 @@ function commandFor(event) {
     if (event.shiftKey || event.altKey) return null;
     return { Enter: "send", k: "palette", "\\": "sidebar" }[event.key] ?? null;
   }
-  if (event.altKey || isTyping(event)) return null;
-  if (event.key === "?") return "help";
-  return event.key === "Escape" && !document.querySelector("dialog[open]") ? "stop" : null;
+  if (event.altKey) return null;
+  if (event.key === "Escape") return mayStop(event) ? "stop" : null;
+  return event.key === "?" && !isTyping(event) ? "help" : null;
+}
+
+/** Whether Escape has nothing nearer to close, or to leave, than the run. */
+function mayStop(event) {
+  if (!stopButton() || document.querySelector("dialog[open]")) return false;
+  const [target] = event.composedPath();
+  const editor = target.getRootNode();
+  if (editor instanceof ShadowRoot) return !editor.querySelector(".cm-tooltip-autocomplete, .cm-search");
+  return !isTyping(event) || target.matches("#composer :is(input, textarea)");
 }
 
 // In the capture phase: the code editor would keep ⌘⏎ for itself.
@@ -98,9 +107,17 @@ document.addEventListener("click", (event) => {
   if (button) runCommand(button.dataset.command);
   const fold = event.target.closest("[data-fold]");
   if (fold) toggleFold(fold);
+  const opener = event.target.closest("[data-open]");
+  if (opener) document.getElementById(opener.dataset.open).showModal();
+  if (event.target.closest('[data-action="stop"]')) keepFocus(event.target);
   if (event.target.closest("[data-close]")) event.target.closest("dialog").close();
   if (event.target instanceof HTMLDialogElement) event.target.close(); // the backdrop
 });
+
+/** The Stop button goes with its run: the focus, where it has it, stays in the bar. */
+function keepFocus(button) {
+  if (button === document.activeElement) button.closest(".runbar").focus();
+}
 
 function toggleFold(button) {
   const open = button.getAttribute("aria-expanded") === "true";
@@ -108,11 +125,16 @@ function toggleFold(button) {
   remember(`fold.${button.dataset.fold}`, open ? "closed" : "open");
 }
 
+// A low window has no room for both the fields and what would be sent.
+const unlessKept = matchMedia("(height < 500px)").matches ? "closed" : "open";
 for (const button of document.querySelectorAll("[data-fold]")) {
-  if (recall(`fold.${button.dataset.fold}`) === "closed") button.setAttribute("aria-expanded", "false");
+  const kept = recall(`fold.${button.dataset.fold}`) ?? unlessKept;
+  if (kept === "closed") button.setAttribute("aria-expanded", "false");
 }
 
 if (!/Mac|iPhone|iPad/.test(navigator.platform)) {
   for (const key of document.querySelectorAll("kbd"))
     key.textContent = key.textContent.replace("⌘", "Ctrl ").trim();
+  for (const each of document.querySelectorAll('[title*="⌘"]'))
+    each.title = each.title.replace("⌘", "Ctrl ").replace("⏎", "Enter");
 }

@@ -10,6 +10,9 @@ import { toast } from "./toasts.js";
 /** Everything that sends: the button of the form, and the one of the empty response pane. */
 const SUBMITS = '#composer [type="submit"], [type="submit"][form="composer"]';
 
+/** Characters of a query that the title of the page shows. */
+const MAX_TITLE = 60;
+
 class RequestComposer extends HTMLElement {
   connectedCallback() {
     if (this.form) return;
@@ -95,8 +98,8 @@ class RequestComposer extends HTMLElement {
 
   /** Stops what cannot be sent; a request without a query text on the field that lacks it. */
   #guard(event) {
+    if (!this.isSendable && event.target.matches("#composer, #effective")) event.preventDefault();
     if (event.target !== this.form) return;
-    if (!this.isSendable) event.preventDefault();
     const text = this.document.value(["query", "text"]) ?? "";
     if (!this.isSendable || String(text).trim()) return;
     event.preventDefault();
@@ -112,6 +115,8 @@ class RequestComposer extends HTMLElement {
     if (event.target !== this.form || !successful || xhr.status >= 400) return;
     this.#clearProblems();
     this.form.classList.remove("composer--first");
+    const text = String(this.document.value(["query", "text"])).slice(0, MAX_TITLE);
+    document.title = `${text} · NLWeb Playground`;
   }
 }
 

@@ -5,13 +5,19 @@ import { indent } from "./json-edit.js";
 import { parse } from "./json-text.js";
 import { documentOf } from "./request-document.js";
 
+/** What some programs put before a text: not JSON, and not to be seen. */
+const BOM = "\uFEFF";
+
 class JsonEditor extends HTMLElement {
   connectedCallback() {
     if (this.area) return;
     this.area = this.querySelector("textarea");
     this.problem = this.querySelector(".json-problem");
     this.document = documentOf(this);
-    this.area.addEventListener("input", () => this.document.reread(this));
+    this.area.addEventListener("input", () => {
+      if (this.area.value.startsWith(BOM)) this.area.value = this.area.value.slice(1);
+      this.document.reread(this);
+    });
     this.document.addEventListener("change", (event) => this.#changed(event.detail.origin));
     this.querySelector("[data-tidy]").addEventListener("click", () => this.#tidy());
     const panel = this.closest('[role="tabpanel"]');

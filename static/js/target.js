@@ -16,8 +16,12 @@ function start(form) {
     for (const card of document.querySelectorAll("[data-for-agent]"))
       card.hidden = card.dataset.forAgent !== agent.value;
     for (const button of document.querySelectorAll("[data-choose-agent]")) {
-      if (button.dataset.chooseAgent === agent.value) button.setAttribute("aria-current", "true");
-      else button.removeAttribute("aria-current");
+      const isChosen = button.dataset.chooseAgent === agent.value;
+      if (!isChosen) button.removeAttribute("aria-current");
+      else {
+        button.setAttribute("aria-current", "true");
+        button.scrollIntoView({ block: "nearest" });
+      }
     }
     for (const option of version.options) {
       const own = option.value === chosen?.dataset.version;

@@ -2,7 +2,8 @@
 
 class WorkBench extends HTMLElement {
   connectedCallback() {
-    this.addEventListener("click", (event) => {
+    // On the document: the skip links lead to panes too.
+    document.addEventListener("click", (event) => {
       const button = event.target.closest("[data-show-pane]");
       if (button) this.show(button.dataset.showPane);
       else if (event.target.closest("[data-choose-agent]")) this.show("compose");

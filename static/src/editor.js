@@ -70,6 +70,7 @@ function basics() {
     highlightSelectionMatches(),
     search({ top: true }),
     EditorView.lineWrapping,
+    EditorView.clipboardInputFilter.of((text) => text.replace(/^\uFEFF/, "")),
     // Escape, then Tab leaves the editor: CodeMirror lets Tab go for two seconds after Escape.
     keymap.of([
       ...closeBracketsKeymap,

@@ -101,7 +101,7 @@ class Workbench:
 
     def figure(self, name: str) -> int:
         """A figure of the bar."""
-        return int(self.page.locator(f'[data-stat="{name}"]').inner_text())
+        return int(self.page.locator(f'[data-stat="{name}"]').inner_text().replace(",", ""))
 
     def seqs(self) -> list[int]:
         """The frame numbers of the cards, in the order of the page."""

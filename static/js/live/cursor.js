@@ -24,7 +24,7 @@ function summarise(cursor) {
   summarisedAt = now;
   const word = document.getElementById("run-badge")?.textContent ?? "";
   const results = document.querySelector('[data-stat="results"]')?.textContent ?? "0";
-  line.textContent = `${word}, ${results} results`;
+  line.textContent = `${word}, ${results} ${results === "1" ? "result" : "results"}`;
 }
 
 /** Open a run's socket from the cursor on; called for the first socket and every later one. */

@@ -12,8 +12,8 @@ class PagedList extends HTMLElement {
   connectedCallback() {
     this.items = this.querySelector("[data-items]");
     this.button = this.querySelector("[data-more]");
-    this.seen = this.items.children.length;
-    this.following = true;
+    this.following = false;
+    this.lastTop = 0;
     this.abort = new AbortController();
     const { signal } = this.abort;
     document.addEventListener("run:progress", () => this.update(), { signal });
@@ -67,9 +67,11 @@ class PagedList extends HTMLElement {
     const missing = this.exhausted ? 0 : Math.max(0, this.total - this.shown);
     this.button.hidden = missing === 0;
     if (missing) this.button.textContent = `${missing.toLocaleString("en")} more`;
-    const added = this.total - this.seen;
-    if (this.following && added > 0) this.toEnd();
-    else this.showPill(added);
+    // What was there at the first look, and what fits without scrolling, is no news.
+    const { scrollHeight, clientHeight } = this.scroller;
+    if (this.seen === undefined || scrollHeight <= clientHeight) this.seen = this.total;
+    if (this.following) this.toEnd();
+    else this.showPill(this.total - this.seen);
     if (missing && (this.visible || (!this.shown && !("push" in this.dataset)))) this.fetchMore();
   }
 
@@ -98,19 +100,26 @@ class PagedList extends HTMLElement {
     return this.fetchMore();
   }
 
+  /** At the end of what overflows one follows; only going up again ends that. */
   onScroll() {
     const { scrollTop, clientHeight, scrollHeight } = this.scroller;
-    this.following = scrollTop + clientHeight >= scrollHeight - AT_END_PX;
-    if (this.following) {
+    const isAtEnd = scrollTop > 0 && scrollTop + clientHeight >= scrollHeight - AT_END_PX;
+    // What arrives while one is on the way down moves the end away, which is not going up.
+    if (isAtEnd) this.following = true;
+    else if (scrollTop < this.lastTop) this.following = false;
+    this.lastTop = scrollTop;
+    if (isAtEnd) {
       this.seen = this.total;
       this.showPill(0);
     }
   }
 
+  /** Go to the end and stay there. */
   toEnd() {
+    this.following = true;
     this.seen = this.total;
-    // Somebody who has scrolled to the end wants to stay there; a reader at the top does not.
-    if (this.scroller.scrollTop > 0) this.scroller.scrollTop = this.scroller.scrollHeight;
+    this.showPill(0);
+    this.scroller.scrollTop = this.scroller.scrollHeight;
   }
 
   showPill(added) {
@@ -123,9 +132,7 @@ class PagedList extends HTMLElement {
       this.pill = document.createElement("button");
       this.pill.type = "button";
       this.pill.className = "pill";
-      this.pill.addEventListener("click", () => {
-        this.scroller.scrollTop = this.scroller.scrollHeight;
-      });
+      this.pill.addEventListener("click", () => this.toEnd());
       this.scroller.append(this.pill);
     }
     this.pill.textContent = `${added.toLocaleString("en")} new`;
