@@ -81,9 +81,9 @@ def _playground(browser: Browser, playground: str, results: int) -> tuple[float,
           document.getElementById("composer").requestSubmit();
           for (;;) {
             await new Promise(requestAnimationFrame);
-            const shown = document.querySelector('[data-stat="results"]')?.textContent;
-            const cursor = document.getElementById("run-cursor");
-            if (cursor && "final" in cursor.dataset && Number(shown) === results) break;
+            const cursor = document.getElementById("run-cursor")?.dataset;
+            if (cursor && "final" in cursor && Number(cursor.results) === results) break;
+            if (performance.now() - began > 60_000) throw new Error("the run does not end");
           }
           // The last card counts as shown when it is on the page, not when it was announced.
           const run = document.querySelector("[data-run]").dataset.run;
