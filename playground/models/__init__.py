@@ -1,6 +1,17 @@
-"""What is kept: agents, and runs with their frames. Frames raw, everything else derived."""
+"""What is kept: agents, conversations, runs with their frames. Frames raw, the rest derived."""
 
 from playground.models.agents import Agent
-from playground.models.runs import FrameBatch, Run, RunState
+from playground.models.conversations import Conversation
+from playground.models.runs import FrameBatch, Run, RunKind, RunState
+from playground.models.trackers import Tracker, TrackerStatus
 
-__all__ = ["Agent", "FrameBatch", "Run", "RunState"]
+__all__ = [
+    "Agent",
+    "Conversation",
+    "FrameBatch",
+    "Run",
+    "RunKind",
+    "RunState",
+    "Tracker",
+    "TrackerStatus",
+]

@@ -61,6 +61,14 @@ class Agent(models.Model):
         API_KEY = "api_key", "API key in a header"
         BASIC = "basic", "User name and password"
 
+    class Reply(models.TextChoices):
+        """How answers to the agent's questions are sent back: NLWeb leaves that open."""
+
+        FILTERS = "filters", "As filters"
+        TEXT = "text", "In the text"
+        CONTEXT = "context", "In the context"
+        TEMPLATE = "template", "By a template"
+
     owner = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.CASCADE, editable=False
     )
@@ -78,6 +86,9 @@ class Agent(models.Model):
     #: Sent with every request, as [[name, value], ...]. Encrypted: some carry credentials.
     headers = EncryptedJSONField(default=list, blank=True)
     notes = models.TextField(blank=True)
+    #: The way that answers were sent back last.
+    reply_strategy = models.CharField(max_length=10, choices=Reply, default=Reply.FILTERS)
+    reply_template = models.TextField(blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
 
     objects = AgentManager()

@@ -11,6 +11,7 @@ from django.db import models
 from django.urls import reverse
 
 from playground.models.agents import Agent, OwnedQuerySet
+from playground.models.conversations import Conversation
 from playground.models.json_text import JSONTextField
 from playground.protocols.events import Outcome
 from playground.protocols.frames import Frame, unpack
@@ -35,6 +36,19 @@ class RunState(models.TextChoices):
         return self not in _UNFINISHED
 
 
+class RunKind(models.TextChoices):
+    """What a run is in its conversation."""
+
+    ASK = "ask", "Request"
+    ANSWER = "answer", "Answer"
+    CHECK = "check", "Check"
+    CANCEL = "cancel", "Cancellation"
+    ACTION = "action", "Action"
+
+
+#: Kinds that move a conversation on; the others belong to one of these.
+_TURNS = (RunKind.ASK, RunKind.ANSWER)
+
 _UNFINISHED = (RunState.QUEUED, RunState.CONNECTING, RunState.STREAMING)
 
 
@@ -44,6 +58,10 @@ class RunQuerySet(OwnedQuerySet):
     def unfinished(self) -> RunQuerySet:
         """Runs that are under way, or whose process died under them."""
         return self.filter(state__in=_UNFINISHED)
+
+    def turns(self) -> RunQuerySet:
+        """Runs that move a conversation on."""
+        return self.filter(kind__in=_TURNS)
 
     def search(self, words: str) -> RunQuerySet:
         """Runs whose query, agent or state contains every one of the words."""
@@ -67,6 +85,17 @@ class Run(models.Model):
     )
     #: None once the agent is deleted; what the run needs of it is copied below.
     agent = models.ForeignKey(Agent, null=True, blank=True, on_delete=models.SET_NULL)
+    conversation = models.ForeignKey(
+        Conversation, null=True, blank=True, on_delete=models.CASCADE, related_name="runs"
+    )
+    kind = models.CharField(max_length=8, choices=RunKind, default=RunKind.ASK)
+    #: The turn that this one follows, or that a check or an action belongs to.
+    parent = models.ForeignKey(
+        "self", null=True, blank=True, on_delete=models.SET_NULL, related_name="children"
+    )
+    #: The entry of the parent that it came of: the question, the promise, the card.
+    cause_seq = models.PositiveIntegerField(null=True, blank=True)
+    cause_part = models.PositiveIntegerField(null=True, blank=True)
     agent_name = models.CharField(max_length=80)
     url = models.CharField(max_length=2000)
     protocol = models.CharField(max_length=20)
@@ -87,7 +116,16 @@ class Run(models.Model):
     problem = JSONTextField(null=True, blank=True)
     #: HTTP status of the latest response, None where there was none.
     status = models.PositiveSmallIntegerField(null=True, blank=True)
+    #: The latest response's Retry-After, as it came.
+    retry_after = models.CharField(max_length=60, blank=True)
     session_context = JSONTextField(null=True, blank=True)
+    #: What was answered to the parent's questions, {question id: value}.
+    answers = JSONTextField(null=True, blank=True)
+    #: What a request that follows carries as session context: None for the latest that came,
+    #: {"mode": "edited", "value": {...} or None}, {"mode": "off"} or {"mode": "latest"}.
+    echo = JSONTextField(null=True, blank=True)
+    #: Elicitations that the user declined, as "seq-part".
+    declined = JSONTextField(default=list, blank=True)
 
     # Exact at every moment: written in the transaction that stores the frames they count.
     frames = models.PositiveIntegerField(default=0)
@@ -121,6 +159,7 @@ class Run(models.Model):
         indexes = [
             models.Index(fields=["owner", "-created_at"], name="run_history"),
             models.Index(fields=["state"], name="run_state"),
+            models.Index(fields=["conversation", "created_at"], name="run_conversation"),
         ]
 
     def __str__(self) -> str:
@@ -136,9 +175,28 @@ class Run(models.Model):
         return RunState(self.state).is_final
 
     @property
+    def is_turn(self) -> bool:
+        """Whether the run moves its conversation on."""
+        return self.kind in _TURNS
+
+    @property
+    def cause(self) -> tuple[int, int] | None:
+        """The entry of the parent that the run came of, as (seq, part)."""
+        if self.cause_seq is None:
+            return None
+        return self.cause_seq, self.cause_part or 0
+
+    @property
+    def groups(self) -> tuple[str, ...]:
+        """Whose viewers want to know: the run's own, and those of the turn it belongs to."""
+        if self.is_turn or self.parent_id is None:
+            return (self.group,)
+        return self.group, group_of(self.parent_id)
+
+    @property
     def group(self) -> str:
         """The channel-layer group that is nudged when frames were stored."""
-        return f"run.{self.pk.hex}"
+        return group_of(self.pk)
 
     def read_frames(self, after: int = 0) -> Iterator[Frame]:
         """The stored frames numbered above `after`, in order."""
@@ -159,6 +217,11 @@ class Run(models.Model):
             "binding": self.binding,
             "version": self.version,
         }
+
+
+def group_of(pk: uuid.UUID) -> str:
+    """The channel-layer group of the run with this key."""
+    return f"run.{pk.hex}"
 
 
 #: Batches that are held in memory at once while a run is read.

@@ -1,0 +1,151 @@
+"""Conversations: runs that belong together, and what the next request of one carries."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from django.conf import settings
+from django.db import models
+
+from playground.models.agents import OwnedQuerySet
+
+if TYPE_CHECKING:
+    from playground.models.runs import Run
+
+#: Turns that are walked back at most: what a conversation carries has to end somewhere.
+MAX_TURNS = 200
+
+
+class Conversation(models.Model):
+    """A tree of turns: every request follows one before it, or starts the conversation."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    owner = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.CASCADE
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    objects = OwnedQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["-created_at"]
+
+    def __str__(self) -> str:
+        return f"conversation {self.pk}"
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One turn of a branch, and what became of the session context in it."""
+
+    run: Run
+    #: 1 for the first turn of the conversation.
+    number: int
+    #: What the request carried in `meta.session_context`; None where it carried none.
+    sent: Any
+    #: The latest session context that the agent returned in this turn, checks on a promise
+    #: included; None where it returned none.
+    returned: Mapping[str, Any] | None
+    #: What a request that follows this turn carries; None for nothing.
+    echo: Mapping[str, Any] | None
+    #: Why that: `latest`, `edited`, `off`, or `nothing` where there is nothing to give back.
+    mode: str
+    #: How many turns follow directly on the one before this: more than one is a branching.
+    siblings: int = 1
+
+    @property
+    def query(self) -> str:
+        """The query's text, "" where the request has none."""
+        query = self.run.request.get("query")
+        text = query.get("text") if isinstance(query, Mapping) else None
+        return text if isinstance(text, str) else ""
+
+
+def turns_to(run: Run) -> list[Turn]:
+    """The turns of the branch that ends with `run`, oldest first.
+
+    For a child run (a check, an action) the branch is that of the turn it belongs to.
+    """
+    path = _path(run)
+    latest = _latest_contexts(path)
+    siblings = _siblings(path)
+    turns: list[Turn] = []
+    echo: Mapping[str, Any] | None = None
+    mode = "nothing"
+    for number, each in enumerate(path, 1):
+        returned = latest.get(each.pk)
+        echo, mode = _echo(each, returned, echo, mode)
+        sent = _sent(each.request)
+        turns.append(Turn(each, number, sent, returned, echo, mode, siblings.get(each.pk, 1)))
+    return turns
+
+
+def queries_of(turns: list[Turn]) -> list[str]:
+    """The queries so far: what `context.prev` of the next request holds."""
+    return [turn.query for turn in turns if turn.query]
+
+
+def _path(run: Run) -> list[Run]:
+    """The turns from the first one to `run`. Two queries, however long the conversation."""
+    turn = run if run.is_turn or run.parent is None else run.parent
+    if turn.conversation_id is None:
+        return [turn]
+    others = type(run).objects.turns().filter(conversation=turn.conversation_id)
+    known = {each.pk: each for each in others.order_by("-created_at")[: 10 * MAX_TURNS]}
+    path = [turn]
+    while (before := known.get(path[-1].parent_id)) and len(path) < MAX_TURNS:
+        path.append(before)
+    return path[::-1]
+
+
+def _latest_contexts(path: list[Run]) -> dict[Any, Mapping[str, Any]]:
+    """The latest session context of each turn, by its key."""
+    found = {run.pk: run.session_context for run in path}
+    children = type(path[0]).objects.filter(parent__in=path, kind__in=("check", "cancel"))
+    for child in children.order_by("created_at"):
+        if isinstance(child.session_context, Mapping):
+            found[child.parent_id] = child.session_context
+    return {pk: context for pk, context in found.items() if isinstance(context, Mapping)}
+
+
+def _siblings(path: list[Run]) -> dict[Any, int]:
+    parents = [run.parent_id for run in path if run.parent_id]
+    counts = (
+        type(path[0])
+        .objects.turns()
+        .filter(parent__in=parents)
+        .order_by()
+        .values_list("parent")
+        .annotate(count=models.Count("pk"))
+    )
+    by_parent = dict(counts)
+    return {run.pk: by_parent.get(run.parent_id, 1) for run in path}
+
+
+def _echo(
+    run: Run,
+    returned: Mapping[str, Any] | None,
+    before: Mapping[str, Any] | None,
+    mode: str,
+) -> tuple[Mapping[str, Any] | None, str]:
+    """What follows `run` carries: the user's word first, then the latest that came.
+
+    Not echoing stays until it is taken back; an edited context lasts until a newer one comes.
+    """
+    own = run.echo if isinstance(run.echo, Mapping) else {}
+    if own.get("mode") == "edited":
+        value = own.get("value")
+        return (value, "edited") if isinstance(value, Mapping) else (None, "edited")
+    if own.get("mode") == "off" or (mode == "off" and own.get("mode") != "latest"):
+        return None, "off"
+    if returned is not None:
+        return returned, "latest"
+    return (before, mode) if before is not None else (None, "nothing")
+
+
+def _sent(request: Any) -> Any:
+    meta = request.get("meta") if isinstance(request, Mapping) else None
+    return meta.get("session_context") if isinstance(meta, Mapping) else None

@@ -1,0 +1,116 @@
+"""Trackers: promises that are followed until they are kept, broken or given up."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+from django.db import models
+from django.utils import timezone
+
+from playground.models.fields import EncryptedJSONField
+from playground.models.json_text import JSONTextField
+from playground.models.runs import Run
+
+#: Points of the history that are kept.
+MAX_HISTORY = 500
+
+
+class TrackerStatus(models.TextChoices):
+    """How it stands with a promise."""
+
+    FOLLOWING = "following", "Following"
+    PAUSED = "paused", "Not followed"
+    ANSWERED = "answered", "Answered"
+    CANCELLED = "cancelled", "Cancelled"
+    FAILED = "failed", "Failed"
+    GAVE_UP = "gave_up", "Given up"
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether nothing more can come of the promise."""
+        return self in (self.ANSWERED, self.CANCELLED, self.FAILED)
+
+
+class TrackerQuerySet(models.QuerySet):  # type: ignore[type-arg]
+    """Queries over trackers."""
+
+    def due(self) -> TrackerQuerySet:
+        """Those to be checked now, and not in anybody's hands."""
+        now = timezone.now()
+        free = models.Q(leased_until=None) | models.Q(leased_until__lt=now)
+        return self.filter(free, status=TrackerStatus.FOLLOWING, next_at__lte=now)
+
+
+class Tracker(models.Model):
+    """One promise of one run: how often it was asked after, what it said, what it became."""
+
+    run = models.OneToOneField(Run, on_delete=models.CASCADE, related_name="tracker")
+    #: The promise's place among the entries of its run.
+    seq = models.PositiveIntegerField()
+    part = models.PositiveIntegerField(default=0)
+    token = JSONTextField()
+    status = models.CharField(
+        max_length=10, choices=TrackerStatus, default=TrackerStatus.FOLLOWING, db_index=True
+    )
+    #: What the agent said each time, oldest first:
+    #: [{"at": seconds since the start, "progress", "message", "estimated_time"}, ...].
+    history = JSONTextField(default=list)
+    checks = models.PositiveIntegerField(default=0)
+    #: Seconds after which following ends; checking by hand goes on.
+    patience = models.PositiveIntegerField()
+    started_at = models.DateTimeField(default=timezone.now)
+    ended_at = models.DateTimeField(null=True, blank=True)
+    next_at = models.DateTimeField(null=True, blank=True)
+    #: The run that brought the end: the answer, or the failure.
+    answer = models.ForeignKey(Run, null=True, on_delete=models.SET_NULL, related_name="+")
+    #: What the reader has to know about how it stands, a sentence.
+    note = models.TextField(blank=True)
+    #: Whether the user has cancelled the task and the agent has not confirmed it.
+    cancelling = models.BooleanField(default=False)
+    #: The request's own headers: checks are sent with them. Encrypted, gone with the end.
+    headers = EncryptedJSONField(default=list, blank=True)
+    #: Who checks at the moment, so that two processes do not ask at once.
+    leased_until = models.DateTimeField(null=True, blank=True)
+
+    objects = TrackerQuerySet.as_manager()
+
+    def __str__(self) -> str:
+        return f"promise of {self.run_id}: {self.status}"
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether nothing more can come of the promise."""
+        return TrackerStatus(self.status).is_settled
+
+    @property
+    def deadline(self) -> Any:
+        """When following ends."""
+        return self.started_at + timedelta(seconds=self.patience)
+
+    @property
+    def latest(self) -> dict[str, Any]:
+        """What the agent said last, {} before it said anything."""
+        return self.history[-1] if self.history else {}
+
+    @property
+    def progress(self) -> list[float]:
+        """The progress that the agent reported, oldest first, where it is a number."""
+        found = (entry.get("progress") for entry in self.history)
+        return [value for value in found if value is not None]
+
+    @property
+    def went_back(self) -> bool:
+        """Whether the progress ever went back."""
+        steps = self.progress
+        return any(after < before for before, after in zip(steps, steps[1:], strict=False))
+
+    def note_promise(self, promise: Any) -> None:
+        """Add what a `protocols.events.Promise` says to the history."""
+        entry = {
+            "at": round((timezone.now() - self.started_at).total_seconds(), 3),
+            "progress": promise.progress,
+            "message": promise.message[:1000],
+            "estimated_time": promise.estimated_time,
+        }
+        self.history = [*self.history, entry][-MAX_HISTORY:]
