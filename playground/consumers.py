@@ -53,7 +53,7 @@ class RunConsumer(AsyncWebsocketConsumer):
         self._group = run.group
         await self.channel_layer.group_add(self._group, self.channel_name)
         await self.accept()
-        view = LiveView(pk, self._cursor())
+        view = LiveView(pk, self._number("after"), ended=bool(self._number("final")))
         self._follower = asyncio.create_task(self._follow(view), name=f"viewer-{pk}")
 
     async def disconnect(self, code: int) -> None:
@@ -66,9 +66,9 @@ class RunConsumer(AsyncWebsocketConsumer):
         """Frames were stored."""
         self._dirty.set()
 
-    def _cursor(self) -> int:
+    def _number(self, name: str) -> int:
         query = parse_qs(self.scope.get("query_string", b"").decode("latin-1"))
-        value = query.get("after", ["0"])[0]
+        value = query.get(name, ["0"])[0]
         return int(value) if value.isascii() and value.isdigit() and len(value) < 10 else 0
 
     async def _follow(self, view: LiveView) -> None:

@@ -2,22 +2,53 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Protocol
+from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.contrib.auth.models import AnonymousUser, User
 from django.utils import timezone
 
-from playground.models import Agent, Run, RunState
+from playground.models import Agent, Conversation, Run, RunKind, RunState
 from playground.models.json_text import storable
 from playground.models.liveness import mark_interrupted, this_driver
+from playground.protocols import registry
 from playground.protocols.exchange import Target
 from playground.protocols.problems import Problem, Stage
 from playground.transport.redaction import is_credential
 
 Headers = Sequence[tuple[str, str]]
+
+
+class Sendable(Protocol):
+    """What a run can be made of: a document, where it goes, and what must stay secret."""
+
+    @property
+    def agent(self) -> Agent:
+        """The agent that the run belongs to."""
+        ...
+
+    @property
+    def request(self) -> dict[str, Any]:
+        """The document, as it is kept with the run."""
+        ...
+
+    @property
+    def headers(self) -> Headers:
+        """The request's own headers, credentials in the clear."""
+        ...
+
+    @property
+    def target(self) -> Target:
+        """The target with every header, credentials included. Never shown, never stored."""
+        ...
+
+    @property
+    def secrets(self) -> list[str]:
+        """What must not appear in any frame."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,12 +80,70 @@ class Draft:
         return sorted(filter(None, set(values)), key=len, reverse=True)
 
 
-def create_run(draft: Draft, user: User | AnonymousUser | None = None) -> Run:
-    """Record a run of `draft` for `user`; it is refused at once when too many are under way."""
+@dataclass(frozen=True, slots=True)
+class ActionDraft:
+    """An action of a result, and where it is to go: to anybody, so nothing goes along.
+
+    The agent's credentials are sent only where `as_agent` asks for it, which is refused for
+    any other origin than the agent's own.
+    """
+
+    agent: Agent
+    #: The action document of `playground.protocols.actions`.
+    request: dict[str, Any]
+    url: str
+    binding: str = "http"
+    headers: Headers = ()
+    as_agent: bool = False
+
+    @property
+    def target(self) -> Target:
+        """The action's address with the headers that the user added."""
+        own = tuple(self.agent.auth_headers()) if self.as_agent else ()
+        if own and origin_of(self.url) != origin_of(self.agent.url):
+            raise ValueError("An agent's credentials go to its own origin only.")
+        taken = {name.lower() for name, _ in self.headers}
+        kept = tuple(pair for pair in own if pair[0].lower() not in taken)
+        headers = (*kept, *self.headers)
+        return Target(self.url, registry.ACTION, self.binding, version="", headers=headers)
+
+    @property
+    def secrets(self) -> list[str]:
+        """What must not appear in any frame: the agent may hand its caller's secrets around."""
+        return Draft(self.agent, {}).secrets
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """Where a run belongs: the turn that it follows, or the entry of it that it came of."""
+
+    kind: RunKind = RunKind.ASK
+    parent: Run | None = None
+    #: Number and part of the parent's entry: the question, the promise, the card.
+    seq: int | None = None
+    part: int | None = None
+    #: What was answered, {question id: value}.
+    answers: Mapping[str, Any] | None = None
+
+
+def create_run(
+    draft: Sendable, user: User | AnonymousUser | None = None, link: Link | None = None
+) -> Run:
+    """Record a run of `draft` for `user`; it is refused at once when too many are under way.
+
+    Without a `link` to a turn before it, it starts a conversation.
+    """
     owner = user if user is not None and user.is_authenticated else None
     target = draft.target
+    link = link or Link()
     run = Run(
         owner=owner,
+        conversation=_conversation(link.parent, owner),
+        kind=link.kind,
+        parent=link.parent,
+        cause_seq=link.seq,
+        cause_part=link.part,
+        answers=dict(link.answers) if link.answers is not None else None,
         agent=draft.agent if draft.agent.pk else None,
         agent_name=draft.agent.name,
         url=target.url,
@@ -75,6 +164,23 @@ def create_run(draft: Draft, user: User | AnonymousUser | None = None) -> Run:
     return run
 
 
+def _conversation(parent: Run | None, owner: User | None) -> Conversation:
+    if parent is not None and parent.conversation is not None:
+        return parent.conversation
+    conversation = Conversation.objects.create(owner=owner)
+    if parent is not None:  # A run from before there were conversations.
+        Run.objects.filter(pk=parent.pk).update(conversation=conversation)
+        parent.conversation = conversation
+    return conversation
+
+
+def origin_of(url: str) -> tuple[str, str, int | None]:
+    """Scheme, host and port of an address, to be compared. Raises `ValueError` for nonsense."""
+    parts = urlsplit(url)
+    default = {"http": 80, "https": 443}.get(parts.scheme)
+    return parts.scheme, (parts.hostname or "").lower(), parts.port or default
+
+
 def _running(owner: User | None) -> int:
     runs = Run.objects.unfinished().filter(owner=owner)
     if (count := runs.count()) >= settings.RUN_LIMITS.max_runs and mark_interrupted():
@@ -84,7 +190,7 @@ def _running(owner: User | None) -> int:
 
 def _text(request: dict[str, Any]) -> str:
     query = request.get("query")
-    text = query.get("text") if isinstance(query, dict) else None
+    text = query.get("text") if isinstance(query, dict) else request.get("action")
     return storable(text[:500]) if isinstance(text, str) else ""
 
 

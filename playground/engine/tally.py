@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from playground.models.json_text import storable
 from playground.protocols.events import Event, Failure, Result, Started
 from playground.protocols.frames import BODY_KINDS, Frame, FrameKind
+from playground.protocols.http import read_head
 from playground.protocols.places import Place, Placer
 
 
@@ -56,10 +58,5 @@ class Tally:
                 columns.setdefault("first_event_us", frame.at_us)
         elif frame.kind is FrameKind.HEAD:
             columns.setdefault("headers_us", frame.at_us)
-            columns["status"] = _status(frame.data)
-
-
-def _status(head: bytes) -> int:
-    """The status code of a response head, 0 where there is none to read."""
-    parts = head.split(None, 2)
-    return int(parts[1]) if len(parts) > 1 and parts[1].isdigit() else 0
+            columns["status"], headers = read_head(frame.data)
+            columns["retry_after"] = storable(headers.get("retry-after", "")[:60])

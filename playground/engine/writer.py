@@ -204,6 +204,7 @@ async def nudge(run: Run) -> None:
     nudge reads the store on the next one, or after a short while.
     """
     try:
-        await get_channel_layer().group_send(run.group, {"type": "run.nudge"})
+        for group in run.groups:
+            await get_channel_layer().group_send(group, {"type": "run.nudge"})
     except Exception:
         logger.warning("run %s: its viewers could not be nudged", run.pk, exc_info=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from itertools import pairwise
 from typing import Any
 
 from django.db import models
@@ -103,7 +104,7 @@ class Tracker(models.Model):
     def went_back(self) -> bool:
         """Whether the progress ever went back."""
         steps = self.progress
-        return any(after < before for before, after in zip(steps, steps[1:], strict=False))
+        return any(after < before for before, after in pairwise(steps))
 
     def note_promise(self, promise: Any) -> None:
         """Add what a `protocols.events.Promise` says to the history."""

@@ -32,7 +32,7 @@ class Entry:
 
     @property
     def anchor(self) -> str:
-        """The id of its element, the same wherever it is rendered."""
+        """The id of its element on the page of its own run."""
         return f"entry-{self.seq}-{self.part}"
 
     def context(self) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from playground.models import Run
 from playground.rendering.bar import context_of
 from playground.rendering.entries import Entry
 from playground.rendering.fold import Fold
+from playground.rendering.thread import Place, Thread, render_entries
 
 #: Entries that are pushed to a page; the rest it fetches.
 WINDOW = 60
@@ -30,7 +31,7 @@ class Message:
     html: str
     #: Frames that it announces.
     frames: int
-    #: Whether the run has ended and everything was said.
+    #: Whether the run and all that came of it have ended and everything was said.
     final: bool
     #: Whether the store holds more than fitted into this message.
     more: bool
@@ -39,11 +40,14 @@ class Message:
 class LiveView:
     """One viewer's place in one run. Used from one thread at a time."""
 
-    def __init__(self, pk: UUID, after: int) -> None:
+    def __init__(self, pk: UUID, after: int, *, ended: bool = False) -> None:
+        """A viewer who has seen the frames up to `after`, and perhaps the run's end."""
         self._pk = pk
         self._after = after
         self._fold: Fold | None = None
         self._stamp: tuple[object, ...] = ()
+        self._children: dict[Place, tuple[object, ...]] = {}
+        self._ended = ended
 
     def advance(self) -> Message | None:
         """What is new since the last message; None when nothing is.
@@ -54,6 +58,7 @@ class LiveView:
         # frames that led to it, and frames stored in between come with the next message.
         # What the user composed can be large, and no message shows it.
         run = Run.objects.defer("request", "headers", "session_context").get(pk=self._pk)
+        thread = Thread(run)
         if self._fold is None:
             self._fold = self._catch_up(run)
         fold = self._fold
@@ -61,11 +66,13 @@ class LiveView:
         before = fold.entries
         added = fold.follow(run.frames, WINDOW, SLICE)
         more = fold.cursor < run.frames
-        stamp = (run.state, run.outcome, run.frames, run.results, run.events)
-        if first > fold.cursor and stamp == self._stamp:
+        ended = run.is_final and not more
+        settled = ended and thread.is_settled
+        stamp = (run.state, run.outcome, run.frames, run.results, run.events, settled)
+        changed = self._changed(thread)
+        if first > fold.cursor and stamp == self._stamp and not changed:
             return None
         self._stamp = stamp
-        final = run.is_final and not more
         # A state that frames yet to come have led to is not announced before them.
         shown = run if not more else replace_state(run)
         html = get_template("runs/message.html").render(
@@ -74,17 +81,29 @@ class LiveView:
                 "first": first,
                 "last": fold.cursor,
                 "entries": fold.entries,
-                "cards": render_entries(window(added, before)),
-                "summaries": render_entries([entry for entry in added if entry.pinned]),
-                "final": final,
+                "cards": render_entries(window(added, before), thread),
+                "summaries": render_entries([entry for entry in added if entry.pinned], thread),
+                "children": [thread.render_children(place, oob=True) for place in changed],
+                "final": ended,
+                "settled": settled,
+                # Said once: what follows may have the focus of somebody who reads it.
+                "ended": ended and not self._ended,
             }
         )
-        return Message(html, fold.cursor - first + 1, final, more)
+        self._ended = ended
+        return Message(html, fold.cursor - first + 1, settled, more)
 
     def _catch_up(self, run: Run) -> Fold:
         fold = Fold(run)
         fold.follow(min(self._after, run.frames), WINDOW, run.frames)
         return fold
+
+    def _changed(self, thread: Thread) -> list[Place]:
+        """The entries under which something has changed since the last message."""
+        stamps = thread.stamps()
+        changed = [place for place, stamp in stamps.items() if self._children.get(place) != stamp]
+        self._children = stamps
+        return changed
 
 
 def replace_state(run: Run) -> Run:
@@ -97,13 +116,3 @@ def replace_state(run: Run) -> Run:
 def window(added: list[Entry], before: int) -> list[Entry]:
     """Those of the `added` entries that belong to the window, `before` being there already."""
     return [entry for entry in added if not entry.pinned][: max(0, WINDOW - before)]
-
-
-def render_entries(entries: list[Entry]) -> list[str]:
-    """The HTML of each entry."""
-    return [render_entry(entry) for entry in entries]
-
-
-def render_entry(entry: Entry) -> str:
-    """The HTML of one entry, autoescaped by its template."""
-    return get_template(f"runs/entries/{entry.template}.html").render(entry.context())

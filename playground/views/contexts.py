@@ -11,7 +11,8 @@ from playground.models import Run
 from playground.models.liveness import mark_interrupted
 from playground.rendering.bar import context_of, word_of
 from playground.rendering.fold import Fold
-from playground.rendering.live import WINDOW, render_entries, window
+from playground.rendering.live import WINDOW, window
+from playground.rendering.thread import Thread, render_entries
 
 PAGE = 40
 
@@ -37,11 +38,15 @@ def response_context(run: Run | None) -> dict[str, Any]:
     if run is None:
         return {"run": None}
     fold = Fold(run)
+    thread = Thread(run)
     entries = fold.follow(run.frames, WINDOW, run.frames)
+    settled = run.is_final and thread.is_settled
     return {
         **context_of(run),
         "cursor": fold.cursor,
         "entries": fold.entries,
-        "cards": render_entries(window(entries, 0)),
-        "summaries": render_entries([entry for entry in entries if entry.pinned]),
+        "cards": render_entries(window(entries, 0), thread),
+        "summaries": render_entries([entry for entry in entries if entry.pinned], thread),
+        "settled": settled,
+        "live": not settled,
     }

@@ -18,9 +18,10 @@ from playground.protocols.frames import BODY_KINDS, Frame, FrameKind
 from playground.protocols.http import read_head
 from playground.rendering.bar import elapsed_ms
 from playground.rendering.fold import Fold, readings, unread
-from playground.rendering.live import WINDOW, render_entries
+from playground.rendering.live import WINDOW
 from playground.rendering.pretty import pretty
 from playground.rendering.rows import payload_of, rows_of
+from playground.rendering.thread import Thread, render_entries
 from playground.rendering.timeline import timeline_of
 from playground.rendering.wire import blocks_of
 from playground.transport.reference import NotAStreamError
@@ -55,7 +56,8 @@ def results(request: HttpRequest, pk: str) -> HttpResponse:
         entries = Fold(run).by_index()[offset : offset + WINDOW]
     else:
         entries = Fold(run).page(offset, WINDOW)
-    return render(request, "runs/results.html", {"cards": render_entries(entries)})
+    cards = render_entries(entries, Thread(run))
+    return render(request, "runs/results.html", {"cards": cards})
 
 
 @require_safe

@@ -21,10 +21,10 @@ document.addEventListener("htmx:afterOnLoad", (event) => {
 
 /** Marks the response as cut off from the playground, unless nothing more was to come. */
 function lost(event) {
-  const response = event.target;
-  const note = response.querySelector?.("#run-lost");
-  const { final } = document.getElementById("run-cursor")?.dataset ?? {};
-  if (!note || final !== undefined) return;
+  const response = event.target.closest?.("#response");
+  const note = response?.querySelector("#run-lost");
+  const { settled } = document.getElementById("run-cursor")?.dataset ?? {};
+  if (!note || settled !== undefined) return;
   response.toggleAttribute("data-lost", true);
   note.textContent = "Connection to the playground lost, reconnecting…";
 }
@@ -32,6 +32,7 @@ function lost(event) {
 document.addEventListener("htmx:wsClose", lost);
 document.addEventListener("htmx:wsError", lost);
 document.addEventListener("htmx:wsOpen", ({ target }) => {
-  target.removeAttribute("data-lost");
-  target.querySelector("#run-lost")?.replaceChildren();
+  const response = target.closest?.("#response");
+  response?.removeAttribute("data-lost");
+  response?.querySelector("#run-lost")?.replaceChildren();
 });

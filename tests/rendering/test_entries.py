@@ -10,14 +10,16 @@ from django.template.loader import get_template
 from hypothesis import given
 from hypothesis import settings as hypothesis
 
+from playground.models import Run
 from playground.protocols import events as ev
 from playground.protocols.frames import Frame, FrameKind
 from playground.protocols.places import MAX_PINNED, Placer
 from playground.rendering.cards import card_of
 from playground.rendering.entries import Entry, entry_of
-from playground.rendering.live import render_entry
 from playground.rendering.pretty import pretty
 from playground.rendering.rows import payload_of, row_of
+from playground.rendering.thread import Thread
+from playground.rendering.thread import render_entry as render_in
 from tests.rendering.markup import assert_inert, read
 from tests.rendering.strategies import events, items
 
@@ -29,6 +31,21 @@ TAGS = frozenset(
 
 def entry_at(event: ev.Event, part: int = 0) -> Entry | None:
     return entry_of(event, part, Placer().place(event))
+
+
+class Lone(Thread):
+    """The thread of a run that nothing came of; the database is not asked."""
+
+    tracker = None  # type: ignore[assignment]
+
+    def __init__(self) -> None:
+        self.run = Run(agent_name="scripted")
+        self._depth = 0
+        self._by_place = {}
+
+
+def render_entry(entry: Entry) -> str:
+    return render_in(entry, Lone())
 
 
 def render(event: ev.Event) -> str:

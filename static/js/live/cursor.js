@@ -29,8 +29,8 @@ function summarise(cursor) {
 
 /** Open a run's socket from the cursor on; called for the first socket and every later one. */
 function openFromCursor(url) {
-  const after = document.getElementById("run-cursor")?.dataset.last ?? "0";
-  return new WebSocket(`${url}?after=${after}`);
+  const { last = "0", final } = document.getElementById("run-cursor")?.dataset ?? {};
+  return new WebSocket(`${url}?after=${last}&final=${final === undefined ? 0 : 1}`);
 }
 
 // The extension keeps a function that is already there.
