@@ -1,0 +1,143 @@
+"""What was filled into a form, checked against the agent's questions (0.55 section 4.1.3).
+
+Every question wants an answer, except free text, which may stay empty and is then left out;
+with `PARTIAL` in the data, every question may.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from playground.elicitation.fields import Field, Form
+
+#: Name of the checkbox that says "send only what I answered".
+PARTIAL = "partial"
+#: What an error that belongs to no field is keyed by.
+WHOLE_FORM = "form"
+
+_NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
+_INTEGER = re.compile(r"[+-]?\d+", re.ASCII)
+#: Python reads no longer ones, and nobody means them.
+_LONGEST_NUMBER = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """Values by the questions' ids; errors, as sentences, by `Field.name` or `WHOLE_FORM`."""
+
+    values: dict[str, Any]
+    errors: dict[str, str]
+
+
+class _RefusedError(Exception):
+    """An answer that does not fit its question; the message is for the user."""
+
+
+def read_answers(form: Form, data: Mapping[str, Sequence[str]]) -> Answers:
+    """The answers in submitted data: name of a control to its values, strings all.
+
+    Values are a string, a list of strings, an int or float, or a bool by the field's control.
+    Names that are not the form's are passed over; with errors, `values` holds what was right.
+    """
+    partial = any(data.get(PARTIAL, ()))
+    values: dict[str, Any] = {}
+    errors: dict[str, str] = {}
+    for field in form.fields:
+        given = [text for text in data.get(field.name, ()) if text.strip()]
+        try:
+            if given:
+                values[field.id] = _READERS[field.control](field, given)
+            elif field.control != "text" and not partial:
+                errors[field.name] = _MISSING[field.control]
+        except _RefusedError as refusal:
+            errors[field.name] = str(refusal)
+    if not values and not errors:
+        errors[WHOLE_FORM] = "Answer at least one question."
+    return Answers(values, errors)
+
+
+def to_data(
+    form: Form, values: Mapping[str, Any], *, partial: bool = False
+) -> dict[str, list[str]]:
+    """Answers by question id as data that `read_answers` takes.
+
+    For answers that come from a file, and to fill in a form again. Any JSON value is taken:
+    whether it fits its question is for `read_answers` to say.
+    """
+    data = {
+        field.name: [_as_text(value) for value in _listed(values[field.id])]
+        for field in form.fields
+        if field.id in values
+    }
+    return {**data, PARTIAL: ["on"]} if partial else data
+
+
+def _listed(value: Any) -> Iterable[Any]:
+    if value is None:
+        return ()
+    return value if isinstance(value, list | tuple) else (value,)
+
+
+def _as_text(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _one(given: Sequence[str]) -> str:
+    if len(given) > 1:
+        raise _RefusedError("Give exactly one answer.")
+    return given[0]
+
+
+def _radio(field: Field, given: Sequence[str]) -> str:
+    value = _one(given)
+    if value not in field.options:
+        raise _RefusedError("This is not one of the options.")
+    return value
+
+
+def _checkboxes(field: Field, given: Sequence[str]) -> list[str]:
+    if not set(given) <= set(field.options):
+        raise _RefusedError("Not everything that was chosen is among the options.")
+    return [option for option in field.options if option in given]
+
+
+def _text(_field: Field, given: Sequence[str]) -> str:
+    # Browsers send the lines of a text area apart with CR LF.
+    return _one(given).replace("\r\n", "\n")
+
+
+def _number(_field: Field, given: Sequence[str]) -> int | float:
+    text = _one(given).strip()
+    if len(text) > _LONGEST_NUMBER or not _NUMBER.fullmatch(text):
+        raise _RefusedError("This is not a number; write it like 12 or 2.5.")
+    number = int(text) if _INTEGER.fullmatch(text) else float(text)
+    if isinstance(number, float) and not math.isfinite(number):
+        raise _RefusedError("This number is too large.")
+    return number
+
+
+def _boolean(_field: Field, given: Sequence[str]) -> bool:
+    value = _one(given)
+    if value not in ("true", "false"):
+        raise _RefusedError("Answer yes or no.")
+    return value == "true"
+
+
+_READERS: Mapping[str, Callable[[Field, Sequence[str]], Any]] = {
+    "radio": _radio,
+    "checkboxes": _checkboxes,
+    "text": _text,
+    "number": _number,
+    "boolean": _boolean,
+}
+_MISSING: Mapping[str, str] = {
+    "radio": "Choose one of the options.",
+    "checkboxes": "Choose at least one option.",
+    "number": "Give a number.",
+    "boolean": "Answer yes or no.",
+}
