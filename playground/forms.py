@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import re
 from collections.abc import Sequence
 from typing import Any
 from urllib.parse import urlsplit
@@ -13,16 +12,10 @@ from django import forms
 from django.conf import settings
 
 from playground.models import Agent
+from playground.protocols import headers as header_rules
 from playground.protocols import jsontext, registry
 from playground.transport import check_url
 from playground.transport.redaction import MASK, is_credential
-
-_TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
-#: Headers that HTTP itself or the transport sets, or that would carry the browser's identity.
-REFUSED_HEADERS = frozenset(
-    "host content-length transfer-encoding connection keep-alive te trailer upgrade "
-    "proxy-connection proxy-authenticate cookie expect".split()
-)
 
 
 def read_document(text: str) -> dict[str, Any]:
@@ -95,14 +88,8 @@ def _read_pairs(text: str) -> list[tuple[str, str]]:
 
 
 def _check_header(name: str, value: str) -> None:
-    if not _TOKEN.fullmatch(name):
-        raise forms.ValidationError(f"“{name}” is not a header name.")
-    if name.lower() in REFUSED_HEADERS:
-        raise forms.ValidationError(f"{name} is set by the playground and cannot be given.")
-    if re.search(r"[\x00-\x08\x0a-\x1f\x7f]", value):
-        raise forms.ValidationError(f"The value of {name} has a control character in it.")
-    if not value.isascii():
-        raise forms.ValidationError(f"The value of {name} has characters outside ASCII.")
+    if refusal := header_rules.refusal(name, value):
+        raise forms.ValidationError(refusal)
 
 
 def _is_masked(name: str, value: str) -> bool:

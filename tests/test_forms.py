@@ -10,7 +10,8 @@ from django.forms import ValidationError
 from hypothesis import given
 from hypothesis import strategies as st
 
-from playground.forms import REFUSED_HEADERS, HeadersField, read_document, read_headers
+from playground.forms import HeadersField, read_document, read_headers
+from playground.protocols.headers import REFUSED
 
 
 @pytest.mark.parametrize(
@@ -29,7 +30,7 @@ def test_headers(text: str, pairs: list[tuple[str, str]]) -> None:
     assert read_headers(text) == pairs
 
 
-@pytest.mark.parametrize("name", sorted(REFUSED_HEADERS))
+@pytest.mark.parametrize("name", sorted(REFUSED))
 def test_headers_that_are_not_the_users(name: str) -> None:
     for spelling in (name, name.upper(), f" {name.title()} "):
         with pytest.raises(ValidationError, match="cannot be given"):

@@ -103,11 +103,9 @@ def _names(questions: Collection[Question]) -> Iterator[str]:
     taken: set[str] = set()
     for question in questions:
         name, number = question.id, 1
-        while name in taken:
+        while name in taken or (number > 1 and name in given):
             number += 1
             name = f"{question.id}_{number}"
-            if name in given:
-                taken.add(name)
         taken.add(name)
         yield name
 

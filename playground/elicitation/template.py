@@ -16,7 +16,7 @@ from playground.protocols import jsontext
 #: How deep a template may be nested.
 MAX_DEPTH = 100
 
-_PLACEHOLDER = re.compile(r"\{\{\s*([^{}]*?)\s*\}\}")
+_PLACEHOLDER = re.compile(r"\{\{([^{}]*)\}\}")
 
 
 class TemplateError(ValueError):
@@ -47,8 +47,8 @@ def fill(
         if not isinstance(value, str):
             return value
         if whole := _PLACEHOLDER.fullmatch(value):
-            return look_up(whole[1])
-        return _PLACEHOLDER.sub(lambda found: in_words(look_up(found[1])), value)
+            return look_up(whole[1].strip())
+        return _PLACEHOLDER.sub(lambda found: in_words(look_up(found[1].strip())), value)
 
     return {name: filled(value) for name, value in document.items()}
 

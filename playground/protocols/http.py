@@ -20,6 +20,11 @@ from playground.protocols.exchange import Reader, Target
 from playground.protocols.frames import Frame, FrameKind
 from playground.protocols.problems import Problem, Stage
 
+#: How the playground introduces itself.
+USER_AGENT = f"nlweb-playground/{__version__}"
+
+Headers = Sequence[tuple[str, str]]
+
 _NOTHING: Sequence[Event] = ()
 
 
@@ -39,17 +44,26 @@ def operation_url(url: str, operation: str) -> str:
 
 def post(target: Target, operation: str, document: Any, *, streaming: bool) -> Call:
     """The call that sends a document; a target's header replaces the default of its name."""
-    own = {name.lower() for name, _ in target.headers}
     defaults = (
         ("Content-Type", "application/json"),
         ("Accept", "text/event-stream" if streaming else "application/json"),
-        ("User-Agent", f"nlweb-playground/{__version__}"),
+        ("User-Agent", USER_AGENT),
     )
-    headers = [pair for pair in defaults if pair[0].lower() not in own]
-    # Half of a surrogate pair has no UTF-8; its backslash escape is the same string in JSON.
-    body = json.dumps(document, ensure_ascii=False).encode("utf-8", "backslashreplace")
     url = operation_url(target.url, operation)
-    return Call("POST", url, (*headers, *target.headers), body, streaming)
+    headers = merged(defaults, target.headers)
+    return Call("POST", url, headers, encode(document), streaming)
+
+
+def merged(defaults: Headers, own: Headers) -> tuple[tuple[str, str], ...]:
+    """Both, the defaults first and without those that `own` has headers of the same name for."""
+    names = {name.lower() for name, _ in own}
+    return (*(pair for pair in defaults if pair[0].lower() not in names), *own)
+
+
+def encode(document: Any) -> bytes:
+    """A JSON value as it is sent."""
+    # Half of a surrogate pair has no UTF-8; its backslash escape is the same string in JSON.
+    return json.dumps(document, ensure_ascii=False).encode("utf-8", "backslashreplace")
 
 
 class HttpExchange:

@@ -12,6 +12,9 @@ import re
 from collections.abc import Callable, Iterable
 from urllib.parse import quote, quote_plus
 
+# The rule is the protocols' own; here it is part of what the transport offers.
+from playground.protocols.headers import is_credential as is_credential
+
 #: What stands where a secret stood.
 MASK = "••••••"
 _MASK = MASK.encode()
@@ -21,21 +24,7 @@ _SHORTEST, _SHORTEST_GUESS = 4, 8
 #: How much of a body that was shown is looked at again with the next piece.
 _CONTEXT = 1024
 
-#: Words that make a header a credential.
-_CREDENTIAL_WORDS = frozenset(
-    "accesskey accesstoken apikey auth authorization authtoken cookie cookie2 credential "
-    "credentials jwt key keys passphrase passwd password secret secretkey secrets session "
-    "sessionid signature token tokens".split()
-)
-#: Made of such words, and needed to understand what happens.
-_NO_CREDENTIALS = frozenset({"mcp-session-id"})
 _SET_COOKIE = re.compile(r"(?i)(set-cookie2?[ \t]*:)[^\r\n]*")
-
-
-def is_credential(header: str) -> bool:
-    """Whether a request header carries a credential, by the words of its name."""
-    name = header.lower()
-    return name not in _NO_CREDENTIALS and not _CREDENTIAL_WORDS.isdisjoint(re.split("[-_]", name))
 
 
 def credentials(headers: Iterable[tuple[str, str]]) -> set[str]:

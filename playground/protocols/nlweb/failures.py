@@ -85,7 +85,7 @@ EXPLAINED: Mapping[str, Explanation] = MappingProxyType(
 _STATUSES: Mapping[int, str] = {
     400: "The server found the request to be malformed.",
     401: "The server wants to know who is asking.",
-    403: "The server knows who is asking, or need not, and does not allow this.",
+    403: "The server does not allow this to whoever asked.",
     404: "There is nothing at this address.",
     429: "The server has had more requests than it takes in this time.",
     500: "Something went wrong within the server.",

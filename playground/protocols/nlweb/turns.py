@@ -38,7 +38,9 @@ def continuation(
 
 def base(request: Any) -> dict[str, Any]:
     """A copy of a request that asks anew: what only an await request has is left out."""
-    return {name: value for name, value in as_object(request).items() if name not in _AWAIT_ONLY}
+    document = as_object(request)
+    left_out = _AWAIT_ONLY if "promise_token" in document else ()
+    return {name: value for name, value in document.items() if name not in left_out}
 
 
 def query_text(request: Any) -> str:

@@ -1,0 +1,47 @@
+"""Request headers: which can be sent, and which carry credentials."""
+
+from __future__ import annotations
+
+import re
+
+#: Headers that HTTP itself or the transport sets, or that would carry the browser's identity.
+REFUSED = frozenset(
+    "host content-length transfer-encoding connection keep-alive te trailer upgrade "
+    "proxy-connection proxy-authenticate cookie expect".split()
+)
+
+_TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
+
+#: Words that make a header a credential.
+_CREDENTIAL_WORDS = frozenset(
+    "accesskey accesstoken apikey auth authorization authtoken cookie cookie2 credential "
+    "credentials jwt key keys passphrase passwd password secret secretkey secrets session "
+    "sessionid signature token tokens".split()
+)
+#: Made of such words, and needed to understand what happens.
+_NO_CREDENTIALS = frozenset({"mcp-session-id"})
+
+
+def refusal(name: str, value: str) -> str | None:
+    """Why a header cannot be sent, as a sentence; None if it can."""
+    if not is_token(name):
+        return f"“{name}” is not a header name."
+    if name.lower() in REFUSED:
+        return f"{name} is set by the playground and cannot be given."
+    if _CONTROL.search(value):
+        return f"The value of {name} has a control character in it."
+    if not value.isascii():
+        return f"The value of {name} has characters outside ASCII."
+    return None
+
+
+def is_token(text: str) -> bool:
+    """Whether `text` can be the name of a header or of a method (RFC 9110, section 5.6.2)."""
+    return _TOKEN.fullmatch(text) is not None
+
+
+def is_credential(header: str) -> bool:
+    """Whether a request header carries a credential, by the words of its name."""
+    name = header.lower()
+    return name not in _NO_CREDENTIALS and not _CREDENTIAL_WORDS.isdisjoint(re.split("[-_]", name))
