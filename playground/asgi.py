@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from typing import Any
 
 from django.core.asgi import get_asgi_application
 
@@ -13,6 +14,7 @@ django_application = get_asgi_application()
 from channels.auth import AuthMiddlewareStack  # noqa: E402
 from channels.routing import ProtocolTypeRouter, URLRouter  # noqa: E402
 
+from playground import engine  # noqa: E402
 from playground.models.liveness import mark_interrupted  # noqa: E402
 from playground.origins import SameOriginValidator  # noqa: E402
 from playground.routing import websocket_urlpatterns  # noqa: E402
@@ -20,9 +22,18 @@ from playground.routing import websocket_urlpatterns  # noqa: E402
 # Runs that a dead process left behind are told apart from runs that are under way.
 mark_interrupted()
 
-application = ProtocolTypeRouter(
+_router = ProtocolTypeRouter(
     {
         "http": django_application,
         "websocket": SameOriginValidator(AuthMiddlewareStack(URLRouter(websocket_urlpatterns))),
     }
 )
+
+
+async def application(scope: Any, receive: Any, send: Any) -> None:
+    """Serve one connection. With the first one, promises that are due are followed again.
+
+    `manage.py serve` does not wait for it; under another server there is no earlier moment.
+    """
+    engine.supervise()
+    await _router(scope, receive, send)

@@ -30,6 +30,15 @@ def _flag(name: str, default: bool) -> bool:
     raise ImproperlyConfigured(f"{name} must be true or false, not {value!r}")
 
 
+def _seconds(name: str, default: int) -> int:
+    value = os.environ.get(name, "").strip()
+    if not value:
+        return default
+    if value.isascii() and value.isdigit() and 0 < int(value) < 10**8:
+        return int(value)
+    raise ImproperlyConfigured(f"{name} must be a whole number of seconds, not {value!r}")
+
+
 def _list(name: str) -> list[str]:
     return [part.strip() for part in os.environ.get(name, "").split(",") if part.strip()]
 
@@ -48,6 +57,8 @@ DEMO_ENABLED = _flag("PLAYGROUND_DEMO", not HOSTED)
 OUTBOUND_ALLOW = _list("PLAYGROUND_OUTBOUND_ALLOW")
 #: What a run may take; each limit can be set as PLAYGROUND_<NAME>.
 RUN_LIMITS = Limits.from_environment(os.environ)
+#: Seconds that a promise is followed before it is given up.
+PROMISE_PATIENCE = _seconds("PLAYGROUND_PROMISE_PATIENCE", 900)
 #: Images that agents link to are fetched by the browser; a tenant's page should not do that.
 AGENT_IMAGES = _flag("PLAYGROUND_AGENT_IMAGES", not HOSTED)
 

@@ -5,5 +5,27 @@ Imported by views and management commands. `create_run`, `start` and `cancel` ar
 
 from playground.engine.launch import ActionDraft, Draft, Link, create_run
 from playground.engine.tasks import cancel, start, stop
+from playground.engine.tracking import (
+    cancel_promise,
+    check_now,
+    follow,
+    follow_to_end,
+    stop_following,
+    supervise,
+)
 
-__all__ = ["ActionDraft", "Draft", "Link", "cancel", "create_run", "start", "stop"]
+__all__ = [
+    "ActionDraft",
+    "Draft",
+    "Link",
+    "cancel",
+    "cancel_promise",
+    "check_now",
+    "create_run",
+    "follow",
+    "follow_to_end",
+    "start",
+    "stop",
+    "stop_following",
+    "supervise",
+]

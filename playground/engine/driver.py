@@ -13,6 +13,7 @@ from typing import Any
 from django.conf import settings
 from django.utils import timezone
 
+from playground.engine.promises import Sighting, begin
 from playground.engine.states import advance
 from playground.engine.tally import Tally
 from playground.engine.writer import FrameWriter, Part, RunEndedError, nudge
@@ -20,7 +21,7 @@ from playground.limits import Limits
 from playground.models import Run, RunState
 from playground.models.liveness import HEARTBEAT
 from playground.protocols import registry
-from playground.protocols.events import Event
+from playground.protocols.events import Event, Outcome
 from playground.protocols.exchange import Exchange, Target
 from playground.protocols.frames import Frame, FrameKind
 from playground.protocols.problems import Problem, Stage
@@ -50,9 +51,14 @@ class Driver:
         target: Target,
         *,
         redact: Sequence[str] = (),
+        headers: Sequence[tuple[str, str]] = (),
         listener: Listener | None = None,
         limits: Limits | None = None,
     ) -> None:
+        """Drive `run` to `target`; values of `redact` appear in no frame.
+
+        `headers` are the request's own, for the checks on a promise that the run may end with.
+        """
         limits = limits or settings.RUN_LIMITS
         policy = Policy.from_settings(settings.HOSTED, settings.OUTBOUND_ALLOW)
         self.run = run
@@ -62,6 +68,8 @@ class Driver:
         #: Frames that were taken from the transport and not numbered yet.
         self._in_hand: list[Frame] = []
         self._listener = listener
+        self._headers = headers
+        self._sighting = Sighting()
         self._state = RunState(run.state)
         self._origin_ns = time.perf_counter_ns()
         self._problem: Problem | None = None
@@ -180,6 +188,7 @@ class Driver:
                 self._state = advance(self._state, RunState.STREAMING)
             elif frame.kind is FrameKind.ERROR:
                 self._problem = Problem.from_bytes(frame.data)
+            self._sighting.look(events)
             if self._listener:
                 self._listener(frame, events)
         problem = self.exchange.problem
@@ -200,6 +209,9 @@ class Driver:
             "alive_at": timezone.now(),
         }
         try:
+            if final is RunState.COMPLETED and self.exchange.outcome is Outcome.PROMISE:
+                # Before the end is announced: a viewer stays for what is being followed.
+                await in_writer(begin, self.run, self._sighting, self._headers)
             writer.put(**columns)
             await writer.drain()
         except RunEndedError:

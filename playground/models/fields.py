@@ -41,6 +41,10 @@ class EncryptedJSONField(models.TextField):  # type: ignore[type-arg]
     fixtures it stands as plain JSON.
     """
 
+    # For the type checker: what is assigned and read is any JSON value.
+    _pyi_private_set_type: Any
+    _pyi_private_get_type: Any
+
     def get_prep_value(self, value: Any) -> Any:
         """Encrypt the JSON text; what is empty stays empty so that it can be told in SQL."""
         return _encrypt(json.dumps(value)) if value else ""

@@ -36,11 +36,24 @@ class TrackerStatus(models.TextChoices):
 class TrackerQuerySet(models.QuerySet):  # type: ignore[type-arg]
     """Queries over trackers."""
 
-    def due(self) -> TrackerQuerySet:
-        """Those to be checked now, and not in anybody's hands."""
+    def free(self) -> TrackerQuerySet:
+        """Those that can be asked after and that nobody asks after at the moment.
+
+        Whoever claims one records a run for it soon; while that is under way, it is taken.
+        A process that died leaves an interrupted run, so that its promises are free again.
+        """
         now = timezone.now()
-        free = models.Q(leased_until=None) | models.Q(leased_until__lt=now)
-        return self.filter(free, status=TrackerStatus.FOLLOWING, next_at__lte=now)
+        unclaimed = models.Q(leased_until=None) | models.Q(leased_until__lt=now)
+        checks = Run.objects.unfinished().filter(parent=models.OuterRef("run"), kind="check")
+        open_ones = [s for s in TrackerStatus if not s.is_settled]
+        return self.filter(unclaimed, ~models.Exists(checks), status__in=open_ones)
+
+    def due(self) -> TrackerQuerySet:
+        """Those that are followed, and are to be asked after now."""
+        now = timezone.now()
+        # Without a time: the process that was asking after it has died.
+        due = models.Q(next_at__lte=now) | models.Q(next_at=None)
+        return self.free().filter(due, status=TrackerStatus.FOLLOWING)
 
 
 class Tracker(models.Model):

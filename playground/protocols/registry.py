@@ -32,6 +32,9 @@ class Language:
     reader: Callable[[str], Reader]
     #: (document) to the name of what it asks for: the last part of an HTTP address.
     operation: Callable[[Mapping[str, Any]], str]
+    #: (version, request, token, action, session_context by name) to a request that asks after
+    #: a promise or cancels it.
+    follow_up: Callable[..., dict[str, Any]]
     #: (document) to whether the reply is wanted as a stream.
     wants_stream: Callable[[Mapping[str, Any]], bool]
     #: (bytes of a reply: a block, a document or a piece) to the same without leaked keys.
@@ -48,6 +51,7 @@ PROTOCOLS: Mapping[str, Language] = {
         check=nlweb.check,
         reader=nlweb.NLWebReader,
         operation=nlweb.operation,
+        follow_up=nlweb.new_await,
         wants_stream=nlweb.wants_stream,
         mask=nlweb.mask_block,
     ),
@@ -100,6 +104,26 @@ def new_request(
 ) -> dict[str, Any]:
     """A request document with this text. Raises `ValueError` for an unknown name."""
     return _row(PROTOCOLS, protocol, "protocol").new_request(version, text, streaming)
+
+
+def follow_up(
+    protocol: str,
+    version: str,
+    request: Mapping[str, Any],
+    *,
+    token: Any,
+    action: str,
+    session_context: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
+    """The request that asks after a promise (`checkin`) or calls it off (`cancel`).
+
+    `request` is the one that was answered with the promise. Raises `ValueError` for an
+    unknown name.
+    """
+    language = _row(PROTOCOLS, protocol, "protocol")
+    return language.follow_up(
+        version, request, token=token, action=action, session_context=session_context
+    )
 
 
 def _row(table: Mapping[str, _Row], name: str, axis: str) -> _Row:

@@ -10,7 +10,6 @@ from django_htmx.http import push_url, reswap, retarget
 
 from playground import engine
 from playground.models import Run
-from playground.protocols.exchange import Target
 from playground.views.compose import read_form
 from playground.views.contexts import response_context
 
@@ -20,8 +19,8 @@ async def create(request: HttpRequest) -> HttpResponse:
     sent = await sync_to_async(_record)(request)
     if isinstance(sent, HttpResponse):
         return sent
-    run, target, secrets = sent
-    engine.start(run, target, redact=secrets)
+    run, draft = sent
+    engine.start(run, draft.target, redact=draft.secrets, headers=draft.headers)
     if not request.htmx:  # type: ignore[attr-defined]
         return redirect(run)
     response = await sync_to_async(render)(
@@ -30,14 +29,14 @@ async def create(request: HttpRequest) -> HttpResponse:
     return push_url(response, run.get_absolute_url())
 
 
-def _record(request: HttpRequest) -> HttpResponse | tuple[Run, Target, list[str]]:
+def _record(request: HttpRequest) -> HttpResponse | tuple[Run, engine.Draft]:
     composed = read_form(request)
     if composed.draft is None or composed.errors:
         problems = {"problems": composed.errors or composed.problems}
         response = render(request, "compose/problems.html", problems, status=422)
         return reswap(retarget(response, "#compose-problems"), "innerHTML")
     run = engine.create_run(composed.draft, request.user)
-    return run, composed.draft.target, composed.draft.secrets
+    return run, composed.draft
 
 
 @require_POST

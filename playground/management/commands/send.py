@@ -152,7 +152,9 @@ async def _send(run: Run, draft: engine.Draft, printer: Printer, seconds: float 
     if seconds:
         limits = replace(limits, total_timeout=seconds)
     target, secrets = await sync_to_async(lambda: (draft.target, draft.secrets))()
-    task = engine.start(run, target, redact=secrets, listener=printer, limits=limits)
+    task = engine.start(
+        run, target, redact=secrets, headers=draft.headers, listener=printer, limits=limits
+    )
     with contextlib.suppress(NotImplementedError):  # Windows has no signal handlers here.
         asyncio.get_running_loop().add_signal_handler(signal.SIGINT, engine.stop, run)
     await task

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import errno
 import socket
-from typing import Any
+from typing import Any, cast
 
 from daphne.endpoints import build_endpoint_description_strings
 from daphne.server import Server
 from django.conf import settings
 from django.core.management import BaseCommand, CommandError, CommandParser, call_command
 
+from playground import engine
 from playground.samples import load_samples
 from playground.static_files import collect
 
@@ -39,6 +40,9 @@ class Command(BaseCommand):
         if not settings.DEBUG:
             collect()
         # Not before the tables are there: importing it looks for interrupted runs.
+        from twisted.internet import reactor
+        from twisted.internet.base import ReactorBase
+
         from playground.asgi import application
 
         self.stdout.write(f"NLWeb Playground is at {self.style.SUCCESS(address + '/')}")
@@ -52,6 +56,9 @@ class Command(BaseCommand):
             websocket_timeout=-1,
             application_close_timeout=5,
             verbosity=0,
+            # Promises that were followed when the playground went down are followed again; the
+            # loop that they are followed on is not running yet.
+            ready_callable=lambda: cast(ReactorBase, reactor).callLater(0, engine.supervise),
         ).run()
 
 

@@ -11,7 +11,13 @@
 """
 
 from playground.protocols.nlweb.reader import NLWebReader
-from playground.protocols.nlweb.requests import check, new_request, operation, wants_stream
+from playground.protocols.nlweb.requests import (
+    check,
+    new_await,
+    new_request,
+    operation,
+    wants_stream,
+)
 from playground.protocols.nlweb.typed import mask_block
 from playground.protocols.nlweb.versions import VERSIONS
 
@@ -20,6 +26,7 @@ __all__ = [
     "NLWebReader",
     "check",
     "mask_block",
+    "new_await",
     "new_request",
     "operation",
     "wants_stream",

@@ -24,6 +24,28 @@ def new_request(version: str, text: str, *, streaming: bool = True) -> dict[str,
     }
 
 
+def new_await(
+    version: str,
+    request: Document,
+    *,
+    token: Any,
+    action: str,
+    session_context: Mapping[str, Any] | None,
+) -> dict[str, Any]:
+    """An await request (section 4.2) for the promise that `request` was answered with.
+
+    `action` is `checkin` or `cancel`. The metadata is that of the request, with the latest
+    session context in it. Raises `ValueError` for an unknown version.
+    """
+    asked = request.get("meta")
+    meta = dict(asked) if isinstance(asked, Mapping) else {}
+    meta = {"version": versions.find(version).name, **meta}
+    meta.pop("session_context", None)
+    if session_context is not None:
+        meta["session_context"] = dict(session_context)
+    return {"promise_token": token, "action": action, "meta": meta}
+
+
 def operation(document: Document) -> str:
     """What a request asks the agent to do: `ask`, or `await` for one with a promise token."""
     return "await" if "promise_token" in document and "query" not in document else "ask"

@@ -1,0 +1,180 @@
+"""What is known of a promise: when to ask after it, and what a reply makes of it.
+
+Decisions only; `playground.engine.tracking` makes the calls.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from django.conf import settings
+from django.utils import timezone
+
+from playground.models import Run, RunKind, RunState, Tracker, TrackerStatus
+from playground.models.json_text import storable
+from playground.protocols.events import Event, Failure, Outcome, Promise
+
+#: Seconds between two checks, at least and at most.
+SHORTEST, LONGEST = 1.0, 30.0
+#: Checks that are spread over the time that the agent estimates.
+SPREAD = 6
+#: How much longer each wait is at least than the one before it.
+GROWTH = 1.2
+#: Failures that say nothing about the task, only about this check.
+PASSING = frozenset({"RATE_LIMITED", "TIMEOUT"})
+_PASSING_STATUS = frozenset({408, 425, 429, 502, 503, 504})
+
+
+def wait_before_check(estimated: float | None, checks: int) -> float:
+    """Seconds until the next check, 1 to 30.
+
+    `estimated` is what the agent said last (seconds, section 4.1.2), `checks` how many there
+    were. Longer from check to check, so that an estimate that never shrinks is not hammered.
+    """
+    backing_off = min(LONGEST, SHORTEST * GROWTH ** min(checks, 50))
+    if estimated is None or estimated < 0:
+        return max(2.0, backing_off) if checks else 2.0
+    return min(LONGEST, max(backing_off, estimated / SPREAD))
+
+
+@dataclass(slots=True)
+class Sighting:
+    """The promise that a run ends with, and where it stands among its entries."""
+
+    promise: Promise | None = None
+    part: int = 0
+
+    def look(self, events: Sequence[Event]) -> None:
+        """Take in the events of one frame."""
+        for part, event in enumerate(events):
+            if type(event) is Promise:
+                self.promise, self.part = event, part
+
+
+def begin(run: Run, sighting: Sighting, headers: Sequence[tuple[str, str]]) -> Tracker | None:
+    """Start to follow the promise that a turn ended with; None where there is no token."""
+    promise = sighting.promise
+    if promise is None or not run.is_turn or Tracker.objects.filter(run=run).exists():
+        return None
+    tracker = Tracker(
+        run=run,
+        seq=promise.seq,
+        part=sighting.part,
+        token=promise.token,
+        patience=settings.PROMISE_PATIENCE,
+    )
+    tracker.headers = [list(pair) for pair in headers]
+    tracker.note_promise(promise)
+    if promise.token:
+        schedule(tracker)
+    else:
+        tracker.status = TrackerStatus.PAUSED
+        tracker.note = "The promise has no token, so nobody can ask after it."
+    tracker.save()
+    return tracker
+
+
+def schedule(tracker: Tracker, wait: float | None = None) -> None:
+    """Set when to check next, or give up where the patience is at its end. Does not save."""
+    now = timezone.now()
+    tracker.leased_until = None
+    if now >= tracker.deadline:
+        tracker.status, tracker.next_at = TrackerStatus.GAVE_UP, None
+        tracker.note = "The promise was not kept in the time that it was followed."
+        return
+    estimated = tracker.latest.get("estimated_time")
+    wait = wait_before_check(estimated, tracker.checks) if wait is None else wait
+    tracker.next_at = min(now + timedelta(seconds=wait), tracker.deadline)
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What one check, or the cancellation, brought."""
+
+    run: Run
+    promise: Promise | None = None
+    failure: Failure | None = None
+    #: Seconds that the agent asked to wait, None where it asked for nothing.
+    wait: float | None = None
+
+
+def take_in(tracker: Tracker, reply: Reply) -> None:
+    """What a reply makes of a tracker. Does not save; a settled tracker stays as it is."""
+    if tracker.is_settled:
+        return
+    cancelling = reply.run.kind == RunKind.CANCEL
+    tracker.checks += not cancelling
+    if reply.promise:
+        tracker.note_promise(reply.promise)
+    if reply.run.state != RunState.COMPLETED:
+        _missed(tracker, reply)
+    elif reply.run.outcome in (Outcome.ANSWER, Outcome.ELICITATION):
+        _end(tracker, TrackerStatus.ANSWERED, reply.run)
+        if cancelling:
+            tracker.note = "The task was cancelled, and the agent answered it all the same."
+    elif reply.failure and not _is_passing(reply):
+        _failed(tracker, reply.run, reply.failure.code)
+    elif cancelling:
+        tracker.cancelling = False
+        tracker.status, tracker.next_at = TrackerStatus.PAUSED, None
+        tracker.note = (
+            "The agent did not confirm the cancellation with a CANCELLED failure:"
+            f" it answered with {_words(reply)}."
+        )
+    else:
+        _go_on(tracker, reply)
+
+
+def _go_on(tracker: Tracker, reply: Reply) -> None:
+    tracker.note = ""
+    if reply.promise is None:
+        tracker.note = f"The last check brought {_words(reply)}."
+    elif reply.promise.token and reply.promise.token != tracker.token:
+        tracker.token = reply.promise.token
+        tracker.note = "The agent gave the promise another token, which is used from now on."
+    if tracker.status == TrackerStatus.FOLLOWING:
+        schedule(tracker, reply.wait)
+
+
+def _missed(tracker: Tracker, reply: Reply) -> None:
+    """The check itself went wrong, which says nothing about the task."""
+    run = reply.run
+    problem: dict[str, Any] = run.problem if isinstance(run.problem, dict) else {}
+    tracker.note = f"The last check did not work: {problem.get('cause') or run.state}"
+    if run.kind == RunKind.CANCEL or run.state == RunState.CANCELLED:
+        tracker.cancelling = False
+        tracker.status, tracker.next_at = TrackerStatus.PAUSED, None
+    elif tracker.status == TrackerStatus.FOLLOWING:
+        schedule(tracker)
+
+
+def _failed(tracker: Tracker, run: Run, code: str) -> None:
+    asked = tracker.cancelling or run.kind == RunKind.CANCEL
+    if code.upper() == "CANCELLED":
+        _end(tracker, TrackerStatus.CANCELLED, run)
+        tracker.note = "" if asked else "The agent says that the task was cancelled."
+        return
+    _end(tracker, TrackerStatus.FAILED, run)
+    if asked:
+        code = storable(code[:80]) or "a failure without a code"
+        tracker.note = f"Cancelling was answered with {code} and not with CANCELLED."
+
+
+def _end(tracker: Tracker, status: TrackerStatus, run: Run) -> None:
+    tracker.status, tracker.answer, tracker.note = status, run, ""
+    tracker.cancelling, tracker.next_at, tracker.headers = False, None, []
+    tracker.ended_at, tracker.leased_until = timezone.now(), None
+
+
+def _is_passing(reply: Reply) -> bool:
+    code = reply.failure.code.upper() if reply.failure else ""
+    return code in PASSING or (reply.run.status or 0) in _PASSING_STATUS
+
+
+def _words(reply: Reply) -> str:
+    if reply.failure:
+        return f"the failure {storable(reply.failure.code[:80])}"
+    return "a promise" if reply.promise else "nothing that could be read as a reply"

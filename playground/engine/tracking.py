@@ -1,0 +1,278 @@
+"""Follows promises in the background: asks after each until it is kept, broken or given up.
+
+Every check is a run of its own, on the same path as everything that is sent. What is followed
+stands in the database and not in a task, so that it goes on after the playground was down;
+several processes share the work, because whoever checks a promise claims it first.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import logging
+import time
+from collections.abc import Callable, Coroutine, Sequence
+from datetime import timedelta
+from typing import Any
+
+from django.utils import timezone
+
+from playground.engine import tasks
+from playground.engine.launch import Draft, Link, create_run
+from playground.engine.promises import Reply, schedule, take_in
+from playground.engine.writer import nudge
+from playground.models import Agent, Run, RunKind, Tracker, TrackerStatus
+from playground.models.conversations import turns_to
+from playground.models.liveness import mark_interrupted
+from playground.protocols import registry
+from playground.protocols.events import Event, Failure, Promise
+from playground.protocols.frames import Frame, FrameKind
+from playground.protocols.http import read_head
+from playground.protocols.nlweb.failures import retry_after_seconds
+from playground.threads import in_reader, in_writer
+
+logger = logging.getLogger(__name__)
+
+Listener = Callable[[Frame, Sequence[Event]], None]
+
+#: Seconds between two looks for promises that are due; other processes follow some, too.
+LOOK = 1.0
+#: Seconds in which whoever claimed a promise must have recorded a run for its check.
+CLAIM = timedelta(seconds=15)
+#: A promise of an agent that is not saved is followed by the command that asked, or nobody.
+ORPHANED = timedelta(seconds=60)
+
+#: Strong references: the event loop itself keeps only weak ones.
+_background: set[asyncio.Task[Any]] = set()
+_supervisor: asyncio.Task[None] | None = None
+
+
+def supervise() -> asyncio.Task[None]:
+    """Start to follow whatever promise is due, in this process; once is enough.
+
+    Must be called on the event loop's thread.
+    """
+    global _supervisor
+    loop = asyncio.get_running_loop()
+    if _supervisor is None or _supervisor.done() or _supervisor.get_loop() is not loop:
+        _supervisor = loop.create_task(
+            _supervise(), name="promises", context=contextvars.Context()
+        )
+    return _supervisor
+
+
+async def _supervise() -> None:
+    while True:
+        try:
+            for pk in await in_reader(_due):
+                _in_background(check(pk))
+        except Exception:
+            logger.exception("the promises that are due could not be read")
+        await asyncio.sleep(LOOK)
+
+
+def _due() -> list[int]:
+    """Promises to be checked now; those that a dead process was checking are among them."""
+    if not Tracker.objects.filter(status=TrackerStatus.FOLLOWING).exists():
+        return []
+    mark_interrupted()
+    due = Tracker.objects.due()
+    lost = due.filter(run__agent=None, next_at__lt=timezone.now() - ORPHANED)
+    lost.update(
+        status=TrackerStatus.PAUSED,
+        next_at=None,
+        note="Its agent is not among the saved ones, so nobody goes on asking it.",
+    )
+    return list(due.exclude(run__agent=None).values_list("pk", flat=True))
+
+
+def _in_background(work: Coroutine[Any, Any, Any]) -> None:
+    task = asyncio.get_running_loop().create_task(work, context=contextvars.Context())
+    _background.add(task)
+    task.add_done_callback(_background.discard)
+
+
+# What a user asks for. Each returns once it is recorded; the rest goes on in the background.
+
+
+async def check_now(pk: int) -> None:
+    """Ask after a promise at once, whether or not it is followed."""
+    _in_background(check(pk, at_once=True))
+
+
+async def follow(pk: int, patience: int | None = None) -> None:
+    """Follow a promise (again), for `patience` seconds from now; None keeps when it ends."""
+
+    def change(tracker: Tracker) -> None:
+        tracker.status, tracker.note = TrackerStatus.FOLLOWING, ""
+        if patience is not None:
+            so_far = (timezone.now() - tracker.started_at).total_seconds()
+            tracker.patience = round(so_far + patience)
+        schedule(tracker)
+
+    await _change(pk, change)
+
+
+async def stop_following(pk: int) -> None:
+    """Leave a promise alone; it can still be asked after by hand."""
+
+    def change(tracker: Tracker) -> None:
+        tracker.status, tracker.next_at = TrackerStatus.PAUSED, None
+
+    await _change(pk, change)
+
+
+async def cancel_promise(pk: int) -> None:
+    """Tell the agent to cancel the task (section 4.2), and stop asking after it."""
+
+    def change(tracker: Tracker) -> None:
+        tracker.status, tracker.next_at = TrackerStatus.PAUSED, None
+        tracker.cancelling, tracker.note = True, ""
+
+    if await _change(pk, change):
+        _in_background(_send(pk, RunKind.CANCEL))
+
+
+async def _change(pk: int, change: Callable[[Tracker], None]) -> Tracker | None:
+    """Change a tracker that is not settled, and tell its viewers. None if it is settled."""
+
+    def write() -> Tracker | None:
+        tracker: Tracker | None = Tracker.objects.select_related("run").filter(pk=pk).first()
+        if tracker is None or tracker.is_settled:
+            return None
+        change(tracker)
+        tracker.save()
+        return tracker
+
+    tracker = await in_writer(write)
+    if tracker:
+        await nudge(tracker.run)
+    return tracker
+
+
+# Checks
+
+
+async def check(
+    pk: int,
+    *,
+    at_once: bool = False,
+    agent: Agent | None = None,
+    listener: Listener | None = None,
+) -> bool:
+    """Ask after one promise, unless somebody else does; returns whether it was asked after.
+
+    Only one that is due is, except with `at_once`. `agent` stands in for one that is not
+    saved; `listener` is told of every frame, as that of a `Driver`.
+    """
+    if not await in_writer(_claim, pk, at_once):
+        return False
+    await _send(pk, RunKind.CHECK, agent, listener)
+    return True
+
+
+def _claim(pk: int, at_once: bool) -> bool:
+    trackers = Tracker.objects.free() if at_once else Tracker.objects.due()
+    until = timezone.now() + CLAIM
+    return bool(trackers.filter(pk=pk).update(next_at=None, leased_until=until))
+
+
+async def _send(
+    pk: int, kind: RunKind, agent: Agent | None = None, listener: Listener | None = None
+) -> None:
+    """Send a check or a cancellation, wait for the reply, and take it in."""
+    try:
+        prepared = await in_writer(_prepare, pk, kind, agent)
+        if prepared is None:
+            return
+        tracker, run, draft = prepared
+        await nudge(tracker.run)
+        heard = Heard(run, listener)
+        target, secrets = await in_reader(lambda: (draft.target, draft.secrets))
+        await tasks.start(run, target, redact=secrets, listener=heard)
+        await in_reader(run.refresh_from_db)
+        changed = await in_writer(_settle, pk, heard.reply())
+        await nudge(changed.run)
+    except Exception:
+        logger.exception("a promise could not be asked after")
+
+
+def _prepare(pk: int, kind: RunKind, agent: Agent | None) -> tuple[Tracker, Run, Draft] | None:
+    """Record the run of a check; None where there is nobody to ask."""
+    tracker = Tracker.objects.select_related("run__agent", "run__owner").get(pk=pk)
+    turn = tracker.run
+    agent = agent or turn.agent
+    if agent is None:
+        tracker.status, tracker.note = TrackerStatus.PAUSED, "The agent was deleted."
+        tracker.leased_until = None
+        tracker.save()
+        return None
+    document = registry.follow_up(
+        turn.protocol,
+        turn.version,
+        turn.request,
+        token=tracker.token,
+        action="cancel" if kind == RunKind.CANCEL else "checkin",
+        session_context=turns_to(turn)[-1].echo,
+    )
+    headers = [(str(name), str(value)) for name, value in tracker.headers]
+    draft = Draft(agent, document, headers, turn.version)
+    link = Link(kind, turn, tracker.seq, tracker.part)
+    return tracker, create_run(draft, turn.owner, link), draft
+
+
+def _settle(pk: int, reply: Reply) -> Tracker:
+    # Read anew: the user may have stopped following, or cancelled, in the meantime.
+    tracker: Tracker = Tracker.objects.select_related("run").get(pk=pk)
+    tracker.leased_until = None
+    take_in(tracker, reply)
+    tracker.save()
+    return tracker
+
+
+class Heard:
+    """Listens to a check: keeps what its last promise, its failure and its head said."""
+
+    def __init__(self, run: Run, listener: Listener | None = None) -> None:
+        self._run = run
+        self._listener = listener
+        self._promise: Promise | None = None
+        self._failure: Failure | None = None
+        self._wait: float | None = None
+
+    def __call__(self, frame: Frame, events: Sequence[Event]) -> None:
+        """Take in one frame."""
+        if frame.kind is FrameKind.HEAD:
+            headers = read_head(frame.data)[1]
+            asked = headers.get("retry-after", "")
+            self._wait = retry_after_seconds(asked, headers.get("date") or time.time())
+        for event in events:
+            if isinstance(event, Promise):
+                self._promise = event
+            elif isinstance(event, Failure):
+                self._failure = event
+        if self._listener:
+            self._listener(frame, events)
+
+    def reply(self) -> Reply:
+        """What the check brought. To be asked once its run has ended."""
+        return Reply(self._run, self._promise, self._failure, self._wait)
+
+
+# For the command line, which follows one promise in the foreground.
+
+
+async def follow_to_end(
+    pk: int, *, agent: Agent | None = None, listener: Listener | None = None
+) -> Tracker:
+    """Ask after one promise until it is settled or given up; returns its tracker."""
+    while True:
+        tracker: Tracker = await in_reader(Tracker.objects.select_related("answer").get, pk=pk)
+        if tracker.status != TrackerStatus.FOLLOWING:
+            return tracker
+        if tracker.next_at:
+            left = (tracker.next_at - timezone.now()).total_seconds()
+            await asyncio.sleep(min(max(0.0, left), LOOK))
+        if not await check(pk, agent=agent, listener=listener) and not tracker.next_at:
+            await asyncio.sleep(LOOK / 4)  # Somebody else asks at the moment.
+
