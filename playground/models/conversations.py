@@ -77,8 +77,8 @@ def turns_to(run: Run) -> list[Turn]:
     mode = "nothing"
     for number, each in enumerate(path, 1):
         returned = latest.get(each.pk)
-        echo, mode = _echo(each, returned, echo, mode)
         sent = _sent(each.request)
+        echo, mode = _echo(each, _current(returned, sent), echo, mode)
         turns.append(Turn(each, number, sent, returned, echo, mode, siblings.get(each.pk, 1)))
     return turns
 
@@ -125,9 +125,16 @@ def _siblings(path: list[Run]) -> dict[Any, int]:
     return {run.pk: by_parent.get(run.parent_id, 1) for run in path}
 
 
+def _current(returned: Mapping[str, Any] | None, sent: Any) -> Mapping[str, Any] | None:
+    """The session context after a turn: what came back, or else what was sent holds on."""
+    if returned is None and isinstance(sent, Mapping):
+        return sent
+    return returned
+
+
 def _echo(
     run: Run,
-    returned: Mapping[str, Any] | None,
+    current: Mapping[str, Any] | None,
     before: Mapping[str, Any] | None,
     mode: str,
 ) -> tuple[Mapping[str, Any] | None, str]:
@@ -141,8 +148,8 @@ def _echo(
         return (value, "edited") if isinstance(value, Mapping) else (None, "edited")
     if own.get("mode") == "off" or (mode == "off" and own.get("mode") != "latest"):
         return None, "off"
-    if returned is not None:
-        return returned, "latest"
+    if current is not None:
+        return current, "latest"
     return (before, mode) if before is not None else (None, "nothing")
 
 

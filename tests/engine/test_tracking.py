@@ -1,0 +1,324 @@
+"""Promises that are followed: asked after until they are kept, broken, given up or cancelled."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable, Sequence
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from asgiref.sync import sync_to_async
+from django.utils import timezone
+
+from playground import engine
+from playground.engine import promises, tracking
+from playground.models import Agent, Run, RunKind, Tracker
+from tests.servers import HOLD, Server, free_port, reply, serve
+
+Document = dict[str, Any]
+
+
+def promise(progress: Any = None, **more: Any) -> bytes:
+    block = {"token": "p1", "progress": progress, **more}
+    return document("promise", promise=block, status="202 Accepted")
+
+
+def document(kind: str, status: str = "200 OK", session: Any = None, **content: Any) -> bytes:
+    meta = {"response_type": kind, "version": "0.55"}
+    if session is not None:
+        meta["session_context"] = session
+    return reply(json.dumps({"_meta": meta, **content}).encode(), status=status)
+
+
+def failure(code: str, status: str = "200 OK") -> bytes:
+    return document("failure", error={"code": code}, status=status)
+
+
+ANSWER = document("answer", results=[{"@type": "Recipe", "name": "Plan"}])
+ASKS = document("elicitation", elicitation={"text": "For whom?"})
+
+
+class Script:
+    """Answers the n-th request with the n-th reply, and every later one with the last."""
+
+    def __init__(self, *replies: bytes) -> None:
+        self._replies = list(replies)
+
+    def __call__(self, _: bytes) -> Sequence[bytes]:
+        return [self._replies.pop(0) if len(self._replies) > 1 else self._replies[0]]
+
+
+@pytest.fixture(autouse=True)
+def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(promises, "wait_before_check", lambda estimated, checks: 0.01)
+
+
+@pytest.fixture
+def ask(transactional_db: None) -> Callable[..., Any]:
+    """Send a request that is answered with a promise: its run and its tracker."""
+
+    async def send(server: Server, saved: bool = True, **options: Any) -> tuple[Run, Any]:
+        def record() -> Any:
+            agent = Agent(name="scripted", url=server.url)
+            if saved:
+                agent.save()
+            request = {
+                "query": {"text": "a week of meals"},
+                "meta": {"user": "u1", "session_context": {"old": True}},
+            }
+            draft = engine.Draft(agent, request, options.pop("headers", ()))
+            return engine.create_run(draft), draft, draft.target, draft.secrets
+
+        run, draft, target, secrets = await sync_to_async(record)()
+        await engine.start(run, target, redact=secrets, headers=draft.headers)
+        await run.arefresh_from_db()
+        return run, await Tracker.objects.filter(run=run).afirst()
+
+    return send
+
+
+async def children(run: Run, *kinds: str) -> list[Run]:
+    found = Run.objects.filter(parent=run, kind__in=kinds or ("check", "cancel"))
+    return [child async for child in found.order_by("created_at")]
+
+
+async def test_a_promise_is_followed_to_its_answer(ask: Callable[..., Any]) -> None:
+    script = Script(promise(0.1, estimated_time=5), promise(0.5), promise(0.9), ANSWER)
+    async with serve(answer=script) as server:
+        run, tracker = await ask(server)
+        assert (run.outcome, tracker.status, tracker.token) == ("promise", "following", "p1")
+        tracker = await tracking.follow_to_end(tracker.pk)
+        assert (tracker.status, tracker.checks) == ("answered", 3)
+        assert tracker.progress == [0.1, 0.5, 0.9]
+        checks = await children(run)
+        assert [check.outcome for check in checks] == ["promise", "promise", "answer"]
+        assert tracker.answer == checks[-1]
+        assert all(check.cause == (tracker.seq, tracker.part) for check in checks)
+        assert {check.conversation_id for check in checks} == {run.conversation_id}
+        body = json.loads(server.requests[1].partition(b"\r\n\r\n")[2])
+        assert body == {
+            "promise_token": "p1",
+            "action": "checkin",
+            "meta": {"version": "0.55", "user": "u1", "session_context": {"old": True}},
+        }
+        assert server.requests[1].startswith(b"POST /await ")
+
+
+async def test_the_latest_session_context_goes_along(ask: Callable[..., Any]) -> None:
+    first = document("promise", session={"turn": 1}, promise={"token": "p1"})
+    second = document("promise", session={"turn": 2}, promise={"token": "p1"})
+    async with serve(answer=Script(first, second, ANSWER)) as server:
+        _, tracker = await ask(server)
+        await tracking.follow_to_end(tracker.pk)
+    metas = [json.loads(r.partition(b"\r\n\r\n")[2])["meta"] for r in server.requests]
+    assert [meta["session_context"] for meta in metas] == [{"old": True}, {"turn": 1}, {"turn": 2}]
+
+
+ENDS: list[tuple[str, tuple[bytes, ...], str, str]] = [
+    ("an answer", (ANSWER,), "answered", ""),
+    ("a question", (ASKS,), "answered", ""),
+    ("a failure", (failure("INTERNAL_ERROR", "500 Internal Server Error"),), "failed", ""),
+    ("cancelled by the agent", (failure("CANCELLED"),), "cancelled", "The agent says"),
+    (
+        "busy, and then an answer",
+        (failure("RATE_LIMITED", "429 Too Many Requests"), failure("TIMEOUT"), ANSWER),
+        "answered",
+        "",
+    ),
+    ("rubbish, and then an answer", (reply(b"<html>", "text/html"), ANSWER), "answered", ""),
+    ("another token", (promise(token="p2"), ANSWER), "answered", ""),
+]
+
+
+@pytest.mark.parametrize(("replies", "status", "note"), [row[1:] for row in ENDS],
+                         ids=[row[0] for row in ENDS])  # fmt: skip
+async def test_how_a_promise_ends(
+    ask: Callable[..., Any], replies: tuple[bytes, ...], status: str, note: str
+) -> None:
+    async with serve(answer=Script(promise(), *replies)) as server:
+        _, tracker = await ask(server)
+        tracker = await tracking.follow_to_end(tracker.pk)
+    assert tracker.status == status
+    assert tracker.note.startswith(note) if note else not tracker.note
+    assert tracker.answer
+    assert tracker.next_at is None
+
+
+async def test_a_new_token_is_asked_with(ask: Callable[..., Any]) -> None:
+    async with serve(answer=Script(promise(), promise(token="p2"), ANSWER)) as server:
+        _, tracker = await ask(server)
+        await tracking.follow_to_end(tracker.pk)
+    tokens = [json.loads(r.partition(b"\r\n\r\n")[2]).get("promise_token") for r in server.requests]
+    assert tokens == [None, "p1", "p2"]
+
+
+async def test_following_ends_when_the_patience_does(ask: Callable[..., Any]) -> None:
+    async with serve(answer=Script(promise(0.5, estimated_time=31_536_000))) as server:
+        _, tracker = await ask(server)
+        await Tracker.objects.filter(pk=tracker.pk).aupdate(
+            started_at=timezone.now() - timedelta(seconds=tracker.patience)
+        )
+        tracker = await tracking.follow_to_end(tracker.pk)
+        assert (tracker.status, tracker.next_at) == ("gave_up", None)
+        assert "in the time" in tracker.note
+
+        await tracking.follow(tracker.pk, 60)
+        await tracker.arefresh_from_db()
+        assert tracker.status == "following"
+        assert tracker.deadline > timezone.now()
+
+
+async def test_a_promise_without_a_token_cannot_be_followed(ask: Callable[..., Any]) -> None:
+    async with serve(promise(token="")) as server:
+        _, tracker = await ask(server)
+    assert tracker.status == "paused"
+    assert "no token" in tracker.note
+
+
+CANCELLATIONS: list[tuple[str, bytes, str, str]] = [
+    ("confirmed", failure("CANCELLED"), "cancelled", ""),
+    ("another failure", failure("INVALID_QUERY"), "failed", "answered with INVALID_QUERY and not"),
+    ("a promise", promise(0.3), "paused", "it answered with a promise"),
+    ("the answer", ANSWER, "answered", "answered it all the same"),
+    ("nothing", reply(b"{}"), "paused", "did not work"),
+]
+
+
+@pytest.mark.parametrize(("answer", "status", "note"), [row[1:] for row in CANCELLATIONS],
+                         ids=[row[0] for row in CANCELLATIONS])  # fmt: skip
+async def test_a_task_is_cancelled(
+    ask: Callable[..., Any], answer: bytes, status: str, note: str
+) -> None:
+    async with serve(answer=Script(promise(), answer)) as server:
+        run, tracker = await ask(server)
+        await tracking.cancel_promise(tracker.pk)
+        await asyncio.gather(*tracking._background)
+        await tracker.arefresh_from_db()
+        (sent,) = await children(run, RunKind.CANCEL)
+    assert json.loads(server.requests[1].partition(b"\r\n\r\n")[2])["action"] == "cancel"
+    assert sent.request["action"] == "cancel"
+    assert (tracker.status, tracker.cancelling) == (status, False)
+    assert note in tracker.note
+    assert bool(tracker.note) == bool(note)
+
+
+async def test_only_one_asks_at_a_time(ask: Callable[..., Any]) -> None:
+    async with serve(answer=lambda request: [promise() if b"query" in request else HOLD]) as server:  # type: ignore[list-item]
+        run, tracker = await ask(server)
+        first = asyncio.create_task(tracking.check(tracker.pk, at_once=True))
+        while len(server.requests) < 2:
+            await asyncio.sleep(0.01)
+        assert not await tracking.check(tracker.pk, at_once=True)
+        # Also once the claim itself has run out: the check that it led to is under way.
+        await Tracker.objects.filter(pk=tracker.pk).aupdate(leased_until=None)
+        assert not await tracking.check(tracker.pk, at_once=True)
+        (check,) = await children(run)
+        await engine.cancel(check)
+        await first
+        await tracker.arefresh_from_db()
+        assert tracker.status == "paused"
+
+
+async def test_a_check_that_fails_is_tried_again(ask: Callable[..., Any]) -> None:
+    async with serve(answer=Script(promise())) as server:
+        run, tracker = await ask(server)
+    await Agent.objects.aupdate(url=f"http://127.0.0.1:{free_port()}")
+    assert await tracking.check(tracker.pk, at_once=True)
+    await tracker.arefresh_from_db()
+    assert tracker.status == "following"
+    assert "did not work" in tracker.note
+    async with serve(answer=Script(ANSWER)) as server:
+        await Agent.objects.aupdate(url=server.url)
+        tracker = await tracking.follow_to_end(tracker.pk)
+    assert tracker.status == "answered"
+
+
+async def test_the_supervisor_follows_what_is_due(ask: Callable[..., Any]) -> None:
+    """Also what a process that died was asking after when it died."""
+    async with serve(answer=Script(promise(), ANSWER)) as server:
+        run, tracker = await ask(server)
+        await Run.objects.acreate(
+            parent=run, kind="check", state="streaming", driver="elsewhere:1:1",
+            agent_name="scripted", protocol="nlweb", binding="http", version="0.55",
+            request={}, alive_at=timezone.now() - timedelta(hours=1),
+        )  # fmt: skip
+        await Tracker.objects.filter(pk=tracker.pk).aupdate(next_at=None, leased_until=None)
+        supervisor = engine.supervise()
+        try:
+            assert engine.supervise() is supervisor
+            async with asyncio.timeout(20):
+                while tracker.status == "following":
+                    await asyncio.sleep(0.05)
+                    await tracker.arefresh_from_db()
+        finally:
+            supervisor.cancel()
+    assert tracker.status == "answered"
+
+
+async def test_the_requests_own_headers_go_along_and_are_forgotten(
+    ask: Callable[..., Any],
+) -> None:
+    async with serve(answer=Script(promise(), promise(), ANSWER)) as server:
+        _, tracker = await ask(server, headers=[("X-Api-Key", "s3cret"), ("X-Trace", "1")])
+        assert tracker.headers == [["X-Api-Key", "s3cret"], ["X-Trace", "1"]]
+        tracker = await tracking.follow_to_end(tracker.pk)
+    assert all(b"X-Api-Key: s3cret\r\n" in request for request in server.requests)
+    assert tracker.headers == []
+
+
+async def test_a_command_follows_for_an_agent_that_is_not_saved(ask: Callable[..., Any]) -> None:
+    async with serve(answer=Script(promise(), ANSWER)) as server:
+        _, tracker = await ask(server, saved=False)
+        heard: list[Any] = []
+        tracker = await tracking.follow_to_end(
+            tracker.pk,
+            agent=Agent(name="scripted", url=server.url),
+            listener=lambda frame, events: heard.extend(events),
+        )
+    assert tracker.status == "answered"
+    assert [type(event).__name__ for event in heard] == ["Started", "Result", "Completed"]
+
+
+async def test_a_promise_that_nobody_can_ask_after(ask: Callable[..., Any]) -> None:
+    async with serve(promise()) as server:
+        _, tracker = await ask(server, saved=False)
+    await Tracker.objects.filter(pk=tracker.pk).aupdate(
+        next_at=timezone.now() - timedelta(minutes=2)
+    )
+    assert await sync_to_async(tracking._due)() == []
+    await tracker.arefresh_from_db()
+    assert tracker.status == "paused"
+    assert "not among the saved" in tracker.note
+
+
+async def test_a_settled_promise_stays_so(ask: Callable[..., Any]) -> None:
+    async with serve(answer=Script(promise(), failure("CANCELLED"), ANSWER)) as server:
+        _, tracker = await ask(server)
+        assert (await tracking.follow_to_end(tracker.pk)).status == "cancelled"
+        for act in (tracking.follow, tracking.stop_following, tracking.cancel_promise):
+            await act(tracker.pk)
+        assert not await tracking.check(tracker.pk, at_once=True)
+        assert len(server.requests) == 2
+
+
+@pytest.mark.parametrize(
+    ("estimated", "checks", "least", "most"),
+    [
+        (None, 0, 2, 2),
+        (None, 5, 2, 3),
+        (0, 0, 1, 1),
+        (12, 0, 2, 2),
+        (31_536_000, 0, 30, 30),
+        (-5, 0, 2, 2),
+        (1, 10, 6, 7),
+        (1, 10_000, 30, 30),
+    ],
+)
+def test_the_wait_before_a_check(
+    estimated: float | None, checks: int, least: float, most: float,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    monkeypatch.undo()
+    assert least <= promises.wait_before_check(estimated, checks) <= most
