@@ -11,8 +11,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from playground.protocols import http, nlweb
+from playground.protocols import actions, http, nlweb
 from playground.protocols.exchange import Exchange, Reader, RequestProblem, Target, Version
+
+#: The protocol of runs that do an action. Beside the tables: an action's request document is
+#: a call already, and says itself what it travels over.
+ACTION = "action"
 
 _Row = TypeVar("_Row")
 
@@ -75,22 +79,32 @@ def exchange(target: Target, request: Mapping[str, Any], *, max_depth: int = 100
     """The exchange that sends `request` to `target` and reads the reply.
 
     `max_depth` is the nesting of JSON that is still read. Raises `ValueError` for a protocol,
-    binding or version that is not in the tables.
+    binding or version that is not in the tables, and for an action that cannot be sent.
     """
+    if target.protocol == ACTION:
+        return actions.exchange(target, request, max_depth)
     language = _row(PROTOCOLS, target.protocol, "protocol")
     return _row(BINDINGS, target.binding, "binding")(language, target, request, max_depth)
 
 
 def check(target: Target, request: Any) -> list[RequestProblem]:
-    """What is wrong with `request` for this target, errors first. Raises as `exchange`."""
+    """What is wrong with `request` for this target, errors first. Raises as `exchange`.
+
+    Of an action's request nothing is: what speaks against it, its plan has said.
+    """
+    if target.protocol == ACTION:
+        return []
     return _row(PROTOCOLS, target.protocol, "protocol").check(request, target.version)
 
 
 def mask(protocol: str, block: bytes) -> bytes:
     """`block` as it may be stored: keys that an agent sends by mistake are masked.
 
-    With the protocol bound to it, the `mask` that a transport applies to a whole reply.
+    With the protocol bound to it, the `mask` that a transport applies to a whole reply. The
+    reply to an action is nobody's protocol, so nothing is known to be masked in it.
     """
+    if protocol == ACTION:
+        return block
     return _row(PROTOCOLS, protocol, "protocol").mask(block)
 
 

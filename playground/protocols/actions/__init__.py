@@ -1,0 +1,16 @@
+"""Actions: what an agent offers to do with a result (NLWeb 0.55 section 5; 0.54 section 7).
+
+============  =========================================================================
+`reading`     the actions of an item, at any depth
+`planning`    the exact call that an action is, before anything is sent
+`http`        the call of an action over HTTP, to an address from `addresses`
+`reply`       the reply to it
+`rpc`         the JSON-RPC call of an action over MCP and A2A
+============  =========================================================================
+"""
+
+from playground.protocols.actions.planning import BINDINGS, exchange, plan
+from playground.protocols.actions.plans import UNSET, Plan, Unset
+from playground.protocols.actions.reading import Action, actions_of
+
+__all__ = ["BINDINGS", "UNSET", "Action", "Plan", "Unset", "actions_of", "exchange", "plan"]

@@ -1,0 +1,73 @@
+"""From an action to the exact call, for whatever protocol it names.
+
+One table: a binding that can send an action of its protocol is one row of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from playground.protocols.actions import http, reading, reply, rpc
+from playground.protocols.actions.plans import UNSET, Headers, Plan, Unset
+from playground.protocols.actions.reading import Action
+from playground.protocols.exchange import Exchange, Target
+
+
+@dataclass(frozen=True, slots=True)
+class Binding:
+    """How the actions of one protocol are planned and sent."""
+
+    #: (action, address of the agent, edited parameters, headers of the user) to the plan.
+    plan: Callable[[Action, str, Any | Unset, Headers], Plan]
+    #: (target, request document, nesting of JSON that is read) to the exchange that sends it;
+    #: None where the playground can show the call and not send it.
+    exchange: Callable[[Target, Mapping[str, Any], int], Exchange] | None
+
+
+BINDINGS: Mapping[str, Binding] = {
+    reading.HTTP: Binding(http.plan, reply.exchange),
+    reading.MCP: Binding(rpc.plan_mcp, None),
+    reading.A2A: Binding(rpc.plan_a2a, None),
+}
+
+_KNOWN = ", ".join(BINDINGS)
+
+
+def plan(
+    action: Action, agent_url: str, *, params: Any | Unset = UNSET, headers: Headers = ()
+) -> Plan:
+    """The call that `action` of the agent at `agent_url` is. Never raises.
+
+    `params` replaces the agent's parameters (MCP: arguments, A2A: message); None leaves them
+    out. `headers` are the user's own: they take the place of the action's of the same name
+    and are part of the plan, but not of its `request`, because they may be secrets. Sent with
+    them as the target's headers, `request` makes exactly this call.
+    """
+    if not isinstance(action.raw, Mapping):
+        return _unusable(action, "This action is not an object, so there is nothing to send.")
+    binding = BINDINGS.get(action.protocol)
+    if binding is None:
+        return _unusable(action, f"The playground knows actions over {_KNOWN}.")
+    return binding.plan(action, agent_url, params, headers)
+
+
+def _unusable(action: Action, refusal: str) -> Plan:
+    request = {"action": action.name, "protocol": action.protocol}
+    return Plan(
+        action.protocol, "", "", (), None, b"", request, action.inferred, refusals=(refusal,)
+    )
+
+
+def exchange(target: Target, request: Mapping[str, Any], max_depth: int = 100) -> Exchange:
+    """The exchange that makes the call of an action's request document (`Plan.request`).
+
+    `max_depth` is the nesting of JSON that is still read. Raises `ValueError` for a document
+    that no binding can send, and where the target is of another origin than the document.
+    """
+    protocol = request.get("protocol") if isinstance(request, Mapping) else None
+    binding = BINDINGS.get(protocol) if isinstance(protocol, str) else None
+    if binding is None or binding.exchange is None:
+        raise ValueError("There is no way to send this action.")
+    return binding.exchange(target, request, max_depth)
