@@ -6,59 +6,102 @@ import re
 from datetime import UTC, datetime
 from typing import Any
 
-from playground.demo import eliciting, planning, presenting, searching
-from playground.demo.asking import Ask, Await
+from playground.demo import (
+    answering,
+    eliciting,
+    following,
+    menus,
+    planning,
+    presenting,
+    questions,
+    searching,
+)
+from playground.demo.asking import Ask
 from playground.demo.corpus import Corpus
+from playground.demo.eliciting import Questions
 from playground.demo.failures import CODES, FailureError
-from playground.demo.presenting import Links
-from playground.demo.promising import Promises
-from playground.demo.replying import Answer, Whole
+from playground.demo.offering import Links
+from playground.demo.promising import Pledge, Task
+from playground.demo.replying import Answer, Shelf, Whole
 from playground.demo.tutorial import tutorial
 
 _MAGIC = re.compile(r"fail\s+(\w+)\s*(.*)", re.I | re.S)
+_LONG_TASK = re.compile(r"\bmeal[- ]plan|\bweekly (?:menu|plan)|\bplan (?:my|the|a) week", re.I)
+_SHELF = re.compile(r"\bmy (?:shopping )?(cart|cookbook)\b", re.I)
 #: Failures that need an answer under way to be true to life.
 _MIDSTREAM = frozenset({"TIMEOUT", "TOKEN_LIMIT"})
 _PARTIAL = 3
 
 
-def ask(corpus: Corpus, promises: Promises, request: Ask, links: Links) -> Answer | Whole:
-    """The reply to a request. Raises `FailureError` where the agent says no."""
+def ask(corpus: Corpus, request: Ask, links: Links) -> Answer | Whole | Pledge | Shelf:
+    """The reply to a request, or what has to be stored or looked up for it first.
+
+    Raises `FailureError` where the agent says no.
+    """
     if magic := _MAGIC.fullmatch(request.text):
         return _fail_on_request(corpus, request, magic[1].upper(), links)
-    if questions := eliciting.questions_for(request):
-        return Whole("elicitation", {"elicitation": questions})
-    if eliciting.is_party(request):
-        return Answer.of(planning.menu(corpus, eliciting.party_answers(request), links))
-    if _is_long_task(request.text):
-        return _promise(promises, promises.make(request))
-    return _search(corpus, request, links)
+    if shelf := _SHELF.search(request.text):
+        return Shelf(shelf[1].lower(), request)
+    asked = following.complete(answering.gather(request))
+    if _LONG_TASK.search(asked.text):
+        return Pledge(asked, _plot(asked))
+    examined = eliciting.examine(asked)
+    if isinstance(examined, Questions):
+        remember = {"pending": dict(examined.answers)} if examined.answers else {}
+        return _questions(examined.elicitation, remember)
+    if eliciting.is_menu(examined):
+        return composed(menus.for_occasion(corpus, examined.answers, links), examined)
+    if eliciting.is_party(examined):
+        return composed(menus.menu(corpus, examined.answers, links), examined)
+    more = {"decontextualized_query": asked.text} if asked.text != request.text else {}
+    return _search(corpus, examined, links, more)
 
 
-def await_(corpus: Corpus, promises: Promises, request: Await) -> Answer | Whole:
+def await_(corpus: Corpus, task: Task) -> Answer | Whole:
     """The state of a promised task, or its answer (section 4.2). Raises `FailureError`."""
-    if request.action == "cancel":
-        promises.cancel(request.token)
-    task = promises.task(request.token)
     if task.cancelled:
         raise FailureError("CANCELLED")
-    if promises.progress(task) < 1:
-        return _promise(promises, request.token)
-    return Answer.of(planning.meal_plan(corpus, task.ask, datetime.now(UTC).date()))
+    if task.progress() < 1:
+        return promise(task)
+    if task.plot == "failing":
+        raise FailureError("INTERNAL_ERROR", "The cook has left in the middle of the plan.")
+    if task.plot == "asking":
+        return _questions(questions.PLAN, {})
+    return composed(planning.meal_plan(corpus, task.ask, datetime.now(UTC).date()), task.ask)
 
 
-def _promise(promises: Promises, token: str) -> Whole:
-    return Whole("promise", {"promise": promises.describe(token)}, status=202)
-
-
-def _is_long_task(text: str) -> bool:
-    return bool(
-        re.search(r"\bmeal[- ]plan|\bweekly (?:menu|plan)|\bplan (?:my|the|a) week", text, re.I)
-    )
-
-
-def _search(corpus: Corpus, request: Ask, links: Links) -> Answer | Whole:
-    found = searching.find(corpus, request)
+def composed(items: list[dict[str, Any]], request: Ask) -> Answer | Whole:
+    """An answer that was put together rather than found, in the format and mode asked for."""
+    summarized = any(item["@type"] == "SearchSummary" for item in items)
+    if "summarize" in request.modes and not summarized:
+        items = [presenting.summary_item(presenting.contents(items)), *items]
     meta: dict[str, Any] = {"response_format": request.response_format}
+    if request.response_format == "chatgpt_app":
+        text = presenting.contents(items)
+        return _app([{"type": "text", "text": text}], items, meta)
+    return Answer.of(items, meta)
+
+
+def promise(task: Task) -> Whole:
+    """How far a task has come (section 4.1.2)."""
+    return Whole("promise", {"promise": task.describe()}, status=202)
+
+
+def _questions(elicitation: questions.Elicitation, remember: dict[str, Any]) -> Whole:
+    return Whole("elicitation", {"elicitation": elicitation}, remember=remember)
+
+
+def _plot(ask: Ask) -> str:
+    """How a promise will end: the request may say so."""
+    if re.search(r"\bthat fails\b", ask.text, re.I):
+        return "failing"
+    asks = re.search(r"\b(?:asks?|questions?)\b", ask.text, re.I)
+    return "asking" if asks and not ask.answers else "plan"
+
+
+def _search(corpus: Corpus, request: Ask, links: Links, more: dict[str, str]) -> Answer | Whole:
+    found = searching.find(corpus, request)
+    meta: dict[str, Any] = {"response_format": request.response_format, **more}
     if found.criteria.ignored:
         meta["ignored_filters"] = list(found.criteria.ignored)
     items = [presenting.item(entry, links) for entry in found.entries]
@@ -83,10 +126,14 @@ def _app_answer(
     meta: dict[str, Any],
 ) -> Whole:
     """The ChatGPT App structure (section 4.1.1)."""
-    meta |= {"openai/outputTemplate": "ui://widget/cards.html", "openai/widgetAccessible": True}
     content = presenting.content(found, request.text)
     if summary:
         content.insert(0, {"type": "text", "text": summary})
+    return _app(content, items, meta)
+
+
+def _app(content: list[dict[str, Any]], items: list[dict[str, Any]], meta: dict[str, Any]) -> Whole:
+    meta |= {"openai/outputTemplate": "ui://widget/cards.html", "openai/widgetAccessible": True}
     return Whole("answer", {"content": content, "structuredData": items}, meta=meta)
 
 

@@ -11,7 +11,7 @@ import math
 import re
 import secrets
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from playground.demo.failures import FailureError, invalid_parameter
@@ -21,6 +21,8 @@ FORMATS = ("conversational_search", "chatgpt_app")
 #: Longer questions than this get TOKEN_LIMIT.
 MAX_TEXT = 4000
 _MAX_PACE = 100.0
+_MAX_TURN = 1_000_000
+_MAX_TOPIC = 80
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,13 +34,17 @@ class Ask:
     #: The attributes of query other than text.
     filters: Mapping[str, Any]
     context: Mapping[str, Any]
-    #: What to return as session context: what came, with a conversation id.
+    #: What to return as session context: what came, one turn on.
     session: Mapping[str, Any]
     streaming: bool = False
     response_format: str = FORMATS[0]
     modes: frozenset[str] = frozenset({"list"})
     #: Multiplies every deliberate delay; 0 means none.
     pace: float = 1.0
+    #: Answers to this agent's questions, by id, wherever they were.
+    answers: Mapping[str, Any] = field(default_factory=dict)
+    #: Answers to the first of two rounds of questions, from the session context.
+    pending: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,16 +96,18 @@ def read_ask(document: Mapping[str, Any], accept: str, pace: str | None) -> Ask:
     query = _object(document, "query", required=True)
     prefer = _object(document, "prefer")
     version = version_of(document)
+    text = _text(query)
     return Ask(
         version=version,
-        text=_text(query),
+        text=text,
         filters={k: v for k, v in query.items() if k != "text" and v is not None},
         context=_object(document, "context"),
-        session=start_session(document),
+        session=next_turn(document, text),
         streaming=_streaming(prefer, accept),
         response_format=_format(prefer),
         modes=_modes(prefer, version),
         pace=read_pace(pace),
+        pending=_pending(document),
     )
 
 
@@ -154,10 +162,23 @@ def _text(query: Mapping[str, Any]) -> str:
     return text.strip()
 
 
-def start_session(document: Mapping[str, Any]) -> dict[str, Any]:
-    """The session context to return: the caller's own, given a conversation id if it has none."""
-    session = _object(_object(document, "meta"), "session_context")
-    return {"conversation_id": f"conv_{secrets.token_hex(6)}"} | session
+def next_turn(document: Mapping[str, Any], text: str) -> dict[str, Any]:
+    """The session context to return: the caller's own with this turn counted and named.
+
+    One without a conversation id is given one. What waited for answers (`pending`) is over;
+    whoever asks again puts it back.
+    """
+    came = _object(_object(document, "meta"), "session_context")
+    session = {"conversation_id": f"conv_{secrets.token_hex(6)}"} | came
+    session.pop("pending", None)
+    turn = session.get("turn")
+    counted = turn if isinstance(turn, int) and 0 <= turn < _MAX_TURN else 0
+    return session | {"turn": counted + 1, "last_topic": text[:_MAX_TOPIC]}
+
+
+def _pending(document: Mapping[str, Any]) -> dict[str, Any]:
+    pending = (session_of(document) or {}).get("pending")
+    return pending if isinstance(pending, dict) else {}
 
 
 def _streaming(prefer: Mapping[str, Any], accept: str) -> bool:

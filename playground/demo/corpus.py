@@ -112,6 +112,13 @@ class Entry:
         """Its average rating, 0 where there is none."""
         return float((self.document.get("aggregateRating") or {}).get("ratingValue") or 0)
 
+    @cached_property
+    def calories(self) -> float | None:
+        """What a serving has, in kilocalories; None where that is not said."""
+        nutrition = self.document.get("nutrition") or {}
+        found = re.match(r"\d{1,5}", str(nutrition.get("calories") or ""), re.ASCII)
+        return float(found[0]) if found else None
+
     @property
     def row(self) -> Row:
         """What of it is searched."""

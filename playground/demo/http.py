@@ -19,8 +19,8 @@ View = Callable[..., Coroutine[Any, Any, HttpResponseBase]]
 def endpoint(view: View) -> View:
     """Opens a view to programs: no CSRF token and no login, as befits a public agent.
 
-    Its callers are agents' clients, which have no cookie that another site could misuse, and
-    nothing that they can do outlives the process.
+    Its callers are agents' clients, which have no cookie that another site could misuse. What
+    they can change is a short list that belongs to everyone.
     """
 
     @functools.wraps(view)

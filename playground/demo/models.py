@@ -1,8 +1,13 @@
-"""The corpus of the demo agent, loaded from `fixtures/demo_corpus.json`."""
+"""The corpus of the demo agent, loaded from `fixtures/demo_corpus.json`, and what it keeps.
+
+What callers sent is kept as JSON text in ASCII: a JSON column of PostgreSQL refuses a lone
+surrogate and the character 0, which both can stand in a request.
+"""
 
 from __future__ import annotations
 
-from typing import ClassVar
+import json
+from typing import Any, ClassVar
 
 from django.db import models
 
@@ -36,3 +41,44 @@ class Item(models.Model):
     def natural_key(self) -> tuple[str]:
         """What the fixture knows an item by."""
         return (self.url,)
+
+
+class Pending(models.Model):
+    """A task that was promised (section 4.1.2)."""
+
+    token = models.CharField(max_length=80, unique=True)
+    #: The request, as JSON text.
+    ask = models.TextField()
+    #: How it will end.
+    plot = models.CharField(max_length=20)
+    #: Seconds since the epoch, and how many it takes from there.
+    started = models.FloatField()
+    seconds = models.FloatField()
+    cancelled = models.BooleanField(default=False)
+
+    class Meta:
+        ordering = ["id"]
+
+    def __str__(self) -> str:
+        return self.token
+
+
+class Saved(models.Model):
+    """Something that an action put into the cart or the cookbook (section 5)."""
+
+    #: cart or cookbook.
+    shelf = models.CharField(max_length=20, db_index=True)
+    #: What was put there, as JSON text.
+    entry = models.TextField()
+
+    class Meta:
+        ordering = ["id"]
+
+    def __str__(self) -> str:
+        return f"{self.shelf} {self.pk}"
+
+    @property
+    def content(self) -> dict[str, Any]:
+        """What was put there."""
+        found: dict[str, Any] = json.loads(self.entry)
+        return found

@@ -1,21 +1,19 @@
-"""Answers that are put together from several recipes: a week's meal plan, a menu for guests."""
+"""A week's meal plan and its shopping list, put together from many recipes."""
 
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Mapping, Sequence
 from datetime import date, timedelta
-from typing import Any
 
 from playground.demo import criteria as filtering
 from playground.demo.asking import Ask
 from playground.demo.corpus import Corpus, Entry, strings
 from playground.demo.criteria import contains
-from playground.demo.failures import FailureError, invalid_parameter
-from playground.demo.presenting import Links, item, listed, short
+from playground.demo.failures import FailureError
+from playground.demo.presenting import short
 from playground.demo.replying import Document
-from playground.demo.searching import said_diets
+from playground.demo.searching import answers, said_diets
 
 _DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 _MEALS = ("breakfast", "lunch", "dinner")
@@ -32,12 +30,6 @@ _SHELVES: Mapping[str, tuple[str, ...]] = {
                              "avocado", "ginger", "basil", "parsley", "coriander", "mint", "dill",
                              "squash", "kale", "broccoli", "pumpkin", "peas", "celery"),
 }  # fmt: skip
-_COURSES: Mapping[str, frozenset[str]] = {
-    "starter": frozenset({"starter", "soup"}),
-    "main": frozenset({"dinner"}),
-    "side": frozenset({"side", "salad"}),
-    "dessert": frozenset({"dessert"}),
-}
 
 
 def meal_plan(corpus: Corpus, ask: Ask, today: date) -> list[Document]:
@@ -78,53 +70,18 @@ def meal_plan(corpus: Corpus, ask: Ask, today: date) -> list[Document]:
     ]
 
 
-def menu(corpus: Corpus, answers: Mapping[str, Any], links: Links) -> list[Document]:
-    """A summary and a recipe for each course of a dinner party. Raises `FailureError`."""
-    guests = answers.get("guests", 6)
-    if isinstance(guests, bool) or not isinstance(guests, int | float) or guests < 1:
-        raise invalid_parameter("guests", guests, "number", "a number of at least 1")
-    wanted = [c.lower() for c in strings(answers.get("courses")) if c.lower() in _COURSES]
-    filters = ("dietary_restrictions", "cooking_time")
-    criteria = filtering.read({name: answers[name] for name in filters if name in answers})
-    wishes = understandable(answers.get("wishes"))
-    chosen: list[Entry] = []
-    for course in wanted or ["starter", "main", "dessert"]:
-        pool = [
-            entry
-            for entry in corpus.of_kind("Recipe")
-            if criteria.admits(entry) and _COURSES[course] & _categories(entry)
-        ]
-        if not pool:
-            raise FailureError("NO_RESULTS", f"There is no {course} here for that diet and time.")
-        # What was wished for first, then what others liked best.
-        chosen.append(max(pool, key=lambda entry: (_fits(entry, wishes), entry.rating)))
-    children = " It is mild enough for children." if answers.get("with_children") is True else ""
-    names = listed([entry.name for entry in chosen])
-    text = f"A menu for {guests:g} guests: {names}.{children}"
-    return [{"@type": "SearchSummary", "text": text}, *(item(entry, links) for entry in chosen)]
-
-
-def understandable(wishes: Any) -> list[str]:
-    """The words of a wish that can name an ingredient or a dish."""
-    return [word for text in strings(wishes) for word in re.findall(r"\w{4,}", text.lower())]
-
-
-def _fits(entry: Entry, wishes: Sequence[str]) -> int:
-    text = f"{entry.name.lower()}\n{entry.ingredients}"
-    return sum(contains(text, word) for word in wishes)
-
-
-def _categories(entry: Entry) -> frozenset[str]:
+def categories(entry: Entry) -> frozenset[str]:
+    """The courses and meals that a recipe is for, in lower case."""
     return frozenset(c.lower() for c in strings(entry.document.get("recipeCategory")))
 
 
 def _choose(corpus: Corpus, ask: Ask, meal: str) -> list[Entry]:
     """The recipes for one meal of each day, in an order that follows from the request."""
-    diets = said_diets(ask) | filtering.read(ask.filters).diets
+    diets = said_diets(ask) | filtering.read({**ask.filters, **answers(ask)}).diets
     pool = [
         entry
         for entry in corpus.of_kind("Recipe")
-        if meal in _categories(entry) and diets <= entry.diets
+        if meal in categories(entry) and diets <= entry.diets
     ]
     if not pool:
         raise FailureError("NO_RESULTS", f"There is no {meal} here for that diet.")

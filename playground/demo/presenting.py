@@ -3,22 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from playground.demo import offering
 from playground.demo.corpus import Entry
+from playground.demo.offering import Links
 from playground.demo.searching import Found
 
 Item = dict[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class Links:
-    """Absolute addresses on the origin that the request came to."""
-
-    static: str
-    cookbook: str
-    cart: str
 
 
 def item(entry: Entry, links: Links) -> Item:
@@ -28,40 +20,30 @@ def item(entry: Entry, links: Links) -> Item:
     if isinstance(image, str) and "://" not in image:
         # Served from here, so that pictures show with the network unplugged.
         result["image"] = links.static + image
-    result["grounding"] = {"source_urls": [result["url"]], "site": entry.site}
-    if actions := _actions(entry, links):
-        result["actions"] = actions
+    result["grounding"] = _grounding(entry)
+    result["actions"] = offering.actions_of(entry, links)
     return result
 
 
-def _actions(entry: Entry, links: Links) -> list[Item]:
-    if entry.kind == "Recipe":
-        ingredients = list(entry.document.get("recipeIngredient", []))
-        return [
-            _action("SaveAction", "save_recipe", f"Save {entry.name} to your cookbook",
-                    links.cookbook, {"name": entry.name, "url": entry.document["url"]}),
-            _action("AddToCartAction", "add_ingredients",
-                    f"Add the ingredients of {entry.name} to your shopping cart",
-                    links.cart, {"items": ingredients}),
-        ]  # fmt: skip
-    if entry.kind == "Product":
-        return [
-            _action("AddToCartAction", "add_product", f"Put {entry.name} into your shopping cart",
-                    links.cart, {"items": [entry.name]}),
-        ]  # fmt: skip
-    return []
-
-
-def _action(kind: str, name: str, description: str, endpoint: str, params: Item) -> Item:
+def _grounding(entry: Entry) -> Item:
+    """Where the data of an entry come from, and how far they can be trusted."""
+    doc = entry.document
+    reviews = (doc.get("aggregateRating") or {}).get("reviewCount", 0)
+    said = str(doc.get("description") or "").partition(";")[0].rstrip(".")
     return {
-        "@context": "http://schema.org/",
-        "@type": kind,
-        "name": name,
-        "description": description,
-        "protocol": "HTTP",
-        "method": "POST",
-        "endpoint": endpoint,
-        "params": params,
+        "source_urls": [doc["url"]],
+        "site": entry.site,
+        "citations": [
+            {"@type": "Quotation", "name": entry.name, "url": doc["url"], "text": f"{said}."}
+        ],
+        "rating": {
+            "@type": "Rating",
+            "ratingValue": entry.rating or 5,
+            "bestRating": 5,
+            "ratingExplanation": f"The average of {reviews} reviews."
+            if entry.rating
+            else "Written for this site, which is its own source.",
+        },
     }
 
 
@@ -95,6 +77,14 @@ def content(found: Found, text: str) -> list[Item]:
         time = f" Ready in {spoken(entry.minutes)}." if entry.minutes is not None else ""
         parts.append(f"{number}. **{entry.name}**: {description}{time}")
     return [{"type": "text", "text": part} for part in parts]
+
+
+def contents(items: Sequence[Item]) -> str:
+    """What is in an answer, as a sentence: the summary in it, or the names of its items."""
+    for found in items:
+        if found["@type"] == "SearchSummary":
+            return str(found["text"])
+    return f"Here is {listed([str(found['name']) for found in items])}."
 
 
 def listed(names: Sequence[str]) -> str:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
+from playground.demo.asking import Ask
 from playground.demo.failures import FailureError
 
 Document = dict[str, Any]
@@ -56,6 +57,16 @@ class Whole:
     body: Mapping[str, Any]
     status: int = 200
     meta: Mapping[str, Any] = field(default_factory=dict)
+    #: What the session context has to carry until the next request.
+    remember: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Shelf:
+    """A reply that shows one of the lists that actions change; it has to be looked up."""
+
+    name: str
+    ask: Ask
 
 
 def meta(kind: str, version: str, session: Mapping[str, Any] | None, **more: Any) -> Document:

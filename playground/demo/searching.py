@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -20,6 +21,14 @@ _RELATED, _CONTEXT = 0.3, 0.15
 _MAX_WORDS = 40
 #: Entries that fit less than this share of the best are noise: one common word in common.
 _CUTOFF = 0.2
+#: What can be asked for less of.
+_FIGURES: Mapping[str, Callable[[Entry], float | None]] = {
+    "calories": lambda entry: entry.calories,
+    "minutes": lambda entry: entry.minutes,
+    "price": lambda entry: entry.price,
+}
+#: So many of the best are put into another order: beyond them, little fits.
+_REORDERED = 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +45,7 @@ def answers(ask: Ask) -> dict[str, Any]:
     """Answers to this agent's questions, from the query or from a context object."""
     return {
         name: source[name]
-        for source in (ask.context, ask.filters)
+        for source in (ask.context, ask.filters, ask.answers)
         for name in ANSWERS
         if source.get(name) is not None
     }
@@ -60,9 +69,22 @@ def find(corpus: Corpus, ask: Ask) -> Found:
     entries = _ranked(corpus, wish, ask.context, criteria)
     # A sauce or a protein is a preference: better another dish than none.
     entries = [entry for entry in entries if criteria.prefers(entry)] or entries
+    if wish.order:
+        entries = _ordered(entries, wish.order)
     if not entries:
         raise FailureError("NO_RESULTS", f"Nothing here fits “{ask.text[:200]}”.")
     return Found(entries[: criteria.limit], len(entries), criteria)
+
+
+def _ordered(entries: Sequence[Entry], order: str) -> list[Entry]:
+    """Those of the best that have least of something first; what has no figure goes last."""
+    figure = _FIGURES[order]
+
+    def least(entry: Entry) -> float:
+        value = figure(entry)
+        return math.inf if value is None else value
+
+    return [*sorted(entries[:_REORDERED], key=least), *entries[_REORDERED:]]
 
 
 def said_diets(ask: Ask) -> frozenset[str]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from playground.demo.corpus import Entry
-from playground.demo.presenting import Links, item, spoken
+from playground.demo.offering import Links
+from playground.demo.presenting import item, spoken
 from playground.demo.replying import Answer, Document, Part
 
 

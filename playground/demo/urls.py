@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from django.urls import path
 
-from playground.demo import views
+from playground.demo import lists, views
 
 urlpatterns = [
     path("", views.page, name="demo"),
     path("ask", views.ask, name="demo-ask"),
     path("await", views.await_, name="demo-await"),
-    path("cookbook/", views.saved, {"name": "cookbook"}, name="demo-cookbook"),
-    path("cart/", views.saved, {"name": "cart"}, name="demo-cart"),
+    path("cookbook/", lists.saved, {"name": "cookbook"}, name="demo-cookbook"),
+    path("cookbook/<int:pk>", lists.entry, {"name": "cookbook"}, name="demo-cookbook-entry"),
+    path("cart/", lists.saved, {"name": "cart"}, name="demo-cart"),
+    path("cart/<int:pk>", lists.entry, {"name": "cart"}, name="demo-cart-entry"),
     path("scenarios/", views.page, name="demo-scenarios"),
     path("scenarios/<slug:slug>/ask", views.scenario, name="demo-scenario"),
 ]

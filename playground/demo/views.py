@@ -1,11 +1,10 @@
-"""The endpoints of the agent, section 7.1 (`ask`, `await`), its two lists, and its pages."""
+"""The endpoints of the agent, section 7.1 (`ask`, `await`), its scenarios, and its page."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
 import time
-from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from typing import Any
 
@@ -17,25 +16,21 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.urls import reverse
 
-from playground.demo import agent, asking, corpus, pages, replying
+from playground.demo import agent, asking, corpus, lists, pages, replying, storing
 from playground.demo.asking import Ask
 from playground.demo.corpus import Corpus
 from playground.demo.failures import FailureError
 from playground.demo.http import endpoint, event_stream, json_response
-from playground.demo.presenting import Links
-from playground.demo.promising import Promises
-from playground.demo.replying import Answer, Whole, meta
+from playground.demo.offering import Links
+from playground.demo.promising import Pledge
+from playground.demo.replying import Answer, Shelf, Whole, meta
 from playground.demo.scenarios import SCENARIOS
 from playground.demo.scenarios.scene import read_scene
 
 logger = logging.getLogger("playground.demo")
-promises = Promises()
 
 #: Seconds between two events of a stream, at pace 1: slow enough to be watched.
 _PAUSE = 0.06
-#: Most recent things saved by actions: shared by everyone, gone with the process.
-_LISTS: dict[str, deque[Any]] = {"cookbook": deque(maxlen=100), "cart": deque(maxlen=100)}
-_MAX_SAVED = 20_000
 
 
 @endpoint
@@ -47,7 +42,11 @@ async def ask(request: HttpRequest) -> HttpResponseBase:
         asked = asking.read_ask(
             document, request.headers.get("Accept", ""), request.GET.get("pace")
         )
-        reply = agent.ask(await _corpus(), promises, asked, _links(request))
+        reply = agent.ask(await _corpus(), asked, _links(request))
+        if isinstance(reply, Pledge):
+            reply = agent.promise(await storing.keep(reply))
+        elif isinstance(reply, Shelf):
+            reply = agent.composed([await lists.described(request, reply.name)], reply.ask)
         if isinstance(reply, Answer) and asked.streaming:
             return event_stream(_events(asked, reply, began))
         return _json(reply, asked.version, asked.session, began)
@@ -62,28 +61,12 @@ async def await_(request: HttpRequest) -> HttpResponseBase:
     async def answer(document: Mapping[str, Any]) -> HttpResponseBase:
         began = time.monotonic()
         awaited = asking.read_await(document)
-        task = promises.task(awaited.token)
-        reply = agent.await_(await _corpus(), promises, awaited)
+        found = storing.cancel if awaited.action == "cancel" else storing.task
+        task = await found(awaited.token)
+        reply = agent.await_(await _corpus(), task)
         return _json(reply, awaited.version, {**task.ask.session, **awaited.session}, began)
 
     return await _replying(request, answer)
-
-
-@endpoint
-async def saved(request: HttpRequest, name: str) -> HttpResponseBase:
-    """`POST` adds to the cookbook or the cart, `GET` shows it: what the actions call."""
-    items = _LISTS[name]
-    if request.method == "POST":
-        if len(request.body) > _MAX_SAVED:
-            return json_response({"error": "That is too much to save."}, 413)
-        try:
-            items.append(asking.read_json(request.body))
-        except FailureError as failure:
-            return json_response({"error": failure.message}, 400)
-        return json_response({"saved": True, "list": name, "count": len(items)}, 201)
-    if request.method != "GET":
-        return json_response({"error": "GET or POST"}, 405, {"Allow": "GET, POST"})
-    return json_response({"list": name, "count": len(items), "items": list(items)})
 
 
 @endpoint
@@ -146,6 +129,7 @@ def _links(request: HttpRequest) -> Links:
         static=request.build_absolute_uri(settings.STATIC_URL),
         cookbook=request.build_absolute_uri(reverse("demo-cookbook")),
         cart=request.build_absolute_uri(reverse("demo-cart")),
+        a2a=request.build_absolute_uri(reverse("demo") + "a2a"),
     )
 
 
@@ -154,6 +138,7 @@ def _json(
 ) -> HttpResponse:
     """A reply in one piece."""
     if isinstance(reply, Whole):
+        session = {**session, **reply.remember}
         body, more, kind, status = reply.body, reply.meta, reply.kind, reply.status
     else:
         body, more, kind, status = {"results": reply.items}, reply.meta, "answer", 200

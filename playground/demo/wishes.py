@@ -56,6 +56,20 @@ _SYNONYMS: dict[str, tuple[str, ...]] = {
     "warm": ("soup", "stew"),
     "zucchini": ("courgette",),
 }
+#: Words that ask for an order rather than for a thing.
+_ORDERS = {
+    "lighter": "calories",
+    "lightest": "calories",
+    "healthier": "calories",
+    "quicker": "minutes",
+    "quickest": "minutes",
+    "faster": "minutes",
+    "fastest": "minutes",
+    "shorter": "minutes",
+    "cheaper": "price",
+    "cheapest": "price",
+    "affordable": "price",
+}
 _TYPES = {
     "recipe": "Recipe",
     "recipes": "Recipe",
@@ -101,6 +115,8 @@ class Wish:
     #: Ingredients that must not be in it.
     without: frozenset[str]
     max_minutes: float | None
+    #: What there should be least of: calories, minutes or price; "" for the usual order.
+    order: str = ""
 
 
 def understand(text: str) -> Wish:
@@ -108,7 +124,7 @@ def understand(text: str) -> Wish:
     without = excluded(text)
     words = [w for w in words_of(text) if w not in _STOP_WORDS and w not in without]
     kinds = {_TYPES[word] for word in words if word in _TYPES}
-    searched = [word for word in words if word not in _TYPES and not word.isdigit()]
+    searched = [w for w in words if w not in _TYPES and w not in _ORDERS and not w.isdigit()]
     if kinds == {"Restaurant"}:
         searched = [word for word in searched if word not in _MEALS]
     related = [other for word in words for other in _SYNONYMS.get(word, ())]
@@ -119,6 +135,7 @@ def understand(text: str) -> Wish:
         diets=diets_in(text),
         without=without,
         max_minutes=_minutes_in(text),
+        order=next((_ORDERS[word] for word in reversed(words) if word in _ORDERS), ""),
     )
 
 

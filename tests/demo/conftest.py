@@ -11,9 +11,8 @@ import pytest
 from django.test import AsyncClient
 
 from playground.demo import corpus as corpora
-from playground.demo import views
+from playground.demo import promising
 from playground.demo.corpus import Corpus
-from playground.demo.promising import Promises
 from playground.protocols import schemas
 
 FIXTURE = Path(__file__).parents[2] / "fixtures" / "demo_corpus.json"
@@ -96,9 +95,9 @@ class Clock:
 
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
-    """The clock of the promises, which are as new."""
+    """The clock of the promises."""
     clock = Clock()
-    monkeypatch.setattr(views, "promises", Promises(clock))
+    monkeypatch.setattr(promising, "now", clock)
     return clock
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from tests.demo.conftest import Ask, Reply, check
 
+RECIPES = {"itemType": "Recipe", "num_results": 100}
 TYPES = {"single_select", "multi_select", "free_text", "number", "boolean"}
 
 
@@ -126,5 +127,214 @@ class TestDinnerParty:
         assert (await ask("dinner party", {"guests": guests})).code == "INVALID_PARAMETER"
 
     async def test_a_diet_without_a_dish(self, ask: Ask) -> None:
-        reply = await ask("dinner party", {"dietary_restrictions": ["fruitarian"]})
-        assert reply.code == "NO_RESULTS"
+        answers = {
+            "dietary_restrictions": ["vegan", "gluten-free"],
+            "courses": "starter, main, side, dessert",
+            "cooking_time": "under 20 minutes",
+        }
+        assert (await ask("dinner party", answers)).code == "NO_RESULTS"
+
+
+class TestAnswersHoweverTheyCome:
+    """NLWeb does not say how answers come back."""
+
+    @pytest.mark.parametrize(
+        ("text", "filters", "context"),
+        [
+            ("", {"guests": 8, "courses": ["main"]}, {}),
+            ("", {"guests": "8", "courses": "main"}, {}),
+            ("", {"guests": 8.0, "courses": " MAIN "}, {}),
+            ("", {}, {"@type": "Answers", "guests": 8, "courses": "main"}),
+            ("", {}, {"@type": "X", "answers": {"guests": 8, "courses": ["main"]}}),
+            ("", {}, {"answers": [{"id": "guests", "answer": 8}, {"id": "courses", "value": "main"},
+                                  {"id": 7}, {"id": "guests"}, 5]}),
+            (" How many guests do you expect? 8. Which courses shall there be? main.", {}, {}),
+            (". how many guests do you expect? 8\nWhich courses shall there be? main", {}, {}),
+            ("\nguests: 8\ncourses: main", {}, {}),
+            ("; guests = 8; courses = main;", {}, {}),
+            (" guests: 3. courses: side.", {"guests": 8}, {"courses": "main"}),
+        ],
+    )  # fmt: skip
+    async def test_are_understood(
+        self, ask: Ask, text: str, filters: dict[str, Any], context: dict[str, Any]
+    ) -> None:
+        reply = await ask(f"plan a dinner party{text}", filters, context=context)
+        summary, *courses = reply.document["results"]
+        assert summary["text"].startswith("A menu for 8 guests: ")
+        assert len(courses) == 1
+        assert "ignored_filters" not in reply.meta
+
+    async def test_lists_and_booleans_in_sentences(self, ask: Ask) -> None:
+        reply = await ask(
+            "plan a dinner party. Which courses shall there be? starter, dessert."
+            " Will there be children at the table? yes."
+            " Do you have any dietary restrictions? vegetarian, gluten-free."
+        )
+        summary, *courses = reply.document["results"]
+        assert "children" in summary["text"]
+        assert len(courses) == 2
+        assert all("https://schema.org/GlutenFreeDiet" in c["suitableForDiet"] for c in courses)
+
+    @pytest.mark.parametrize(
+        "more",
+        [
+            {"filters": {"answer": "tomato please, vegan"}},
+            {"context": {"answer": "tomato please, vegan"}},
+            {"text": " tomato please, vegan."},
+        ],
+    )
+    async def test_questions_in_words_are_answered_in_words(
+        self, ask: Ask, more: dict[str, Any]
+    ) -> None:
+        asked = await ask("pasta recipe", version="0.54")
+        said = asked.document["elicitation"]["text"] + more["text"] if "text" in more else ""
+        reply = await ask(
+            f"pasta recipe. {said}",
+            more.get("filters"),
+            context=more.get("context"),
+            version="0.54",
+        )
+        diets = [i["suitableForDiet"] for i in reply.document["results"] if "cookTime" in i]
+        assert diets
+        assert all("https://schema.org/VeganDiet" in suits for suits in diets)
+
+    @pytest.mark.parametrize(
+        ("name", "value"),
+        [
+            ("courses", ["main", "soup of the day"]), ("courses", []), ("courses", [1]),
+            ("courses", {}), ("dietary_restrictions", "fruitarian"), ("guests", "eight"),
+            ("guests", [8]), ("guests", 10**9), ("with_children", "perhaps"),
+            ("with_children", 2), ("wishes", {"a": 1}), ("wishes", [1]),
+            ("cooking_time", "an age"), ("cooking_time", ["under 20 minutes", "over an hour"]),
+        ],
+    )  # fmt: skip
+    async def test_what_does_not_fit_is_refused(self, ask: Ask, name: str, value: object) -> None:
+        reply = await ask("dinner party", {name: value})
+        assert (reply.status, reply.code) == (400, "INVALID_PARAMETER")
+        details = reply.document["error"]["details"]
+        assert (details["parameter"], details["provided_value"]) == (name, value)
+        assert details["expected_format"]
+
+    async def test_what_fits_no_option_is_refused_in_a_search_too(self, ask: Ask) -> None:
+        reply = await ask("pasta recipe", {"sauce_type": "ketchup"})
+        assert "tomato" in reply.document["error"]["details"]["expected_format"]
+
+    async def test_a_text_that_is_all_answers_is_a_query(self, ask: Ask) -> None:
+        assert (await ask("guests: 8")).names
+
+
+class TestMenu:
+    """Two rounds of questions: the second depends on the answer to the first."""
+
+    @pytest.mark.parametrize(
+        ("occasion", "second"),
+        [
+            ("weeknight supper", ["cooking_time", "dietary_restrictions"]),
+            ("picnic", ["carried_far", "guests"]),
+            ("birthday", ["cake", "with_children", "honoured"]),
+        ],
+    )
+    @pytest.mark.parametrize("keeping", ["query", "session"])
+    async def test_two_rounds(
+        self, post: Ask, occasion: str, second: list[str], keeping: str
+    ) -> None:
+        request: dict[str, Any] = {"query": {"text": "plan a menu"}}
+        first = await post("ask", request)
+        check("0.55", "elicitation", first.document)
+        assert ids(first) == ["occasion"]
+        request = {
+            "query": {"text": "plan a menu", "occasion": occasion},
+            "meta": {"session_context": first.meta["session_context"]},
+        }
+        reply = await post("ask", request)
+        check("0.55", "elicitation", reply.document)
+        assert ids(reply) == second
+        question = reply.document["elicitation"]["questions"][0]
+        # The first answer comes back in the query, or in the session, or in both.
+        if keeping == "query":
+            request["meta"] = {}
+        else:
+            del request["query"]["occasion"]
+            request["meta"] = {"session_context": reply.meta["session_context"]}
+        request["query"][question["id"]] = question["default"]
+        answer = await post("ask", request)
+        check("0.55", "answer", answer.document)
+        summary, *courses = answer.document["results"]
+        assert summary["text"].startswith(f"For the {occasion}. A menu for ")
+        assert courses
+        assert "pending" not in answer.meta["session_context"]
+
+    async def test_answers_decide(self, ask: Ask) -> None:
+        async def menu(**answers: Any) -> list[str]:
+            reply = await ask("plan a menu", answers)
+            return [item.get("name", item.get("text")) for item in reply.document["results"]]
+
+        birthday = await menu(occasion="birthday", cake="no cake", honoured="Ada")
+        assert birthday[0].startswith("For the birthday of Ada. A menu for 8 guests")
+        assert len(birthday) == 3
+        chocolate = await menu(occasion="birthday", cake="chocolate")
+        assert "chocolate" in chocolate[-1].lower()
+        near = await menu(occasion="picnic", carried_far="no", guests="3")
+        far = await menu(occasion="picnic", carried_far="yes", guests="3")
+        assert near != far
+        assert "3 guests" in far[0]
+
+    async def test_an_impossible_occasion(self, ask: Ask) -> None:
+        assert (await ask("a menu", {"occasion": "coronation"})).code == "INVALID_PARAMETER"
+
+    async def test_another_topic_ends_it(self, post: Ask) -> None:
+        session = {"pending": {"occasion": "picnic"}}
+        request = {"query": {"text": "soup"}, "meta": {"session_context": session}}
+        reply = await post("ask", request)
+        assert "pending" not in reply.meta["session_context"]
+
+    @pytest.mark.parametrize("pending", [7, [], {"occasion": "birthday"}])
+    async def test_an_odd_memory(self, post: Ask, pending: object) -> None:
+        meta = {"session_context": {"pending": pending}}
+        reply = await post("ask", {"query": {"text": "a menu"}, "meta": meta})
+        assert reply.meta["response_type"] == "elicitation"
+
+
+class TestFollowUps:
+    async def test_lighter(self, ask: Ask) -> None:
+        reply = await ask("something lighter", RECIPES, context={"prev": ["chicken curry"]})
+        assert reply.meta["decontextualized_query"] == "chicken curry, something lighter"
+        whole = await ask("chicken curry", RECIPES)
+        assert set(whole.names[:3]) <= set(reply.names)
+        counted = [item["nutrition"]["calories"] for item in reply.document["results"]]
+        calories = [int(text.split()[0]) for text in counted]
+        assert calories == sorted(calories)
+
+    async def test_quicker_and_cheaper(self, ask: Ask) -> None:
+        reply = await ask("quicker", context={"prev": ["soup"]})
+        assert reply.names[0] != (await ask("soup")).names[0]
+        reply = await ask("anything cheaper?", RECIPES, context={"prev": ["soup"]})
+        costs = [item["estimatedCost"]["value"] for item in reply.document["results"]]
+        assert costs == sorted(costs)
+
+    async def test_without(self, ask: Ask) -> None:
+        reply = await ask("without nuts", context={"prev": ["cake or dessert"]})
+        text = " ".join(t for item in reply.document["results"] for t in item["recipeIngredient"])
+        assert "almond" not in text
+        assert "walnut" not in text
+
+    async def test_a_chain_goes_back_to_what_stands_alone(self, ask: Ask) -> None:
+        reply = await ask(
+            "what about vegan?",
+            RECIPES,
+            context={"prev": ["tea", "curry", "something lighter"]},
+        )
+        assert reply.meta["decontextualized_query"] == "curry, something lighter, what about vegan?"
+        assert all(
+            "https://schema.org/VeganDiet" in item["suitableForDiet"]
+            for item in reply.document["results"]
+        )
+
+    @pytest.mark.parametrize("prev", [[], None, "soup", [7], ["curry"]])
+    async def test_what_stands_alone_stays_alone(self, post: Ask, prev: object) -> None:
+        reply = await post("ask", {"query": {"text": "tomato soup"}, "context": {"prev": prev}})
+        assert "decontextualized_query" not in reply.meta
+
+    async def test_a_vague_wish_made_lighter_is_no_longer_vague(self, ask: Ask) -> None:
+        reply = await ask("something lighter", context={"prev": ["I need something for dinner"]})
+        assert reply.names

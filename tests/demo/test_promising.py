@@ -7,12 +7,16 @@ from typing import Any
 
 import pytest
 
+from playground.demo import storing
 from playground.demo.asking import Ask as AskRecord
 from playground.demo.corpus import Corpus
 from playground.demo.failures import FailureError
+from playground.demo.models import Pending
 from playground.demo.planning import meal_plan
-from playground.demo.promising import Promises
+from playground.demo.promising import Pledge
 from tests.demo.conftest import Ask, Clock, Reply, check
+
+pytestmark = pytest.mark.django_db(transaction=True)
 
 PLAN = {"query": {"text": "make a weekly meal plan with a shopping list"}}
 
@@ -26,13 +30,14 @@ async def checkin(post: Ask, token: str, action: str = "checkin", **meta: Any) -
 
 @pytest.mark.parametrize("version", ["0.54", "0.55"])
 async def test_from_promise_to_answer(post: Ask, clock: Clock, version: str) -> None:
-    session = {"conversation_id": "conv_plan"}
+    session: dict[str, Any] = {"conversation_id": "conv_plan"}
     meta = {"version": version, "session_context": session}
     reply = await post("ask", {**PLAN, "meta": meta})
     assert reply.status == 202
     check(version, "promise", reply.document)
     promise = reply.document["promise"]
     assert (promise["progress"], promise["estimated_time"]) == (0, 10)
+    session |= {"turn": 1, "last_topic": PLAN["query"]["text"]}
     assert reply.meta["session_context"] == session
 
     seen = []
@@ -111,13 +116,85 @@ async def test_a_promise_is_not_streamed(post: Ask, clock: Clock) -> None:
     assert (reply.status, reply.headers["Content-Type"]) == (202, "application/json")
 
 
-def test_old_tasks_are_forgotten() -> None:
-    promises = Promises()
-    ask = AskRecord("0.55", "meal plan", {}, {}, {})
-    tokens = [promises.make(ask) for _ in range(300)]
-    assert promises.task(tokens[-1]).ask is ask
+async def test_an_answer_in_the_format_and_mode_that_was_asked_for(post: Ask, clock: Clock) -> None:
+    prefer = {"response_format": "chatgpt_app", "mode": "list, summarize"}
+    reply = await post("ask?pace=0", {**PLAN, "prefer": prefer})
+    reply = await checkin(post, reply.document["promise"]["token"])
+    check("0.55", "answer", reply.document)
+    kinds = [item["@type"] for item in reply.document["structuredData"]]
+    assert kinds == ["SearchSummary", "MealPlan", "ShoppingList"]
+    assert "meal plan" in reply.document["content"][0]["text"]
+
+
+async def test_a_plan_that_fails(post: Ask, clock: Clock) -> None:
+    reply = await post("ask", {"query": {"text": "a meal plan that fails"}})
+    token = reply.document["promise"]["token"]
+    clock.now += 6
+    reply = await checkin(post, token)
+    assert reply.document["promise"]["progress"] == 0.6
+    clock.now += 4
+    for _ in range(2):
+        reply = await checkin(post, token)
+        assert (reply.status, reply.code) == (500, "INTERNAL_ERROR")
+
+
+async def test_a_plan_that_becomes_questions(post: Ask, clock: Clock) -> None:
+    query = {"text": "a meal plan, but ask me questions"}
+    reply = await post("ask", {"query": query})
+    token = reply.document["promise"]["token"]
+    clock.now += 10
+    reply = await checkin(post, token)
+    check("0.55", "elicitation", reply.document)
+    (question,) = reply.document["elicitation"]["questions"]
+    reply = await post("ask", {"query": {**query, question["id"]: ["vegan"]}})
+    token = reply.document["promise"]["token"]
+    clock.now += 10
+    plan, _ = (await checkin(post, token)).document["results"]
+    assert plan["@type"] == "MealPlan"
+
+
+async def test_a_promise_outlives_the_process(post: Ask, clock: Clock) -> None:
+    """Nothing of it is in memory: a row that another process wrote does as well."""
+    reply = await post("ask", PLAN)
+    old = await Pending.objects.aget(token=reply.document["promise"]["token"])
+    written = {name: getattr(old, name) for name in ("ask", "plot", "started", "seconds")}
+    await old.adelete()
+    await Pending.objects.acreate(token="promise_of_before", **written)
+    clock.now += 10
+    reply = await checkin(post, "promise_of_before")
+    assert reply.meta["response_type"] == "answer"
+
+
+async def test_a_clock_that_is_set_back(post: Ask, clock: Clock) -> None:
+    token = (await post("ask", PLAN)).document["promise"]["token"]
+    clock.now -= 1000
+    assert (await checkin(post, token)).document["promise"]["progress"] == 0
+
+
+@pytest.mark.parametrize("token", ["\ud800", "promise\x00", "p" * 1000, "' OR 1=1"])
+async def test_odd_tokens(post: Ask, token: str) -> None:
+    assert (await checkin(post, token)).code == "INVALID_QUERY"
+
+
+async def test_a_lone_surrogate_can_be_promised(post: Ask, clock: Clock) -> None:
+    request = {"query": {"text": "meal plan \ud800\x00"}}
+    token = (await post("ask?pace=0", request)).document["promise"]["token"]
+    assert (await checkin(post, token)).meta["response_type"] == "answer"
+
+
+async def test_too_much_to_keep_in_mind(post: Ask) -> None:
+    reply = await post("ask", {**PLAN, "context": {"memory": "x" * 30_000}})
+    assert (reply.status, reply.code) == (200, "TOKEN_LIMIT")
+
+
+async def test_old_tasks_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(storing, "TASKS", 3)
+    pledge = Pledge(AskRecord("0.55", "meal plan", {}, {}, {}), "plan")
+    tokens = [(await storing.keep(pledge)).token for _ in range(5)]
+    assert [row.token async for row in Pending.objects.all()] == tokens[-3:]
+    assert (await storing.task(tokens[-1])).ask.text == "meal plan"
     with pytest.raises(FailureError, match="promise_token"):
-        promises.task(tokens[0])
+        await storing.task(tokens[0])
 
 
 class TestMealPlan:
