@@ -1,0 +1,103 @@
+"""What the rules found: findings, and the report that holds them."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+
+class Level(enum.StrEnum):
+    """How much a rule binds an agent, the strictest first."""
+
+    MUST = "must"
+    SHOULD = "should"
+    INFO = "info"
+
+
+class Verdict(enum.StrEnum):
+    """What became of a rule."""
+
+    PASS = "pass"  # noqa: S105 - a verdict, not a password
+    FAIL = "fail"
+    #: It applies, but what came is not enough to judge it.
+    INCOMPLETE = "incomplete"
+    NOT_APPLICABLE = "not_applicable"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One violation of a rule, or the one verdict on a rule that has none."""
+
+    #: The rule's id.
+    rule: str
+    level: Level
+    #: Section of the specification of the report's version.
+    section: str
+    verdict: Verdict
+    #: JSON pointer into the JSON of frame `seq`, "" for all of it. Where a member is missing
+    #: it names the place where it belongs.
+    pointer: str
+    #: What is wrong and how to mend it; the rule's title where nothing is.
+    message: str
+    #: Number of the frame, as in the events read from it; None where it is about no frame.
+    seq: int | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """The finding as a JSON object."""
+        return {
+            "rule": self.rule,
+            "level": self.level.value,
+            "section": self.section,
+            "pointer": self.pointer,
+            "message": self.message,
+            "verdict": self.verdict.value,
+            "seq": self.seq,
+        }
+
+
+#: The verdicts that ask for attention.
+_PROBLEMS = frozenset({Verdict.FAIL, Verdict.INCOMPLETE})
+
+
+@dataclass(frozen=True)
+class Report:
+    """The verdict of every rule on one reply, as one version of the protocol.
+
+    Rules stand in the order of the specification's sections. A rule that failed has a finding
+    for each violation, up to a limit; every other rule has exactly one.
+    """
+
+    version: str
+    findings: tuple[Finding, ...]
+
+    @cached_property
+    def verdicts(self) -> Mapping[str, Verdict]:
+        """The one verdict of each rule, by its id."""
+        return {finding.rule: finding.verdict for finding in self.findings}
+
+    @cached_property
+    def problems(self) -> tuple[Finding, ...]:
+        """The findings that ask for attention: failed, or not to be judged."""
+        return tuple(finding for finding in self.findings if finding.verdict in _PROBLEMS)
+
+    @cached_property
+    def counts(self) -> Mapping[Level, int]:
+        """How many rules of each level failed."""
+        failed = {(f.level, f.rule) for f in self.findings if f.verdict is Verdict.FAIL}
+        return {level: sum(one is level for one, _ in failed) for level in Level}
+
+    def failed(self, level: Level | str) -> bool:
+        """Whether a rule of this level or of a stricter one failed."""
+        levels = list(Level)
+        return any(self.counts[one] for one in levels[: levels.index(Level(level)) + 1])
+
+    def to_json(self) -> dict[str, Any]:
+        """The report as a JSON object, all rules included."""
+        return {
+            "version": self.version,
+            "counts": {level.value: count for level, count in self.counts.items()},
+            "findings": [finding.to_json() for finding in self.findings],
+        }

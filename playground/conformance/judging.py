@@ -1,0 +1,136 @@
+"""Judge a reply: every rule, one verdict each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from playground.conformance.findings import Finding, Report, Verdict
+from playground.conformance.rule import Problem, Rule, Unjudged, Violation
+from playground.conformance.rules import RULES
+from playground.conformance.transcript import Transcript, read
+from playground.protocols.frames import Frame
+from playground.protocols.nlweb import VERSIONS
+
+#: Violations of one rule that are listed; the last one says how many more there are.
+MAX_LISTED = 20
+_OPERATIONS = ("ask", "await")
+_KNOWN = frozenset(version.name for version in VERSIONS)
+
+
+def judge(
+    frames: Iterable[Frame],
+    request: Any,
+    version: str,
+    *,
+    operation: str = "ask",
+    state: str = "completed",
+    earlier_progress: Sequence[float] = (),
+) -> Report:
+    """The report on the last reply among the frames of a run.
+
+    `version` is the one to judge by, whatever the request was sent as. `operation` is `ask` or
+    `await`; of any other, and of a version that is not NLWeb's, nothing applies. `state` is the
+    run's state; of one that is not final, what came so far is judged. `earlier_progress` is
+    what earlier replies to the same promise told, oldest first. Never raises on what an agent
+    sent.
+    """
+    if version not in _KNOWN or operation not in _OPERATIONS:
+        return Report(version, tuple(_plain(rule, version, _NONE) for rule in RULES))
+    transcript = read(
+        frames,
+        request,
+        version,
+        operation=operation,
+        state=state,
+        earlier_progress=earlier_progress,
+    )
+    claims = _Claims()
+    findings: list[Finding] = []
+    # What another rule says better is known only when the others have spoken.
+    for rule in sorted(RULES, key=lambda rule: rule.leftovers):
+        findings += _findings(rule, transcript, claims)
+    order = {rule.id: at for at, rule in enumerate(RULES)}
+    findings.sort(key=lambda finding: order[finding.rule])
+    return Report(version, tuple(findings))
+
+
+_NONE = Verdict.NOT_APPLICABLE
+
+
+def _findings(rule: Rule, transcript: Transcript, claims: _Claims) -> list[Finding]:
+    version = transcript.version
+    if version not in rule.demands or not rule.when(transcript):
+        return [_plain(rule, version, _NONE)]
+    listed: list[Violation] = []
+    count, unjudged = 0, None
+    for problem in _problems(rule, transcript, claims):
+        if isinstance(problem, Unjudged):
+            unjudged = unjudged or problem
+            continue
+        count += 1
+        if count <= MAX_LISTED:
+            listed.append(problem)
+    if listed:
+        return _failed(rule, version, listed, count)
+    if unjudged is None and rule.to_the_end and not transcript.whole:
+        unjudged = Unjudged("The reply did not come whole, so this holds only for what came.")
+    if unjudged is not None:
+        return [_finding(rule, version, Verdict.INCOMPLETE, unjudged)]
+    return [_plain(rule, version, Verdict.PASS)]
+
+
+def _problems(rule: Rule, transcript: Transcript, claims: _Claims) -> Iterator[Problem]:
+    for problem in rule.check(transcript):
+        if isinstance(problem, Violation):
+            if rule.leftovers and claims.has(problem.seq, problem.pointer):
+                continue
+            if not rule.leftovers:
+                claims.add(problem.seq, problem.pointer)
+        yield problem
+
+
+def _failed(rule: Rule, version: str, listed: list[Violation], count: int) -> list[Finding]:
+    if more := count - len(listed):
+        last = listed[-1]
+        listed[-1] = last._replace(message=f"{last.message} And {more} more like this.")
+    return [_finding(rule, version, Verdict.FAIL, violation) for violation in listed]
+
+
+def _finding(rule: Rule, version: str, verdict: Verdict, problem: Problem) -> Finding:
+    level, section = rule.demand(version)
+    pointer, seq = problem.pointer, problem.seq
+    return Finding(rule.id, level, section, verdict, pointer, problem.message, seq)
+
+
+def _plain(rule: Rule, version: str, verdict: Verdict) -> Finding:
+    level, section = rule.demand(version)
+    return Finding(rule.id, level, section, verdict, "", rule.title)
+
+
+class _Claims:
+    """The places about which some rule has something to say."""
+
+    def __init__(self) -> None:
+        self._places: set[tuple[int | None, str]] = set()
+        #: Everything above a claimed place.
+        self._above: set[tuple[int | None, str]] = set()
+
+    def add(self, seq: int | None, pointer: str) -> None:
+        """Claim a place."""
+        self._places.add((seq, pointer))
+        while pointer:
+            pointer = pointer.rpartition("/")[0]
+            if (seq, pointer) in self._above:
+                break
+            self._above.add((seq, pointer))
+
+    def has(self, seq: int | None, pointer: str) -> bool:
+        """Whether a place, one above or one below it is claimed."""
+        if (seq, pointer) in self._above:
+            return True
+        while (seq, pointer) not in self._places:
+            if not pointer:
+                return False
+            pointer = pointer.rpartition("/")[0]
+        return True

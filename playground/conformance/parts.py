@@ -1,0 +1,120 @@
+"""Where the parts of a reply stand: metadata, results, questions, promises and errors.
+
+The same places as the lenient reader's (`playground.protocols.nlweb.reader`), with the JSON
+pointers that events do not carry.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from playground.protocols.nlweb.content import PARTS
+
+
+class Place(NamedTuple):
+    """A value and where it stands."""
+
+    seq: int
+    pointer: str
+    value: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One whole reply, or one message of a stream."""
+
+    #: The frame that the reader's events of it carry: of a document, the one that ended it.
+    seq: int
+    #: Name of the event; None for a document and where a stream gives none.
+    name: str | None
+    #: The decoded JSON; None where it could not be read.
+    payload: Any
+    #: The data as text; "" for a document.
+    text: str = ""
+    #: Why it could not be read; "" where it could.
+    why: str = ""
+    #: Whether it is a whole reply.
+    document: bool = False
+    #: Whether the stream ended without the blank line that ends a message.
+    unfinished: bool = False
+
+    @property
+    def readable(self) -> bool:
+        """Whether the payload is JSON that was read."""
+        return not self.why
+
+    @property
+    def members(self) -> dict[str, Any]:
+        """The payload's members; empty where it is no object."""
+        return self.payload if isinstance(self.payload, dict) else {}
+
+
+#: Names of events that are a part of a reply by themselves, with or without a member of it.
+_BARE = {"error": "error", "failure": "error", "elicitation": "elicitation", "promise": "promise"}
+#: Names of events whose members can be parts of a reply.
+_OPEN = {None, "message", "results", "answer", "start", "result", "complete", *_BARE}
+#: Members that hold results.
+RESULTS = ("results", "structuredData", "structured_data")
+#: What else a message of the older public server calls its results.
+_TYPED_RESULTS = ("results", "content", "items")
+#: Members of a message called `result` that is not an item itself.
+_NO_ITEM = frozenset({*PARTS, "message_type"})
+
+
+def escaped(name: object) -> str:
+    """A member's name or a place in a list as one step of a JSON pointer."""
+    return str(name).replace("~", "~0").replace("/", "~1")
+
+
+def meta_of(message: Message) -> Place | None:
+    """The metadata block, whatever is in it: `_meta`, or else `meta`."""
+    for name in ("_meta", "meta"):
+        if name in message.members:
+            return Place(message.seq, f"/{name}", message.members[name])
+    return None
+
+
+def parts_of(message: Message) -> Iterator[tuple[str, Place]]:
+    """The content members of a message by name; null members say nothing."""
+    members = message.members
+    if message.name not in _OPEN or isinstance(members.get("message_type"), str):
+        return
+    for name in PARTS:
+        if members.get(name) is not None:
+            yield name, Place(message.seq, f"/{name}", members[name])
+    bare = _BARE.get(message.name or "")
+    if bare and message.readable and bare not in members and "_meta" not in members:
+        yield bare, Place(message.seq, "", message.payload)
+
+
+def items_of(message: Message) -> Iterator[Place]:
+    """The result items of a message."""
+    if message.name not in _OPEN or not message.readable:
+        return
+    members, seq = message.members, message.seq
+    if "item" in members and not message.document:
+        yield Place(seq, "/item", members["item"])
+    elif message.name == "result" and members.keys().isdisjoint(_NO_ITEM):
+        yield Place(seq, "", message.payload)
+    for name in _TYPED_RESULTS if "message_type" in members else RESULTS:
+        if isinstance(found := members.get(name), list):
+            for at, item in enumerate(found):
+                yield Place(seq, f"/{name}/{at}", item)
+
+
+def actions_of(item: Place) -> Iterator[Place]:
+    """The `actions` members of an item, at any depth; what is in an action is its own."""
+    waiting: list[tuple[str, Any]] = [(item.pointer, item.value)]
+    while waiting:
+        pointer, value = waiting.pop()
+        if isinstance(value, dict):
+            for name, inner in value.items():
+                if name == "actions" and inner is not None:
+                    yield Place(item.seq, f"{pointer}/actions", inner)
+                elif isinstance(inner, dict | list):
+                    waiting.append((f"{pointer}/{escaped(name)}", inner))
+        elif isinstance(value, list):
+            inners = (pair for pair in enumerate(value) if isinstance(pair[1], dict | list))
+            waiting += [(f"{pointer}/{at}", inner) for at, inner in inners]

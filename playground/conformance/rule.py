@@ -1,0 +1,112 @@
+"""What a rule is: a pure function from a transcript to what violates it, and a row of facts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from playground.conformance.findings import Level
+from playground.conformance.transcript import Transcript
+
+
+class Violation(NamedTuple):
+    """Something that breaks a rule."""
+
+    #: What is wrong and how to mend it, as sentences.
+    message: str
+    #: Number of the frame, None where it is about no frame.
+    seq: int | None
+    #: JSON pointer into that frame's JSON.
+    pointer: str = ""
+
+
+class Unjudged(NamedTuple):
+    """Something that would be needed to judge a rule and did not come."""
+
+    message: str
+    seq: int | None = None
+    pointer: str = ""
+
+
+Problem = Violation | Unjudged
+Check = Callable[[Transcript], Iterator[Problem]]
+
+
+class Demand(NamedTuple):
+    """How much a version asks for something, and where."""
+
+    level: Level
+    section: str
+
+
+def must(section: str) -> Demand:
+    """The specification defines it, or calls it required."""
+    return Demand(Level.MUST, section)
+
+
+def should(section: str) -> Demand:
+    """The specification recommends it, or shows it in examples without defining it."""
+    return Demand(Level.SHOULD, section)
+
+
+def info(section: str) -> Demand:
+    """Legal or left open, and worth knowing all the same."""
+    return Demand(Level.INFO, section)
+
+
+def always(_: Transcript) -> bool:
+    """Applies to every reply."""
+    return True
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One rule: stable id, what it wants, what each version demands, and how to check it."""
+
+    id: str
+    #: A sentence of what the rule wants.
+    title: str
+    #: By version; a version that is missing knows no such rule.
+    demands: Mapping[str, Demand]
+    #: Yields what violates the rule or keeps it from being judged. Never raises.
+    check: Check
+    #: Whether a transcript is one that the rule is about.
+    when: Callable[[Transcript], bool] = always
+    #: Whether a reply that did not come whole can fail this rule but not pass it.
+    to_the_end: bool = False
+    #: Whether what another rule reports at the same place is left to that rule.
+    leftovers: bool = False
+
+    def demand(self, version: str) -> Demand:
+        """What a version demands; of one that knows no such rule, what another does."""
+        return self.demands.get(version) or next(iter(self.demands.values()))
+
+
+def rule(
+    name: str,
+    title: str,
+    *,
+    v55: Demand | None = None,
+    v54: Demand | None = None,
+    when: Callable[[Transcript], bool] = always,
+    to_the_end: bool = False,
+    leftovers: bool = False,
+) -> Callable[[Check], Rule]:
+    """Make a rule of the function below it; the modules of `rules` list them."""
+    asked = {"0.55": v55, "0.54": v54}
+    demands = {version: demand for version, demand in asked.items() if demand is not None}
+
+    def made(check: Check) -> Rule:
+        return Rule(name, title, demands, check, when, to_the_end, leftovers)
+
+    return made
+
+
+def absent(
+    transcript: Transcript, message: str, seq: int | None, pointer: str = ""
+) -> Violation | Unjudged:
+    """Something did not come: a violation only if nothing more could have come."""
+    if transcript.whole:
+        return Violation(message, seq, pointer)
+    return Unjudged("The reply broke off before this could be judged.", seq, pointer)

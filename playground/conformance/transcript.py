@@ -1,0 +1,215 @@
+"""A reply as the rules see it: read once by the playground's own readers, then frozen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from playground.conformance.parts import Message, Place, actions_of, items_of, meta_of, parts_of
+from playground.protocols import jsontext
+from playground.protocols.calls import Call
+from playground.protocols.events import Event, Outcome, Unknown
+from playground.protocols.frames import Frame, FrameKind
+from playground.protocols.http import HttpExchange, read_head
+from playground.protocols.nlweb import NLWebReader, versions
+
+#: States of a run whose reply may have had more to say.
+_BROKEN_OFF = frozenset({"truncated", "cancelled", "interrupted", "refused"})
+_STREAM_KINDS = frozenset({FrameKind.EVENT, FrameKind.COMMENT, FrameKind.TAIL})
+_KINDS = frozenset(outcome.value for outcome in Outcome if outcome is not Outcome.NONE)
+#: Nesting of JSON that is read.
+MAX_DEPTH = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Transcript:
+    """One request and its reply. Lists are empty where there is nothing of the kind."""
+
+    version: str
+    operation: str
+    request: Mapping[str, Any]
+    #: HTTP status, 0 without a response head; header names in lower case.
+    status: int
+    headers: Mapping[str, str]
+    head_seq: int | None
+    streamed: bool
+    #: Whether the reply ended the way its framing says, with nothing broken off.
+    whole: bool
+    messages: tuple[Message, ...]
+    metas: tuple[Place, ...]
+    items: tuple[Place, ...]
+    #: The `actions` members of all items, at any depth.
+    actions: tuple[Place, ...]
+    #: Content members of all messages by name: `results`, `content`, `error`, ...
+    parts: Mapping[str, tuple[Place, ...]]
+    outcome: Outcome
+    session_context: Mapping[str, Any] | None
+    #: The frames of the reply, as they crossed the wire.
+    frames: tuple[Frame, ...]
+    #: Progress that earlier replies to the same promise told.
+    earlier_progress: tuple[float, ...] = ()
+
+    @property
+    def traits(self) -> Mapping[str, Any]:
+        """How the version differs from the others."""
+        return versions.find(self.version).traits
+
+    @property
+    def document(self) -> Message | None:
+        """The whole reply, None where it is a stream or did not come."""
+        return next((message for message in self.messages if message.document), None)
+
+    @property
+    def last_seq(self) -> int | None:
+        """The last frame that says something, for what is missing at the end."""
+        return self.messages[-1].seq if self.messages else self.head_seq
+
+    @property
+    def spoke(self) -> bool:
+        """Whether there is an NLWeb reply to judge: not for an error of HTTP alone."""
+        objects = any(isinstance(message.payload, dict) for message in self.messages)
+        return objects and (self.status < 300 or self.outcome is not Outcome.NONE)
+
+    def prefer(self, name: str) -> Any:
+        """A preference of the request (section 3.3), None without one."""
+        prefer = self.request.get("prefer")
+        return prefer.get(name) if isinstance(prefer, Mapping) else None
+
+    @property
+    def announced(self) -> str:
+        """What the reply calls itself last, in lower case; "" if none of the four types."""
+        for place in reversed(self.metas):
+            if kind := type_of(place.value):
+                return kind
+        return ""
+
+    @property
+    def kind(self) -> str:
+        """What the reply is: what it calls itself, or else what it holds; "" for neither."""
+        seen = self.outcome.value
+        return self.announced or (seen if seen in _KINDS else "")
+
+    def is_kind(self, kind: str, part: str) -> bool:
+        """Whether the reply says that it is of a kind, or has the part that makes it one."""
+        return self.spoke and (self.kind == kind or part in self.parts)
+
+
+def type_of(meta: Any) -> str:
+    """The response type in a meta block in lower case, "" if it is none of the four."""
+    name = meta.get("response_type") if isinstance(meta, dict) else None
+    low = name.strip().lower() if isinstance(name, str) else ""
+    return low if low in _KINDS else ""
+
+
+def read(
+    frames: Iterable[Frame],
+    request: Any,
+    version: str,
+    *,
+    operation: str = "ask",
+    state: str = "completed",
+    earlier_progress: Iterable[float] = (),
+) -> Transcript:
+    """The last reply among the frames. Raises `ValueError` for an unknown version only."""
+    reply = _last_reply(tuple(frames))
+    recorder = _Recorder(version)
+    messages = recorder.read(reply)
+    head = next((frame for frame in reply if frame.kind is FrameKind.HEAD), None)
+    status, headers = read_head(head.data) if head else (0, {})
+    unread_tail = any(m.unfinished and not m.readable for m in messages)
+    items = tuple(place for message in messages for place in items_of(message))
+    ended = any(frame.kind is FrameKind.END for frame in reply)
+    return Transcript(
+        version=version,
+        operation=operation,
+        request=request if isinstance(request, Mapping) else {},
+        status=status,
+        headers=headers,
+        head_seq=head.seq if head else None,
+        streamed=_is_stream(reply, headers),
+        whole=ended and not unread_tail and state not in _BROKEN_OFF,
+        messages=messages,
+        metas=tuple(place for message in messages if (place := meta_of(message))),
+        items=items,
+        actions=tuple(place for item in items for place in actions_of(item)),
+        parts=_parts(messages),
+        outcome=recorder.outcome,
+        session_context=recorder.session_context,
+        frames=reply,
+        earlier_progress=tuple(earlier_progress),
+    )
+
+
+def _last_reply(frames: tuple[Frame, ...]) -> tuple[Frame, ...]:
+    """The frames from the last response head on, if no call was made after it."""
+    for at in range(len(frames) - 1, -1, -1):
+        if frames[at].kind is FrameKind.HEAD:
+            return frames[at:]
+        if frames[at].kind is FrameKind.CALL:
+            return frames[at + 1 :]
+    return frames
+
+
+def _is_stream(reply: tuple[Frame, ...], headers: Mapping[str, str]) -> bool:
+    if any(frame.kind in _STREAM_KINDS for frame in reply):
+        return True
+    silent = not any(frame.kind is FrameKind.BODY for frame in reply)
+    return silent and headers.get("content-type", "").lower().startswith("text/event-stream")
+
+
+def _parts(messages: tuple[Message, ...]) -> Mapping[str, tuple[Place, ...]]:
+    found: dict[str, list[Place]] = {}
+    for message in messages:
+        for name, place in parts_of(message):
+            found.setdefault(name, []).append(place)
+    return {name: tuple(places) for name, places in found.items()}
+
+
+class _Recorder(NLWebReader):
+    """The lenient reader, which also notes what it was given to read."""
+
+    def __init__(self, version: str) -> None:
+        super().__init__(version)
+        self._noted: list[Message] = []
+
+    def read(self, reply: tuple[Frame, ...]) -> tuple[Message, ...]:
+        """The messages of a reply, those that cannot be read included."""
+        call = Call("POST", "http://agent.invalid/ask")
+        exchange = HttpExchange(call, self, max_depth=MAX_DEPTH)
+        messages: list[Message] = []
+        for frame in reply:
+            events = exchange.receive(frame)
+            if not self._noted and events and type(events[0]) is Unknown:
+                self._note_unread(frame, events)
+            if frame.kind is FrameKind.TAIL:
+                self._noted = [replace(message, unfinished=True) for message in self._noted]
+            messages += self._noted
+            self._noted = []
+        return tuple(messages)
+
+    def _note_unread(self, frame: Frame, events: Iterable[Event]) -> None:
+        for event in events:
+            if isinstance(event, Unknown):
+                whole = frame.kind in (FrameKind.END, FrameKind.ERROR)
+                name = None if whole else event.name
+                text = event.data if isinstance(event.data, str) else ""
+                self._noted.append(Message(frame.seq, name, None, text, event.reason, whole))
+
+    def document(self, seq: int, payload: Any) -> list[Event]:
+        """See `NLWebReader.document`."""
+        self._noted.append(Message(seq, None, payload, document=True))
+        return super().document(seq, payload)
+
+    def message(self, seq: int, name: str | None, data: str) -> list[Event]:
+        """See `NLWebReader.message`."""
+        try:
+            payload, why = jsontext.decode(data), ""
+        except (ValueError, RecursionError):
+            payload, why = None, _why(data)
+        self._noted.append(Message(seq, name, payload, data, why))
+        return super().message(seq, name, data)
+
+
+def _why(data: str) -> str:
+    return "The data is not JSON." if data.strip() else "The message has no data."

@@ -1,0 +1,38 @@
+"""Words for JSON values, and the questions that rules ask of them."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+_NAMES = {
+    dict: "an object",
+    list: "an array",
+    str: "a string",
+    bool: "true or false",
+    int: "a number",
+    float: "a number",
+    type(None): "null",
+}
+
+
+def named(value: Any) -> str:
+    """The JSON type of a value, with its article."""
+    return _NAMES.get(type(value), "something else")
+
+
+def is_number(value: Any) -> bool:
+    """Whether a value is a finite JSON number."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    return isinstance(value, int) or math.isfinite(value)
+
+
+def is_integer(value: Any) -> bool:
+    """Whether a value is a whole number; JSON does not tell 1 from 1.0."""
+    return type(value) is int or (type(value) is float and value.is_integer())
+
+
+def is_words(value: Any) -> bool:
+    """Whether a value is a string that says something."""
+    return isinstance(value, str) and bool(value.strip())
