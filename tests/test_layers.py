@@ -15,8 +15,12 @@ HTTP_LIBRARIES = {"httpx", "httpcore", "httpx_sse"}
 #: Part of the playground -> parts that it must not know.
 FORBIDDEN = {
     "protocols": {
-        "conformance", "transport", "models", "engine", "rendering", "consumers", "views",
-        "forms", "management", "demo", "settings", "limits",
+        "conformance", "elicitation", "transport", "models", "engine", "rendering", "consumers",
+        "views", "forms", "management", "demo", "settings", "limits",
+    },
+    "elicitation": {
+        "conformance", "transport", "models", "engine", "rendering", "consumers", "views", "forms",
+        "management", "demo", "settings", "limits",
     },
     "conformance": {"transport", "models", "engine", "rendering", "consumers", "views", "demo"},
     "transport": {"models", "engine", "rendering", "consumers", "views", "demo", "settings"},
@@ -62,7 +66,7 @@ def test_a_module_knows_only_what_its_layer_may_know(path: Path) -> None:
 
 @pytest.mark.parametrize(
     "path",
-    [path for path in modules() if part_of(path) in {"protocols"}],
+    [path for path in modules() if part_of(path) in {"protocols", "elicitation"}],
     ids=lambda p: str(p.relative_to(PACKAGE)),
 )
 def test_protocols_need_the_standard_library_only(path: Path) -> None:

@@ -87,6 +87,17 @@ def _as_text(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
+def _plain(text: str) -> str:
+    """A text with the line ends that it had before a browser sent it with CR LF."""
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def _chosen(field: Field, given: Sequence[str]) -> list[str]:
+    """The options among the texts that were given, in the form's order."""
+    texts = {_plain(text) for text in given}
+    return [option for option in field.options if _plain(option) in texts]
+
+
 def _one(given: Sequence[str]) -> str:
     if len(given) > 1:
         raise _RefusedError("Give exactly one answer.")
@@ -94,21 +105,21 @@ def _one(given: Sequence[str]) -> str:
 
 
 def _radio(field: Field, given: Sequence[str]) -> str:
-    value = _one(given)
-    if value not in field.options:
+    chosen = _chosen(field, [_one(given)])
+    if not chosen:
         raise _RefusedError("This is not one of the options.")
-    return value
+    return chosen[0]
 
 
 def _checkboxes(field: Field, given: Sequence[str]) -> list[str]:
-    if not set(given) <= set(field.options):
+    chosen = _chosen(field, given)
+    if {_plain(text) for text in given} != {_plain(option) for option in chosen}:
         raise _RefusedError("Not everything that was chosen is among the options.")
-    return [option for option in field.options if option in given]
+    return chosen
 
 
 def _text(_field: Field, given: Sequence[str]) -> str:
-    # Browsers send the lines of a text area apart with CR LF.
-    return _one(given).replace("\r\n", "\n")
+    return _plain(_one(given))
 
 
 def _number(_field: Field, given: Sequence[str]) -> int | float:

@@ -142,8 +142,11 @@ def _shortened(text: str, what: str) -> tuple[str, str]:
 
 
 def _options(given: tuple[str, ...]) -> tuple[tuple[str, ...], str]:
-    """What can be chosen, each once, and what was left out."""
-    different = dict.fromkeys(given)
+    """What can be chosen, each once, and what was left out.
+
+    A blank option is none: choosing it looks the same as choosing nothing.
+    """
+    different = dict.fromkeys(option for option in given if option.strip())
     short = [option for option in different if len(option) <= MAX_TEXT]
     kept = tuple(short[:MAX_OPTIONS])
     if not (lost := len(different) - len(kept)):

@@ -26,7 +26,7 @@ _NO_CREDENTIALS = frozenset({"mcp-session-id"})
 def refusal(name: str, value: str) -> str | None:
     """Why a header cannot be sent, as a sentence; None if it can."""
     if not is_token(name):
-        return f"“{name}” is not a header name."
+        return f"“{name if len(name) <= 60 else name[:60] + '…'}” is not a header name."
     if name.lower() in REFUSED:
         return f"{name} is set by the playground and cannot be given."
     if _CONTROL.search(value):

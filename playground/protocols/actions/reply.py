@@ -18,6 +18,7 @@ from playground.protocols.exchange import Target
 from playground.protocols.frames import Frame
 from playground.protocols.http import HttpExchange, is_utf8
 
+_PHRASES: Mapping[int, str] = {status.value: status.phrase for status in HTTPStatus}
 #: Members of a JSON error in which servers say what is wrong.
 _MESSAGES = ("message", "detail", "title", "error_description", "error", "reason")
 
@@ -108,7 +109,7 @@ class ActionExchange(HttpExchange):
         body = b"".join(self._body).removeprefix(b"\xef\xbb\xbf")
         self._body = []
         if not body.strip():
-            return self._failure(seq) if self._failed else [Note(seq, "empty", self._status)]
+            return self._empty(seq)
         text = body.decode("utf-8", "replace")
         if jsontext.exceeds_depth(text, self._max_depth):
             return [*self._too_deep(seq, "document", text), *self._failure(seq)]
@@ -119,6 +120,12 @@ class ActionExchange(HttpExchange):
         if self._failed:
             return self._failure(seq, _said(payload), payload)
         return self._reader.document(seq, payload)
+
+    def _empty(self, seq: int) -> Sequence[Event]:
+        """A reply without a body, which says all there is to say with its status."""
+        if self._failed:
+            return self._failure(seq)
+        return () if self._status // 100 == 3 else [Note(seq, "empty", {"status": self._status})]
 
     def _other(
         self, seq: int, body: bytes, text: str, error: ValueError | RecursionError
@@ -145,9 +152,9 @@ class ActionExchange(HttpExchange):
 
     @property
     def _status_words(self) -> str:
-        known = self._status in HTTPStatus.__members__.values()
-        phrase = f" ({HTTPStatus(self._status).phrase})" if known else ""
-        return f"The server answered with HTTP {self._status}{phrase}"
+        phrase = _PHRASES.get(self._status)
+        known = f" ({phrase})" if phrase else ""
+        return f"The server answered with HTTP {self._status}{known}"
 
 
 def _said(payload: Any) -> str:

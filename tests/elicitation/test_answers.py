@@ -1,0 +1,133 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from playground.elicitation import (
+    PARTIAL,
+    WHOLE_FORM,
+    Answers,
+    Form,
+    form_of,
+    read_answers,
+    to_data,
+)
+from playground.protocols.events import Elicitation, Question
+
+FORM = form_of(
+    Elicitation(
+        1,
+        "",
+        (
+            Question("sauce", "Which?", "single_select", ("tomato", "cream", "two\nlines")),
+            Question("diet", "Which?", "multi_select", ("vegan", "vegetarian", "none")),
+            Question("wish", "What?", "free_text"),
+            Question("guests", "How many?", "number"),
+            Question("kids", "Any?", "boolean"),
+        ),
+    )
+)
+GOOD = {"q0": ["cream"], "q1": ["vegan"], "q3": ["6"], "q4": ["true"]}
+
+
+def one(number: int, *given: str) -> Answers:
+    """Only one of the questions answered."""
+    return read_answers(FORM, {f"q{number}": given, PARTIAL: ["on"]})
+
+
+def test_what_was_answered_is_read_by_id() -> None:
+    answers = read_answers(FORM, {**GOOD, "q2": ["Soup\r\nand bread"], "q99": ["x"]})
+    assert answers == Answers(
+        {"sauce": "cream", "diet": ["vegan"], "wish": "Soup\nand bread", "guests": 6, "kids": True},
+        {},
+    )
+
+
+def test_every_question_but_free_text_must_be_answered() -> None:
+    answers = read_answers(FORM, {"q2": ["  "], "q3": [""], "q0": []})
+    assert answers.values == {}
+    assert answers.errors == {
+        "q0": "Choose one of the options.",
+        "q1": "Choose at least one option.",
+        "q3": "Give a number.",
+        "q4": "Answer yes or no.",
+    }
+
+
+def test_with_partial_every_question_may_be_left_out() -> None:
+    assert read_answers(FORM, {"q3": ["6"], PARTIAL: ["on"]}) == Answers({"guests": 6}, {})
+    wrong = read_answers(FORM, {"q3": ["six"], PARTIAL: ["on"]})
+    assert wrong.errors.keys() == {"q3"}
+
+
+@pytest.mark.parametrize(
+    ("form", "data"), [(FORM, {PARTIAL: ["on"]}), (form_of(Elicitation(1, "Which?")), {"q0": [""]})]
+)
+def test_nothing_at_all_is_no_answer(form: Form, data: dict[str, list[str]]) -> None:
+    assert read_answers(form, data) == Answers({}, {WHOLE_FORM: "Answer at least one question."})
+
+
+@pytest.mark.parametrize(
+    ("number", "given", "value"),
+    [
+        (0, ["tomato"], "tomato"),
+        (0, ["two\r\nlines"], "two\nlines"),
+        (1, ["none", "vegan", "none"], ["vegan", "none"]),
+        (2, [" <b>spicy</b> "], " <b>spicy</b> "),
+        (3, ["0"], 0),
+        (3, [" -12 "], -12),
+        (3, ["5.0"], 5.0),
+        (3, [".5"], 0.5),
+        (3, ["1e3"], 1000.0),
+        (3, ["9" * 100], 10**100 - 1),
+        (4, ["false"], False),
+    ],
+)
+def test_values_have_the_type_of_the_question(number: int, given: list[str], value: Any) -> None:
+    answers = one(number, *given)
+    assert answers.errors == {}
+    (found,) = answers.values.values()
+    assert (found, type(found)) == (value, type(value))
+
+
+@pytest.mark.parametrize(
+    ("number", "given", "error"),
+    [
+        (0, ["pesto"], "This is not one of the options."),
+        (0, ["tomato", "cream"], "Give exactly one answer."),
+        (1, ["vegan", "halal"], "Not everything that was chosen is among the options."),
+        (2, ["a", "b"], "Give exactly one answer."),
+        (3, ["many"], "This is not a number; write it like 12 or 2.5."),
+        (3, ["nan"], "This is not a number; write it like 12 or 2.5."),
+        (3, ["1_000"], "This is not a number; write it like 12 or 2.5."),
+        (3, ["٣"], "This is not a number; write it like 12 or 2.5."),
+        (3, ["9" * 5000], "This is not a number; write it like 12 or 2.5."),
+        (3, ["1e400"], "This number is too large."),
+        (3, ["1", "2"], "Give exactly one answer."),
+        (4, ["yes"], "Answer yes or no."),
+        (4, ["true", "false"], "Give exactly one answer."),
+    ],
+)
+def test_what_does_not_fit_is_an_error_of_its_field(
+    number: int, given: list[str], error: str
+) -> None:
+    assert one(number, *given) == Answers({}, {f"q{number}": error})
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"sauce": "cream", "diet": ["vegan", "none"], "guests": 2.5, "kids": False},
+        {"sauce": "two\nlines", "diet": ["none"], "wish": "Soup", "guests": 10**30, "kids": True},
+    ],
+)
+def test_answers_become_data_and_are_read_again(values: dict[str, Any]) -> None:
+    assert read_answers(FORM, to_data(FORM, values)) == Answers(values, {})
+
+
+def test_answers_from_a_file_are_checked_like_others() -> None:
+    values = {"sauce": 5, "diet": "vegan", "guests": "6", "kids": None, "wish": {"a": 1}, "x": 1}
+    answers = read_answers(FORM, to_data(FORM, values, partial=True))
+    assert answers.values == {"diet": ["vegan"], "guests": 6, "wish": '{"a": 1}'}
+    assert answers.errors == {"q0": "This is not one of the options."}

@@ -1,0 +1,234 @@
+from __future__ import annotations
+
+import copy
+import json
+from typing import Any
+
+import pytest
+
+from playground.elicitation import STRATEGIES, Form, TemplateError, form_of, next_request
+from playground.protocols.events import Elicitation, Question
+from playground.protocols.nlweb import check
+
+REQUEST = {
+    "query": {"text": "dinner", "site": "meals.example.com", "itemType": "Recipe"},
+    "context": {"@type": "ConversationalContext", "prev": ["stale"], "memory": "no nuts"},
+    "prefer": {"streaming": True},
+    "meta": {"version": "0.55", "session_context": {"id": "old"}},
+}
+FORM = form_of(
+    Elicitation(
+        1,
+        "",
+        (
+            Question("sauce", "Which sauce?", "single_select", ("tomato", "cream")),
+            Question("diet", "Diets", "multi_select", ("vegan", "kosher", "halal")),
+            Question("kids", "Any children?", "boolean"),
+            Question("guests", "How many guests:", "number"),
+            Question("wish", "Wishes?", "free_text"),
+        ),
+    )
+)
+VALUES = {
+    "sauce": "cream",
+    "diet": ["vegan", "kosher", "halal"],
+    "kids": False,
+    "guests": 6,
+    "wish": "Surprise me!",
+}
+SESSION = {"id": "new"}
+
+
+def answer(
+    strategy: str,
+    values: dict[str, Any] | None = None,
+    *,
+    request: Any = REQUEST,
+    form: Form = FORM,
+    **given: Any,
+) -> dict[str, Any]:
+    options: dict[str, Any] = {"prev": ["lunch"], "session_context": SESSION, **given}
+    return next_request(request, form, VALUES if values is None else values, strategy, **options)
+
+
+def test_filters() -> None:
+    assert answer("filters") == {
+        "query": {**REQUEST["query"], **VALUES},
+        "context": {
+            "@type": "ConversationalContext",
+            "prev": ["lunch", "dinner"],
+            "memory": "no nuts",
+        },
+        "prefer": {"streaming": True},
+        "meta": {"version": "0.55", "session_context": SESSION},
+    }
+
+
+def test_filters_of_a_chain_stay_and_an_answer_given_again_is_the_new_one() -> None:
+    first = answer("filters", {"sauce": "cream", "kids": True})
+    second = answer("filters", {"sauce": "tomato", "guests": 2}, request=first)
+    assert second["query"] == {**REQUEST["query"], "sauce": "tomato", "kids": True, "guests": 2}
+    # The query is the same one, so it is not an earlier query twice.
+    assert second["context"]["prev"] == ["lunch", "dinner"]
+
+
+def test_filters_never_replace_the_text_or_the_site() -> None:
+    values = {"text": "a", "site": "b", "answer_text": "c"}
+    assert answer("filters", values)["query"] == {
+        **REQUEST["query"],
+        "answer_answer_text": "a",
+        "answer_site": "b",
+        "answer_text": "c",
+    }
+
+
+def test_text() -> None:
+    made = answer("text")
+    assert made["query"] == {
+        **REQUEST["query"],
+        "text": (
+            "dinner Which sauce? cream. Diets: vegan, kosher and halal. Any children? no."
+            " How many guests: 6. Wishes? Surprise me!"
+        ),
+    }
+    assert made["context"]["prev"] == ["lunch", "dinner"]
+    assert made["meta"]["session_context"] == SESSION
+
+
+def test_text_says_only_what_was_answered() -> None:
+    made = answer("text", {"diet": ["vegan"], "kids": True})
+    assert made["query"]["text"] == "dinner Diets: vegan. Any children? yes."
+
+
+def test_text_to_an_elicitation_in_words_is_the_answer_alone() -> None:
+    form = form_of(Elicitation(1, "Which pasta?"))
+    made = answer("text", {"answer": "with pesto"}, form=form)
+    assert made["query"]["text"] == "dinner with pesto."
+
+
+def test_context() -> None:
+    made = answer("context")
+    assert made["query"] == REQUEST["query"]
+    assert made["context"] == {
+        "@type": "ElicitationAnswers",
+        "memory": "no nuts",
+        **VALUES,
+        "prev": ["lunch", "dinner"],
+    }
+    assert made["meta"]["session_context"] == SESSION
+
+
+def test_context_keeps_the_answers_of_a_chain_and_its_own_members() -> None:
+    first = answer("context", {"sauce": "cream", "prev": "x", "@type": "y"})
+    second = answer("context", {"kids": True}, request=first)
+    assert second["context"] == {
+        "@type": "ElicitationAnswers",
+        "memory": "no nuts",
+        "sauce": "cream",
+        "answer_prev": "x",
+        "answer_@type": "y",
+        "kids": True,
+        "prev": ["lunch", "dinner"],
+    }
+
+
+def test_template() -> None:
+    template = {
+        "q": "{{text}}",
+        "all": "{{ answers }}",
+        "{{text}}": ["{{answers.guests}}", "{{answers.kids}}", 1, None],
+        "said": "{{text}} for {{answers.guests}}, {{answers.diet}}; kids: {{answers.kids}}",
+        "history": {"prev": "{{prev}}", "session": "{{session_context}}"},
+        "text": "prev {{prev}}, session {{session_context}}",
+        "none": "{none} {{ }",
+    }
+    assert answer("template", template=json.dumps(template)) == {
+        "q": "dinner",
+        "all": VALUES,
+        "{{text}}": [6, False, 1, None],
+        "said": "dinner for 6, vegan, kosher and halal; kids: no",
+        "history": {"prev": ["lunch", "dinner"], "session": SESSION},
+        "text": 'prev lunch and dinner, session {"id": "new"}',
+        "none": "{none} {{ }",
+    }
+
+
+def test_template_with_what_was_not_answered() -> None:
+    made = answer("template", {}, template='{"a": "{{answers.wish}}", "b": "x{{answers.wish}}"}')
+    assert made == {"a": None, "b": "x"}
+
+
+def test_what_a_template_is_filled_with_is_not_filled_again() -> None:
+    made = answer("template", {"wish": "{{text}}"}, template='{"a": "wish: {{answers.wish}}"}')
+    assert made == {"a": "wish: {{text}}"}
+
+
+@pytest.mark.parametrize(
+    ("template", "message"),
+    [
+        ("", "The template is empty: write the JSON document to send."),
+        (" \n", "The template is empty: write the JSON document to send."),
+        ('{"a": }', "The template is not JSON: Expecting value (line 1, column 7)."),
+        ("[1]", "The template must be a JSON object."),
+        ('"{{text}}"', "The template must be a JSON object."),
+        ("9" * 5000, "The template has a number with too many digits."),
+        ("[" * 200 + "]" * 200, "The template is nested more than 100 levels deep."),
+        ('{"a": "{{answers.spice}}"}', "The agent asked no question with the id “spice”."),
+        (
+            '{"a": ["{{user}}"]}',
+            "There is no placeholder “user”; known are text, answers, prev, session_context and"
+            " answers.<id>.",
+        ),
+        (
+            '{"a": "x {{}}"}',
+            "There is no placeholder “”; known are text, answers, prev, session_context and"
+            " answers.<id>.",
+        ),
+    ],
+)
+def test_a_template_that_makes_no_request_says_why(template: str, message: str) -> None:
+    with pytest.raises(TemplateError) as raised:
+        answer("template", template=template)
+    assert str(raised.value) == message
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_nothing_is_changed_that_was_passed_in(strategy: str) -> None:
+    request, values = copy.deepcopy(REQUEST), copy.deepcopy(VALUES)
+    session, prev = {"id": "new"}, ["lunch"]
+    made = answer(
+        strategy, values, request=request, prev=prev, session_context=session, template="{}"
+    )
+    made["query"] = made["context"] = None
+    assert (request, values, session, prev) == (REQUEST, VALUES, {"id": "new"}, ["lunch"])
+
+
+@pytest.mark.parametrize("strategy", ["filters", "text", "context"])
+def test_no_session_context_is_echoed_where_there_is_none(strategy: str) -> None:
+    assert answer(strategy, session_context=None)["meta"] == {"version": "0.55"}
+
+
+@pytest.mark.parametrize("strategy", ["filters", "text", "context"])
+def test_the_request_can_be_sent(strategy: str) -> None:
+    assert check(answer(strategy), "0.55") == []
+
+
+@pytest.mark.parametrize("strategy", ["filters", "text", "context"])
+def test_a_question_that_came_of_a_promise_is_answered_with_a_query(strategy: str) -> None:
+    request = {"promise_token": "t", "action": "checkin", "meta": {"version": "0.55"}}
+    made = answer(strategy, {"sauce": "cream"}, request=request)
+    assert "promise_token" not in made
+    assert "action" not in made
+
+
+def test_the_strategies_introduce_themselves() -> None:
+    assert list(STRATEGIES) == ["filters", "text", "context", "template"]
+    for name, strategy in STRATEGIES.items():
+        assert strategy.name == name
+        assert strategy.label
+        assert strategy.explanation.endswith(".")
+
+
+def test_an_unknown_strategy() -> None:
+    with pytest.raises(ValueError, match="no way to answer 'smoke'; known are filters, text"):
+        answer("smoke")
