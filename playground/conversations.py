@@ -11,17 +11,12 @@ from typing import Any
 
 from playground.elicitation import Form, form_of, next_request
 from playground.models import Run
-from playground.models.conversations import queries_of, turns_to
+from playground.models.conversations import queries_of, turn_of, turns_to
 from playground.protocols.events import Elicitation
 from playground.protocols.nlweb.turns import continuation
 from playground.rendering.fold import readings
 
-
-def turn_of(run: Run) -> Run:
-    """The turn that a run is, or that a check or an action belongs to."""
-    while not run.is_turn and run.parent is not None:
-        run = run.parent
-    return run
+__all__ = ["answer_document", "elicitation_at", "next_document", "turn_of"]
 
 
 def next_document(run: Run, text: str = "") -> dict[str, Any]:

@@ -4,7 +4,7 @@ Imported by views and management commands. `create_run`, `start` and `cancel` ar
 """
 
 from playground.engine.launch import ActionDraft, Draft, Link, create_run
-from playground.engine.tasks import cancel, start, stop
+from playground.engine.tasks import cancel, start, stop, stop_all
 from playground.engine.tracking import (
     cancel_promise,
     check_now,
@@ -26,6 +26,7 @@ __all__ = [
     "follow_to_end",
     "start",
     "stop",
+    "stop_all",
     "stop_following",
     "supervise",
 ]

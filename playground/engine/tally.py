@@ -11,6 +11,8 @@ from playground.protocols.frames import BODY_KINDS, Frame, FrameKind
 from playground.protocols.http import read_head
 from playground.protocols.places import Place, Placer
 
+_SHOWN = (Place.ENTRY, Place.PINNED, Place.ASIDE)
+
 
 class Tally:
     """Counts and moments of one run."""
@@ -18,14 +20,14 @@ class Tally:
     def __init__(self) -> None:
         self._placer = Placer()
         self._highest = -1
-        self._places = {Place.ENTRY: 0, Place.PINNED: 0, Place.NONE: 0}
+        self._places = dict.fromkeys(Place, 0)
         #: Columns of the run, by name. Moments are in µs since the first call.
         self.columns: dict[str, Any] = {"events": 0, "results": 0, "bytes": 0}
         self.columns |= {"entries": 0, "failures": 0}
 
     def add(self, readings: Sequence[tuple[Frame, Sequence[Event]]]) -> dict[str, Any]:
         """Count frames with their events; returns what the batch's own columns say of them."""
-        entries, pinned = self._places[Place.ENTRY], self._places[Place.PINNED]
+        entries, pinned, aside = (self._places[place] for place in _SHOWN)
         opening = False
         for frame, events in readings:
             for event in events:
@@ -35,7 +37,8 @@ class Tally:
         new_entries = self._places[Place.ENTRY] - entries
         new_pinned = self._places[Place.PINNED] - pinned
         self.columns["entries"] += new_entries + new_pinned
-        return {"entries": new_entries, "pinned": new_pinned, "opening": opening}
+        above = new_pinned + self._places[Place.ASIDE] - aside
+        return {"entries": new_entries, "pinned": above, "opening": opening}
 
     def _event(self, event: Event) -> None:
         columns = self.columns

@@ -53,6 +53,13 @@ def stop(run: Run) -> asyncio.Task[None] | None:
     return task
 
 
+def stop_all() -> int:
+    """Tell every run of this process to stop; returns how many there were. For commands."""
+    for driver, _ in _running.values():
+        driver.stop()
+    return len(_running)
+
+
 async def cancel(run: Run) -> bool:
     """Stop the run and wait until its state is stored. Returns whether it was under way here.
 

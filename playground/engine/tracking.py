@@ -34,6 +34,8 @@ from playground.threads import in_reader, in_writer
 logger = logging.getLogger(__name__)
 
 Listener = Callable[[Frame, Sequence[Event]], None]
+#: Told of the run of a check before it is driven.
+Announce = Callable[[Run], None]
 
 #: Seconds between two looks for promises that are due; other processes follow some, too.
 LOOK = 1.0
@@ -158,16 +160,17 @@ async def check(
     *,
     at_once: bool = False,
     agent: Agent | None = None,
+    announce: Announce | None = None,
     listener: Listener | None = None,
 ) -> bool:
     """Ask after one promise, unless somebody else does; returns whether it was asked after.
 
     Only one that is due is, except with `at_once`. `agent` stands in for one that is not
-    saved; `listener` is told of every frame, as that of a `Driver`.
+    saved; `announce` is told of the check's run, `listener` of its every frame.
     """
     if not await in_writer(_claim, pk, at_once):
         return False
-    await _send(pk, RunKind.CHECK, agent, listener)
+    await _send(pk, RunKind.CHECK, agent, announce, listener)
     return True
 
 
@@ -178,7 +181,11 @@ def _claim(pk: int, at_once: bool) -> bool:
 
 
 async def _send(
-    pk: int, kind: RunKind, agent: Agent | None = None, listener: Listener | None = None
+    pk: int,
+    kind: RunKind,
+    agent: Agent | None = None,
+    announce: Announce | None = None,
+    listener: Listener | None = None,
 ) -> None:
     """Send a check or a cancellation, wait for the reply, and take it in."""
     try:
@@ -187,6 +194,8 @@ async def _send(
             return
         tracker, run, draft = prepared
         await nudge(tracker.run)
+        if announce:
+            announce(run)
         heard = Heard(run, listener)
         target, secrets = await in_reader(lambda: (draft.target, draft.secrets))
         await tasks.start(run, target, redact=secrets, listener=heard)
@@ -263,9 +272,16 @@ class Heard:
 
 
 async def follow_to_end(
-    pk: int, *, agent: Agent | None = None, listener: Listener | None = None
+    pk: int,
+    *,
+    agent: Agent | None = None,
+    announce: Announce | None = None,
+    listener: Listener | None = None,
 ) -> Tracker:
-    """Ask after one promise until it is settled or given up; returns its tracker."""
+    """Ask after one promise until it is settled or given up; returns its tracker.
+
+    The arguments are those of `check`.
+    """
     while True:
         tracker: Tracker = await in_reader(Tracker.objects.select_related("answer").get, pk=pk)
         if tracker.status != TrackerStatus.FOLLOWING:
@@ -273,6 +289,7 @@ async def follow_to_end(
         if tracker.next_at:
             left = (tracker.next_at - timezone.now()).total_seconds()
             await asyncio.sleep(min(max(0.0, left), LOOK))
-        if not await check(pk, agent=agent, listener=listener) and not tracker.next_at:
+        asked = await check(pk, agent=agent, announce=announce, listener=listener)
+        if not asked and not tracker.next_at:
             await asyncio.sleep(LOOK / 4)  # Somebody else asks at the moment.
 

@@ -64,6 +64,13 @@ class Turn:
         return text if isinstance(text, str) else ""
 
 
+def turn_of(run: Run) -> Run:
+    """The turn that a run is, or that a check or an action belongs to."""
+    while not run.is_turn and run.parent is not None:
+        run = run.parent
+    return run
+
+
 def turns_to(run: Run) -> list[Turn]:
     """The turns of the branch that ends with `run`, oldest first.
 
@@ -89,15 +96,23 @@ def queries_of(turns: list[Turn]) -> list[str]:
 
 
 def _path(run: Run) -> list[Run]:
-    """The turns from the first one to `run`. Two queries, however long the conversation."""
-    turn = run if run.is_turn or run.parent is None else run.parent
+    """The turns from the first one to `run`. A few queries, however long the conversation."""
+    turn = turn_of(run)
     if turn.conversation_id is None:
         return [turn]
-    others = type(run).objects.turns().filter(conversation=turn.conversation_id)
-    known = {each.pk: each for each in others.order_by("-created_at")[: 10 * MAX_TURNS]}
+    everything = type(run).objects.filter(conversation=turn.conversation_id)
+    newest = everything.turns().order_by("-created_at")
+    known = {each.pk: each for each in newest[: 10 * MAX_TURNS]}
+    # An answer can follow on a check, where what was promised turned out to be a question.
+    others = dict(everything.exclude(pk__in=known).values_list("pk", "parent"))
     path = [turn]
-    while (before := known.get(path[-1].parent_id)) and len(path) < MAX_TURNS:
-        path.append(before)
+    while len(path) < MAX_TURNS:
+        before = path[-1].parent_id
+        while before in others:
+            before = others[before]
+        if before not in known:
+            break
+        path.append(known[before])
     return path[::-1]
 
 

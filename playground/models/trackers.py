@@ -128,3 +128,15 @@ class Tracker(models.Model):
             "estimated_time": promise.estimated_time,
         }
         self.history = [*self.history, entry][-MAX_HISTORY:]
+
+
+def earlier_progress(run: Run) -> list[float]:
+    """The progress that the agent had reported for a promise when `run` asked after it."""
+    if run.is_turn or run.started_at is None:
+        return []
+    tracker = Tracker.objects.filter(run=run.parent_id).first()
+    if tracker is None:
+        return []
+    asked = (run.started_at - tracker.started_at).total_seconds()
+    entries = (entry for entry in tracker.history if entry["at"] < asked)
+    return [entry["progress"] for entry in entries if entry.get("progress") is not None]

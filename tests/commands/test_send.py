@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from playground import headless
+from playground.headless import lines as headless
 from playground.management.commands.send import Command
 from playground.models import Agent, Run
 from playground.protocols import events as ev
@@ -126,6 +126,7 @@ class TestDemoAgent:
         assert moments == sorted(moments)
         assert set(lines[-1]) == {
             "type", "state", "outcome", "results", "events", "session_context", "findings",
+            "run", "conversation",
         }  # fmt: skip
         assert lines[-1]["results"] == types.count("result")
         assert lines[-1]["events"] == len(lines) - 1

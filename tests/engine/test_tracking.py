@@ -223,7 +223,7 @@ async def test_only_one_asks_at_a_time(ask: Callable[..., Any]) -> None:
 
 async def test_a_check_that_fails_is_tried_again(ask: Callable[..., Any]) -> None:
     async with serve(answer=Script(promise())) as server:
-        run, tracker = await ask(server)
+        _, tracker = await ask(server)
     await Agent.objects.aupdate(url=f"http://127.0.0.1:{free_port()}")
     assert await tracking.check(tracker.pk, at_once=True)
     await tracker.arefresh_from_db()

@@ -1,40 +1,37 @@
 """Send a request to an agent from the command line, through the same engine as the page.
 
-Exit codes: 0 a completed run with any outcome but failure, 1 outcome failure, 2 usage error,
-3 every other final state.
+Exit codes: 0 a completed run with any outcome but failure, 1 outcome failure, 2 usage error
+(also answers that do not fit what the agent asks), 3 every other final state (also a promise
+that was not kept in the time that it was followed), 4 findings of the level of --fail-on.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
-import contextlib
-import io
 import json
-import os
-import signal
 import sys
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 from urllib.parse import urlsplit
+from uuid import UUID
 
-from asgiref.sync import sync_to_async
 from django import forms
-from django.conf import settings
 from django.core.management import BaseCommand, CommandError, CommandParser
 
-from playground import engine, headless
+from playground import engine
+from playground.conversations import next_document, turn_of
+from playground.elicitation import STRATEGIES
 from playground.forms import read_document, read_headers
+from playground.headless.dialogue import Dialogue, Wishes
+from playground.headless.printer import Printer, prepare
 from playground.models import Agent, Run, RunState
 from playground.protocols import jsontext, registry
-from playground.protocols.events import Event, Result
-from playground.protocols.frames import Frame, FrameKind
-from playground.rendering.bar import milliseconds, word_of
 from playground.transport import check_url
 
 USAGE = 2
+_GAVE_UP = "The promise was not kept in the time that it was followed."
 
 
 class Command(BaseCommand):
@@ -65,7 +62,19 @@ class Command(BaseCommand):
             "--header", action="append", default=[], metavar="'NAME: VALUE'", help="may be repeated"
         )
         parser.add_argument("--timeout", type=_seconds, metavar="S", help="seconds for the run")
+        talk = parser.add_argument_group("conversation")
+        talk.add_argument("--follow", action="store_true", help="ask after a promise to its end")
+        talk.add_argument(
+            "--answers", metavar="FILE", help="answers by question id, a JSON object; - reads stdin"
+        )
+        talk.add_argument(
+            "--reply", choices=sorted(STRATEGIES), help="how answers are sent; the agent's own"
+        )
+        talk.add_argument("--conversation", metavar="ID", help="go on with a conversation or run")
         parser.add_argument("--output", choices=["text", "jsonl"], default="text")
+        parser.add_argument(
+            "--fail-on", choices=["must", "should"], help="exit 4 for findings of this level"
+        )
 
     def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
         """Django's parser without Django's own --version, which is the protocol's here."""
@@ -73,94 +82,46 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Send, print, and exit with the code for how it ended."""
-        draft = _draft(options)
+        before = _turn(options["conversation"])
+        draft = _draft(options, before)
         for problem in registry.check(draft.target, draft.request):
             if problem.level == "error":
                 raise CommandError(f"{problem.pointer or '/'}: {problem.message}", returncode=USAGE)
-        run = engine.create_run(draft)
         as_json = options["output"] == "jsonl"
-        _prepare(sys.stdout, as_json)
-        printer = Printer(as_json, stop=lambda: engine.stop(run))
-        asyncio.run(_send(run, draft, printer, options["timeout"]))
-        run.refresh_from_db()
-        printer.end(run)
-        sys.exit(_exit_code(run))
+        prepare(sys.stdout, as_json)
+        wishes = Wishes(
+            options["follow"], _answers(options), options["reply"] or "", options["timeout"]
+        )
+        dialogue = Dialogue(draft, Printer(as_json), wishes)
+        asyncio.run(dialogue.hold(engine.Link(parent=before)))
+        findings = dialogue.findings()
+        dialogue.printer.end(dialogue.last, findings)
+        for trouble in filter(None, (dialogue.unanswered, dialogue.gave_up and _GAVE_UP)):
+            dialogue.printer.say(str(trouble))
+        sys.exit(_exit_code(dialogue, findings, options["fail_on"]))
 
 
-class Printer:
-    """Prints what happens as it happens; on a terminal with a line of progress below it."""
-
-    def __init__(self, as_json: bool, stop: Callable[[], object]) -> None:
-        self._as_json = as_json
-        self._stop = stop
-        self._progress = sys.stderr.isatty()
-        self.results = self.events = self.last = 0
-        self._error_printed = False
-
-    def __call__(self, frame: Frame, events: Sequence[Event]) -> None:
-        """Print one frame's events."""
-        self.last = frame.seq
-        self.events += len(events)
-        self.results += sum(isinstance(event, Result) for event in events)
-        self._error_printed |= frame.kind is FrameKind.ERROR
-        lines = headless.json_lines(frame, events) if self._as_json else headless.text_lines(events)
-        self._clear()
-        for line in lines:
-            self._print(line)
-        if self._progress:
-            figures = f"{self.events} events, {milliseconds(frame.at_ms)}"
-            print(f"\r{figures}", end="", file=sys.stderr, flush=True)
-
-    def end(self, run: Run) -> None:
-        """Print how the run ended."""
-        self._clear()
-        if self._as_json:
-            # What the transfer did not say itself: an unreadable reply, a refusal at once.
-            if run.problem and not self._error_printed:
-                self._print(headless.problem_line(run, self.last))
-            self._print(headless.end_line(run, self.results, self.events))
-            return
-        elapsed = f", {milliseconds(run.ended_us / 1000)}" if run.ended_us else ""
-        self._print(f"{word_of(run)}: {self.results} results, {self.events} events{elapsed}")
-        if run.problem:
-            print(headless.plain(f"{run.problem['cause']} {run.problem['fix']}"), file=sys.stderr)
-
-    def _print(self, line: str) -> None:
-        try:
-            print(line, flush=True)
-        except BrokenPipeError:
-            # Whoever was reading has had enough, as in `send … | head`.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            self._stop()
-
-    def _clear(self) -> None:
-        if self._progress:
-            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+def _turn(name: str | None) -> Run | None:
+    """The turn to go on from: a run by its id, or the latest turn of a conversation."""
+    if name is None:
+        return None
+    try:
+        key = UUID(name)
+    except ValueError:
+        raise CommandError(f"--conversation wants an id, not {name!r}", returncode=USAGE) from None
+    runs = Run.objects.filter(owner=None)
+    run = runs.filter(pk=key).first() or runs.turns().filter(conversation=key).first()
+    if run is None:
+        raise CommandError(f"There is no conversation {name}", returncode=USAGE)
+    return turn_of(run)
 
 
-def _prepare(stream: TextIO, as_json: bool) -> None:
-    """JSON Lines are UTF-8; text is in the terminal's encoding, with what it lacks escaped."""
-    if isinstance(stream, io.TextIOWrapper):
-        if as_json:
-            stream.reconfigure(encoding="utf-8")
-        else:
-            stream.reconfigure(errors="backslashreplace")
+def _answers(options: dict[str, Any]) -> dict[str, Any] | None:
+    source = options["answers"]
+    return None if source is None else _read(source)
 
 
-async def _send(run: Run, draft: engine.Draft, printer: Printer, seconds: float | None) -> None:
-    limits = settings.RUN_LIMITS
-    if seconds:
-        limits = replace(limits, total_timeout=seconds)
-    target, secrets = await sync_to_async(lambda: (draft.target, draft.secrets))()
-    task = engine.start(
-        run, target, redact=secrets, headers=draft.headers, listener=printer, limits=limits
-    )
-    with contextlib.suppress(NotImplementedError):  # Windows has no signal handlers here.
-        asyncio.get_running_loop().add_signal_handler(signal.SIGINT, engine.stop, run)
-    await task
-
-
-def _draft(options: dict[str, Any]) -> engine.Draft:
+def _draft(options: dict[str, Any], before: Run | None) -> engine.Draft:
     agent = _agent(options["agent"])
     if options["protocol"]:
         agent.protocol = options["protocol"]
@@ -168,7 +129,7 @@ def _draft(options: dict[str, Any]) -> engine.Draft:
     version = options["protocol_version"] or agent.version
     if version not in known:
         raise CommandError(f"--version is one of {', '.join(known)}", returncode=USAGE)
-    document = _document(options, agent.protocol, version)
+    document = _document(options, agent.protocol, version, before)
     for assignment in options["assignments"]:
         _assign(document, assignment)
     pairs = [part.partition(":") for part in options["header"]]
@@ -193,9 +154,19 @@ def _agent(name: str) -> Agent:
     return agent
 
 
-def _document(options: dict[str, Any], protocol: str, version: str) -> dict[str, Any]:
-    if (source := options["request"]) is None:
-        return registry.new_request(protocol, version, options["text"] or "", streaming=True)
+def _document(
+    options: dict[str, Any], protocol: str, version: str, before: Run | None
+) -> dict[str, Any]:
+    if (source := options["request"]) is not None:
+        return _read(source)
+    text = options["text"] or ""
+    if before is None:
+        return registry.new_request(protocol, version, text, streaming=True)
+    return next_document(before, text)
+
+
+def _read(source: str) -> dict[str, Any]:
+    """A JSON object from a file, `-` for the standard input."""
     try:
         text = sys.stdin.read() if source == "-" else Path(source).read_text()
         return read_document(text)
@@ -231,7 +202,15 @@ def _seconds(text: str) -> float:
     return value
 
 
-def _exit_code(run: Run) -> int:
-    if run.state != RunState.COMPLETED:
+def _exit_code(
+    dialogue: Dialogue, findings: Sequence[Mapping[str, Any]], fail_on: str | None
+) -> int:
+    run = dialogue.last
+    if run.state != RunState.COMPLETED or dialogue.gave_up:
         return 3
+    if dialogue.unanswered:
+        return USAGE
+    levels = {"must": {"must"}, "should": {"must", "should"}}.get(fail_on or "", set())
+    if any(each["verdict"] == "fail" and each["level"] in levels for each in findings):
+        return 4
     return 1 if run.outcome == "failure" else 0

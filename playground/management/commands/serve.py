@@ -58,7 +58,7 @@ class Command(BaseCommand):
             verbosity=0,
             # Promises that were followed when the playground went down are followed again; the
             # loop that they are followed on is not running yet.
-            ready_callable=lambda: cast(ReactorBase, reactor).callLater(0, engine.supervise),
+            ready_callable=lambda: cast("ReactorBase", reactor).callLater(0, engine.supervise),
         ).run()
 
 

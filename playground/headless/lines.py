@@ -1,6 +1,6 @@
 """Frames and events as lines: JSON Lines for programs, plain lines for people.
 
-Used by the management commands. What an agent sends is data, also on a terminal: control
+What an agent sends is data, also on a terminal: control
 characters are taken out before it is printed.
 """
 
@@ -70,8 +70,15 @@ def json_lines(frame: Frame, events: Sequence[ev.Event]) -> Iterator[str]:
         yield _dump({**head, "type": "error", **Problem.from_bytes(frame.data).to_json()})
 
 
-def end_line(run: Run, results: int, events: int) -> str:
-    """The last line: how the run ended."""
+def run_line(run: Run) -> str:
+    """A line before the events of every run after the first: an answer, a check."""
+    return _dump({"type": "run", "run": run.pk, "kind": run.kind, "request": run.request})
+
+
+def end_line(
+    run: Run, results: int, events: int, findings: Sequence[Mapping[str, Any]] = ()
+) -> str:
+    """The last line: how the last run ended, with the counts and findings of all of them."""
     return _dump(
         {
             "type": "end",
@@ -80,7 +87,9 @@ def end_line(run: Run, results: int, events: int) -> str:
             "results": results,
             "events": events,
             "session_context": run.session_context,
-            "findings": [],
+            "findings": list(findings),
+            "run": run.pk,
+            "conversation": run.conversation_id,
         }
     )
 

@@ -1,0 +1,8 @@
+"""The playground without a page, for the management commands.
+
+============  ====================================================================
+`lines`       frames and events as lines of text or JSON
+`printer`     prints them while they come
+`dialogue`    a request, the answers to what the agent asks, and the promise it makes
+============  ====================================================================
+"""

@@ -1,0 +1,173 @@
+"""A request and all that follows from it: answers to what the agent asks, and its promise.
+
+Every step is a run on the same path as those of the page; here they are made one after
+another, in the foreground.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import signal
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from asgiref.sync import sync_to_async
+from django.conf import settings
+
+from playground import engine
+from playground.conformance import judge
+from playground.conversations import answer_document
+from playground.elicitation import form_of, read_answers, to_data
+from playground.headless.printer import Printer
+from playground.limits import Limits
+from playground.models import Run, RunKind, Tracker
+from playground.models.trackers import earlier_progress
+from playground.protocols.events import Elicitation, Event
+from playground.protocols.frames import Frame
+
+#: Answers that are given at most: an agent that asks for ever is not worth more.
+MAX_ROUNDS = 20
+
+
+@dataclass(slots=True)
+class Wishes:
+    """What to do beyond sending."""
+
+    #: Ask after a promise until it is kept.
+    follow: bool = False
+    #: Answers by question id; None answers nothing.
+    answers: Mapping[str, Any] | None = None
+    #: How they are sent; "" for the way that the agent's answers were sent last.
+    strategy: str = ""
+    #: Seconds for each run, None for the limit of the settings.
+    timeout: float | None = None
+
+
+@dataclass(slots=True)
+class Dialogue:
+    """What was sent for one command, and what came of it."""
+
+    draft: engine.Draft
+    printer: Printer
+    wishes: Wishes
+    #: Every run that was made, in order.
+    runs: list[Run] = field(default_factory=list)
+    #: Why the questions of the last run were not answered, a sentence.
+    unanswered: str = ""
+    #: Whether a promise was not kept in the time that it was followed.
+    gave_up: bool = False
+    _following: asyncio.Future[Tracker] | None = None
+    _asked: Elicitation | None = None
+    _place: tuple[int, int] = (0, 0)
+
+    @property
+    def last(self) -> Run:
+        """The run that everything has led to."""
+        return self.runs[-1]
+
+    async def hold(self, link: engine.Link | None = None) -> None:
+        """Send, answer, follow: until there is nothing more to do."""
+        with contextlib.suppress(NotImplementedError):  # Windows has no signal handlers here.
+            asyncio.get_running_loop().add_signal_handler(signal.SIGINT, self.stop)
+        self.printer.stop = self.stop
+        await self._send(self.draft, link)
+        for _ in range(MAX_ROUNDS):
+            if self.wishes.follow and self.last.outcome == "promise":
+                await self._follow()
+            if self.wishes.answers is None or not self._asked or self.last.state != "completed":
+                return
+            if not await self._answer(self._asked):
+                return
+
+    def stop(self) -> None:
+        """Stop what is under way, and begin nothing more."""
+        self.wishes = replace(self.wishes, follow=False, answers=None)
+        if not engine.stop_all() and self._following:
+            self._following.cancel()  # Between two checks there is no run to stop.
+
+    async def _send(self, draft: engine.Draft, link: engine.Link | None) -> None:
+        run = await sync_to_async(engine.create_run)(draft, None, link)
+        self._announce(run)
+        self._asked = None
+        target, secrets = await sync_to_async(lambda: (draft.target, draft.secrets))()
+        await engine.start(
+            run,
+            target,
+            redact=secrets,
+            headers=draft.headers,
+            listener=self._listen,
+            limits=self._limits,
+        )
+        await run.arefresh_from_db()
+
+    def _announce(self, run: Run) -> None:
+        if self.runs:
+            self.printer.begin(run)
+        self.runs.append(run)
+
+    @property
+    def _limits(self) -> Limits:
+        limits: Limits = settings.RUN_LIMITS
+        seconds = self.wishes.timeout
+        return replace(limits, total_timeout=seconds) if seconds else limits
+
+    def _listen(self, frame: Frame, events: Sequence[Event]) -> None:
+        self.printer(frame, events)
+        for part, event in enumerate(events):
+            if isinstance(event, Elicitation):
+                self._asked, self._place = event, (event.seq, part)
+
+    async def _answer(self, asked: Elicitation) -> bool:
+        """Send the answers to what was asked; whether there were any that fit."""
+        form = form_of(asked)
+        defaults = {each.id: each.default for each in form.fields if each.default is not None}
+        read = read_answers(form, to_data(form, {**defaults, **(self.wishes.answers or {})}))
+        if read.errors:
+            labels = {each.name: each.id for each in form.fields}
+            told = (f"{labels.get(name, name)}: {why}" for name, why in read.errors.items())
+            self.unanswered = " ".join(told)
+            return False
+        agent = self.draft.agent
+        document = await sync_to_async(answer_document)(
+            self.last,
+            form,
+            read.values,
+            self.wishes.strategy or agent.reply_strategy,
+            agent.reply_template,
+        )
+        seq, part = self._place
+        link = engine.Link(RunKind.ANSWER, self.last, seq, part, read.values)
+        await self._send(replace(self.draft, request=document), link)
+        return True
+
+    async def _follow(self) -> None:
+        tracker = await Tracker.objects.filter(run=self.last).afirst()
+        if tracker is None:
+            return
+        following = engine.follow_to_end(
+            tracker.pk, agent=self.draft.agent, announce=self._announce, listener=self._listen
+        )
+        self._following = asyncio.ensure_future(following)
+        with contextlib.suppress(asyncio.CancelledError):
+            await self._following
+        for run in self.runs:
+            await run.arefresh_from_db()
+        await tracker.arefresh_from_db()
+        self.gave_up = not tracker.is_settled
+
+    def findings(self) -> list[dict[str, Any]]:
+        """What is to be said of every run by the rules of its version."""
+        found: list[dict[str, Any]] = []
+        for run in self.runs:
+            report = judge(
+                run.read_frames(),
+                run.request,
+                run.version,
+                operation="ask" if run.is_turn else "await",
+                state=run.state,
+                earlier_progress=earlier_progress(run),
+            )
+            found += [{**each.to_json(), "run": run.pk} for each in report.problems]
+        return found

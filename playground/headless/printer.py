@@ -1,0 +1,101 @@
+"""Prints what happens as it happens; on a terminal with a line of progress below it."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TextIO
+
+from playground.headless import lines
+from playground.models import Run
+from playground.protocols.events import Event, Result
+from playground.protocols.frames import Frame, FrameKind
+from playground.rendering.bar import milliseconds, word_of
+from playground.rendering.cards import words
+
+
+class Printer:
+    """Prints what happens as it happens; on a terminal with a line of progress below it."""
+
+    def __init__(self, as_json: bool) -> None:
+        self._as_json = as_json
+        #: Called when nobody reads any more.
+        self.stop: Callable[[], object] = lambda: None
+        self._progress = sys.stderr.isatty()
+        self.results = self.events = self.last = 0
+        self._error_printed = False
+
+    def __call__(self, frame: Frame, events: Sequence[Event]) -> None:
+        """Print one frame's events."""
+        self.last = frame.seq
+        self.events += len(events)
+        self.results += sum(isinstance(event, Result) for event in events)
+        self._error_printed |= frame.kind is FrameKind.ERROR
+        told = lines.json_lines(frame, events) if self._as_json else lines.text_lines(events)
+        self._clear()
+        for line in told:
+            self._print(line)
+        if self._progress:
+            figures = f"{self.events} events, {milliseconds(frame.at_ms)}"
+            print(f"\r{figures}", end="", file=sys.stderr, flush=True)
+
+    def begin(self, run: Run) -> None:
+        """Say that another run of the conversation begins: an answer or a check."""
+        self._clear()
+        self._error_printed = False
+        if self._as_json:
+            self._print(lines.run_line(run))
+        elif run.answers:
+            told = ", ".join(f"{name}: {words(value)}" for name, value in run.answers.items())
+            self._print(lines.plain(f"  →  {told}"))
+
+    def say(self, text: str) -> None:
+        """Tell the user something that is no event, on the error stream."""
+        self._clear()
+        print(lines.plain(text), file=sys.stderr)
+
+    def end(self, run: Run, findings: Sequence[Mapping[str, Any]] = ()) -> None:
+        """Print how the last run ended, and what all of them did against the specification."""
+        self._clear()
+        if self._as_json:
+            # What the transfer did not say itself: an unreadable reply, a refusal at once.
+            if run.problem and not self._error_printed:
+                self._print(lines.problem_line(run, self.last))
+            self._print(lines.end_line(run, self.results, self.events, findings))
+            return
+        elapsed = f", {milliseconds(run.ended_us / 1000)}" if run.ended_us else ""
+        self._print(f"{word_of(run)}: {self.results} results, {self.events} events{elapsed}")
+        if run.problem:
+            self.say(f"{run.problem['cause']} {run.problem['fix']}")
+        for finding in findings:
+            if finding["verdict"] == "fail":
+                place = f" at {finding['pointer']}" if finding["pointer"] else ""
+                self._print(
+                    lines.plain(
+                        f"  {finding['level']:>6} {finding['rule']} ({finding['section']})"
+                        f"{place}: {finding['message']}"
+                    )
+                )
+
+    def _print(self, line: str) -> None:
+        try:
+            print(line, flush=True)
+        except BrokenPipeError:
+            # Whoever was reading has had enough, as in `send … | head`.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            self.stop()
+
+    def _clear(self) -> None:
+        if self._progress:
+            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+
+
+def prepare(stream: TextIO, as_json: bool) -> None:
+    """JSON Lines are UTF-8; text is in the terminal's encoding, with what it lacks escaped."""
+    if isinstance(stream, io.TextIOWrapper):
+        if as_json:
+            stream.reconfigure(encoding="utf-8")
+        else:
+            stream.reconfigure(errors="backslashreplace")

@@ -1,0 +1,236 @@
+"""`send` beyond one request: promises, answers, conversations, findings."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from tests.playground_server import ROOT, PlaygroundServer
+from tests.servers import Step, reply, serve
+
+Answer = Callable[[dict[str, Any]], Sequence[Step]]
+
+
+def document(kind: str, *, session: Any = None, status: str = "200 OK", **content: Any) -> bytes:
+    meta: dict[str, Any] = {"response_type": kind, "version": "0.55"}
+    if session is not None:
+        meta["session_context"] = session
+    return reply(json.dumps({"_meta": meta, **content}).encode(), status=status)
+
+
+ANSWER = document("answer", session={"turn": 1}, results=[{"@type": "Recipe", "name": "Soup"}])
+PROMISE = document("promise", promise={"token": "p1", "estimated_time": 1}, status="202 Accepted")
+ASKS = document(
+    "elicitation",
+    elicitation={
+        "text": "Tell me more",
+        "questions": [
+            {"id": "diet", "text": "Which diet?", "type": "single_select",
+             "options": ["vegan", "none"]},
+            {"id": "guests", "text": "How many?", "type": "number", "default": 4},
+        ],
+    },
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("dialogue")
+    assert PlaygroundServer(path).manage("migrate", "-v", "0").returncode == 0
+    return path
+
+
+class Talk:
+    """What a command sent, printed and returned."""
+
+    def __init__(self, done: Any, requests: list[dict[str, Any]]) -> None:
+        self.code, self.out, self.err = done.returncode, done.stdout, done.stderr
+        self.requests = requests
+
+    @property
+    def lines(self) -> list[dict[str, Any]]:
+        return [json.loads(line) for line in self.out.splitlines()]
+
+    @property
+    def end(self) -> dict[str, Any]:
+        assert self.lines[-1]["type"] == "end"
+        return self.lines[-1]
+
+
+async def talk(
+    data: Path, answer: Answer, *arguments: str, as_json: bool = True, **env: str
+) -> Talk:
+    """Run `send` against an agent that answers each document with `answer`."""
+    requests: list[dict[str, Any]] = []
+
+    def script(request: bytes) -> Sequence[Step]:
+        requests.append(json.loads(request.partition(b"\r\n\r\n")[2]))
+        return answer(requests[-1])
+
+    command = PlaygroundServer(data, **env)
+    output = ("--output", "jsonl") if as_json else ()
+    text = () if "--request" in arguments else ("--text", "soup")
+    async with serve(answer=script) as server:
+        done = await asyncio.to_thread(
+            command.manage, "send", server.url, *text, *output, *arguments
+        )
+    return Talk(done, requests)
+
+
+def file(data: Path, content: Any) -> str:
+    path = data / f"{uuid4()}.json"
+    path.write_text(json.dumps(content))
+    return str(path)
+
+
+def promising(then: bytes, checks: int = 1) -> Answer:
+    """A promise, still a promise for all but the last of the checks, then that."""
+    left = [PROMISE] * checks + [then]
+    return lambda _: [left.pop(0) if len(left) > 1 else left[0]]
+
+
+async def test_a_promise_is_followed(data: Path) -> None:
+    done = await talk(data, promising(ANSWER), "--follow")
+    assert done.code == 0, done.err
+    assert [line["type"] for line in done.lines] == [
+        "started", "promise", "completed", "run", "started", "result", "completed", "end",
+    ]  # fmt: skip
+    assert (done.end["outcome"], done.end["results"]) == ("answer", 1)
+    assert done.requests[1]["promise_token"] == "p1"
+
+
+async def test_without_follow_a_promise_is_the_end(data: Path) -> None:
+    done = await talk(data, promising(ANSWER))
+    assert (done.code, done.end["outcome"], len(done.requests)) == (0, "promise", 1)
+
+
+async def test_a_promise_that_becomes_a_failure(data: Path) -> None:
+    failure = document("failure", error={"code": "INTERNAL_ERROR"})
+    done = await talk(data, promising(failure), "--follow", as_json=False)
+    assert done.code == 1
+    assert "INTERNAL_ERROR" in done.out
+
+
+async def test_a_promise_that_is_not_kept(data: Path) -> None:
+    env = {"PLAYGROUND_PROMISE_PATIENCE": "1"}
+    done = await talk(data, lambda _: [PROMISE], "--follow", **env)
+    assert (done.code, done.end["outcome"]) == (3, "promise")
+    assert "not kept in the time" in done.err
+
+
+async def test_answers_by_id_and_defaults(data: Path) -> None:
+    answers = file(data, {"diet": "vegan", "unasked": 1})
+    done = await talk(
+        data, lambda request: [ANSWER if "diet" in request["query"] else ASKS],
+        "--answers", answers,
+    )  # fmt: skip
+    assert done.code == 0, done.err
+    assert done.requests[1]["query"] == {"text": "soup", "diet": "vegan", "guests": 4}
+    assert done.requests[1]["context"]["prev"] == ["soup"]
+    (run,) = [line for line in done.lines if line["type"] == "run"]
+    assert run["kind"] == "answer"
+
+
+@pytest.mark.parametrize(("way", "member"), [("text", "vegan"), ("context", "diet")])
+async def test_answers_in_another_way(data: Path, way: str, member: str) -> None:
+    def answer(request: dict[str, Any]) -> list[Step]:
+        return [ANSWER if member in json.dumps(request) else ASKS]
+
+    done = await talk(data, answer, "--answers", file(data, {"diet": "vegan"}), "--reply", way)
+    assert (done.code, len(done.requests)) == (0, 2)
+
+
+@pytest.mark.parametrize(
+    ("answers", "words"),
+    [({}, "diet: Choose one"), ({"diet": "fish"}, "not one of"), ({"diet": 7}, "not one of")],
+)
+async def test_answers_that_do_not_fit(data: Path, answers: Any, words: str) -> None:
+    done = await talk(data, lambda _: [ASKS], "--answers", file(data, answers))
+    assert (done.code, len(done.requests)) == (2, 1)
+    assert words in done.err
+    assert done.end["outcome"] == "elicitation"
+
+
+async def test_an_agent_that_never_stops_asking(data: Path) -> None:
+    done = await talk(data, lambda _: [ASKS], "--answers", file(data, {"diet": "none"}))
+    assert done.end["outcome"] == "elicitation"
+    assert len(done.requests) == 21
+
+
+async def test_a_conversation_is_continued(data: Path) -> None:
+    first = await talk(data, lambda _: [ANSWER])
+    for name in ("conversation", "run"):
+        then = await talk(data, lambda _: [ANSWER], "--conversation", first.end[name])
+        assert then.code == 0, then.err
+        (request,) = then.requests
+        assert request["context"]["prev"] == ["soup"]
+        assert request["meta"]["session_context"] == {"turn": 1}
+        assert then.end["conversation"] == first.end["conversation"]
+        first = then if name == "conversation" else first
+
+
+@pytest.mark.parametrize("name", ["nonsense", str(uuid4())])
+async def test_a_conversation_that_is_not_there(data: Path, name: str) -> None:
+    done = await talk(data, lambda _: [ANSWER], "--conversation", name)
+    assert done.code == 2
+    assert name in done.err
+
+
+BROKEN = reply(json.dumps({"_meta": {"response_type": "answer"}, "results": []}).encode())
+
+
+@pytest.mark.parametrize(
+    ("answer", "arguments", "code"),
+    [
+        (BROKEN, (), 0),
+        (BROKEN, ("--fail-on", "must"), 4),
+        (BROKEN, ("--fail-on", "should"), 4),
+        (ANSWER, ("--fail-on", "must"), 0),
+        (document("failure", error={"code": "NO_RESULTS"}), ("--fail-on", "must"), 1),
+        (reply(b"<html>", "text/html"), ("--fail-on", "must"), 3),
+    ],
+)
+async def test_findings(data: Path, answer: bytes, arguments: tuple[str, ...], code: int) -> None:
+    done = await talk(data, lambda _: [answer], *arguments)
+    assert done.code == code, done.out
+    for finding in done.end["findings"]:
+        assert {"rule", "level", "section", "pointer", "message", "verdict"} <= set(finding)
+        assert finding["verdict"] in ("fail", "incomplete")
+    failed = {(f["level"], f["pointer"]) for f in done.end["findings"] if f["verdict"] == "fail"}
+    assert (("must", "/_meta/version") in failed) == (answer is BROKEN)
+
+
+async def test_findings_in_words(data: Path) -> None:
+    done = await talk(data, lambda _: [BROKEN], as_json=False)
+    assert "must" in done.out
+    assert "/_meta/version" in done.out
+
+
+async def test_ctrl_c_ends_following(data: Path) -> None:
+    asked = asyncio.Event()
+
+    def script(request: bytes) -> Sequence[Step]:
+        asked.set()
+        return [PROMISE]
+
+    async with serve(answer=script) as server:
+        process = subprocess.Popen(
+            [sys.executable, "manage.py", "send", server.url, "--text", "a", "--follow"],
+            cwd=ROOT, env=PlaygroundServer(data).environment, text=True,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        )  # fmt: skip
+        assert process.stdout
+        assert "promise" in await asyncio.to_thread(process.stdout.readline)
+        process.send_signal(signal.SIGINT)
+        _, err = await asyncio.to_thread(process.communicate)
+    assert process.returncode == 3
+    assert "Traceback" not in err
