@@ -6,7 +6,7 @@ from django.conf import settings
 from django.contrib.auth.views import LoginView, LogoutView
 from django.urls import URLPattern, URLResolver, include, path
 
-from playground.views import agents, compose, history, run_parts, runs, workbench
+from playground.views import actions, agents, compose, history, run_parts, runs, workbench
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", workbench.workbench, name="workbench"),
@@ -15,6 +15,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("runs/", history.runs, name="runs"),
     path("runs/<uuid:pk>/", workbench.run_page, name="run"),
     path("runs/<uuid:pk>/cancellation/", runs.cancellation, name="run-cancellation"),
+    path("runs/<uuid:pk>/repetition/", runs.repetition, name="run-repetition"),
     path("runs/<uuid:pk>/results/", run_parts.results, name="run-results"),
     path("runs/<uuid:pk>/events/", run_parts.events, name="run-events"),
     path("runs/<uuid:pk>/events/<int:seq>/", run_parts.event, name="run-event"),
@@ -23,6 +24,16 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("runs/<uuid:pk>/wire/", run_parts.wire, name="run-wire"),
     path("runs/<uuid:pk>/wire.txt", run_parts.wire_text, name="run-wire-text"),
     path("runs/<uuid:pk>/standard-client/", run_parts.standard_client, name="run-standard-client"),
+    path(
+        "runs/<uuid:pk>/actions/<int:seq>/<int:part>/<int:number>/",
+        actions.action,
+        name="run-action",
+    ),
+    path(
+        "runs/<uuid:pk>/actions/<int:seq>/<int:part>/<int:number>/preview/",
+        actions.preview,
+        name="run-action-preview",
+    ),
     path("agents/", agents.agents, name="agents"),
     path("agents/new/", agents.new, name="agent-new"),
     path("agents/<slug:slug>/", agents.agent, name="agent"),

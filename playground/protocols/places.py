@@ -1,4 +1,4 @@
-"""Where an event stands in the thread of a run: in it, pinned above it, or not at all.
+"""Where an event stands in the thread of a run: in it, above it, or not at all.
 
 Known here and not in the rendering, because the engine counts with it: the counts let a
 viewer pass over the part of a flood that nobody looks at without reading it.
@@ -7,6 +7,7 @@ viewer pass over the part of a flood that nobody looks at without reading it.
 from __future__ import annotations
 
 import enum
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -14,6 +15,8 @@ from playground.protocols.events import Completed, Event, Note, Result, Started,
 
 #: Summaries that a run can have pinned; later ones stand in the thread like everything else.
 MAX_PINNED = 10
+#: How often what a run says of its format can change.
+MAX_ASIDES = 5
 
 
 class Place(enum.Enum):
@@ -26,19 +29,22 @@ class Place(enum.Enum):
     #: Sums the others up, and stands above them wherever it came in the stream
     #: (NLWeb 0.55 section 4.1.1).
     PINNED = 2
+    #: Says how the entries are meant, and stands above them without being one of them.
+    ASIDE = 3
 
 
 class Placer:
     """Gives the events of one run their places, in order."""
 
     def __init__(self) -> None:
-        self._pinned = 0
+        self._pinned = self._asides = 0
+        self._format: Mapping[str, Any] = {}
 
     def place(self, event: Event) -> Place:
         """Where `event`, which follows those asked for before, is shown."""
         kind = type(event)
         if kind is Started or kind is Completed:
-            return Place.NONE
+            return self._beside(event.meta)  # type: ignore[attr-defined]
         if kind is Note:
             return Place.ENTRY if event.name == "redirect" else Place.NONE  # type: ignore[attr-defined]
         if self._pinned < MAX_PINNED and is_summary(event):
@@ -46,8 +52,30 @@ class Placer:
             return Place.PINNED
         return Place.ENTRY
 
+    def _beside(self, meta: Mapping[str, Any]) -> Place:
+        """Metadata has something to show where its format has members of its own."""
+        facts = format_facts(meta)
+        if not facts or facts == self._format or self._asides == MAX_ASIDES:
+            return Place.NONE
+        self._asides += 1
+        self._format = facts
+        return Place.ASIDE
 
-_SUMMARIES = frozenset({"SearchSummary", "Summary"})
+
+def format_facts(meta: Mapping[str, Any]) -> dict[str, Any]:
+    """What a meta block says of a format other than the default (NLWeb 0.55 section 4)."""
+    facts = {name: value for name, value in meta.items() if name.startswith(_FORMAT_PREFIX)}
+    named = meta.get("response_format")
+    if named is not None and named != _DEFAULT_FORMAT:
+        facts["response_format"] = named
+    return facts
+
+
+_FORMAT_PREFIX, _DEFAULT_FORMAT = "openai/", "conversational_search"
+_SUMMARIES = frozenset({"searchsummary", "summary"})
+_KNOWN = frozenset({"SearchSummary", "Summary"})
+#: Types of one item that are looked at.
+_MAX_TYPES = 10
 
 
 def is_summary(event: Event) -> bool:
@@ -62,4 +90,19 @@ def _sums_up(item: Any) -> bool:
     if not isinstance(item, Mapping):
         return False
     kind = item.get("@type")
-    return type(kind) is str and kind in _SUMMARIES
+    if type(kind) is list:
+        return any(_is_summary_type(part) for part in kind[:_MAX_TYPES])
+    return _is_summary_type(kind)
+
+
+def _is_summary_type(kind: Any) -> bool:
+    """Whether a type's name says summary: in any namespace and capitalisation."""
+    if type(kind) is not str:
+        return False
+    # Nearly every item of a flood has another type, and is told by its end alone.
+    return kind in _KNOWN or (
+        kind[-7:].lower() == "summary" and _NAMESPACE.split(kind)[-1].lower() in _SUMMARIES
+    )
+
+
+_NAMESPACE = re.compile(r"[/#:]")

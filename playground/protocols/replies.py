@@ -59,6 +59,11 @@ def unreadable(
     return Problem("failed", Stage.DECODE, cause, fix_for(status, headers), detail[:QUOTED])
 
 
+def is_html(body: str) -> bool:
+    """Whether a body begins as an HTML page does."""
+    return bool(_HTML.match(body))
+
+
 def describe(body: str, error: ValueError | RecursionError, *, utf8: bool) -> tuple[str, str]:
     """What a body is that is not JSON, and the detail that shows it.
 
@@ -66,7 +71,7 @@ def describe(body: str, error: ValueError | RecursionError, *, utf8: bool) -> tu
     """
     if not body.strip():
         return "is empty", ""
-    if _HTML.match(body):
+    if is_html(body):
         return "is an HTML page, not JSON", body
     where = ""
     if isinstance(error, json.JSONDecodeError):

@@ -8,6 +8,7 @@ from typing import Any
 from django.utils import timezone
 
 from playground.models import Run, RunState
+from playground.rendering.refusal import refusal_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +50,7 @@ def word_of(run: Run) -> str:
         return {
             "elicitation": "The agent asks",
             "promise": "Promised",
-            "failure": "The agent said no",
+            "failure": "Failure reported",
         }.get(run.outcome, "Complete, no answer")
     if run.state == RunState.CONNECTING:
         return "Sending"
@@ -86,5 +87,5 @@ def size(count: int) -> str:
 
 
 def context_of(run: Run) -> dict[str, Any]:
-    """The context of the bar's templates."""
-    return {"run": run, "bar": bar_of(run)}
+    """The context of the bar's templates, and of those that say how the run ended."""
+    return {"run": run, "bar": bar_of(run), "refusal": refusal_of(run)}

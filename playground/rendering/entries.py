@@ -12,9 +12,14 @@ from typing import Any
 from django.conf import settings
 
 from playground.protocols import events as ev
-from playground.protocols.places import Place, is_summary
-from playground.rendering.cards import card_of, words
+from playground.protocols.nlweb import failures
+from playground.protocols.places import Place, format_facts, is_summary
+from playground.rendering.cards import card_of
+from playground.rendering.grounding import grounding_of
 from playground.rendering.links import safe_url
+from playground.rendering.nested import nested_of
+from playground.rendering.tables import table_of
+from playground.rendering.words import words
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +52,7 @@ def entry_of(event: ev.Event, part: int, place: Place) -> Entry | None:
     if place is Place.NONE:
         return None
     template = "summary" if is_summary(event) else _TEMPLATES.get(type(event), "unknown")
-    return Entry(event.seq, part, template, event, place is Place.PINNED)
+    return Entry(event.seq, part, template, event, place in (Place.PINNED, Place.ASIDE))
 
 
 def _result(event: Any) -> dict[str, Any]:
@@ -55,7 +60,24 @@ def _result(event: Any) -> dict[str, Any]:
         text = words(event.item.get("text") or event.item.get("description"), 20_000)
         # To the template a summary is a text, whichever kind of event it came as.
         return {"text": text, "event": ev.Text(event.seq, text, kind="summary", raw=event.item)}
-    return {"card": card_of(event.item)}
+    item = event.item
+    return {"card": card_of(item), "grounding": grounding_of(item), "groups": nested_of(item)}
+
+
+def _format(event: Any) -> dict[str, Any]:
+    """The widget of a ChatGPT app and the like: facts only, nothing that could be loaded."""
+    facts = format_facts(event.meta)
+    named = facts.pop("response_format", None)
+    is_app = named == "chatgpt_app" or any(name.startswith("openai/") for name in facts)
+    shown = [(name[:80], words(value, 2_000)) for name, value in list(facts.items())[:20]]
+    return {"format": words(named, 80), "facts": shown, "is_app": is_app}
+
+
+def _failure(event: Any) -> dict[str, Any]:
+    return {
+        "explanation": failures.explain(event.code),
+        "details": table_of(event.details),
+    }
 
 
 def _text(event: Any) -> dict[str, Any]:
@@ -77,6 +99,11 @@ def _redirect(event: Any) -> dict[str, Any]:
     return {"status": data.get("status"), "location": location, "url": safe_url(location)}
 
 
+def _unknown(event: Any) -> dict[str, Any]:
+    """A first look at what it is; the JSON below it has all of it."""
+    return {"glance": words(event.data, 300)}
+
+
 def _plain(_: Any) -> dict[str, Any]:
     return {}
 
@@ -89,13 +116,17 @@ _TEMPLATES: dict[type[ev.Event], str] = {
     ev.Promise: "promise",
     ev.Failure: "failure",
     ev.Unknown: "unknown",
+    ev.Started: "format",
+    ev.Completed: "format",
 }
 _CONTEXTS: dict[type[ev.Event], Callable[[Any], dict[str, Any]]] = {
     ev.Result: _result,
     ev.Text: _text,
     ev.Elicitation: _plain,
     ev.Promise: _promise,
-    ev.Failure: _plain,
+    ev.Failure: _failure,
     ev.Note: _redirect,
-    ev.Unknown: _plain,
+    ev.Unknown: _unknown,
+    ev.Started: _format,
+    ev.Completed: _format,
 }

@@ -1,15 +1,17 @@
-"""Runs: send one, stop one."""
+"""Runs: send one, send it again, stop one."""
 
 from __future__ import annotations
 
 from asgiref.sync import sync_to_async
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import aget_object_or_404, redirect, render
+from django.shortcuts import aget_object_or_404, get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST
 from django_htmx.http import push_url, reswap, retarget
 
 from playground import engine
-from playground.models import Run
+from playground.models import Run, RunKind
+from playground.protocols import registry
+from playground.transport.redaction import is_credential
 from playground.views.compose import read_form
 from playground.views.contexts import response_context
 
@@ -19,7 +21,11 @@ async def create(request: HttpRequest) -> HttpResponse:
     sent = await sync_to_async(_record)(request)
     if isinstance(sent, HttpResponse):
         return sent
-    run, draft = sent
+    return await _start(request, *sent)
+
+
+async def _start(request: HttpRequest, run: Run, draft: engine.Draft) -> HttpResponse:
+    """Drive a recorded run, and show it."""
     engine.start(run, draft.target, redact=draft.secrets, headers=draft.headers)
     if not request.htmx:  # type: ignore[attr-defined]
         return redirect(run)
@@ -37,6 +43,30 @@ def _record(request: HttpRequest) -> HttpResponse | tuple[Run, engine.Draft]:
         return reswap(retarget(response, "#compose-problems"), "innerHTML")
     run = engine.create_run(composed.draft, request.user)
     return run, composed.draft
+
+
+@require_POST
+async def repetition(request: HttpRequest, pk: str) -> HttpResponse:
+    """Send the request of a turn once more, to the same agent and at the same place.
+
+    Credentials are those that the agent has now: a run keeps none of its own.
+    """
+    return await _start(request, *await sync_to_async(_repeat)(request, pk))
+
+
+def _repeat(request: HttpRequest, pk: str) -> tuple[Run, engine.Draft]:
+    found = Run.objects.turns().filter(agent__isnull=False, protocol__in=registry.PROTOCOLS)
+    run = get_object_or_404(found.owned_by(request.user).select_related("agent", "parent"), pk=pk)
+    headers = [(name, value) for name, value in run.headers if not is_credential(name)]
+    draft = engine.Draft(run.agent, run.request, headers, run.version)
+    link = engine.Link(
+        kind=RunKind(run.kind),
+        parent=run.parent,
+        seq=run.cause_seq,
+        part=run.cause_part,
+        answers=run.answers,
+    )
+    return engine.create_run(draft, request.user, link), draft
 
 
 @require_POST

@@ -20,6 +20,8 @@ import "./event-detail.js";
 import "./pictures.js";
 import "./scrollable.js";
 import "./agent-form.js";
+import "./wait-clock.js";
 import "./connection.js";
 import "./history.js";
+import "./action-desk.js";
 import "./live/index.js";

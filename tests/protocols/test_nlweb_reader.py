@@ -87,9 +87,32 @@ class TestMetadata:
     def test_response_type_that_is_none(self, name: Any) -> None:
         assert document({"_meta": {"response_type": name}})[1].outcome is Outcome.NONE
 
-    @pytest.mark.parametrize("meta", [None, "x", 7, [META], True])
-    def test_that_is_no_object_is_none(self, meta: Any) -> None:
-        assert document({"_meta": meta, "results": [1]})[0] == [Result(0, 1, 0), Completed(0, {})]
+    def test_that_is_null_is_none(self) -> None:
+        assert document({"_meta": None, "results": [1]})[0] == [Result(0, 1, 0), Completed(0, {})]
+
+    @pytest.mark.parametrize("meta", ["x", 7, [META], [], True, ""])
+    def test_that_is_no_object_is_shown_as_what_it_is(self, meta: Any) -> None:
+        reason = "The metadata is not a JSON object."
+        stray = Unknown(0, "_meta", meta, reason)
+        events, reader = document({"_meta": meta, "results": [1]})
+        assert events == [Result(0, 1, 0), stray, Completed(0, {})]
+        assert reader.outcome is Outcome.ANSWER
+        streamed, _ = stream(
+            ("start", {"_meta": meta}),
+            ("result", {"_meta": meta, "index": 0, "item": 1}),
+            (None, {"_meta": meta, "results": [1]}),
+            ("complete", {"_meta": meta}),
+        )
+        assert streamed == [
+            Started(0, {}), stray, Result(0, 1, 0), stray, Result(0, 1), stray,
+            Completed(0, {}), stray,
+        ]  # fmt: skip
+
+    @pytest.mark.parametrize("name", [None, "made-up"])
+    def test_that_is_no_object_and_stands_alone_is_shown_once(self, name: str | None) -> None:
+        assert unknown(one(name, {"_meta": [META]}))[1] == {"_meta": [META]}
+        (event,) = document({"_meta": [META]})[0]
+        assert unknown(event)[1] == {"_meta": [META]}
 
     def test_summary_is_text(self) -> None:
         """0.54 HTTP examples, section 2."""

@@ -18,7 +18,7 @@ WORDS = {
     (RunState.COMPLETED, Outcome.ANSWER): "Complete",
     (RunState.COMPLETED, Outcome.ELICITATION): "The agent asks",
     (RunState.COMPLETED, Outcome.PROMISE): "Promised",
-    (RunState.COMPLETED, Outcome.FAILURE): "The agent said no",
+    (RunState.COMPLETED, Outcome.FAILURE): "Failure reported",
     (RunState.COMPLETED, Outcome.NONE): "Complete, no answer",
 }
 

@@ -24,8 +24,8 @@ from tests.rendering.markup import assert_inert, read
 from tests.rendering.strategies import events, items
 
 TAGS = frozenset(
-    "article section div p h3 span a img dl dt dd details summary ul ol li code progress raw-json"
-    .split()
+    "article section div p h3 span a img dl dt dd details summary ul ol li code progress raw-json "
+    "table caption tr th td copy-button".split()
 )  # fmt: skip
 
 
@@ -39,7 +39,7 @@ class Lone(Thread):
     tracker = None  # type: ignore[assignment]
 
     def __init__(self) -> None:
-        self.run = Run(agent_name="scripted")
+        self.run = self.page = Run(agent_name="scripted")
         self._depth = 0
         self._by_place = {}
 

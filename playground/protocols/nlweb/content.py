@@ -173,6 +173,14 @@ def failure(seq: int, value: Any) -> list[Event]:
     ]
 
 
+def stray_meta(seq: int, payload: Any) -> list[Event]:
+    """The metadata of a reply where it is no object: nothing can be read from it."""
+    meta = payload.get("_meta") if isinstance(payload, dict) else None
+    if meta is None or isinstance(meta, dict):
+        return []
+    return [Unknown(seq, "_meta", meta, "The metadata is not a JSON object.")]
+
+
 Parts = Mapping[str, Callable[[int, Any], list[Event]]]
 
 #: Members of a stream message that carry content. In the order in which they are read: the

@@ -88,7 +88,8 @@ class NLWebReader:
         self._settle_if_empty(payload)
         self._fold.whole()
         head: list[Event] = [Started(seq, meta)] if meta else []
-        return [*head, *self._summaries(seq, meta), *found, Completed(seq, meta)]
+        stray = content.stray_meta(seq, payload)
+        return [*head, *self._summaries(seq, meta), *found, *stray, Completed(seq, meta)]
 
     def message(self, seq: int, name: str | None, data: str) -> list[Event]:
         """Events of one stream message (section 6.1), whatever its name and its data are."""
@@ -101,7 +102,11 @@ class NLWebReader:
         except RecursionError:
             return [Unknown(seq, name or "message", data, "The data is nested too deep.")]
         read = self._events.get(name)
-        return read(seq, payload) if read else self._foreign(seq, name, payload)
+        events = read(seq, payload) if read else self._foreign(seq, name, payload)
+        # What could not be read as a whole is shown as a whole.
+        if any(type(event) is Unknown and event.data is payload for event in events):
+            return events
+        return [*events, *content.stray_meta(seq, payload)]
 
     # Messages by name
 
