@@ -21,15 +21,26 @@ from playground.transport.redaction import MASK, is_credential
 def read_document(text: str) -> dict[str, Any]:
     """A request document from its JSON text.
 
-    Raises `forms.ValidationError` with a sentence for what is not a JSON object, or what could
-    not be written as JSON again when it is sent and stored.
+    Raises `forms.ValidationError` as `read_value`, and for what is not an object.
+    """
+    document = read_value(text)
+    if not isinstance(document, dict):
+        raise forms.ValidationError("The request must be a JSON object.")
+    return document
+
+
+def read_value(text: str) -> Any:
+    """Any JSON value from its text.
+
+    Raises `forms.ValidationError` with a sentence for what is no JSON, or what could not be
+    written as JSON again when it is sent and stored.
     """
     if jsontext.exceeds_depth(text, settings.RUN_LIMITS.max_depth):
         raise forms.ValidationError(
             f"The document is nested more than {settings.RUN_LIMITS.max_depth} deep."
         )
     try:
-        document = json.loads(
+        return json.loads(
             text, parse_constant=_no_number, parse_float=_finite, object_pairs_hook=_unique
         )
     except json.JSONDecodeError as error:
@@ -39,9 +50,6 @@ def read_document(text: str) -> dict[str, Any]:
         raise forms.ValidationError(
             "The document holds a number that JSON does not have."
         ) from None
-    if not isinstance(document, dict):
-        raise forms.ValidationError("The request must be a JSON object.")
-    return document
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

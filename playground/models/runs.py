@@ -188,10 +188,17 @@ class Run(models.Model):
 
     @property
     def groups(self) -> tuple[str, ...]:
-        """Whose viewers want to know: the run's own, and those of the turn it belongs to."""
-        if self.is_turn or self.parent_id is None:
-            return (self.group,)
-        return self.group, group_of(self.parent_id)
+        """Whose viewers want to know: the run's own, and those of the runs it belongs to.
+
+        Up to the turn, as far as the parents are at hand: a nudge must not query, and whoever
+        is not nudged looks by itself after a moment.
+        """
+        found = [self.group]
+        run: Run | None = self
+        while run is not None and not run.is_turn and run.parent_id is not None:
+            found.append(group_of(run.parent_id))
+            run = run._state.fields_cache.get("parent")
+        return tuple(found)
 
     @property
     def group(self) -> str:

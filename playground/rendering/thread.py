@@ -8,23 +8,31 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
+from uuid import UUID
 
 from django.template.loader import get_template
 
 from playground.models import Run, RunKind, Tracker, TrackerStatus
-from playground.rendering.bar import context_of
+from playground.protocols import registry
+from playground.rendering import desk
+from playground.rendering.bar import Bar, bar_of
+from playground.rendering.cards import words
 from playground.rendering.entries import Entry
 from playground.rendering.fold import Fold
+from playground.rendering.pretty import pretty
 
 Place = tuple[int, int]
 
 #: Entries of a child run that its parent's page shows; its own page shows all.
 SHOWN = 20
-#: How deep answers are shown within answers: a promise can become a card with an action.
-DEPTH = 2
+#: How deep answers are shown within answers: a promise becomes a card with an action, whose
+#: reply has an action of its own.
+DEPTH = 3
+#: Actions that are shown under one card, the newest.
+MAX_ACTIONS = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,11 +43,19 @@ class Child:
     thread: Thread
     #: The HTML of its first entries.
     cards: Sequence[str]
+    #: Whether the same action was run again after it.
+    is_outdated: bool = False
 
     @property
-    def context(self) -> dict[str, Any]:
-        """The figures of its bar."""
-        return context_of(self.run)
+    def bar(self) -> Bar:
+        """Its state and figures in words."""
+        return bar_of(self.run)
+
+    @property
+    def method(self) -> str:
+        """The HTTP method of an action."""
+        request = self.run.request
+        return words(request.get("method"), 20) if isinstance(request, Mapping) else ""
 
     @property
     def more(self) -> int:
@@ -50,8 +66,10 @@ class Child:
 class Thread:
     """A run and the runs that came of its entries, as they are now. Two queries."""
 
-    def __init__(self, run: Run, depth: int = 0) -> None:
+    def __init__(self, run: Run, depth: int = 0, page: Run | None = None) -> None:
         self.run = run
+        #: The run whose page it is shown on: itself, or one that it came of.
+        self.page = page or run
         self._depth = depth
         self._by_place: Mapping[Place, list[Run]] = _by_place(run)
 
@@ -64,22 +82,38 @@ class Thread:
         return found
 
     @property
-    def prefix(self) -> str:
-        """What tells the ids of its entries from those of the page's own run."""
-        return f"r{self.run.pk.hex[:12]}-" if self._depth else ""
-
-    @property
     def is_settled(self) -> bool:
         """Whether nothing of it is under way: no child, and no promise that is followed."""
         tracker = self.tracker
         if tracker and tracker.status == TrackerStatus.FOLLOWING:
             return False
-        runs = (run for runs in self._by_place.values() for run in runs)
-        return all(run.is_final or run.is_turn for run in runs)
+        return all(run.is_final for run in self.work)
+
+    @cached_property
+    def work(self) -> list[Run]:
+        """The checks, cancellations and actions that came of it, at any depth."""
+        runs = [run for runs in self._by_place.values() for run in runs if not run.is_turn]
+        return [*runs, *(run for below in self._below.values() for run in below)]
+
+    @cached_property
+    def _below(self) -> Mapping[UUID, list[Run]]:
+        """The actions below each of its children, at any depth that a page shows."""
+        found: dict[UUID, list[Run]] = defaultdict(list)
+        children = (run for runs in self._by_place.values() for run in runs)
+        tops = {run.pk: run.pk for run in children if not run.is_turn}
+        level = list(tops)
+        while level and self._depth == 0:
+            runs = Run.objects.filter(parent__in=level, kind=RunKind.ACTION)
+            level = []
+            for run in runs.defer("request", "headers").order_by("created_at"):
+                top = tops[run.pk] = tops[run.parent_id]
+                found[top].append(run)
+                level.append(run.pk)
+        return found
 
     def anchor(self, place: Place) -> str:
         """The id of the entry at a place."""
-        return f"{self.prefix}entry-{place[0]}-{place[1]}"
+        return anchor_of(self.run, place, self.page)
 
     def runs_at(self, place: Place, *kinds: str) -> list[Run]:
         """The runs that came of an entry, oldest first."""
@@ -93,7 +127,11 @@ class Thread:
     def stamps(self) -> dict[Place, tuple[object, ...]]:
         """For each place where something stands, a value that changes when that does."""
         stamps: dict[Place, tuple[object, ...]] = {
-            place: tuple((run.pk, run.state, run.outcome, run.frames) for run in runs)
+            place: tuple(
+                (each.pk, each.state, each.outcome, each.frames)
+                for run in runs
+                for each in (run, *self._below.get(run.pk, ()))
+            )
             for place, runs in self._by_place.items()
         }
         if tracker := self.tracker:
@@ -121,7 +159,7 @@ class Thread:
             "part": place[1],
             "tracker": self.tracker_at(place),
             "answer": self._answer_at(place),
-            "actions": [self._child(run) for run in self.runs_at(place, RunKind.ACTION)],
+            "actions": self._actions_at(place),
             "checks": self.runs_at(place, RunKind.CHECK, RunKind.CANCEL),
             "answers": self.runs_at(place, RunKind.ASK, RunKind.ANSWER),
         }
@@ -131,14 +169,29 @@ class Thread:
         tracker = self.tracker_at(place)
         return self._child(tracker.answer) if tracker and tracker.answer else None
 
+    def _actions_at(self, place: Place) -> list[Child]:
+        """The actions of a card that were run, oldest first."""
+        runs = self.runs_at(place, RunKind.ACTION)[-MAX_ACTIONS:]
+        latest = {desk.identity(run): run.pk for run in runs}
+        return [
+            replace(self._child(run), is_outdated=latest[desk.identity(run)] != run.pk)
+            for run in runs
+        ]
+
     def _child(self, run: Run) -> Child:
         if self._depth >= DEPTH:
             return Child(run, self, [])
-        thread = Thread(run, self._depth + 1)
+        thread = Thread(run, self._depth + 1, self.page)
         entries = Fold(run).follow(run.frames, SHOWN, run.frames)
         shown = [entry for entry in entries if entry.pinned]
         shown += [entry for entry in entries if not entry.pinned]
         return Child(run, thread, render_entries(shown[:SHOWN], thread))
+
+
+def anchor_of(run: Run, place: Place, page: Run) -> str:
+    """The id of the entry at a place of `run` on the page of `page`."""
+    prefix = "" if run.pk == page.pk else f"r{run.pk.hex[:12]}-"
+    return f"{prefix}entry-{place[0]}-{place[1]}"
 
 
 def _by_place(run: Run) -> dict[Place, list[Run]]:
@@ -158,4 +211,9 @@ def render_entry(entry: Entry, thread: Thread) -> str:
     """The HTML of one entry with what stands under it."""
     place = (entry.seq, entry.part)
     context = {**thread.children_context(place), **entry.context()}
-    return get_template(f"runs/entries/{entry.template}.html").render(context)
+    template = entry.template
+    if template == "card":
+        context["offers"] = desk.offers_of(context["event"].item)
+        if thread.run.protocol == registry.ACTION and desk.is_plain(context["event"].item):
+            template, context["json"] = "data", pretty(context["event"].item)
+    return get_template(f"runs/entries/{template}.html").render(context)

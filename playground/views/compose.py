@@ -101,11 +101,11 @@ def preview(request: HttpRequest) -> HttpResponse:
         call = registry.exchange(draft.target, draft.request).next_call()
         if call:
             context["call"] = describe_call(call, draft.secrets)
-            context["new_origin"] = _is_new(request, call.origin)
+            context["new_origin"] = is_new(request, call.origin)
     return render(request, "compose/effective.html", context)
 
 
-def _is_new(request: HttpRequest, origin: str) -> bool:
+def is_new(request: HttpRequest, origin: str) -> bool:
     """Whether this would be the first time that a request goes to `origin`."""
     if origin == f"{request.scheme}://{request.get_host()}":
         return False  # The demo agent, which is the playground itself.

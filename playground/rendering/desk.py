@@ -1,0 +1,103 @@
+"""Actions of results: the buttons of a card, and what the desk shows before one is run."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from playground.models import Run
+from playground.protocols.actions import Action, actions_of
+from playground.protocols.events import Result
+from playground.rendering.cards import words
+from playground.rendering.fold import readings
+
+#: Characters of a description that still make a button; longer ones give way to the name.
+MAX_LABEL = 70
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """One button of a card."""
+
+    #: Its place among the actions of the item.
+    number: int
+    label: str
+    protocol: str
+
+
+def offers_of(item: Any) -> list[Offer]:
+    """The buttons of an item, one for each of its actions at any depth."""
+    return [
+        Offer(number, label_of(action), words(action.protocol, 12) or "?")
+        for number, action in enumerate(actions_of(item))
+    ]
+
+
+def label_of(action: Action) -> str:
+    """What a button says: the description where it is short, for names are often identifiers."""
+    if 0 < len(action.description) <= MAX_LABEL:
+        return action.description
+    return words(action.name, MAX_LABEL)
+
+
+def action_at(run: Run, place: tuple[int, int], number: int) -> Action | None:
+    """Action `number` of the result at a place of a run, None where there is none."""
+    seq, part = place
+    for frame, events in readings(run, after=seq - 1):
+        if frame.seq != seq or part >= len(events):
+            return None
+        event = events[part]
+        found = actions_of(event.item) if isinstance(event, Result) else []
+        return found[number] if number < len(found) else None
+    return None
+
+
+def identity(run: Run) -> tuple[str, ...]:
+    """What the runs of one action have in common, however its parameters were edited."""
+    request = run.request if isinstance(run.request, Mapping) else {}
+    address = words(request.get("url")).partition("?")[0]
+    return words(request.get("action")), words(request.get("method")), address
+
+
+def is_plain(item: Any) -> bool:
+    """Whether a reply is data rather than a thing that says what it is and what it is called."""
+    return not (isinstance(item, Mapping) and (item.get("@type") or item.get("name")))
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """One header of a call, and where it comes from."""
+
+    name: str
+    value: str
+    #: Whether `value` is dots that stand for a secret.
+    hidden: bool
+    #: `yours`, `credentials`, `action`, or "" for what the playground adds.
+    source: str = ""
+
+
+def headers_of(
+    shown: Iterable[tuple[str, str, bool]],
+    action: Action,
+    *,
+    yours: Collection[str] = (),
+    credentials: Collection[str] = (),
+) -> list[Header]:
+    """The headers of a call as they are shown, each with its source.
+
+    `yours` are the names of those that the user added, `credentials` of those that
+    authenticate at the agent.
+    """
+    own = action.raw.get("headers") if isinstance(action.raw, Mapping) else None
+    sources = {
+        **dict.fromkeys(_lower(own if isinstance(own, Mapping) else ()), "action"),
+        **dict.fromkeys(_lower(credentials), "credentials"),
+        **dict.fromkeys(_lower(yours), "yours"),
+    }
+    return [Header(*row, sources.get(row[0].lower(), "")) for row in shown]
+
+
+def _lower(names: Iterable[Any]) -> Iterable[str]:
+    return (str(name).strip().lower() for name in names)
+

@@ -1,0 +1,73 @@
+// <action-desk>: one action before it is run, in the slot under its card. The button that opened
+// it, named in data-offer, closes it again, as do Esc and Close; the focus goes back to it.
+// Emits "desk:changed" when a field was edited, which takes a confirmation back.
+
+class ActionDesk extends HTMLElement {
+  connectedCallback() {
+    if (this.abort) return;
+    this.abort = new AbortController();
+    const { signal } = this.abort;
+    this.setExpanded(true);
+    this.addEventListener("input", () => this.changed(), { signal });
+    this.addEventListener("change", () => this.changed(), { signal });
+    this.addEventListener("keydown", (event) => this.onKey(event), { signal });
+    this.addEventListener("click", (event) => this.onClick(event), { signal });
+    this.focus({ preventScroll: true });
+    this.scrollIntoView({ block: "nearest" });
+  }
+
+  disconnectedCallback() {
+    if (this.isConnected) return;
+    this.abort?.abort();
+    this.setExpanded(false);
+    // Whatever had the focus in here went with it.
+    if (document.activeElement === document.body) this.offer?.focus();
+  }
+
+  get offer() {
+    return document.getElementById(this.dataset.offer);
+  }
+
+  get confirmation() {
+    return this.querySelector(".desk-confirmation");
+  }
+
+  setExpanded(open) {
+    this.offer?.setAttribute("aria-expanded", String(open));
+  }
+
+  changed() {
+    this.confirmation.replaceChildren();
+    this.querySelector("form").dispatchEvent(new Event("desk:changed"));
+  }
+
+  onKey(event) {
+    if (event.key !== "Escape") return;
+    event.stopPropagation();
+    this.fold();
+  }
+
+  onClick(event) {
+    if (event.target.closest("[data-close-desk]")) this.fold();
+    if (!event.target.closest("[data-not-now]")) return;
+    this.confirmation.replaceChildren();
+    this.querySelector(".desk-run").focus();
+  }
+
+  fold() {
+    const { offer } = this;
+    this.remove();
+    offer?.focus();
+  }
+}
+
+customElements.define("action-desk", ActionDesk);
+
+// A second press of the button that opened a desk folds it and asks for nothing.
+document.addEventListener("htmx:beforeRequest", (event) => {
+  const slot = document.getElementById(event.target.dataset?.desk);
+  const desk = slot?.querySelector("action-desk");
+  if (!desk || desk.dataset.offer !== event.target.id) return;
+  event.preventDefault();
+  desk.fold();
+});

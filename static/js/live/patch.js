@@ -1,0 +1,71 @@
+// Changes what stands under an entry in place, instead of replacing it as htmx would: a message
+// a second must not take away the focus, what is being typed, or a list that was opened.
+//
+// Works on any element with data-patched that comes out of band. Elements with data-kept are
+// left as they are inside; custom elements are, too, unless their attributes have changed.
+
+/** What belongs to the reader of the page and not to the server. */
+const READERS_OWN = new Set(["open", "aria-expanded"]);
+
+document.addEventListener("htmx:oobBeforeSwap", (event) => {
+  const { target, fragment } = event.detail;
+  const fresh = fragment.firstElementChild;
+  if (!target.matches("[data-patched]") || fresh?.id !== target.id) return;
+  event.detail.shouldSwap = false;
+  patch(target, fresh);
+});
+
+function patch(old, fresh) {
+  copyAttributes(old, fresh);
+  if ("kept" in old.dataset || isCustom(old)) return;
+  const spare = [...old.childNodes];
+  const pairs = [...fresh.childNodes].map((wanted) => [wanted, take(spare, wanted)]);
+  // First what goes, so that what stays need not move: an element that moves loses the focus.
+  for (const node of spare) node.remove();
+  let place = old.firstChild;
+  for (const [wanted, found] of pairs) {
+    if (found && found === place) place = place.nextSibling;
+    else old.insertBefore(found ?? wanted, place);
+    if (found) update(found, wanted);
+    else if (wanted instanceof Element) window.htmx.process(wanted);
+  }
+}
+
+/** The first of the nodes that can become the wanted one, taken out of the list. */
+function take(nodes, wanted) {
+  const index = nodes.findIndex((node) => fits(node, wanted));
+  return index < 0 ? undefined : nodes.splice(index, 1)[0];
+}
+
+function update(node, wanted) {
+  if (node instanceof Element) patch(node, wanted);
+  else if (node.data !== wanted.data) node.data = wanted.data;
+}
+
+/** Whether a node can become another: the same thing, with the same behaviour. */
+function fits(node, wanted) {
+  if (node.nodeName !== wanted.nodeName) return false;
+  if (!(node instanceof Element)) return true;
+  if (node.id !== wanted.id) return false;
+  return behaviour(node) === behaviour(wanted);
+}
+
+/** What htmx, or the element itself, reads once and not again. */
+function behaviour(element) {
+  const names = element.getAttributeNames().filter((name) => isCustom(element) || name.startsWith("hx-"));
+  return names.map((name) => `${name}=${element.getAttribute(name)}`).join();
+}
+
+function isCustom(element) {
+  return element.localName.includes("-");
+}
+
+function copyAttributes(old, fresh) {
+  for (const name of old.getAttributeNames()) {
+    if (!fresh.hasAttribute(name) && !READERS_OWN.has(name)) old.removeAttribute(name);
+  }
+  for (const name of fresh.getAttributeNames()) {
+    const value = fresh.getAttribute(name);
+    if (old.getAttribute(name) !== value && !READERS_OWN.has(name)) old.setAttribute(name, value);
+  }
+}
