@@ -32,7 +32,7 @@ BINDINGS: Mapping[str, Binding] = {
     reading.A2A: Binding(rpc.plan_a2a, None),
 }
 
-_KNOWN = ", ".join(BINDINGS)
+_KNOWN = " and ".join(", ".join(BINDINGS).rsplit(", ", 1))
 
 
 def plan(

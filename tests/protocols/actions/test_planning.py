@@ -1,0 +1,381 @@
+from __future__ import annotations
+
+import json
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+
+import pytest
+
+from playground.protocols import registry
+from playground.protocols.actions import BINDINGS, Plan, actions_of, plan
+from playground.protocols.exchange import Target
+from playground.protocols.http import USER_AGENT
+from tests.protocols.playbook import EXAMPLES
+
+AGENT = "http://agent.example.com/demo"
+DEFAULTS = (
+    ("Accept", "application/json, text/event-stream;q=0.9, */*;q=0.5"),
+    ("User-Agent", USER_AGENT),
+)
+JSON = ("Content-Type", "application/json")
+
+
+def planned(raw: Any, agent_url: str = AGENT, **options: Any) -> Plan:
+    (action,) = actions_of({"actions": [raw]})
+    return plan(action, agent_url, **options)
+
+
+def http(**attributes: Any) -> dict[str, Any]:
+    base = {"name": "do", "description": "Do it", "protocol": "HTTP", "method": "POST"}
+    made = {**base, "endpoint": "https://api.example.com/do", **attributes}
+    return {name: value for name, value in made.items() if value is not None}
+
+
+def example(name: str) -> Plan:
+    (action,) = actions_of(json.loads((EXAMPLES / f"{name}.json").read_text()))
+    return plan(action, AGENT)
+
+
+class TestTheExamplesOfTheSpecifications:
+    def test_http(self) -> None:
+        items = ["4 large eggs", "1/2 cup diced bell peppers", "1/4 cup chopped spinach"]
+        assert example("nlweb-0.55/actions-5-http") == Plan(
+            protocol="HTTP",
+            method="POST",
+            url="https://api.recipes.example.com/cart/add",
+            headers=(JSON, *DEFAULTS),
+            params={"items": items},
+            body=b'{"items": ["4 large eggs", "1/2 cup diced bell peppers",'
+            b' "1/4 cup chopped spinach"]}',
+            request={
+                "action": "add_ingredients",
+                "protocol": "HTTP",
+                "method": "POST",
+                "url": "https://api.recipes.example.com/cart/add",
+                "headers": [],
+                "body": {"items": items},
+            },
+            placement="body",
+            sendable=True,
+        )
+
+    def test_http_of_0_54_with_a_text_for_parameters(self) -> None:
+        made = example("nlweb-0.54/actions-7")
+        assert (made.method, made.url) == ("POST", "https://api.recipes.example.com/cart/add")
+        assert made.body == b'"ingredients specific to the recipe"'
+        assert made.sendable
+
+    def test_mcp(self) -> None:
+        body = {
+            "jsonrpc": "2.0",
+            "id": 1,
+            "method": "tools/call",
+            "params": {
+                "name": "cart_add",
+                "arguments": {"items": ["4 large eggs", "1/2 cup diced bell peppers"]},
+            },
+        }
+        made = example("nlweb-0.55/actions-5-mcp")
+        assert json.loads(made.body) == body
+        assert made.request == {
+            "action": "add_to_cart",
+            "protocol": "MCP",
+            "server": "grocery-store-mcp",
+            "body": body,
+        }
+        assert (made.url, made.origin) == ("grocery-store-mcp", "")
+        assert (made.sendable, made.refusals) == (False, ())
+
+
+class TestParameters:
+    @pytest.mark.parametrize("method", ["GET", "delete", "Head"])
+    def test_methods_without_a_body_have_them_in_the_query_string(self, method: str) -> None:
+        params = {
+            "q": "eggs & ham", "n": 5, "half": 0.5, "raw": True, "none": None,
+            "tag": ["a", 1, False, None, {"x": "é"}], "filter": {"max": [1, 2]}, "": "blank",
+        }  # fmt: skip
+        made = planned(http(method=method, endpoint="https://a.example.com/x?old=1#top",
+                            params=params))  # fmt: skip
+        assert made.method == method.upper()
+        assert made.placement == "query"
+        assert (made.body, "body" in made.request) == (b"", False)
+        assert made.headers == DEFAULTS
+        assert made.url.startswith("https://a.example.com/x?old=1&q=eggs+%26+ham&n=5&half=0.5&")
+        assert parse_qsl(urlsplit(made.url).query, keep_blank_values=True)[4:] == [
+            ("raw", "true"), ("tag", "a"), ("tag", "1"), ("tag", "false"), ("tag", '{"x": "é"}'),
+            ("filter", '{"max": [1, 2]}'), ("", "blank"),
+        ]  # fmt: skip
+
+    @pytest.mark.parametrize("method", ["POST", "PUT", "PATCH", "OPTIONS", "PURGE"])
+    @pytest.mark.parametrize("params", [{"a": [1]}, {}, [], "text", 0, False])
+    def test_other_methods_have_them_as_their_body(self, method: str, params: Any) -> None:
+        made = planned(http(method=method, params=params))
+        assert (made.placement, made.params) == ("body", params)
+        assert json.loads(made.body) == made.request["body"] == params
+        assert made.headers == (JSON, *DEFAULTS)
+
+    @pytest.mark.parametrize("method", ["POST", "GET"])
+    def test_none_are_none(self, method: str) -> None:
+        made = planned(http(method=method))
+        assert (made.params, made.placement, made.body) == (None, "", b"")
+        assert made.headers == DEFAULTS
+        assert made.url == "https://api.example.com/do"
+
+    def test_edited_ones_take_the_place_of_the_agents(self) -> None:
+        raw = http(params={"a": 1})
+        assert planned(raw, params={"b": 2}).body == b'{"b": 2}'
+        assert planned(raw, params=None).body == b""
+        assert planned(raw).body == b'{"a": 1}'
+
+    @pytest.mark.parametrize("params", ["text", [1], 5, False])
+    def test_a_query_string_needs_an_object(self, params: Any) -> None:
+        made = planned(http(method="GET", params=params))
+        assert made.refusals == (
+            "The parameters go into the query string, so they must be a JSON object.",
+        )
+        assert not made.sendable
+
+
+class TestMethods:
+    @pytest.mark.parametrize("method", [None, "", "  ", 5, ["GET"]])
+    @pytest.mark.parametrize(
+        ("params", "expected"), [({"a": 1}, "POST"), ("text", "POST"), ({}, "GET"), (None, "GET")]
+    )
+    def test_a_missing_one_is_inferred(self, method: Any, params: Any, expected: str) -> None:
+        made = planned(http(method=method, params=params))
+        assert (made.method, made.inferred) == (expected, {"method"})
+        assert made.sendable
+
+    @pytest.mark.parametrize(
+        ("method", "refusal"),
+        [
+            ("GET /x", "“GET /X” is not an HTTP method."),
+            ("GET\r\nHost: x", "“GET\r\nHOST: X” is not an HTTP method."),
+            ("connect", "CONNECT is about the connection itself, so an action cannot use it."),
+            ("TRACE", "TRACE is about the connection itself, so an action cannot use it."),
+        ],
+    )
+    def test_some_are_refused(self, method: str, refusal: str) -> None:
+        made = planned(http(method=method))
+        assert (made.refusals, made.sendable) == ((refusal,), False)
+
+
+class TestEndpoints:
+    @pytest.mark.parametrize(
+        ("endpoint", "agent", "url"),
+        [
+            ("/cart", AGENT, "http://agent.example.com/cart"),
+            ("cart", AGENT, "http://agent.example.com/demo/cart"),
+            ("cart", f"{AGENT}/ask", "http://agent.example.com/demo/cart"),
+            ("../cart?x=1", f"{AGENT}/", "http://agent.example.com/cart?x=1"),
+            ("?x=1", AGENT, "http://agent.example.com/demo/ask?x=1"),
+            ("//other.example.com/cart", AGENT, "http://other.example.com/cart"),
+        ],
+    )
+    def test_a_relative_one_is_meant_from_where_the_agent_was_asked(
+        self, endpoint: str, agent: str, url: str
+    ) -> None:
+        made = planned(http(endpoint=endpoint), agent)
+        assert (made.url, made.inferred) == (url, {"url"})
+        assert made.sendable
+
+    @pytest.mark.parametrize(
+        ("endpoint", "origin"),
+        [
+            ("https://api.example.com:8443/x", "https://api.example.com:8443"),
+            (" http://127.0.0.1/x ", "http://127.0.0.1"),
+            ("HTTP://[::1]:80/x", "http://[::1]:80"),
+        ],
+    )
+    def test_an_absolute_one_is_taken_as_it_is(self, endpoint: str, origin: str) -> None:
+        made = planned(http(endpoint=endpoint))
+        assert (made.origin, made.inferred, made.refusals) == (origin, frozenset(), ())
+
+    @pytest.mark.parametrize(
+        ("endpoint", "refusal"),
+        [
+            (None, "The action has no endpoint."),
+            ("  ", "The action has no endpoint."),
+            (["http://a.example.com"], "The action's endpoint is not a string."),
+            ("javascript:alert(1)", "must go to an http or https address, not javascript:."),
+            ("file:///etc/passwd", "must go to an http or https address, not file:."),
+            ("localhost:8000/x", "must go to an http or https address, not localhost:."),
+            ("http:cart", "The endpoint names no host that can be called."),
+            ("http://", "The endpoint names no host that can be called."),
+            ("http://a.example.com:0/", "The endpoint names no host that can be called."),
+            ("http://a.example.com:x/", "The endpoint cannot be read as an address."),
+            ("http://a.example.com:99999/", "The endpoint cannot be read as an address."),
+            ("http://[::1/", "The endpoint cannot be read as an address."),
+            ("//[::1/", "The endpoint cannot be read as an address."),
+            ("http://ada:key@a.example.com/", "has a user name or password in it."),
+            ("http://a.example.com\\@b.example.com/", "a space, a backslash or a control"),
+            ("http://a.example.com/a b", "a space, a backslash or a control"),
+            ("java\nscript:alert(1)", "a space, a backslash or a control"),
+            ("http://a.example.com/\ud800", "a space, a backslash or a control"),
+        ],
+    )
+    def test_others_are_refused(self, endpoint: Any, refusal: str) -> None:
+        made = planned(http(endpoint=endpoint, method="GET", params={"a": 1}))
+        assert len(made.refusals) == 1
+        assert refusal in made.refusals[0]
+        assert not made.sendable
+        assert made.url == (endpoint.strip() if isinstance(endpoint, str) else "")
+        assert isinstance(made.origin, str)
+
+    @pytest.mark.parametrize("agent", ["", "http://[::1", "ftp://agent.example.com"])
+    def test_an_agent_whose_address_cannot_be_built_upon(self, agent: str) -> None:
+        assert not planned(http(endpoint="/cart"), agent).sendable
+
+
+class TestHeaders:
+    def test_those_of_the_action_and_of_the_user(self) -> None:
+        raw = http(
+            params={},
+            headers={"X-Kitchen": " main ", "accept": "text/plain", "X-Api-Key": "theirs"},
+        )
+        made = planned(raw, headers=[("x-kitchen", "mine"), ("Authorization", "Bearer t")])
+        assert made.headers == (
+            JSON,
+            DEFAULTS[1],
+            ("accept", "text/plain"),
+            ("X-Api-Key", "theirs"),
+            ("x-kitchen", "mine"),
+            ("Authorization", "Bearer t"),
+        )
+        # What the user adds may be secret, so it is no part of what is stored.
+        assert made.request["headers"] == [
+            ["X-Kitchen", "main"],
+            ["accept", "text/plain"],
+            ["X-Api-Key", "theirs"],
+        ]
+        assert made.credentials == ("X-Api-Key",)
+
+    @pytest.mark.parametrize(
+        ("headers", "refusals"),
+        [
+            ({"Host": "x", "cookie": "y"},
+             ["Host is set by the playground and cannot be given.",
+              "cookie is set by the playground and cannot be given."]),
+            ({"Transfer-Encoding": "chunked"},
+             ["Transfer-Encoding is set by the playground and cannot be given."]),
+            ({"X": 5}, ["The value of the header X is not a string."]),
+            ({"X": "a\nb"}, ["The value of X has a control character in it."]),
+            ({"X Y": "a"}, ["“X Y” is not a header name."]),
+            ([["X", "a"]], ["The action's headers are not an object."]),
+        ],
+    )  # fmt: skip
+    def test_some_are_refused(self, headers: Any, refusals: list[str]) -> None:
+        made = planned(http(headers=headers))
+        assert (made.refusals, made.sendable) == (tuple(refusals), False)
+        assert made.headers == DEFAULTS
+
+    def test_the_users_are_refused_alike(self) -> None:
+        made = planned(http(), headers=[("Cookie", "a")])
+        assert made.refusals == ("Cookie is set by the playground and cannot be given.",)
+
+
+class TestOtherProtocols:
+    def test_what_is_no_object_cannot_be_sent(self) -> None:
+        made = planned("cook")
+        assert (made.method, made.url, made.origin, made.sendable) == ("", "", "", False)
+        assert made.refusals == ("This action is not an object, so there is nothing to send.",)
+
+    def test_an_unknown_protocol_cannot_be_sent(self) -> None:
+        made = planned(http(protocol="gRPC"))
+        assert made.refusals == ("The playground knows actions over HTTP, MCP and A2A.",)
+        assert not made.sendable
+
+    def test_edited_arguments_of_mcp(self) -> None:
+        raw = {"name": "n", "description": "d", "protocol": "MCP", "server": "s", "tool": "t"}
+        assert json.loads(planned(raw).body)["params"] == {"name": "t", "arguments": {}}
+        made = planned(raw, params={"a": 1}, headers=[("Accept", "x")])
+        assert json.loads(made.body)["params"] == {"name": "t", "arguments": {"a": 1}}
+        assert made.headers == (JSON, ("Accept", "x"))
+
+    @pytest.mark.parametrize(
+        ("message", "sent"),
+        [
+            (None, {"parts": []}),
+            ("hello", {"parts": [{"kind": "text", "text": "hello"}]}),
+            ({"a": 1}, {"parts": [{"kind": "data", "data": {"a": 1}}]}),
+            ({"role": "agent", "parts": []}, {"role": "agent", "parts": []}),
+        ],
+    )
+    def test_a2a(self, message: Any, sent: dict[str, Any]) -> None:
+        url = "https://chef.example.com/a2a"
+        raw = {"name": "n", "description": "d", "protocol": "A2A", "agent_url": url,
+               "skill": "s", "message": message}  # fmt: skip
+        made = planned(raw)
+        envelope = {"kind": "message", "role": "user", "messageId": "1"}
+        assert (
+            json.loads(made.body)
+            == made.request["body"]
+            == {
+                "jsonrpc": "2.0",
+                "id": 1,
+                "method": "message/send",
+                "params": {"message": {**envelope, **sent}, "metadata": {"skill": "s"}},
+            }
+        )
+        assert (made.url, made.origin) == (url, "https://chef.example.com")
+        assert (made.sendable, made.refusals) == (False, ())
+
+    @pytest.mark.parametrize(
+        ("protocol", "refusals"),
+        [
+            ("MCP", ("The action has no server.", "The action has no tool.")),
+            ("A2A", ("The action has no agent_url.", "The action has no skill.")),
+        ],
+    )
+    def test_what_they_need_must_be_there(self, protocol: str, refusals: tuple[str, ...]) -> None:
+        raw = {"name": "n", "description": "d", "protocol": protocol, "server": 5, "skill": " "}
+        assert planned(raw).refusals == refusals
+
+    def test_only_http_can_be_sent(self) -> None:
+        assert [name for name, binding in BINDINGS.items() if binding.exchange] == ["HTTP"]
+
+
+class TestSending:
+    @pytest.mark.parametrize("headers", [(), (("X-Mine", "1"), ("accept", "x"))])
+    @pytest.mark.parametrize(
+        "raw",
+        [
+            http(params={"é": ["\U0001f95a"]}, headers={"X-Theirs": "2", "Accept": "y"}),
+            http(method="GET", params={"é": [1, 2]}, endpoint="/x"),
+            http(method="DELETE"),
+        ],
+    )
+    def test_what_is_sent_is_what_was_planned(self, raw: Any, headers: Any) -> None:
+        made = planned(raw, headers=headers)
+        target = Target(made.url, registry.ACTION, version="", headers=headers)
+        stored = json.loads(json.dumps(made.request))
+        exchange = registry.exchange(target, stored)
+        call = exchange.next_call()
+        assert call is not None
+        assert (call.method, call.url, call.headers, call.body) == (
+            made.method, made.url, made.headers, made.body,
+        )  # fmt: skip
+        assert call.origin == made.origin
+        assert exchange.next_call() is None
+
+    @pytest.mark.parametrize(
+        "changes",
+        [
+            {"protocol": "MCP"}, {"protocol": "x"}, {"protocol": 5}, {"method": 5}, {"url": None},
+            {"headers": None}, {"headers": [["a"]]}, {"headers": [["a", 5]]}, {"headers": ["ab"]},
+            {"url": "file:///x"}, {"url": "/x"}, {"method": "CONNECT"}, {"method": "a b"},
+            {"headers": [["Host", "x"]]}, {"url": "https://other.example.com/do"},
+            {"url": "http://api.example.com/do"},
+        ],
+    )  # fmt: skip
+    def test_a_document_that_is_no_such_request_is_refused(self, changes: dict[str, Any]) -> None:
+        made = planned(http())
+        target = Target(made.url, registry.ACTION)
+        assert registry.exchange(target, made.request)
+        with pytest.raises(ValueError, match=r"\.$"):
+            registry.exchange(target, {**made.request, **changes})
+
+    def test_nothing_else_of_an_action_is_known_to_the_registry(self) -> None:
+        target = Target("http://a.example.com", registry.ACTION)
+        assert registry.check(target, {"any": "thing"}) == []
+        assert registry.mask(registry.ACTION, b'"api_key": "x"') == b'"api_key": "x"'

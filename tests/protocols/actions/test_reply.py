@@ -1,0 +1,207 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from playground.protocols import registry
+from playground.protocols.events import Failure, Note, Outcome, Result, Text, Unknown
+from playground.protocols.exchange import Target
+from playground.protocols.frames import FrameKind
+from tests.protocols.playbook import SSE, Playbook, event
+
+REQUEST = {
+    "action": "do", "protocol": "HTTP", "method": "POST", "url": "http://a.example.com/do",
+    "headers": [],
+}  # fmt: skip
+
+
+def play(**options: Any) -> Playbook:
+    target = Target("http://a.example.com/do", registry.ACTION)
+    return Playbook(exchange=registry.exchange(target, REQUEST, **options))
+
+
+def reply(status: int, body: bytes, media_type: str = "application/json") -> Playbook:
+    return play().head(status, media_type).body(*([body] if body else [])).end()
+
+
+def test_nothing_has_been_answered_before_anything_came() -> None:
+    assert play().exchange.outcome is Outcome.NONE
+    assert play().head(200).exchange.outcome is Outcome.NONE
+
+
+@pytest.mark.parametrize(
+    ("body", "item"),
+    [
+        (b'{"ok": true}', {"ok": True}),
+        (b"[1, 2]", [1, 2]),
+        (b'\xef\xbb\xbf"done"', "done"),
+        (b"null", None),
+        (b'{"_meta": {}, "results": []}', {"_meta": {}, "results": []}),
+    ],
+)
+@pytest.mark.parametrize("media_type", ["application/json", "text/plain"])
+def test_json_is_a_result(body: bytes, item: Any, media_type: str) -> None:
+    played = reply(201, body, media_type)
+    assert played.events == [Result(3, item)]
+    assert played.exchange.outcome is Outcome.ANSWER
+    assert (played.exchange.problem, played.exchange.session_context) == (None, None)
+
+
+def test_a_body_in_pieces_is_one() -> None:
+    assert play().head().body(b'{"a"', b": 1}").end().events == [Result(4, {"a": 1})]
+
+
+@pytest.mark.parametrize(
+    ("media_type", "kind"),
+    [
+        ("text/html; charset=utf-8", "text/html"),
+        ("TEXT/CSV", "text/csv"),
+        ("", "text"),
+        ("summary", "text"),
+        ("application/json", "application/json"),
+    ],
+)
+def test_anything_else_is_text_and_no_problem(media_type: str, kind: str) -> None:
+    played = reply(200, "<b>Grüße</b> {".encode(), media_type)
+    assert played.events == [Text(3, "<b>Grüße</b> {", kind=kind, raw="<b>Grüße</b> {")]
+    assert played.exchange.outcome is Outcome.ANSWER
+    assert played.exchange.problem is None
+
+
+def test_bytes_that_are_no_text_are_described() -> None:
+    played = reply(200, b"\x89PNG\r\n\xff", "image/png")
+    reason = "The reply is 7 bytes that are not text in UTF-8."
+    assert played.events == [Unknown(3, "image/png", None, reason)]
+    assert played.exchange.problem is None
+    assert reply(200, b"\xff", "").events[0] == Unknown(
+        3, "body", None, "The reply is 1 bytes that are not text in UTF-8."
+    )
+
+
+@pytest.mark.parametrize(("status", "body"), [(204, b""), (200, b" \r\n")])
+def test_an_empty_reply_is_an_answer(status: int, body: bytes) -> None:
+    played = reply(status, body)
+    assert [type(found) for found in played.events] == [Note]
+    assert played.unnumbered() == [Note(0, "empty", {"status": status})]
+    assert played.exchange.outcome is Outcome.ANSWER
+    assert played.exchange.problem is None
+
+
+def test_a_stream_that_says_nothing_is_empty() -> None:
+    assert play().head(200, SSE).end().unnumbered() == [Note(0, "empty", {"status": 200})]
+    beat = play().head(200, SSE).stream([b": beat\n\n"]).end()
+    assert (beat.events, beat.exchange.outcome, beat.exchange.problem) == (
+        [], Outcome.ANSWER, None,
+    )  # fmt: skip
+
+
+def test_a_stream_of_results_and_text() -> None:
+    chunks = [
+        event({"a": 1}), event("hello", "progress"), b"event: ping\n\n", b"id: 1\n\n",
+        event("[DONE]"), b"data: the en", b"d\n",
+    ]  # fmt: skip
+    played = play().head(200, SSE).stream(chunks).end()
+    assert played.unnumbered() == [
+        Result(0, {"a": 1}),
+        Text(0, "hello", raw="hello"),
+        Note(0, "ping"),
+        Text(0, "[DONE]", raw="[DONE]"),
+        Text(0, "the end", raw="the end"),
+    ]
+    assert played.exchange.outcome is Outcome.ANSWER
+    assert played.exchange.problem is None
+
+
+def test_a_comment_at_the_end_of_a_stream_says_nothing() -> None:
+    assert play().head(200, SSE).frame(FrameKind.TAIL, b": bye").end().events == []
+
+
+@pytest.mark.parametrize("status", [301, 303, 307])
+@pytest.mark.parametrize("body", [b"", b"moved"])
+def test_a_redirect_is_shown_and_not_followed(status: int, body: bytes) -> None:
+    played = play().head(status, "text/plain", "Location: http://b.example.com/\r\n")
+    played.body(*([body] if body else [])).end()
+    note = Note(1, "redirect", {"status": status, "location": "http://b.example.com/"})
+    assert played.events[0] == note
+    assert len(played.events) == 1 + bool(body)
+    assert played.exchange.outcome is Outcome.NONE
+    assert played.exchange.next_call() is not None
+    assert played.exchange.next_call() is None
+
+
+@pytest.mark.parametrize(
+    ("payload", "message"),
+    [
+        (b'{"message": "No eggs left."}', "No eggs left."),
+        (b'{"detail": "No such cart"}', "No such cart"),
+        (b'{"error": "gone"}', "gone"),
+        (b'{"error": {"code": 5, "message": "Bad cart"}}', "Bad cart"),
+        (b'"no"', "no"),
+        (b'{"error": true}', "The server answered with HTTP 404 (Not Found)."),
+        (b'{"message": " "}', "The server answered with HTTP 404 (Not Found)."),
+        (b"[]", "The server answered with HTTP 404 (Not Found)."),
+    ],
+)
+def test_a_failure_with_json(payload: bytes, message: str) -> None:
+    played = reply(404, payload)
+    (failure,) = played.events
+    assert isinstance(failure, Failure)
+    assert (failure.code, failure.message) == ("HTTP 404", message)
+    assert failure.details is not None
+    assert failure.raw == failure.details
+    assert played.exchange.outcome is Outcome.FAILURE
+    assert played.exchange.problem is None
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "message"),
+    [
+        (500, b"", "The server answered with HTTP 500 (Internal Server Error)."),
+        (599, b"", "The server answered with HTTP 599."),
+        (502, b"<html>", "HTTP 502 (Bad Gateway). The reply is an HTML page, not JSON."),
+        (403, b"no", "HTTP 403 (Forbidden). The reply is text, not JSON."),
+        (403, b"\xff", "The reply is text, not JSON, and not valid UTF-8 either."),
+    ],
+)
+def test_a_failure_without_json(status: int, body: bytes, message: str) -> None:
+    played = reply(status, body, "text/html")
+    (failure,) = played.events
+    assert isinstance(failure, Failure)
+    assert failure.code == f"HTTP {status}"
+    assert failure.message.endswith(message)
+    assert failure.details is None
+    assert played.exchange.outcome is Outcome.FAILURE
+    assert played.exchange.problem is None
+
+
+def test_a_failure_that_is_streamed() -> None:
+    played = play().head(429, SSE).stream([event({"wait": 5})]).end()
+    assert [type(found) for found in played.events] == [Result, Failure]
+    assert played.exchange.outcome is Outcome.FAILURE
+
+
+def test_a_transfer_that_broke() -> None:
+    whole = play().head(200).body(b'{"a": 1}').frame(FrameKind.ERROR, b"{}")
+    assert whole.events == [Result(3, {"a": 1})]
+    assert whole.exchange.outcome is Outcome.ANSWER
+    half = play().head(200).body(b'{"a": ').frame(FrameKind.ERROR, b"{}")
+    assert (half.events, half.exchange.outcome) == ([], Outcome.NONE)
+    failed = play().head(503).body(b'{"a": ').frame(FrameKind.ERROR, b"{}")
+    assert [type(found) for found in failed.events] == [Failure]
+    assert failed.exchange.outcome is Outcome.FAILURE
+    said = play().head(503).body(b'{"error": "x"}').frame(FrameKind.ERROR, b"{}")
+    assert [type(found) for found in said.events] == [Failure]
+
+
+@pytest.mark.parametrize("status", [200, 500])
+def test_json_that_is_nested_too_deep_is_refused(status: int) -> None:
+    for played in (
+        play(max_depth=3).head(status).body(b"[[[[]]]]").end(),
+        play(max_depth=3).head(status, SSE).stream([event("[[[[]]]]")]).end(),
+    ):
+        assert type(played.events[0]) is Unknown
+        assert len(played.events) == 1 + (status == 500)
+        assert played.exchange.problem is not None
+        assert played.exchange.problem.limit == "max_depth"
+        assert played.exchange.outcome is (Outcome.FAILURE if status == 500 else Outcome.NONE)
