@@ -34,7 +34,9 @@ class Transcript:
     headers: Mapping[str, str]
     head_seq: int | None
     streamed: bool
-    #: Whether the reply ended the way its framing says, with nothing broken off.
+    #: Whether the reply ended the way its framing says.
+    ended: bool
+    #: Whether it did, and nothing was broken off: nothing more could have come.
     whole: bool
     messages: tuple[Message, ...]
     metas: tuple[Place, ...]
@@ -128,6 +130,7 @@ def read(
         headers=headers,
         head_seq=head.seq if head else None,
         streamed=_is_stream(reply, headers),
+        ended=ended,
         whole=ended and not unread_tail and state not in _BROKEN_OFF,
         messages=messages,
         metas=tuple(place for message in messages if (place := meta_of(message))),

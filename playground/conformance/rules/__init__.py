@@ -6,7 +6,45 @@ To add one: a function under `rule(...)` in the module of its section, its name 
 
 from __future__ import annotations
 
-from playground.conformance.rule import Rule
-from playground.conformance.rules import answers, items, metadata, promises
+import re
 
-RULES: tuple[Rule, ...] = (*metadata.RULES, *answers.RULES, *items.RULES, *promises.RULES)
+from playground.conformance.rule import Rule
+from playground.conformance.rules import (
+    actions,
+    answers,
+    delivery,
+    elicitations,
+    failures,
+    http,
+    items,
+    metadata,
+    order,
+    promises,
+    replies,
+    schema,
+    streams,
+)
+
+_ALL = (
+    *replies.RULES,
+    *metadata.RULES,
+    *answers.RULES,
+    *items.RULES,
+    *promises.RULES,
+    *elicitations.RULES,
+    *failures.RULES,
+    *actions.RULES,
+    *streams.RULES,
+    *delivery.RULES,
+    *order.RULES,
+    *http.RULES,
+    *schema.RULES,
+)
+
+
+def _section(rule: Rule) -> tuple[int, ...]:
+    return tuple(map(int, re.findall(r"\d+", rule.demands["0.55"].section)))
+
+
+#: Every rule, in the order of the sections of 0.55.
+RULES: tuple[Rule, ...] = tuple(sorted(_ALL, key=_section))
