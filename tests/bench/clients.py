@@ -24,6 +24,8 @@ class Reading:
     #: Milliseconds from the source's write to this client, per result that carried its moment.
     latencies: list[float] = field(default_factory=list)
     messages: int = 0
+    #: The run's id, "" without a playground.
+    run: str = ""
 
 
 def bare(url: str, n: int, pace: float = 0) -> Reading:
@@ -91,4 +93,11 @@ class Viewer:
                     break
         reading.seconds = time.perf_counter() - began
         reading.events = last
+        reading.run = run[1]
         return reading
+
+    def fetch(self, path: str) -> float:
+        """Milliseconds until a page is there, whole."""
+        began = time.perf_counter()
+        self._client.get(path).raise_for_status()
+        return (time.perf_counter() - began) * 1000

@@ -1,0 +1,141 @@
+"""What a conversation carries from turn to turn."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from playground.models import Conversation, Run
+from playground.models.conversations import MAX_TURNS, queries_of, turn_of, turns_to
+
+pytestmark = pytest.mark.django_db
+
+
+class Talk:
+    """A conversation that grows turn by turn."""
+
+    def __init__(self) -> None:
+        self.conversation = Conversation.objects.create()
+        self._count = 0
+
+    def add(
+        self,
+        text: str = "",
+        parent: Run | None = None,
+        kind: str = "ask",
+        sent: Any = None,
+        returned: Any = None,
+        **fields: Any,
+    ) -> Run:
+        meta = {} if sent is None else {"meta": {"session_context": sent}}
+        run = Run.objects.create(
+            conversation=self.conversation, parent=parent, kind=kind, agent_name="scripted",
+            protocol="nlweb", binding="http", version="0.55",
+            request={"query": {"text": text}, **meta}, session_context=returned, **fields,
+        )  # fmt: skip
+        self._count += 1
+        moment = timezone.now() + timedelta(seconds=self._count)
+        Run.objects.filter(pk=run.pk).update(created_at=moment)
+        return run
+
+
+@pytest.fixture
+def talk() -> Talk:
+    return Talk()
+
+
+def echoes(run: Run) -> list[tuple[Any, str]]:
+    return [(turn.echo, turn.mode) for turn in turns_to(run)]
+
+
+def test_the_turns_of_a_branch(talk: Talk) -> None:
+    first = talk.add("eggs")
+    second = talk.add("without nuts", first)
+    other = talk.add("without milk", first)
+    third = talk.add("", second, kind="answer")
+    assert [turn.run for turn in turns_to(third)] == [first, second, third]
+    assert [turn.number for turn in turns_to(third)] == [1, 2, 3]
+    assert [turn.siblings for turn in turns_to(third)] == [1, 2, 1]
+    assert queries_of(turns_to(third)) == ["eggs", "without nuts"]
+    assert queries_of(turns_to(other)) == ["eggs", "without milk"]
+
+
+def test_checks_and_actions_belong_to_their_turn(talk: Talk) -> None:
+    turn = talk.add("a week of meals")
+    check = talk.add(parent=turn, kind="check")
+    action = talk.add(parent=check, kind="action")
+    assert turn_of(action) == turn
+    assert [each.run for each in turns_to(action)] == [turn]
+    # An answer to what a promise turned out to ask follows on the turn of that promise.
+    answer = talk.add("vegan", parent=check, kind="answer")
+    assert [each.run for each in turns_to(answer)] == [turn, answer]
+
+
+ECHOES: list[tuple[str, list[dict[str, Any]], list[tuple[Any, str]]]] = [
+    ("nothing came", [{}, {}], [(None, "nothing"), (None, "nothing")]),
+    ("the latest counts", [{"returned": {"n": 1}}, {"returned": {"n": 2}}],
+     [({"n": 1}, "latest"), ({"n": 2}, "latest")]),
+    ("an older one holds on", [{"returned": {"n": 1}}, {}], [({"n": 1}, "latest")] * 2),
+    ("what was sent holds on", [{"sent": {"own": 1}}], [({"own": 1}, "latest")]),
+    ("edited", [{"returned": {"n": 1}, "echo": {"mode": "edited", "value": {"n": 9}}}, {}],
+     [({"n": 9}, "edited"), ({"n": 9}, "edited")]),
+    ("edited, then newer", [
+        {"returned": {"n": 1}, "echo": {"mode": "edited", "value": {"n": 9}}},
+        {"returned": {"n": 2}},
+    ], [({"n": 9}, "edited"), ({"n": 2}, "latest")]),
+    ("cleared", [{"returned": {"n": 1}, "echo": {"mode": "edited", "value": None}}, {}],
+     [(None, "edited"), (None, "nothing")]),
+    ("off stays off", [{"returned": {"n": 1}, "echo": {"mode": "off"}}, {"returned": {"n": 2}}],
+     [(None, "off"), (None, "off")]),
+    ("on again", [
+        {"returned": {"n": 1}, "echo": {"mode": "off"}},
+        {"returned": {"n": 2}, "echo": {"mode": "latest"}},
+        {"returned": {"n": 3}},
+    ], [(None, "off"), ({"n": 2}, "latest"), ({"n": 3}, "latest")]),
+    ("nonsense is nothing", [{"returned": [1], "echo": "off"}], [(None, "nothing")]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("turns", "expected"), [row[1:] for row in ECHOES],
+                         ids=[row[0] for row in ECHOES])  # fmt: skip
+def test_what_a_request_that_follows_carries(
+    talk: Talk, turns: list[dict[str, Any]], expected: list[tuple[Any, str]]
+) -> None:
+    run = None
+    for turn in turns:
+        run = talk.add("x", run, **turn)
+    assert run
+    assert echoes(run) == expected
+
+
+def test_a_check_brings_the_latest_session_context(talk: Talk) -> None:
+    turn = talk.add("a week of meals", returned={"n": 1})
+    talk.add(parent=turn, kind="check", returned={"n": 2})
+    talk.add(parent=turn, kind="check")
+    talk.add(parent=turn, kind="action", returned={"n": 9})
+    (found,) = turns_to(turn)
+    assert (found.returned, found.echo) == ({"n": 2}, {"n": 2})
+
+
+def test_a_run_from_before_there_were_conversations() -> None:
+    run = Run.objects.create(agent_name="old", request={"query": "nonsense"})
+    (turn,) = turns_to(run)
+    assert (turn.run, turn.query, turn.siblings) == (run, "", 1)
+
+
+def test_a_long_conversation_costs_no_more(talk: Talk) -> None:
+    run = talk.add("second", talk.add("first"))
+    with CaptureQueriesContext(connection) as few:
+        turns_to(run)
+    for number in range(MAX_TURNS + 5):
+        run = talk.add(f"turn {number}", run)
+    with CaptureQueriesContext(connection) as many:
+        turns = turns_to(run)
+    assert len(many) <= len(few)
+    assert len(turns) == MAX_TURNS
+    assert turns[-1].run == run
