@@ -32,8 +32,6 @@ BINDINGS: Mapping[str, Binding] = {
     reading.A2A: Binding(rpc.plan_a2a, None),
 }
 
-_KNOWN = " and ".join(", ".join(BINDINGS).rsplit(", ", 1))
-
 
 def plan(
     action: Action, agent_url: str, *, params: Any | Unset = UNSET, headers: Headers = ()
@@ -49,7 +47,8 @@ def plan(
         return _unusable(action, "This action is not an object, so there is nothing to send.")
     binding = BINDINGS.get(action.protocol)
     if binding is None:
-        return _unusable(action, f"The playground knows actions over {_KNOWN}.")
+        known = ", ".join(BINDINGS)
+        return _unusable(action, f"The protocols of actions that the playground knows: {known}.")
     return binding.plan(action, agent_url, params, headers)
 
 

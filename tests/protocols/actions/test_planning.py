@@ -282,7 +282,9 @@ class TestOtherProtocols:
 
     def test_an_unknown_protocol_cannot_be_sent(self) -> None:
         made = planned(http(protocol="gRPC"))
-        assert made.refusals == ("The playground knows actions over HTTP, MCP and A2A.",)
+        assert made.refusals == (
+            "The protocols of actions that the playground knows: HTTP, MCP, A2A.",
+        )
         assert not made.sendable
 
     def test_edited_arguments_of_mcp(self) -> None:
