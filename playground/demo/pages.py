@@ -8,7 +8,7 @@ from django.urls import reverse
 
 from playground.demo.examples import GROUPS
 from playground.demo.failures import CODES
-from playground.demo.scenarios import SCENARIOS
+from playground.demo.scenarios import CHAPTERS
 
 
 def context(origin: str) -> dict[str, Any]:
@@ -18,8 +18,8 @@ def context(origin: str) -> dict[str, Any]:
         "await_url": origin + reverse("demo-await"),
         "groups": GROUPS,
         "codes": CODES.items(),
-        "scenarios": [
-            (scenario, origin + reverse("demo-scenario", args=[scenario.slug]))
-            for scenario in SCENARIOS.values()
+        "chapters": [
+            (title, [(row, origin + reverse("demo-scenario", args=[row.slug])) for row in rows])
+            for title, rows in CHAPTERS.items()
         ],
     }

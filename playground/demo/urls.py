@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.urls import path
 
 from playground.demo import lists, views
+from playground.demo.scenarios import actions
 
 urlpatterns = [
     path("", views.page, name="demo"),
@@ -15,5 +16,7 @@ urlpatterns = [
     path("cart/", lists.saved, {"name": "cart"}, name="demo-cart"),
     path("cart/<int:pk>", lists.entry, {"name": "cart"}, name="demo-cart-entry"),
     path("scenarios/", views.page, name="demo-scenarios"),
-    path("scenarios/<slug:slug>/ask", views.scenario, name="demo-scenario"),
+    path("scenarios/<slug:slug>/ask", views.scenario, {"operation": "ask"}, name="demo-scenario"),
+    path("scenarios/<slug:slug>/await", views.scenario, {"operation": "await"}),
+    path("replies/<slug:kind>", actions.reply, name="demo-action-reply"),
 ]

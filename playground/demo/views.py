@@ -70,15 +70,16 @@ async def await_(request: HttpRequest) -> HttpResponseBase:
 
 
 @endpoint
-async def scenario(request: HttpRequest, slug: str) -> HttpResponseBase:
-    """`POST scenarios/<slug>/ask`: plays one of the scripted scenarios."""
+async def scenario(request: HttpRequest, slug: str, operation: str) -> HttpResponseBase:
+    """`POST scenarios/<slug>/ask` and `…/await`: plays one of the scripted scenarios."""
     if not (found := SCENARIOS.get(slug)):
         failure = FailureError("INVALID_QUERY", f"There is no scenario {slug[:80]}.")
         return json_response(replying.failure(failure, asking.VERSIONS[-1], None), 404)
     if request.method != "POST":
         return _post_only()
     try:
-        return await found.play(read_scene(request))
+        play = found.play if operation == "ask" else found.follow
+        return await play(read_scene(request))
     except FailureError as failure:
         document = replying.failure(failure, asking.VERSIONS[-1], None)
         return json_response(document, failure.status)

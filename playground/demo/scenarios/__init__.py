@@ -6,32 +6,22 @@ nothing from the database and ends as soon as its client goes away.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 
-from django.http.response import HttpResponseBase
+from playground.demo.scenarios import (
+    actions,
+    breaking,
+    elicitations,
+    http,
+    order,
+    promises,
+    refusals,
+    replies,
+    timing,
+)
+from playground.demo.scenarios.scenario import Scenario
 
-from playground.demo.scenarios import breaking, http, order, timing
-from playground.demo.scenarios.scene import Scene
-
-
-@dataclass(frozen=True, slots=True)
-class Scenario:
-    """One row of the table."""
-
-    slug: str
-    title: str
-    #: What the agent does.
-    happens: str
-    #: What the playground makes of it.
-    shows: str
-    #: How a run ends that nobody stops, in the words of the playground.
-    state: str
-    outcome: str
-    play: Callable[[Scene], Awaitable[HttpResponseBase]]
-
-
-_TABLE = (
+_TRANSFERS = (
     Scenario(
         "slow",
         "Slow",
@@ -277,4 +267,15 @@ _TABLE = (
     ),
 )
 
-SCENARIOS: Mapping[str, Scenario] = {scenario.slug: scenario for scenario in _TABLE}
+#: The chapters of the table, by title.
+CHAPTERS: Mapping[str, Sequence[Scenario]] = {
+    "Streams, transfers and HTTP": _TRANSFERS,
+    "Answers": replies.ROWS,
+    "Questions": elicitations.ROWS,
+    "Promises": promises.ROWS,
+    "Actions": actions.ROWS,
+    "Refusals": refusals.ROWS,
+}
+SCENARIOS: Mapping[str, Scenario] = {
+    scenario.slug: scenario for rows in CHAPTERS.values() for scenario in rows
+}

@@ -10,8 +10,17 @@ from django.http.response import HttpResponseBase
 
 from playground.demo.failures import FailureError
 from playground.demo.http import event_stream, json_response
-from playground.demo.replying import encode, failure
-from playground.demo.scenarios.scene import VERSION, Scene, complete, dish, paced, result, start
+from playground.demo.replying import encode
+from playground.demo.scenarios.scene import (
+    VERSION,
+    Scene,
+    complete,
+    dish,
+    failed,
+    paced,
+    result,
+    start,
+)
 
 TOKEN = "demo"  # noqa: S105 - printed on the demo page
 _PAUSE = 0.2
@@ -76,14 +85,13 @@ async def unauthorized(scene: Scene) -> HttpResponseBase:
 
 async def rate_limited(scene: Scene) -> HttpResponseBase:
     """Always says: later (section 2.5)."""
-    return _failed(
-        FailureError("RATE_LIMITED", "Too many requests; try again in 30 seconds."), "30"
-    )
+    error = FailureError("RATE_LIMITED", "Too many requests; try again in 30 seconds.")
+    return failed(error, {"Retry-After": "30"})
 
 
 async def server_error(scene: Scene) -> HttpResponseBase:
     """A failure of the agent itself (section 7.4)."""
-    return _failed(FailureError("INTERNAL_ERROR"))
+    return failed(FailureError("INTERNAL_ERROR"))
 
 
 async def redirect(scene: Scene) -> HttpResponseBase:
@@ -96,8 +104,3 @@ async def redirect(scene: Scene) -> HttpResponseBase:
 async def empty(scene: Scene) -> HttpResponseBase:
     """Success, and nothing in it."""
     return HttpResponse(b"", "application/json")
-
-
-def _failed(error: FailureError, retry_after: str = "") -> HttpResponseBase:
-    headers = {"Retry-After": retry_after} if retry_after else {}
-    return json_response(failure(error, VERSION, None), error.status, headers)

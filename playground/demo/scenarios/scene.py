@@ -5,18 +5,21 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from django.http import HttpRequest
+from django.http.response import HttpResponseBase
 
-from playground.demo.failures import invalid_parameter
-from playground.demo.replying import event
+from playground.demo.failures import FailureError, invalid_parameter
+from playground.demo.http import event_stream, json_response
+from playground.demo.replying import event, failure
 
 VERSION = "0.55"
 _MAX_COUNT = 100_000
 _MAX_EVERY = 60.0
+_PAUSE = 0.05
 _DISHES = (
     ("Miso Glazed Salmon", "Salmon under a lacquer of miso and mirin.", "PT12M"),
     ("Smoky Tomato Soup", "Fire-roasted tomatoes, blended until smooth.", "PT25M"),
@@ -38,8 +41,14 @@ class Scene:
     count: int | None
     #: `?every=`: seconds between two events, where the scenario is about time.
     every: float | None
-    #: Whether the request prefers a stream; scenarios that are about streams do not ask.
-    streaming: bool
+    #: The request's document; anything unreadable is an empty one.
+    document: Mapping[str, Any]
+
+    @property
+    def streaming(self) -> bool:
+        """Whether a stream is preferred; scenarios that are about streams do not ask."""
+        prefer = self.document.get("prefer")
+        return not isinstance(prefer, dict) or prefer.get("streaming") is not False
 
     def pause(self, seconds: float) -> float:
         """How long to wait between two events: as asked for, else `seconds`."""
@@ -53,7 +62,7 @@ def read_scene(request: HttpRequest) -> Scene:
         request,
         None if count is None else int(count),
         _number(request, "every", _MAX_EVERY),
-        _prefers_stream(request.body),
+        _document(request.body),
     )
 
 
@@ -65,13 +74,13 @@ def _number(request: HttpRequest, name: str, most: float) -> float | None:
     raise invalid_parameter(name, text, "number", f"a number from 0 to {most:g}")
 
 
-def _prefers_stream(body: bytes) -> bool:
-    """Scenarios read their request with one eye only: anything unreadable prefers a stream."""
+def _document(body: bytes) -> Mapping[str, Any]:
+    """Scenarios read their request with one eye only."""
     try:
         document = json.loads(body)
-        return document["prefer"]["streaming"] is not False
-    except (ValueError, RecursionError, KeyError, TypeError):
-        return True
+    except (ValueError, RecursionError):
+        return {}
+    return document if isinstance(document, dict) else {}
 
 
 def dish(number: int) -> dict[str, Any]:
@@ -117,3 +126,21 @@ async def paced(chunks: Iterable[bytes], seconds: float) -> AsyncIterator[bytes]
             await asyncio.sleep(seconds)
         first = False
         yield chunk
+
+
+def document(kind: str, **body: Any) -> dict[str, Any]:
+    """A reply in one piece."""
+    return {"_meta": {"response_type": kind, "version": VERSION}, **body}
+
+
+async def respond(scene: Scene, *items: Any) -> HttpResponseBase:
+    """An answer as it should be, however it was preferred: what is odd is in the items."""
+    if not scene.streaming:
+        return json_response(document("answer", results=list(items)))
+    results = (result(index, item) for index, item in enumerate(items))
+    return event_stream(paced((start(), *results, complete()), scene.pause(_PAUSE)))
+
+
+def failed(error: FailureError, headers: Mapping[str, str] | None = None) -> HttpResponseBase:
+    """A failure of the agent with the status of its code (section 7.4)."""
+    return json_response(failure(error, VERSION, None), error.status, headers)

@@ -1,0 +1,164 @@
+"""Scenarios about actions (section 5): their shapes, their addresses, and what those answer."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.urls import reverse
+
+from playground.demo.http import endpoint, event_stream, json_response
+from playground.demo.scenarios.scenario import Scenario
+from playground.demo.scenarios.scene import Scene, complete, dish, paced, respond, result, start
+
+_MANY = 60
+_SLOWLY = 3.0
+#: What is said, and the endpoint: an address, an object, or None for no endpoint at all.
+_ENDPOINTS: Mapping[str, Any] = {
+    "A script for an address": "javascript:alert(1)",
+    "A relative address": "../cart/",
+    "An address on this machine": "http://localhost:9/cart",
+    "An address in a private network": "http://10.0.0.1/cart",
+    "A file": "file:///etc/passwd",
+    "No address": None,
+    "An empty address": "",
+    "An object for an address": {"url": "https://example.com/cart"},
+    "A password in the address": "https://user:secret@example.com/cart",
+}
+_HEADERS: Mapping[str, Any] = {
+    "Another host": {"Host": "internal.example"},
+    "A cookie": {"Cookie": "session=stolen"},
+    "Headers of the connection": {"Connection": "close", "Transfer-Encoding": "chunked"},
+    "A length": {"Content-Length": "0"},
+    "A line break in a value": {"X-Note": "a\r\nX-Injected: b"},
+    "A number for a value": {"X-Count": 7},
+    "A list for headers": ["X-Note: a"],
+    "A credential": {"Authorization": "Bearer of-someone-else"},
+}
+_REPLIES: Mapping[str, str] = {
+    "error": "500 with JSON",
+    "html": "A web page",
+    "empty": "204 and nothing",
+    "slow": "An answer after three seconds",
+    "stream": "A stream of events",
+    "text": "Plain text",
+    "redirect": "A redirect to another host",
+}
+
+
+def _action(name: str, target: Any, **more: Any) -> dict[str, Any]:
+    """An HTTP action; None leaves the endpoint out."""
+    action = {
+        "@type": "AddToCartAction",
+        "name": "act",
+        "description": name,
+        "protocol": "HTTP",
+        "method": "POST",
+        "params": {"items": ["salt"]},
+        **more,
+    }
+    return action if target is None else {**action, "endpoint": target}
+
+
+def _item(number: int, name: str, actions: Any) -> dict[str, Any]:
+    return {**dish(number), "name": name, "actions": actions}
+
+
+def _cart(scene: Scene) -> str:
+    return scene.request.build_absolute_uri(reverse("demo-cart"))
+
+
+async def shapes(scene: Scene) -> HttpResponseBase:
+    """Actions that are not quite as section 5 has them."""
+    cart = _cart(scene)
+    bare = _action("Add to the cart", cart)
+    unsaid = {name: value for name, value in bare.items() if name != "protocol"}
+    variants: Mapping[str, Any] = {
+        "A single object": bare,
+        "Without protocol": [unsaid],
+        "A method in lower case": [{**bare, "method": "post"}],
+        "Without method": [{name: value for name, value in bare.items() if name != "method"}],
+        "Not objects": ["add_to_cart", 7, None, [bare]],
+        "An unknown protocol": [{**bare, "protocol": "SMTP"}],
+        "A tool without a server": [{"name": "tool", "description": "Call it", "protocol": "MCP"}],
+        "Params that are no object": [{**bare, "params": ["salt"]}],
+        f"{_MANY} actions": [{**bare, "name": f"act_{number}"} for number in range(_MANY)],
+    }
+    items = (_item(at, name, value) for at, (name, value) in enumerate(variants.items()))
+    return await respond(scene, *items)
+
+
+async def endpoints(scene: Scene) -> HttpResponseBase:
+    """Actions that lead where none should."""
+    pairs = enumerate(_ENDPOINTS.items())
+    return await respond(scene, *(_item(at, name, [_action(name, to)]) for at, (name, to) in pairs))
+
+
+async def headers(scene: Scene) -> HttpResponseBase:
+    """Actions with headers that an agent has no business to set."""
+    cart = _cart(scene)
+    items = (
+        _item(at, name, [_action(name, cart, headers=value)])
+        for at, (name, value) in enumerate(_HEADERS.items())
+    )
+    return await respond(scene, *items)
+
+
+async def replies(scene: Scene) -> HttpResponseBase:
+    """Actions whose endpoints answer in every way but the usual one."""
+    items = []
+    for at, (kind, name) in enumerate(_REPLIES.items()):
+        to = scene.request.build_absolute_uri(reverse("demo-action-reply", args=[kind]))
+        items.append(_item(at, name, [_action(name, to, method="GET")]))
+    return await respond(scene, *items)
+
+
+async def nested(scene: Scene) -> HttpResponseBase:
+    """An item in an item in an item, each with an action of its own."""
+    cart = _cart(scene)
+    inner = _item(2, "A sauce", [_action("Add the sauce", cart)])
+    middle = {**_item(1, "A main course", [_action("Add the course", cart)]), "hasPart": [inner]}
+    outer = {**_item(0, "A menu", [_action("Add the menu", cart)]), "hasPart": {"main": middle}}
+    return await respond(scene, outer)
+
+
+@endpoint
+async def reply(request: HttpRequest, kind: str) -> HttpResponseBase:
+    """What the actions of the scenario `actions-replies` are answered with."""
+    if kind == "error":
+        return json_response({"detail": "The cart has lost a wheel."}, 500)
+    if kind == "html":
+        return HttpResponse("<!doctype html><title>Cart</title><h1>Added</h1>", "text/html")
+    if kind == "empty":
+        return HttpResponse(status=204)
+    if kind == "text":
+        return HttpResponse("Added. Thank you.", "text/plain; charset=utf-8")
+    if kind == "redirect":
+        return HttpResponse(status=302, headers={"Location": "https://agent.example/cart"})
+    if kind == "stream":
+        return event_stream(paced((start(), result(0), complete()), 0.1))
+    if kind == "slow":
+        await asyncio.sleep(_SLOWLY)
+        return json_response({"saved": True})
+    return json_response({"error": "There is no such reply."}, 404)
+
+
+ROWS = (
+    Scenario("actions-shapes", "Actions of odd shapes", "A single object for a list, no protocol,"
+             " a method in lower case, strings for actions, sixty at once.",
+             "What can be called, and what is wrong with the rest.", "completed", "answer", shapes),
+    Scenario("actions-endpoints", "Actions that lead astray", "Endpoints that are scripts, files,"
+             " relative, on this machine, or missing.",
+             "Where each would go, and why some go nowhere.", "completed", "answer", endpoints),
+    Scenario("actions-headers", "Actions with odd headers", "Headers such as Host, Cookie and"
+             " Content-Length, and some that are no headers.",
+             "Why they are not sent.", "completed", "answer", headers),
+    Scenario("actions-replies", "Actions with odd replies", "Endpoints that answer with 500, a web"
+             " page, nothing, slowly, a stream, text or a redirect.",
+             "Each reply for what it is, under its card.", "completed", "answer", replies),
+    Scenario("actions-nested", "Actions at any depth", "Items within items, each with an action.",
+             "All three actions.", "completed", "answer", nested),
+)  # fmt: skip

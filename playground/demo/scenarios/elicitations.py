@@ -1,0 +1,170 @@
+"""Scenarios that ask back: well-formed questions of every kind, and ill-formed ones."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.http.response import HttpResponseBase
+
+from playground.demo.http import json_response
+from playground.demo.scenarios.scenario import Play, Scenario
+from playground.demo.scenarios.scene import Scene, dish, document, respond
+
+Elicitation = Mapping[str, Any]
+
+_MEGABYTE = 1_000_000
+_MANY = 500
+_COLOURS = ["red", "green", "blue"]
+#: Attributes of query and context that every request may have, answered or not.
+_USUAL = frozenset({"text", "site", "itemType", "prev", "memory", "@type", "@context"})
+
+
+def _select(**more: Any) -> dict[str, Any]:
+    return {"id": "colour", "text": "Which colour?", "type": "single_select", **more}
+
+
+def _one(question: Any) -> Elicitation:
+    return {"text": "One question before I answer.", "questions": [question]}
+
+
+def _asking(elicitation: Elicitation) -> Play:
+    """Asks until anything comes that could be an answer."""
+
+    async def play(scene: Scene) -> HttpResponseBase:
+        if _is_answered(scene.document, elicitation):
+            return await respond(scene, dish(0), dish(1))
+        return json_response(document("elicitation", elicitation=elicitation))
+
+    return play
+
+
+def _is_answered(request: Mapping[str, Any], elicitation: Elicitation) -> bool:
+    """Whether a request says more than a first one: a filter, a context, or a repeated label."""
+    query, context = (
+        part if isinstance(part, dict) else {}
+        for part in (request.get("query"), request.get("context"))
+    )
+    text = str(query.get("text"))
+    questions = elicitation.get("questions")
+    asked = [q for q in (questions or [elicitation]) if isinstance(q, dict)]
+    repeated = any(str(q["text"]) in text for q in asked if q.get("text"))
+    return bool(repeated or (set(query) | set(context)) - _USUAL)
+
+
+_DEFAULTS: Elicitation = {
+    "text": "All of this is filled in already.",
+    "questions": [
+        _select(options=_COLOURS, default="green"),
+        {
+            "id": "sizes",
+            "text": "Which sizes?",
+            "type": "multi_select",
+            "options": ["small", "medium", "large"],
+            "default": ["small", "large"],
+        },
+        {"id": "note", "text": "What shall the card say?", "type": "free_text",
+         "default": "With love"},
+        {"id": "count", "text": "How many?", "type": "number", "default": 3},
+        {"id": "wrapped", "text": "Shall it be wrapped?", "type": "boolean", "default": True},
+    ],
+}  # fmt: skip
+_BAD_DEFAULTS: Elicitation = {
+    "text": "None of these defaults can be the answer.",
+    "questions": [
+        _select(options=_COLOURS, default="mauve"),
+        {"id": "sizes", "text": "Which sizes?", "type": "multi_select",
+         "options": ["small", "large"], "default": "huge"},
+        {"id": "count", "text": "How many?", "type": "number", "default": "a few"},
+        {"id": "wrapped", "text": "Shall it be wrapped?", "type": "boolean", "default": "perhaps"},
+        {"id": "note", "text": "What shall the card say?", "type": "free_text",
+         "default": {"say": "hello"}},
+    ],
+}  # fmt: skip
+_PASSWORD: Elicitation = {
+    "text": "This answer is for members only. Please sign in to go on.",
+    "questions": [
+        {"id": "username", "text": "Your user name?", "type": "free_text"},
+        {"id": "password", "text": "Your password?", "type": "free_text"},
+    ],
+}
+_UNKNOWN: Elicitation = {
+    "text": "Two questions of types that nobody has heard of.",
+    "questions": [
+        {"id": "when", "text": "For which day?", "type": "date", "default": "2026-01-01"},
+        {"id": "shade", "text": "Which shade?", "type": "colour_wheel", "options": _COLOURS},
+        {"id": "mood", "text": "In which mood?", "type": ["free_text"]},
+    ],
+}
+_DUPLICATES: Elicitation = {
+    "text": "The same name for different things.",
+    "questions": [
+        {"id": "size", "text": "What size is the table?", "type": "free_text"},
+        {"id": "size", "text": "What size is the party?", "type": "number"},
+        {"text": "And who are you?", "type": "free_text"},
+    ],
+}
+_OBJECTS: Elicitation = _one(
+    _select(options=[{"value": "red", "label": "Red"}, {"value": "green"}, 7, None, "blue"])
+)
+_NO_OPTIONS: Elicitation = {
+    "text": "Choose from nothing.",
+    "questions": [
+        _select(),
+        {"id": "sizes", "text": "Which sizes?", "type": "multi_select", "options": []},
+        {"id": "shape", "text": "Which shape?", "type": "single_select", "options": "round"},
+    ],
+}
+_HTML: Elicitation = {
+    "text": "<b>Bold</b> &amp; <img src=x onerror=alert(1)>",
+    "questions": [
+        _select(
+            text="<script>alert(1)</script> Which colour?",
+            options=['<a href="javascript:alert(1)">red</a>', '" onclick="alert(1)', "green"],
+        ),
+        {"id": '"><svg onload=alert(1)>', "text": "{{ name }} {% now %}?", "type": "free_text"},
+    ],
+}
+_QUESTIONS_ODD: Elicitation = {"text": "Not a list.", "questions": {"id": "colour"}}
+_MANY_QUESTIONS: Elicitation = {
+    "text": f"Just {_MANY} quick questions.",
+    "questions": [
+        {"id": f"q{number}", "text": f"Question number {number}?", "type": "free_text"}
+        for number in range(1, _MANY + 1)
+    ],
+}
+_LONG: Elicitation = {
+    "text": "Before I ask, a word. " + "It is a long word. " * (_MEGABYTE // 19),
+    "questions": [{"id": "patience", "text": "Are you still there?", "type": "boolean"}],
+}
+
+
+def _row(slug: str, title: str, happens: str, shows: str, elicitation: Elicitation) -> Scenario:
+    return Scenario(slug, title, happens, shows, "completed", "elicitation", _asking(elicitation))
+
+
+ROWS = (
+    _row("defaults", "Defaults of every type", "Five questions, one of each type, each with a"
+         " default.", "The form, filled in.", _DEFAULTS),
+    _row("bad-defaults", "Impossible defaults", "Five questions whose defaults are no answers to"
+         " them.", "The form, empty, and what was wrong with each default.", _BAD_DEFAULTS),
+    _row("password", "Members only", "A question for a user name and a password.",
+         "The form with a warning: answers go to the agent as they are.", _PASSWORD),
+    _row("unknown-question", "Unknown types of question", "Questions of the types date and"
+         " colour_wheel, and one whose type is a list.",
+         "Fields for text, and that the types are unknown.", _UNKNOWN),
+    _row("duplicate-ids", "Duplicate ids", "Two questions with the same id, and one with none.",
+         "All three, and that they cannot be told apart.", _DUPLICATES),
+    _row("object-options", "Options that are objects", "A choice between objects, a number, null"
+         " and one string.", "What can be chosen, and what cannot.", _OBJECTS),
+    _row("no-options", "No options", "Selects without options, with none, and with a string for"
+         " a list.", "Fields for text.", _NO_OPTIONS),
+    _row("html-labels", "HTML in labels", "Markup and script in the text, ids and options of"
+         " questions.", "The characters as they are; nothing runs.", _HTML),
+    _row("odd-questions", "Questions that are no list", "An object where the list of questions"
+         " should be.", "A field for a free answer.", _QUESTIONS_ODD),
+    _row("many-questions", "500 questions", "An elicitation of 500 questions.",
+         "The first of them, and how many more there are.", _MANY_QUESTIONS),
+    _row("long-question", "A text of 1 MB", "An elicitation with a megabyte of text.",
+         "The beginning of it, and the question.", _LONG),
+)  # fmt: skip

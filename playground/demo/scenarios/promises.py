@@ -1,0 +1,116 @@
+"""Scenarios about promises (sections 4.1.2 and 4.2): each has an `await` of its own.
+
+A token says when its promise was made and how long it takes, so that nothing is kept. The
+knob `every` is the number of seconds.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from django.http.response import HttpResponseBase
+
+from playground.demo.failures import FailureError, invalid_parameter
+from playground.demo.http import json_response
+from playground.demo.scenarios.scenario import Play, Scenario
+from playground.demo.scenarios.scene import Scene, dish, document, failed
+
+_SECONDS = 6.0
+_YEAR = 31_536_000
+_TOKEN = re.compile(r"promise_(\d{1,15})_(\d{1,8})", re.ASCII)
+
+now = time.time
+
+
+def _answer() -> HttpResponseBase:
+    return json_response(document("answer", results=[dish(0), dish(1)]))
+
+
+def _fail() -> HttpResponseBase:
+    return failed(FailureError("INTERNAL_ERROR", "The kitchen burned down half-way."))
+
+
+def _ask() -> HttpResponseBase:
+    question = {"id": "salty", "text": "Is it salty enough?", "type": "boolean"}
+    elicitation = {"text": "Nearly there.", "questions": [question]}
+    return json_response(document("elicitation", elicitation=elicitation))
+
+
+def _forth_and_back(done: float) -> float:
+    return (0.3, 0.6, 0.2, 0.8)[min(3, int(done * 4))]
+
+
+@dataclass(frozen=True, slots=True)
+class Plot:
+    """How a promise goes on."""
+
+    end: Callable[[], HttpResponseBase] = _answer
+    #: What is said of the progress when so much, from 0 to 1, is done.
+    progress: Callable[[float], Any] = lambda done: round(done, 2)
+    status: int = 202
+    has_token: bool = True
+    #: What is always said of the time; None for the truth.
+    estimated_time: int | None = None
+    cancels: bool = True
+
+    def describe(self, started: float, seconds: float) -> HttpResponseBase:
+        """The promise as it stands."""
+        left = max(0.0, started + seconds - now())
+        promise: dict[str, Any] = {
+            "estimated_time": self.estimated_time or max(1, round(left)),
+            "message": "It is in the oven.",
+            "progress": self.progress(1 - left / seconds if seconds else 1),
+        }
+        if self.has_token:
+            promise["token"] = f"promise_{round(started * 1000)}_{round(seconds * 1000)}"
+        return json_response(document("promise", promise=promise), self.status)
+
+    async def play(self, scene: Scene) -> HttpResponseBase:
+        """Promise."""
+        return self.describe(now(), scene.pause(_SECONDS))
+
+    async def follow(self, scene: Scene) -> HttpResponseBase:
+        """`await`: how it stands, or how it ended."""
+        token, action = scene.document.get("promise_token"), scene.document.get("action")
+        if action not in ("checkin", "cancel"):
+            raise invalid_parameter("action", action, "checkin | cancel", "'checkin' or 'cancel'")
+        if not (match := _TOKEN.fullmatch(str(token))):
+            raise FailureError("INVALID_QUERY", "No task has this promise_token.")
+        if action == "cancel" and self.cancels:
+            raise FailureError("CANCELLED")
+        started, seconds = int(match[1]) / 1000, int(match[2]) / 1000
+        if now() < started + seconds:
+            return self.describe(started, seconds)
+        return self.end()
+
+
+def _row(slug: str, title: str, happens: str, shows: str, plot: Plot) -> Scenario:
+    play: Play = plot.play
+    return Scenario(slug, title, happens, shows, "completed", "promise", play, plot.follow)
+
+
+ROWS = (
+    _row("promise-fails", "Promise that fails", "A promise that ends in the failure"
+         " INTERNAL_ERROR after six seconds (every changes that).",
+         "The tracker, then the failure.", Plot(_fail)),
+    _row("promise-back", "Progress that goes back", "A promise whose progress goes 0.3, 0.6, 0.2,"
+         " 0.8.", "The tracker, and that it went back.", Plot(progress=_forth_and_back)),
+    _row("promise-stubborn", "Promise that goes on", "A promise that answers cancel with how far"
+         " it is, and goes on.", "That the task was not cancelled.", Plot(cancels=False)),
+    _row("promise-200", "Promise with 200", "A promise with the status of an answer, 200 and not"
+         " 202.", "The tracker, as for any promise.", Plot(status=200)),
+    _row("promise-asks", "Promise that asks", "A promise that becomes a question.",
+         "The tracker, then the form.", Plot(_ask)),
+    _row("promise-no-token", "Promise without token", "A promise that nobody can ask about.",
+         "The promise, and that it cannot be followed.", Plot(has_token=False)),
+    _row("promise-progress-7", "Progress 7", "A promise whose progress is 7 at all times.",
+         "The tracker without a bar, and what was said.", Plot(progress=lambda done: 7)),
+    _row("promise-half", "Progress “half”", "A promise whose progress is a word.",
+         "The tracker without a bar, and what was said.", Plot(progress=lambda done: "half")),
+    _row("promise-year", "A year", "A promise that says it takes a year, and takes six seconds.",
+         "The tracker; it asks long before the year is over.", Plot(estimated_time=_YEAR)),
+)  # fmt: skip
