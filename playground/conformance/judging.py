@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from playground.conformance.findings import Finding, Report, Verdict
+from playground.conformance.parts import MAX_PARTS
 from playground.conformance.rule import Problem, Rule, Unjudged, Violation
 from playground.conformance.rules import RULES
 from playground.conformance.transcript import Transcript, read
@@ -75,6 +76,8 @@ def _findings(rule: Rule, transcript: Transcript, claims: _Claims) -> list[Findi
         return _failed(rule, version, listed, count)
     if unjudged is None and rule.to_the_end and not transcript.whole:
         unjudged = Unjudged("The reply did not come whole, so this holds only for what came.")
+    if unjudged is None and transcript.overflowed:
+        unjudged = Unjudged(f"The reply is larger than what is judged: {MAX_PARTS:,} parts.")
     if unjudged is not None:
         return [_finding(rule, version, Verdict.INCOMPLETE, unjudged)]
     return [_plain(rule, version, Verdict.PASS)]

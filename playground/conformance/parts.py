@@ -51,6 +51,10 @@ class Message:
         return self.payload if isinstance(self.payload, dict) else {}
 
 
+#: Items and actions of a reply that are looked at, and objects and arrays within them.
+MAX_PARTS = 50_000
+MAX_NODES = 1_000_000
+
 #: Names of events that are a part of a reply by themselves, with or without a member of it.
 _BARE = {"error": "error", "failure": "error", "elicitation": "elicitation", "promise": "promise"}
 #: Names of events whose members can be parts of a reply.
@@ -104,17 +108,26 @@ def items_of(message: Message) -> Iterator[Place]:
                 yield Place(seq, f"/{name}/{at}", item)
 
 
-def actions_of(item: Place) -> Iterator[Place]:
-    """The `actions` members of an item, at any depth; what is in an action is its own."""
-    waiting: list[tuple[str, Any]] = [(item.pointer, item.value)]
-    while waiting:
-        pointer, value = waiting.pop()
-        if isinstance(value, dict):
-            for name, inner in value.items():
-                if name == "actions" and inner is not None:
-                    yield Place(item.seq, f"{pointer}/actions", inner)
-                elif isinstance(inner, dict | list):
-                    waiting.append((f"{pointer}/{escaped(name)}", inner))
-        elif isinstance(value, list):
-            inners = (pair for pair in enumerate(value) if isinstance(pair[1], dict | list))
-            waiting += [(f"{pointer}/{at}", inner) for at, inner in inners]
+class ActionWalk:
+    """Finds actions in items, one after the other, and stops when it has seen enough."""
+
+    def __init__(self) -> None:
+        self._left = MAX_NODES
+        #: Whether there was more to see.
+        self.overflowed = False
+
+    def actions_of(self, item: Place) -> Iterator[Place]:
+        """The `actions` members of an item, at any depth; what is in an action is its own."""
+        waiting: list[tuple[str, Any]] = [(item.pointer, item.value)]
+        while waiting and not self.overflowed:
+            pointer, value = waiting.pop()
+            if isinstance(value, dict):
+                if value.get("actions") is not None:
+                    yield Place(item.seq, f"{pointer}/actions", value["actions"])
+                inner = [pair for pair in value.items() if isinstance(pair[1], dict | list)]
+                waiting += [(f"{pointer}/{escaped(k)}", v) for k, v in inner if k != "actions"]
+            elif isinstance(value, list):
+                pairs = enumerate(value)
+                waiting += [(f"{pointer}/{at}", v) for at, v in pairs if isinstance(v, dict | list)]
+            self._left -= 1
+            self.overflowed = self._left <= 0

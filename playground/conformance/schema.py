@@ -108,9 +108,6 @@ class Sieve:
         return found
 
 
-_MISSING = object()
-
-
 def _kind(value: Any) -> object:
     """What a schema's `type` can see of a value."""
     return int if is_integer(value) else type(value)
@@ -119,15 +116,17 @@ def _kind(value: Any) -> object:
 def _by_kinds(*names: str, among: Mapping[str, frozenset[str]] | None = None) -> Sight:
     """A sight of objects by the types of these members; of `among`, by the words given."""
     words = among or {}
+    seen = frozenset({*names, *words})
 
     def sight(value: Any) -> object:
         if not isinstance(value, dict):
             return type(value)
-        kinds = [_kind(value.get(name, _MISSING)) for name in names]
-        for name, known in words.items():
-            said = value.get(name, _MISSING)
-            kinds.append(said if isinstance(said, str) and said in known else type(said))
-        return tuple(kinds)
+        told: list[object] = []
+        for name in value.keys() & seen:
+            said = value[name]
+            plain = isinstance(said, str) and said in words.get(name, ())
+            told.append((name, said if plain else _kind(said)))
+        return frozenset(told)
 
     return sight
 

@@ -4,10 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from itertools import chain, islice
 from typing import Any
 
-from playground.conformance.parts import Message, Place, actions_of, items_of, meta_of, parts_of
-from playground.protocols import jsontext
+from playground.conformance.parts import (
+    MAX_PARTS,
+    ActionWalk,
+    Message,
+    Place,
+    items_of,
+    meta_of,
+    parts_of,
+)
 from playground.protocols.calls import Call
 from playground.protocols.events import Event, Outcome, Unknown
 from playground.protocols.frames import Frame, FrameKind
@@ -45,6 +53,8 @@ class Transcript:
     actions: tuple[Place, ...]
     #: Content members of all messages by name: `results`, `content`, `error`, ...
     parts: Mapping[str, tuple[Place, ...]]
+    #: Whether there is more than the rules look at.
+    overflowed: bool
     outcome: Outcome
     session_context: Mapping[str, Any] | None
     #: The frames of the reply, as they crossed the wire.
@@ -120,7 +130,9 @@ def read(
     head = next((frame for frame in reply if frame.kind is FrameKind.HEAD), None)
     status, headers = read_head(head.data) if head else (0, {})
     unread_tail = any(m.unfinished and not m.readable for m in messages)
-    items = tuple(place for message in messages for place in items_of(message))
+    items = tuple(islice(chain.from_iterable(map(items_of, messages)), MAX_PARTS))
+    walk = ActionWalk()
+    actions = tuple(islice(chain.from_iterable(map(walk.actions_of, items)), MAX_PARTS))
     ended = any(frame.kind is FrameKind.END for frame in reply)
     return Transcript(
         version=version,
@@ -135,7 +147,8 @@ def read(
         messages=messages,
         metas=tuple(place for message in messages if (place := meta_of(message))),
         items=items,
-        actions=tuple(place for item in items for place in actions_of(item)),
+        actions=actions,
+        overflowed=walk.overflowed or MAX_PARTS in (len(items), len(actions)),
         parts=_parts(messages),
         outcome=recorder.outcome,
         session_context=recorder.session_context,
@@ -206,13 +219,14 @@ class _Recorder(NLWebReader):
 
     def message(self, seq: int, name: str | None, data: str) -> list[Event]:
         """See `NLWebReader.message`."""
-        try:
-            payload, why = jsontext.decode(data), ""
-        except (ValueError, RecursionError):
-            payload, why = None, _why(data)
-        self._noted.append(Message(seq, name, payload, data, why))
-        return super().message(seq, name, data)
+        events = super().message(seq, name, data)
+        if not self._noted:
+            why = next((event.reason for event in events if isinstance(event, Unknown)), "")
+            why = why or "The message has no data."
+            self._noted.append(Message(seq, name, None, data, why))
+        return events
 
-
-def _why(data: str) -> str:
-    return "The data is not JSON." if data.strip() else "The message has no data."
+    def payload(self, seq: int, name: str | None, payload: Any) -> list[Event]:
+        """See `NLWebReader.payload`."""
+        self._noted.append(Message(seq, name, payload))
+        return super().payload(seq, name, payload)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from urllib.parse import urlsplit
 
-from playground.conformance.parts import Place
+from playground.conformance.parts import MAX_PARTS, Place
 from playground.conformance.rule import Problem, Violation, info, must, rule, should
 from playground.conformance.transcript import Transcript
 from playground.conformance.values import is_words, named
@@ -24,7 +24,7 @@ def actions_in(t: Transcript) -> Iterator[Place]:
     """Every action, whatever it is; one that stands without an array is read as one."""
     for seq, pointer, value in t.actions:
         if isinstance(value, list):
-            for at, action in enumerate(value):
+            for at, action in enumerate(value[:MAX_PARTS]):
                 yield Place(seq, f"{pointer}/{at}", action)
         elif isinstance(value, dict):
             yield Place(seq, pointer, value)

@@ -15,6 +15,8 @@ _SELECTS = ("single_select", "multi_select")
 #: What somebody can be asked at once without giving up; the specification sets no limit.
 MAX_QUESTIONS = 25
 MAX_TEXT = 5_000
+#: Questions that are looked at one by one; that there are more is a finding of its own.
+_MAX_JUDGED = 10_000
 _MARKUP = re.compile(r"</?[a-zA-Z][^<>]{0,200}>")
 
 
@@ -28,7 +30,7 @@ def _listed(t: Transcript) -> list[Place]:
         Place(place.seq, f"{place.pointer}/questions/{at}", question)
         for place in _elicitations(t)
         if isinstance(questions := place.value.get("questions"), list)
-        for at, question in enumerate(questions)
+        for at, question in enumerate(questions[:_MAX_JUDGED])
     ]
 
 

@@ -16,7 +16,7 @@ def _results(t: Transcript) -> list[Message]:
 
 
 def _has_results(t: Transcript) -> bool:
-    return t.streamed and bool(_results(t))
+    return t.streamed and any(message.name == "result" for message in t.messages)
 
 
 def _places(t: Transcript) -> list[tuple[int, int]]:
@@ -30,7 +30,7 @@ def _is_place(index: Any) -> TypeGuard[int]:
 
 
 def _has_places(t: Transcript) -> bool:
-    return t.streamed and bool(_places(t))
+    return t.streamed and any(_is_place(m.members.get("index")) for m in _results(t))
 
 
 @rule(

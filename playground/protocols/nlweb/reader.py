@@ -101,6 +101,10 @@ class NLWebReader:
             return [Unknown(seq, name or "message", data, f"The data is not JSON: {error}.")]
         except RecursionError:
             return [Unknown(seq, name or "message", data, "The data is nested too deep.")]
+        return self.payload(seq, name, payload)
+
+    def payload(self, seq: int, name: str | None, payload: Any) -> list[Event]:
+        """Events of one stream message whose data are decoded already."""
         read = self._events.get(name)
         events = read(seq, payload) if read else self._foreign(seq, name, payload)
         # What could not be read as a whole is shown as a whole.
