@@ -13,7 +13,6 @@ from playground.demo import (
     menus,
     planning,
     presenting,
-    questions,
     searching,
 )
 from playground.demo.asking import Ask
@@ -48,7 +47,8 @@ def ask(corpus: Corpus, request: Ask, links: Links) -> Answer | Whole | Pledge |
     examined = eliciting.examine(asked)
     if isinstance(examined, Questions):
         remember = {"pending": dict(examined.answers)} if examined.answers else {}
-        return _questions(examined.elicitation, remember)
+        body = {"elicitation": examined.elicitation}
+        return Whole("elicitation", body, remember=remember)
     if eliciting.is_menu(examined):
         return composed(menus.for_occasion(corpus, examined.answers, links), examined)
     if eliciting.is_party(examined):
@@ -65,8 +65,6 @@ def await_(corpus: Corpus, task: Task) -> Answer | Whole:
         return promise(task)
     if task.plot == "failing":
         raise FailureError("INTERNAL_ERROR", "The cook has left in the middle of the plan.")
-    if task.plot == "asking":
-        return _questions(questions.PLAN, {})
     return composed(planning.meal_plan(corpus, task.ask, datetime.now(UTC).date()), task.ask)
 
 
@@ -87,16 +85,9 @@ def promise(task: Task) -> Whole:
     return Whole("promise", {"promise": task.describe()}, status=202)
 
 
-def _questions(elicitation: questions.Elicitation, remember: dict[str, Any]) -> Whole:
-    return Whole("elicitation", {"elicitation": elicitation}, remember=remember)
-
-
 def _plot(ask: Ask) -> str:
     """How a promise will end: the request may say so."""
-    if re.search(r"\bthat fails\b", ask.text, re.I):
-        return "failing"
-    asks = re.search(r"\b(?:asks?|questions?)\b", ask.text, re.I)
-    return "asking" if asks and not ask.answers else "plan"
+    return "failing" if re.search(r"\bthat fails\b", ask.text, re.I) else "plan"
 
 
 def _search(corpus: Corpus, request: Ask, links: Links, more: dict[str, str]) -> Answer | Whole:
@@ -144,7 +135,8 @@ def _fail_on_request(corpus: Corpus, request: Ask, code: str, links: Links) -> A
             "INVALID_QUERY", f"There is no failure {code}; there are {', '.join(CODES)}."
         )
     failure = FailureError(code)
-    if not request.streaming or code not in _MIDSTREAM:
+    # 0.54 has no event for an error: there, all failures are documents.
+    if not request.streaming or code not in _MIDSTREAM or request.version == "0.54":
         raise failure
     best = sorted(corpus.of_kind("Recipe"), key=lambda entry: -entry.rating)[:_PARTIAL]
     partial = Answer.of([presenting.item(entry, links) for entry in best])

@@ -121,9 +121,46 @@ GROUPS: Sequence[Group] = (
         ),
     ),
     Group(
+        "Conversations",
+        "A follow-up is understood with the questions before it, in context.prev; what it was"
+        " taken for is in _meta.decontextualized_query. The session context counts the turns.",
+        (
+            Example(
+                "Something lighter",
+                {
+                    "query": {"text": "something lighter"},
+                    "context": {"prev": ["chicken curry"]},
+                },
+            ),
+            Example(
+                "Without nuts",
+                {
+                    "query": {"text": "without nuts"},
+                    "context": {"prev": ["dessert or cake", "something quicker"]},
+                },
+            ),
+            Example(
+                "The third turn",
+                {
+                    "query": {"text": "what about vegan?"},
+                    "context": {"prev": ["soup", "cheaper"]},
+                    "meta": {
+                        "version": "0.55",
+                        "session_context": {
+                            "conversation_id": "conv_supper",
+                            "turn": 2,
+                            "last_topic": "cheaper",
+                        },
+                    },
+                },
+            ),
+        ),
+    ),
+    Group(
         "Questions back",
-        "Vague requests are answered with questions. Answers come back as filters named after"
-        " the questions, in a context object, or simply in the text.",
+        "Vague requests are answered with questions. Answers are understood as filters named"
+        " after the questions, in a context object of any type, or in sentences after the text."
+        " One that does not fit its question fails with INVALID_PARAMETER.",
         (
             Example(
                 "Dinner", {"query": {"text": "I need something for dinner"}}, answer="elicitation"
@@ -135,7 +172,22 @@ GROUPS: Sequence[Group] = (
                 answer="elicitation",
             ),
             Example(
-                "The same, with answers",
+                "Two rounds of questions",
+                {"query": {"text": "plan a menu"}},
+                answer="elicitation",
+            ),
+            Example(
+                "The second round",
+                {"query": {"text": "plan a menu", "occasion": "birthday"}},
+                answer="elicitation",
+            ),
+            Example(
+                "In words alone, as 0.54 asks",
+                {"query": {"text": "pasta recipe"}, "meta": {"version": "0.54"}},
+                answer="elicitation",
+            ),
+            Example(
+                "Answers as filters",
                 {
                     "query": {
                         "text": "pasta recipe",
@@ -145,13 +197,33 @@ GROUPS: Sequence[Group] = (
                     }
                 },
             ),
+            Example(
+                "Answers in a context",
+                {
+                    "query": {"text": "plan a menu"},
+                    "context": {"@type": "Answers", "occasion": "picnic", "carried_far": True},
+                },
+            ),
+            Example(
+                "Answers in the text",
+                {
+                    "query": {
+                        "text": "plan a dinner party. How many guests do you expect? 8."
+                        " Do you have any dietary restrictions? vegetarian, gluten-free."
+                    }
+                },
+            ),
+            Example(
+                "An answer that does not fit",
+                {"query": {"text": "pasta recipe", "sauce_type": "ketchup"}},
+                answer="failure",
+            ),
         ),
     ),
     Group(
-        "Promises and actions",
-        "A meal plan takes ten seconds: check on it with await, or cancel it. Recipes can be saved"
-        " to a cookbook and their ingredients put into a cart, which forget everything when the"
-        " site is restarted.",
+        "Promises",
+        "A meal plan takes ten seconds: check on it with await, or cancel it. It goes on while"
+        " the site is restarted.",
         (
             Example(
                 "A week of meals",
@@ -163,6 +235,27 @@ GROUPS: Sequence[Group] = (
                 {"query": {"text": "vegetarian meal plan for the week"}},
                 answer="promise",
             ),
+            Example(
+                "One that fails",
+                {"query": {"text": "a meal plan that fails"}},
+                answer="promise",
+            ),
+        ),
+    ),
+    Group(
+        "Actions",
+        "Results can be saved to a cookbook and put into a cart, which everyone here shares:"
+        " with POST, GET and DELETE. Recipes have an action over MCP too, restaurants one over"
+        " A2A.",
+        (
+            Example("Recipes to save", {"query": {"text": "tiramisu"}}),
+            Example(
+                "Things to buy",
+                {"query": {"text": "a good chef's knife", "itemType": "Product"}},
+            ),
+            Example("Tables to reserve", {"query": {"text": "sushi restaurants"}}),
+            Example("What is in the cart", {"query": {"text": "what is in my cart?"}}),
+            Example("What is in the cookbook", {"query": {"text": "show my cookbook"}}),
         ),
     ),
 )

@@ -27,7 +27,6 @@ _STAGES: dict[str, Sequence[tuple[float, str]]] = {
         (0.25, "Choosing breakfasts, lunches and dinners…"),
         (0.6, "The cellar is empty, looking again…"),
     ),
-    "asking": (_LOOKING, (0.5, "Thinking of what to ask you…")),
 }
 
 now = time.time
@@ -38,7 +37,7 @@ class Pledge:
     """A promise to be made: what it is for, and what will become of it."""
 
     ask: Ask
-    #: plan ends in an answer, failing in a failure, asking in questions.
+    #: plan ends in an answer, failing in a failure.
     plot: str
 
     @property

@@ -130,14 +130,9 @@ MENU_FOR: Mapping[str, Elicitation] = {
         ],
     },
 }
-#: Asked when a promised meal plan has got as far as it can by itself.
-PLAN: Elicitation = {
-    "text": "The week is roughly planned. Before I choose the dishes:",
-    "questions": [DIET],
-}
 
 ELICITATIONS: Sequence[Elicitation] = (
-    DINNER, PASTA, PASTA_IN_WORDS, DINNER_PARTY, MENU, *MENU_FOR.values(), PLAN,
+    DINNER, PASTA, PASTA_IN_WORDS, DINNER_PARTY, MENU, *MENU_FOR.values(),
 )  # fmt: skip
 
 

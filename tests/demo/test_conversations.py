@@ -164,6 +164,10 @@ class TestPromises:
         else:
             assert reply.code == "CANCELLED"
 
+    async def test_the_question_that_it_became_is_answered(self) -> None:
+        reply = await ask("promise-asks", query={"text": "soup", "salty": True})
+        assert reply.meta["response_type"] == "answer"
+
     async def test_at_once(self) -> None:
         reply = await ask("promise-200", "?every=0")
         token = reply.document["promise"]["token"]

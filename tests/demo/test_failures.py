@@ -34,6 +34,10 @@ class TestOnRequest:
         check("0.55", "failure", error)
         assert error["error"]["code"] == code
 
+    async def test_054_has_no_event_for_an_error(self, ask: Ask) -> None:
+        reply = await ask("fail TIMEOUT", version="0.54", streaming=True)
+        assert reply.code == "TIMEOUT"
+
     async def test_what_goes_wrong_before_a_stream_is_a_document(self, ask: Ask) -> None:
         reply = await ask("fail INTERNAL_ERROR", streaming=True)
         assert (reply.status, reply.code) == (500, "INTERNAL_ERROR")

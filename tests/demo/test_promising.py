@@ -138,21 +138,6 @@ async def test_a_plan_that_fails(post: Ask, clock: Clock) -> None:
         assert (reply.status, reply.code) == (500, "INTERNAL_ERROR")
 
 
-async def test_a_plan_that_becomes_questions(post: Ask, clock: Clock) -> None:
-    query = {"text": "a meal plan, but ask me questions"}
-    reply = await post("ask", {"query": query})
-    token = reply.document["promise"]["token"]
-    clock.now += 10
-    reply = await checkin(post, token)
-    check("0.55", "elicitation", reply.document)
-    (question,) = reply.document["elicitation"]["questions"]
-    reply = await post("ask", {"query": {**query, question["id"]: ["vegan"]}})
-    token = reply.document["promise"]["token"]
-    clock.now += 10
-    plan, _ = (await checkin(post, token)).document["results"]
-    assert plan["@type"] == "MealPlan"
-
-
 async def test_a_promise_outlives_the_process(post: Ask, clock: Clock) -> None:
     """Nothing of it is in memory: a row that another process wrote does as well."""
     reply = await post("ask", PLAN)

@@ -32,14 +32,14 @@ def _asking(elicitation: Elicitation) -> Play:
     """Asks until anything comes that could be an answer."""
 
     async def play(scene: Scene) -> HttpResponseBase:
-        if _is_answered(scene.document, elicitation):
+        if is_answered(scene.document, elicitation):
             return await respond(scene, dish(0), dish(1))
         return json_response(document("elicitation", elicitation=elicitation))
 
     return play
 
 
-def _is_answered(request: Mapping[str, Any], elicitation: Elicitation) -> bool:
+def is_answered(request: Mapping[str, Any], elicitation: Elicitation) -> bool:
     """Whether a request says more than a first one: a filter, a context, or a repeated label."""
     query, context = (
         part if isinstance(part, dict) else {}

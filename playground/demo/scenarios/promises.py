@@ -16,11 +16,16 @@ from django.http.response import HttpResponseBase
 
 from playground.demo.failures import FailureError, invalid_parameter
 from playground.demo.http import json_response
+from playground.demo.scenarios.elicitations import is_answered
 from playground.demo.scenarios.scenario import Play, Scenario
-from playground.demo.scenarios.scene import Scene, dish, document, failed
+from playground.demo.scenarios.scene import Scene, dish, document, failed, respond
 
 _SECONDS = 6.0
 _YEAR = 31_536_000
+_SALTY = {
+    "text": "Nearly there.",
+    "questions": [{"id": "salty", "text": "Is it salty enough?", "type": "boolean"}],
+}
 _TOKEN = re.compile(r"promise_(\d{1,15})_(\d{1,8})", re.ASCII)
 
 now = time.time
@@ -35,9 +40,7 @@ def _fail() -> HttpResponseBase:
 
 
 def _ask() -> HttpResponseBase:
-    question = {"id": "salty", "text": "Is it salty enough?", "type": "boolean"}
-    elicitation = {"text": "Nearly there.", "questions": [question]}
-    return json_response(document("elicitation", elicitation=elicitation))
+    return json_response(document("elicitation", elicitation=_SALTY))
 
 
 def _forth_and_back(done: float) -> float:
@@ -70,7 +73,9 @@ class Plot:
         return json_response(document("promise", promise=promise), self.status)
 
     async def play(self, scene: Scene) -> HttpResponseBase:
-        """Promise."""
+        """Promise; or answer, where the question that it became is answered."""
+        if self.end is _ask and is_answered(scene.document, _SALTY):
+            return await respond(scene, dish(0), dish(1))
         return self.describe(now(), scene.pause(_SECONDS))
 
     async def follow(self, scene: Scene) -> HttpResponseBase:
