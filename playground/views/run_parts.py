@@ -121,16 +121,18 @@ def timeline(request: HttpRequest, pk: str) -> HttpResponse:
 
 @require_safe
 def wire(request: HttpRequest, pk: str) -> HttpResponse:
-    """Blocks of the Wire tab, `?offset=` frames skipped."""
+    """Blocks of the Wire tab, `?offset=` frames skipped, `?count=` of them at most."""
     run = _run(request, pk)
+    most = min(_number(request, "count") or BLOCKS, BLOCKS)
     frames: list[Frame] = []
     weight = 0
     for frame in run.read_frames(_number(request, "offset")):
         frames.append(frame)
         weight += min(len(frame.data), 64 * 1024)
-        if len(frames) >= BLOCKS or weight > BLOCK_BYTES:
+        if len(frames) >= most or weight > BLOCK_BYTES:
             break
-    return render(request, "runs/blocks.html", {"run": run, "blocks": blocks_of(frames)})
+    context = {"run": run, "blocks": blocks_of(frames), "single": most == 1}
+    return render(request, "runs/blocks.html", context)
 
 
 @require_safe

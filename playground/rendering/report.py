@@ -1,0 +1,198 @@
+"""A conformance report for reading: rules by level, each with its findings and where they are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import groupby
+
+from playground.conformance import RULES, Finding, Level, Report, Verdict
+from playground.protocols.frames import Frame, FrameKind
+
+#: What pages call the levels and the verdicts, in the order in which they are shown.
+LEVELS: Mapping[Level, str] = {Level.MUST: "Must", Level.SHOULD: "Should", Level.INFO: "Info"}
+VERDICTS: Mapping[Verdict, str] = {
+    Verdict.FAIL: "Failed",
+    Verdict.INCOMPLETE: "Could not be judged",
+    Verdict.PASS: "Passed",
+    Verdict.NOT_APPLICABLE: "Not applicable",
+}
+_TITLES = {rule.id: rule.title for rule in RULES}
+_RANK = {verdict: rank for rank, verdict in enumerate(VERDICTS)}
+
+
+class Places:
+    """Where the JSON of a frame stands on the wire: learnt from the frames as they pass.
+
+    The events of a whole reply carry the number of the frame that ended it, which has no
+    bytes of its own.
+    """
+
+    def __init__(self) -> None:
+        self._body: int | None = None
+        self._wire: dict[int, int] = {}
+
+    def noting(self, frames: Iterable[Frame]) -> Iterator[Frame]:
+        """The frames, unchanged."""
+        for frame in frames:
+            if frame.kind is FrameKind.HEAD:
+                self._body = None
+            elif frame.kind is FrameKind.BODY:
+                self._body = self._body or frame.seq
+            elif frame.kind in (FrameKind.END, FrameKind.ERROR) and self._body:
+                self._wire[frame.seq] = self._body
+            yield frame
+
+    def wire(self, seq: int | None) -> int | None:
+        """The frame whose bytes show what the events of frame `seq` were read from."""
+        return self._wire.get(seq, seq) if seq is not None else None
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """One thing that a rule found."""
+
+    message: str
+    pointer: str
+    #: Number of the frame among the events, and of the one with the bytes; None for no frame.
+    seq: int | None
+    wire: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class RuleReport:
+    """One rule, and what it found."""
+
+    id: str
+    title: str
+    section: str
+    level: Level
+    verdict: Verdict
+    spots: list[Spot]
+
+    @property
+    def word(self) -> str:
+        """The verdict in words."""
+        return VERDICTS[self.verdict]
+
+
+@dataclass(frozen=True, slots=True)
+class LevelReport:
+    """The rules of one level, those that ask for attention first."""
+
+    level: Level
+    rules: list[RuleReport]
+
+    @property
+    def word(self) -> str:
+        """The level in a word."""
+        return LEVELS[self.level]
+
+    def count(self, verdict: Verdict) -> int:
+        """How many of its rules have this verdict."""
+        return sum(rule.verdict is verdict for rule in self.rules)
+
+    @property
+    def tally(self) -> str:
+        """What became of its rules, in words; of those that do not apply nothing is said."""
+        said = {Verdict.FAIL: "failed", Verdict.INCOMPLETE: "not judged", Verdict.PASS: "passed"}
+        counts = {word: self.count(verdict) for verdict, word in said.items()}
+        shown = [f"{count} {word}" for word, count in counts.items() if count]
+        return ", ".join(shown) or "none applies"
+
+
+@dataclass(frozen=True, slots=True)
+class ReportView:
+    """A report as its templates show it."""
+
+    version: str
+    levels: list[LevelReport]
+    #: (verdict, its word, how many rules have it).
+    verdicts: list[tuple[str, str, int]] = field(default_factory=list)
+
+    @property
+    def worst(self) -> LevelReport | None:
+        """The strictest level of which a rule failed."""
+        failed = (level for level in self.levels if level.count(Verdict.FAIL))
+        return next(failed, None)
+
+    @property
+    def failed(self) -> int:
+        """How many rules failed."""
+        return self.count(Verdict.FAIL)
+
+    @property
+    def worst_failed(self) -> int:
+        """How many rules of the strictest level that has some failed."""
+        return self.worst.count(Verdict.FAIL) if self.worst else 0
+
+    @property
+    def unjudged(self) -> int:
+        """How many rules could not be judged."""
+        return self.count(Verdict.INCOMPLETE)
+
+    @property
+    def passed(self) -> int:
+        """How many rules passed."""
+        return self.count(Verdict.PASS)
+
+    @property
+    def inapplicable(self) -> int:
+        """How many rules are about something else."""
+        return self.count(Verdict.NOT_APPLICABLE)
+
+    def count(self, verdict: Verdict) -> int:
+        """How many rules have this verdict."""
+        return sum(level.count(verdict) for level in self.levels)
+
+    @property
+    def sentence(self) -> str:
+        """The report in one line."""
+        broken = [
+            f"{count} {level.level.value}"
+            for level in self.levels
+            if (count := level.count(Verdict.FAIL))
+        ]
+        parts = [f"{self.failed} failed ({', '.join(broken)})" if broken else "none failed"]
+        parts += [f"{self.unjudged} could not be judged"] if self.unjudged else []
+        return ", ".join([*parts, f"{self.passed} passed", f"{self.inapplicable} do not apply"])
+
+    @property
+    def text(self) -> str:
+        """The report as plain text: what asks for attention, rule by rule."""
+        lines = [f"Judged as NLWeb {self.version}: {self.sentence}."]
+        for level in self.levels:
+            for rule in level.rules:
+                if rule.verdict in (Verdict.FAIL, Verdict.INCOMPLETE):
+                    lines += ["", *_lines(rule)]
+        return "\n".join(lines)
+
+
+def view_of(report: Report, places: Places) -> ReportView:
+    """The report for its templates."""
+    rules = [
+        _rule_report(list(found), places)
+        for _, found in groupby(report.findings, key=lambda finding: finding.rule)
+    ]
+    rules.sort(key=lambda rule: _RANK[rule.verdict])
+    levels = [LevelReport(level, [r for r in rules if r.level is level]) for level in LEVELS]
+    view = ReportView(report.version, levels)
+    counts = [(verdict.value, word, view.count(verdict)) for verdict, word in VERDICTS.items()]
+    return ReportView(report.version, levels, counts)
+
+
+def _rule_report(findings: list[Finding], places: Places) -> RuleReport:
+    first = findings[0]
+    says = first.verdict in (Verdict.FAIL, Verdict.INCOMPLETE)
+    spots = [Spot(f.message, f.pointer, f.seq, places.wire(f.seq)) for f in findings]
+    title = _TITLES.get(first.rule, first.rule)
+    return RuleReport(
+        first.rule, title, first.section, first.level, first.verdict, spots if says else []
+    )
+
+
+def _lines(rule: RuleReport) -> Iterator[str]:
+    yield f"{rule.word} ({rule.level.value}, section {rule.section}): {rule.title} [{rule.id}]"
+    for spot in rule.spots:
+        where = f"frame {spot.seq} {spot.pointer}".strip() if spot.seq is not None else "the reply"
+        yield f"  {where}: {spot.message}"
