@@ -6,7 +6,16 @@ from django.conf import settings
 from django.contrib.auth.views import LoginView, LogoutView
 from django.urls import URLPattern, URLResolver, include, path
 
-from playground.views import actions, agents, compose, history, run_parts, runs, workbench
+from playground.views import (
+    actions,
+    agents,
+    compose,
+    history,
+    promises,
+    run_parts,
+    runs,
+    workbench,
+)
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", workbench.workbench, name="workbench"),
@@ -24,6 +33,13 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("runs/<uuid:pk>/wire/", run_parts.wire, name="run-wire"),
     path("runs/<uuid:pk>/wire.txt", run_parts.wire_text, name="run-wire-text"),
     path("runs/<uuid:pk>/standard-client/", run_parts.standard_client, name="run-standard-client"),
+    path("runs/<uuid:pk>/promise/checks/", promises.checks, name="run-promise-checks"),
+    path(
+        "runs/<uuid:pk>/promise/cancellation/",
+        promises.cancellation,
+        name="run-promise-cancellation",
+    ),
+    path("runs/<uuid:pk>/promise/following/", promises.following, name="run-promise-following"),
     path(
         "runs/<uuid:pk>/actions/<int:seq>/<int:part>/<int:number>/",
         actions.action,

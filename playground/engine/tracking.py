@@ -99,7 +99,8 @@ def _in_background(work: Coroutine[Any, Any, Any]) -> None:
 
 async def check_now(pk: int) -> None:
     """Ask after a promise at once, whether or not it is followed."""
-    _in_background(check(pk, at_once=True))
+    if await in_writer(_claim, pk, True):
+        _in_background(_send(pk, RunKind.CHECK))
 
 
 async def follow(pk: int, patience: int | None = None) -> None:
@@ -213,7 +214,7 @@ def _prepare(pk: int, kind: RunKind, agent: Agent | None) -> tuple[Tracker, Run,
     agent = agent or turn.agent
     if agent is None:
         tracker.status, tracker.note = TrackerStatus.PAUSED, "The agent was deleted."
-        tracker.leased_until = None
+        tracker.leased_until, tracker.cancelling = None, False
         tracker.save()
         return None
     document = registry.follow_up(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import timedelta
 from itertools import pairwise
 from typing import Any
@@ -10,7 +11,7 @@ from django.db import models
 from django.utils import timezone
 
 from playground.models.fields import EncryptedJSONField
-from playground.models.json_text import JSONTextField
+from playground.models.json_text import JSONTextField, storable
 from playground.models.runs import Run
 
 #: Points of the history that are kept.
@@ -68,7 +69,8 @@ class Tracker(models.Model):
         max_length=10, choices=TrackerStatus, default=TrackerStatus.FOLLOWING, db_index=True
     )
     #: What the agent said each time, oldest first:
-    #: [{"at": seconds since the start, "progress", "message", "estimated_time"}, ...].
+    #: [{"at": seconds since the start, "progress", "message", "estimated_time"}, ...];
+    #: "unread" is progress that is no number.
     history = JSONTextField(default=list)
     checks = models.PositiveIntegerField(default=0)
     #: Seconds after which following ends; checking by hand goes on.
@@ -96,6 +98,12 @@ class Tracker(models.Model):
     def is_settled(self) -> bool:
         """Whether nothing more can come of the promise."""
         return TrackerStatus(self.status).is_settled
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether somebody asks after it, or has it cancelled, at the moment."""
+        claimed = self.leased_until is not None and self.leased_until > timezone.now()
+        return claimed or self.cancelling
 
     @property
     def deadline(self) -> Any:
@@ -127,6 +135,9 @@ class Tracker(models.Model):
             "message": promise.message[:1000],
             "estimated_time": promise.estimated_time,
         }
+        told = promise.raw.get("progress") if isinstance(promise.raw, Mapping) else None
+        if promise.progress is None and told is not None:
+            entry["unread"] = storable(str(told)[:40])
         self.history = [*self.history, entry][-MAX_HISTORY:]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -12,8 +13,9 @@ from playground.protocols.events import Result
 from playground.rendering.cards import words
 from playground.rendering.fold import readings
 
-#: Characters of a description that still make a button; longer ones give way to the name.
+#: Characters of a button.
 MAX_LABEL = 70
+_IDENTIFIER = re.compile(r"[A-Za-z0-9_-]*[A-Za-z][A-Za-z0-9_-]*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,22 +25,36 @@ class Offer:
     #: Its place among the actions of the item.
     number: int
     label: str
+    #: What the agent says that it does, "" for nothing.
+    description: str
     protocol: str
 
 
 def offers_of(item: Any) -> list[Offer]:
     """The buttons of an item, one for each of its actions at any depth."""
     return [
-        Offer(number, label_of(action), words(action.protocol, 12) or "?")
+        Offer(
+            number,
+            label_of(action),
+            words(action.description, 200),
+            words(action.protocol, 12) or "?",
+        )
         for number, action in enumerate(actions_of(item))
     ]
 
 
 def label_of(action: Action) -> str:
-    """What a button says: the description where it is short, for names are often identifiers."""
-    if 0 < len(action.description) <= MAX_LABEL:
+    """What a button says: the name, as words where it is an identifier.
+
+    An action without a name is called by its description where that is short.
+    """
+    if "name" in action.inferred and 0 < len(action.description) <= MAX_LABEL:
         return action.description
-    return words(action.name, MAX_LABEL)
+    name = words(action.name, MAX_LABEL)
+    if not _IDENTIFIER.fullmatch(name):
+        return name
+    text = re.sub(r"[_-]+", " ", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name)).strip().lower()
+    return text[:1].upper() + text[1:] or name
 
 
 def action_at(run: Run, place: tuple[int, int], number: int) -> Action | None:
@@ -100,4 +116,3 @@ def headers_of(
 
 def _lower(names: Iterable[Any]) -> Iterable[str]:
     return (str(name).strip().lower() for name in names)
-

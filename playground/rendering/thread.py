@@ -17,12 +17,15 @@ from django.template.loader import get_template
 
 from playground.models import Run, RunKind, Tracker, TrackerStatus
 from playground.protocols import registry
+from playground.protocols.events import Elicitation
 from playground.rendering import desk
+from playground.rendering.asking import asking_of
 from playground.rendering.bar import Bar, bar_of
 from playground.rendering.cards import words
 from playground.rendering.entries import Entry
 from playground.rendering.fold import Fold
 from playground.rendering.pretty import pretty
+from playground.rendering.tracking import tracking_of
 
 Place = tuple[int, int]
 
@@ -85,7 +88,7 @@ class Thread:
     def is_settled(self) -> bool:
         """Whether nothing of it is under way: no child, and no promise that is followed."""
         tracker = self.tracker
-        if tracker and tracker.status == TrackerStatus.FOLLOWING:
+        if tracker and (tracker.status == TrackerStatus.FOLLOWING or tracker.is_busy):
             return False
         return all(run.is_final for run in self.work)
 
@@ -151,16 +154,18 @@ class Thread:
 
     def children_context(self, place: Place) -> dict[str, Any]:
         """The context of `runs/children.html`."""
+        tracker = self.tracker_at(place)
+        checks = self.runs_at(place, RunKind.CHECK, RunKind.CANCEL)
         return {
             "thread": self,
             "run": self.run,
             "anchor": self.anchor(place),
             "seq": place[0],
             "part": place[1],
-            "tracker": self.tracker_at(place),
+            "tracker": tracker,
+            "tracking": tracking_of(tracker, checks) if tracker else None,
             "answer": self._answer_at(place),
             "actions": self._actions_at(place),
-            "checks": self.runs_at(place, RunKind.CHECK, RunKind.CANCEL),
             "answers": self.runs_at(place, RunKind.ASK, RunKind.ANSWER),
         }
 
@@ -212,6 +217,8 @@ def render_entry(entry: Entry, thread: Thread) -> str:
     place = (entry.seq, entry.part)
     context = {**thread.children_context(place), **entry.context()}
     template = entry.template
+    if isinstance(entry.event, Elicitation):
+        context["asking"] = asking_of(entry.event, thread, place)
     if template == "card":
         context["offers"] = desk.offers_of(context["event"].item)
         if thread.run.protocol == registry.ACTION and desk.is_plain(context["event"].item):

@@ -115,14 +115,12 @@ def _record(
 
 def _started(request: HttpRequest, desk: Desk) -> HttpResponse:
     """What changes on the page: what stands under the result, and the page's socket."""
-    place = next(
-        (run.cause for run in _ancestors(desk.run) if run.parent_id == desk.page.pk), None
-    )
+    place = next((run.cause for run in _ancestors(desk.run) if run.parent_id == desk.page.pk), None)
     if desk.run == desk.page or place is None:
         place = desk.place
     children = Thread(desk.page).render_children(place, oob=True)
     context = {"children": children, "run": desk.page, "live": True}
-    return render(request, "runs/desk/started.html", context)
+    return render(request, "runs/children/begun.html", context)
 
 
 def _desk(request: HttpRequest, pk: str, place: tuple[int, int], number: int) -> Desk:

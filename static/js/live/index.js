@@ -1,7 +1,10 @@
 // The live view of a run.
 
+import "./count-down.js";
 import "./cursor.js";
 import "./elapsed-time.js";
+import "./final-part.js";
+import "./frame-link.js";
 import "./paged-list.js";
 import "./patch.js";
 import "./raw-json.js";

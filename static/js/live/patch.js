@@ -12,7 +12,10 @@ document.addEventListener("htmx:oobBeforeSwap", (event) => {
   const fresh = fragment.firstElementChild;
   if (!target.matches("[data-patched]") || fresh?.id !== target.id) return;
   event.detail.shouldSwap = false;
+  const hadFocus = target.contains(document.activeElement);
   patch(target, fresh);
+  // A button that has done its work is gone: the focus stays nearby.
+  if (hadFocus && !target.contains(document.activeElement)) target.querySelector('[tabindex="-1"]')?.focus();
 });
 
 function patch(old, fresh) {

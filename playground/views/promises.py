@@ -1,0 +1,69 @@
+"""Promises: ask after one, cancel it, follow it or leave it alone."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable
+from typing import Any
+
+from asgiref.sync import sync_to_async
+from django.http import HttpRequest, HttpResponse, HttpResponseBadRequest
+from django.shortcuts import aget_object_or_404, redirect, render
+from django.views.decorators.http import require_POST
+
+from playground.engine import tracking
+from playground.models import Run, Tracker
+from playground.rendering.thread import Thread
+from playground.rendering.tracking import PATIENCE
+
+
+@require_POST
+async def checks(request: HttpRequest, pk: str) -> HttpResponse:
+    """Ask after the promise now."""
+    tracker = await _tracker(request, pk)
+    return await _done(request, tracker, tracking.check_now(tracker.pk))
+
+
+@require_POST
+async def cancellation(request: HttpRequest, pk: str) -> HttpResponse:
+    """Tell the agent to cancel the task."""
+    tracker = await _tracker(request, pk)
+    return await _done(request, tracker, tracking.cancel_promise(tracker.pk))
+
+
+@require_POST
+async def following(request: HttpRequest, pk: str) -> HttpResponse:
+    """Follow the promise for `patience` seconds from now, or with `follow=0` no longer."""
+    tracker = await _tracker(request, pk)
+    if request.POST.get("follow") == "0":
+        return await _done(request, tracker, tracking.stop_following(tracker.pk))
+    chosen = request.POST.get("patience", "")
+    if not chosen:
+        return await _done(request, tracker, tracking.follow(tracker.pk))
+    if not chosen.isascii() or not chosen.isdigit() or len(chosen) > 5:
+        return HttpResponseBadRequest("A promise is followed for a number of seconds.")
+    patience = min(int(chosen), PATIENCE[-1])
+    return await _done(request, tracker, tracking.follow(tracker.pk, patience))
+
+
+async def _tracker(request: HttpRequest, pk: str) -> Tracker:
+    user = await request.auser()
+    runs = Run.objects.owned_by(user)
+    found: Tracker = await aget_object_or_404(
+        Tracker.objects.select_related("run"), run__in=runs, run=pk
+    )
+    return found
+
+
+async def _done(request: HttpRequest, tracker: Tracker, work: Awaitable[Any]) -> HttpResponse:
+    await work
+    if not request.htmx:  # type: ignore[attr-defined]
+        return redirect(tracker.run)
+    return await sync_to_async(_shown)(request, tracker)
+
+
+def _shown(request: HttpRequest, tracker: Tracker) -> HttpResponse:
+    """What stands under the promise now, and the page listens (again)."""
+    thread = Thread(tracker.run)
+    children = thread.render_children((tracker.seq, tracker.part), oob=True)
+    context = {"children": children, "run": tracker.run, "live": True}
+    return render(request, "runs/children/begun.html", context)
