@@ -6,8 +6,7 @@ pointers that events do not carry.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from playground.protocols.nlweb.content import PARTS
@@ -21,8 +20,7 @@ class Place(NamedTuple):
     value: Any
 
 
-@dataclass(frozen=True, slots=True)
-class Message:
+class Message(NamedTuple):
     """One whole reply, or one message of a stream."""
 
     #: The frame that the reader's events of it carry: of a document, the one that ended it.
@@ -118,16 +116,46 @@ class ActionWalk:
 
     def actions_of(self, item: Place) -> Iterator[Place]:
         """The `actions` members of an item, at any depth; what is in an action is its own."""
-        waiting: list[tuple[str, Any]] = [(item.pointer, item.value)]
-        while waiting and not self.overflowed:
-            pointer, value = waiting.pop()
-            if isinstance(value, dict):
-                if value.get("actions") is not None:
-                    yield Place(item.seq, f"{pointer}/actions", value["actions"])
-                inner = [pair for pair in value.items() if isinstance(pair[1], dict | list)]
-                waiting += [(f"{pointer}/{escaped(k)}", v) for k, v in inner if k != "actions"]
-            elif isinstance(value, list):
-                pairs = enumerate(value)
-                waiting += [(f"{pointer}/{at}", v) for at, v in pairs if isinstance(v, dict | list)]
+        # A place is a pair of the place above it and a step: most of them are never written out.
+        waiting: list[tuple[_Path, Any]] = [((None, item.pointer), item.value)]
+        while waiting and self._left > 0:
+            path, value = waiting.pop()
             self._left -= 1
-            self.overflowed = self._left <= 0
+            if type(value) is list:
+                waiting += [
+                    ((path, at), inner)
+                    for at, inner in enumerate(value)
+                    if type(inner) is dict or type(inner) is list
+                ]
+            elif type(value) is dict:
+                if value.get("actions") is not None:
+                    yield Place(item.seq, f"{_written(path)}/actions", value["actions"])
+                waiting += [
+                    ((path, name), inner)
+                    for name, inner in value.items()
+                    if (type(inner) is dict or type(inner) is list) and name != "actions"
+                ]
+        self.overflowed = bool(waiting)
+
+
+#: The path above and a step; at the top the pointer to the whole.
+_Path = tuple[Any, int | str]
+
+
+def _written(path: _Path) -> str:
+    steps: list[str] = []
+    above, step = path
+    while above is not None:
+        steps.append(f"/{escaped(step)}")
+        above, step = above
+    return str(step) + "".join(reversed(steps))
+
+
+def each_of(lists: Iterable[Place]) -> Iterator[Place]:
+    """The actions in `actions` members; one that stands without an array is read as one."""
+    for seq, pointer, value in lists:
+        if type(value) is list:
+            for at, action in enumerate(value):
+                yield Place(seq, f"{pointer}/{at}", action)
+        elif type(value) is dict:
+            yield Place(seq, pointer, value)

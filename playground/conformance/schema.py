@@ -45,6 +45,12 @@ def _validator(version: str, name: str) -> Draft202012Validator:
     return Draft202012Validator(schemas.load(_PROTOCOL, version, name))
 
 
+def without_lists(value: dict[str, Any], *names: str) -> dict[str, Any]:
+    """An object with its arrays of these names emptied."""
+    lists: dict[str, list[Any]] = {n: [] for n in names if isinstance(value.get(n), list)}
+    return {**value, **lists} if lists else value
+
+
 @cache
 def known(version: str) -> frozenset[str]:
     """The names of a version's schemas."""
@@ -90,7 +96,7 @@ class Sieve:
 
     def __init__(self, version: str, name: str) -> None:
         self._version, self._name = version, name
-        self._sight = _SIGHTS.get(name, id)
+        self._sight = _sight_of(name)
         self._found: dict[object, list[Deviation]] = {}
         #: Whether some values were of more sorts than are validated.
         self.overflowed = False
@@ -104,51 +110,63 @@ class Sieve:
         if len(self._found) >= MAX_SORTS:
             self.overflowed = True
             return []
+        if self._name == "item" and type(value) is dict:
+            # Actions are judged one by one.
+            value = without_lists(value, "actions")
         found = self._found[sight] = deviations(self._version, self._name, value)
         return found
 
 
-def _kind(value: Any) -> object:
-    """What a schema's `type` can see of a value."""
-    return int if is_integer(value) else type(value)
+def _by_types(*names: str, words: Mapping[str, tuple[str, ...]] | None = None) -> Sight:
+    """A sight of objects by the types of these members, and by what some of them say.
 
-
-def _by_kinds(*names: str, among: Mapping[str, frozenset[str]] | None = None) -> Sight:
-    """A sight of objects by the types of these members; of `among`, by the words given."""
-    words = among or {}
-    seen = frozenset({*names, *words})
+    `words` are the strings that the schema names for a member: others are all the same to it.
+    """
+    told = tuple((name, frozenset(said)) for name, said in (words or {}).items())
+    seen = frozenset(names)
+    #: Objects of one making have the same members: their sight is put together once.
+    makings: dict[object, object] = {}
 
     def sight(value: Any) -> object:
-        if not isinstance(value, dict):
+        if type(value) is not dict:
             return type(value)
-        told: list[object] = []
-        for name in value.keys() & seen:
-            said = value[name]
-            plain = isinstance(said, str) and said in words.get(name, ())
-            told.append((name, said if plain else _kind(said)))
-        return frozenset(told)
+        making = (tuple(value), tuple(map(type, value.values())))
+        if (types := makings.get(making)) is None:
+            pairs = zip(*making, strict=True)
+            types = makings[making] = frozenset(pair for pair in pairs if pair[0] in seen)
+        said = [value.get(name, _MISSING) for name, _ in told]
+        plain = zip(said, told, strict=True)
+        return (types, *(w if type(w) is str and w in all_ else type(w) for w, (_, all_) in plain))
 
     return sight
 
 
+_MISSING = object()
+
 Sight = Callable[[Any], object]
 
-#: What the schemas can see of a value. A test holds them against the schemas.
-_SIGHTS: Mapping[str, Sight] = {
-    "response-meta": _by_kinds(
-        *("response_format", "version", "session_context", "summary"),
-        *("openai/outputTemplate", "openai/widgetAccessible"),
-        among={
-            "response_type": frozenset({*RESPONSE_TYPES, *(t.capitalize() for t in RESPONSE_TYPES)})
-        },
-    ),
-    # Its actions are judged one by one, and taken out for this.
-    "item": _by_kinds("@type", "grounding", "actions"),
-    "action": _by_kinds(
-        *("@context", "@type", "name", "description", "method", "endpoint", "params", "headers"),
-        *("server", "tool", "arguments", "agent_url", "skill", "message"),
-        among={"protocol": frozenset({"HTTP", "MCP", "A2A"})},
-    ),
-    "event-content": _by_kinds("type", "text", "step"),
-    "event-end": _by_kinds("message"),
-}
+
+def _sight_of(name: str) -> Sight:
+    """What a schema can see of a value. A test holds them against the schemas."""
+    if name == "response-meta":
+        words = (*RESPONSE_TYPES, *(kind.capitalize() for kind in RESPONSE_TYPES))
+        return _by_types(*_META, words={"response_type": words})
+    if name == "item":
+        return _by_types("@type", "grounding", "actions")
+    if name == "action":
+        return _by_types(*_ACTION, words={"protocol": ("HTTP", "MCP", "A2A")})
+    if name == "event-content":
+        types = _by_types("type", "text", "step")
+        # To JSON Schema 1.0 is an integer and 1.5 is none.
+        return lambda value: (types(value), type(value) is dict and is_integer(value.get("step")))
+    return id
+
+
+_META = (
+    *("response_format", "version", "session_context", "summary"),
+    *("openai/outputTemplate", "openai/widgetAccessible"),
+)
+_ACTION = (
+    *("@context", "@type", "name", "description", "method", "endpoint", "params", "headers"),
+    *("server", "tool", "arguments", "agent_url", "skill", "message"),
+)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import chain, islice
 from typing import Any
 
@@ -12,6 +12,7 @@ from playground.conformance.parts import (
     ActionWalk,
     Message,
     Place,
+    each_of,
     items_of,
     meta_of,
     parts_of,
@@ -49,7 +50,8 @@ class Transcript:
     messages: tuple[Message, ...]
     metas: tuple[Place, ...]
     items: tuple[Place, ...]
-    #: The `actions` members of all items, at any depth.
+    #: The `actions` members of all items, at any depth, and the actions in them.
+    action_lists: tuple[Place, ...]
     actions: tuple[Place, ...]
     #: Content members of all messages by name: `results`, `content`, `error`, ...
     parts: Mapping[str, tuple[Place, ...]]
@@ -132,7 +134,8 @@ def read(
     unread_tail = any(m.unfinished and not m.readable for m in messages)
     items = tuple(islice(chain.from_iterable(map(items_of, messages)), MAX_PARTS))
     walk = ActionWalk()
-    actions = tuple(islice(chain.from_iterable(map(walk.actions_of, items)), MAX_PARTS))
+    lists = tuple(islice(chain.from_iterable(map(walk.actions_of, items)), MAX_PARTS))
+    actions = tuple(islice(each_of(lists), MAX_PARTS))
     ended = any(frame.kind is FrameKind.END for frame in reply)
     return Transcript(
         version=version,
@@ -147,8 +150,9 @@ def read(
         messages=messages,
         metas=tuple(place for message in messages if (place := meta_of(message))),
         items=items,
+        action_lists=lists,
         actions=actions,
-        overflowed=walk.overflowed or MAX_PARTS in (len(items), len(actions)),
+        overflowed=walk.overflowed or MAX_PARTS in map(len, (items, lists, actions)),
         parts=_parts(messages),
         outcome=recorder.outcome,
         session_context=recorder.session_context,
@@ -199,7 +203,7 @@ class _Recorder(NLWebReader):
             if not self._noted and events and type(events[0]) is Unknown:
                 self._note_unread(frame, events)
             if frame.kind is FrameKind.TAIL:
-                self._noted = [replace(message, unfinished=True) for message in self._noted]
+                self._noted = [message._replace(unfinished=True) for message in self._noted]
             messages += self._noted
             self._noted = []
         return tuple(messages)

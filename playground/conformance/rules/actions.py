@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
-from urllib.parse import urlsplit
 
-from playground.conformance.parts import MAX_PARTS, Place
+from playground.conformance.parts import Place
 from playground.conformance.rule import Problem, Violation, info, must, rule, should
 from playground.conformance.transcript import Transcript
 from playground.conformance.values import is_words, named
@@ -18,28 +18,20 @@ _NEEDED = {
 }
 #: Members that hold an address to call.
 _ADDRESSES = ("endpoint", "agent_url")
-
-
-def actions_in(t: Transcript) -> Iterator[Place]:
-    """Every action, whatever it is; one that stands without an array is read as one."""
-    for seq, pointer, value in t.actions:
-        if isinstance(value, list):
-            for at, action in enumerate(value[:MAX_PARTS]):
-                yield Place(seq, f"{pointer}/{at}", action)
-        elif isinstance(value, dict):
-            yield Place(seq, pointer, value)
+#: A scheme that can be called, and a host.
+_CALLABLE = re.compile(r"\s*https?://[^\s/?#@:\\]", re.IGNORECASE)
 
 
 def _actions(t: Transcript) -> Iterator[Place]:
-    return (place for place in actions_in(t) if isinstance(place.value, dict))
+    return (place for place in t.actions if isinstance(place.value, dict))
 
 
 def _has_lists(t: Transcript) -> bool:
-    return t.spoke and bool(t.actions)
+    return t.spoke and bool(t.action_lists)
 
 
 def _has_actions(t: Transcript) -> bool:
-    return t.spoke and next(actions_in(t), None) is not None
+    return t.spoke and bool(t.actions)
 
 
 @rule(
@@ -51,7 +43,7 @@ def _has_actions(t: Transcript) -> bool:
 )
 def actions_list(t: Transcript) -> Iterator[Problem]:
     """0.54 says so in section 4.1.1 and shows a single object in section 7."""
-    for seq, pointer, value in t.actions:
+    for seq, pointer, value in t.action_lists:
         if not isinstance(value, list):
             said = named(value)
             yield Violation(f"actions is {said}. Make it an array of objects.", seq, pointer)
@@ -66,7 +58,7 @@ def actions_list(t: Transcript) -> Iterator[Problem]:
 )
 def action_complete(t: Transcript) -> Iterator[Problem]:
     """The name for programs, the description for people."""
-    for seq, pointer, action in actions_in(t):
+    for seq, pointer, action in t.actions:
         if not isinstance(action, dict):
             yield Violation(f"This action is {named(action)}. Make it an object.", seq, pointer)
             continue
@@ -114,14 +106,6 @@ def action_target(t: Transcript) -> Iterator[Problem]:
                 yield Violation(message, seq, f"{pointer}/{name}")
 
 
-def _is_callable(address: str) -> bool:
-    try:
-        parts = urlsplit(address.strip())
-        return parts.scheme.lower() in ("http", "https") and bool(parts.hostname)
-    except ValueError:
-        return False
-
-
 def _addresses(t: Transcript) -> Iterator[Place]:
     for seq, pointer, action in _actions(t):
         for name in _ADDRESSES:
@@ -139,7 +123,7 @@ def _addresses(t: Transcript) -> Iterator[Place]:
 def action_address(t: Transcript) -> Iterator[Problem]:
     """The URL to invoke: a relative one leaves open where, and other schemes run code."""
     for seq, pointer, address in _addresses(t):
-        if not _is_callable(address):
+        if not _CALLABLE.match(address):
             message = "Write the whole URL, with https:// and the host: others are not called."
             yield Violation(message, seq, pointer)
 

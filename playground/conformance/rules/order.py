@@ -26,7 +26,7 @@ def _places(t: Transcript) -> list[tuple[int, int]]:
 
 
 def _is_place(index: Any) -> TypeGuard[int]:
-    return is_integer(index) and index >= 0
+    return (type(index) is int or is_integer(index)) and index >= 0
 
 
 def _has_places(t: Transcript) -> bool:

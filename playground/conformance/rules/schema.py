@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from playground.conformance.parts import RESULTS, Message, Place
 from playground.conformance.rule import Problem, Unjudged, Violation, must, rule, should
-from playground.conformance.rules.actions import actions_in
-from playground.conformance.schema import MAX_SORTS, Sieve, deviations, known
+from playground.conformance.schema import MAX_SORTS, Sieve, deviations, known, without_lists
 from playground.conformance.transcript import Transcript
 
 #: Parts of one list within a reply that are validated.
 _MAX_PARTS = 200
 
 
-def _sifted(version: str, name: str, places: Iterator[Place]) -> Iterator[Problem]:
+def _sifted(version: str, name: str, places: Iterable[Place]) -> Iterator[Problem]:
     sieve = Sieve(version, name)
     for seq, pointer, value in places:
         for deviation in sieve.deviations(value):
@@ -38,7 +37,7 @@ def _blocks(t: Transcript) -> list[Place]:
 )
 def schema_metadata(t: Transcript) -> Iterator[Problem]:
     """response_format, the openai fields, and the summary of 0.54."""
-    yield from _sifted(t.version, "response-meta", iter(_blocks(t)))
+    yield from _sifted(t.version, "response-meta", _blocks(t))
 
 
 @rule(
@@ -51,7 +50,7 @@ def schema_metadata(t: Transcript) -> Iterator[Problem]:
 )
 def schema_item(t: Transcript) -> Iterator[Problem]:
     """Without their actions, which are judged one by one."""
-    yield from _sifted(t.version, "item", (_without(place, "actions") for place in t.items))
+    yield from _sifted(t.version, "item", t.items)
 
 
 @rule(
@@ -59,21 +58,12 @@ def schema_item(t: Transcript) -> Iterator[Problem]:
     "Actions are what their JSON Schema says.",
     v55=must("5"),
     v54=should("7"),
-    when=lambda t: t.spoke and next(actions_in(t), None) is not None,
+    when=lambda t: t.spoke and bool(t.actions),
     leftovers=True,
 )
 def schema_action(t: Transcript) -> Iterator[Problem]:
     """params, headers, arguments and message are objects, and a type is a string."""
-    yield from _sifted(t.version, "action", actions_in(t))
-
-
-def _without(place: Place, *names: str) -> Place:
-    """An object with its lists of these names emptied."""
-    value = place.value
-    if not isinstance(value, dict):
-        return place
-    lists: dict[str, list[Any]] = {name: [] for name in names if isinstance(value.get(name), list)}
-    return place._replace(value={**value, **lists}) if lists else place
+    yield from _sifted(t.version, "action", t.actions)
 
 
 def _named_events(t: Transcript) -> list[Message]:
@@ -127,7 +117,7 @@ def schema_reply(t: Transcript) -> Iterator[Problem]:
 
 def _shortened(payload: dict[str, Any]) -> tuple[dict[str, Any], bool]:
     """A reply without its results, whose items are judged one by one, and the start of others."""
-    short = _without(Place(0, "", payload), *RESULTS).value
+    short = without_lists(payload, *RESULTS)
     content, asked = short.get("content"), short.get("elicitation")
     cut = False
     if isinstance(content, list) and len(content) > _MAX_PARTS:
