@@ -17,6 +17,7 @@ from playground.rendering.bar import context_of
 from playground.rendering.entries import Entry
 from playground.rendering.fold import Fold
 from playground.rendering.thread import Place, Thread, render_entries
+from playground.rendering.turns import branch_of
 
 #: Entries that are pushed to a page; the rest it fetches.
 WINDOW = 60
@@ -83,6 +84,8 @@ class LiveView:
                 "entries": fold.entries,
                 "cards": render_entries(window(added, before), thread),
                 "summaries": render_entries([entry for entry in added if entry.pinned], thread),
+                # What the next request carries comes with the end, and with what came later.
+                "branch": branch_of(run) if run.is_final and (ended or changed) else None,
                 "children": [thread.render_children(place, oob=True) for place in changed],
                 "final": ended,
                 "settled": settled,

@@ -17,7 +17,9 @@ from django.template.loader import get_template
 
 from playground.models import Run, RunKind, Tracker, TrackerStatus
 from playground.protocols import registry
+from playground.protocols.events import Elicitation
 from playground.rendering import desk
+from playground.rendering.asking import asking_of
 from playground.rendering.bar import Bar, bar_of
 from playground.rendering.cards import words
 from playground.rendering.entries import Entry
@@ -215,6 +217,8 @@ def render_entry(entry: Entry, thread: Thread) -> str:
     place = (entry.seq, entry.part)
     context = {**thread.children_context(place), **entry.context()}
     template = entry.template
+    if isinstance(entry.event, Elicitation):
+        context["asking"] = asking_of(entry.event, thread, place)
     if template == "card":
         context["offers"] = desk.offers_of(context["event"].item)
         if thread.run.protocol == registry.ACTION and desk.is_plain(context["event"].item):

@@ -13,6 +13,7 @@ from playground.rendering.bar import context_of, word_of
 from playground.rendering.fold import Fold
 from playground.rendering.live import WINDOW, window
 from playground.rendering.thread import Thread, render_entries
+from playground.rendering.turns import branch_of
 
 PAGE = 40
 
@@ -22,7 +23,7 @@ def history_context(
 ) -> dict[str, Any]:
     """One page of the history, newest first, and where the next one begins."""
     mark_interrupted()
-    found = Run.objects.owned_by(user).search(words).defer("request", "session_context")
+    found = Run.objects.turns().owned_by(user).search(words).defer("request", "session_context")
     moment = parse_datetime(before) if before else None
     if moment and moment.tzinfo:
         found = found.filter(created_at__lt=moment)
@@ -47,6 +48,7 @@ def response_context(run: Run | None) -> dict[str, Any]:
         "entries": fold.entries,
         "cards": render_entries(window(entries, 0), thread),
         "summaries": render_entries([entry for entry in entries if entry.pinned], thread),
+        "branch": branch_of(run),
         "settled": settled,
         "live": not settled,
     }

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+
 from asgiref.sync import sync_to_async
+from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import aget_object_or_404, get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST
@@ -10,9 +13,11 @@ from django_htmx.http import push_url, reswap, retarget
 
 from playground import engine
 from playground.models import Run, RunKind
+from playground.models.conversations import turn_of
 from playground.protocols import registry
+from playground.protocols.exchange import RequestProblem
 from playground.transport.redaction import is_credential
-from playground.views.compose import read_form
+from playground.views.compose import Composed, read_form
 from playground.views.contexts import response_context
 
 
@@ -21,11 +26,11 @@ async def create(request: HttpRequest) -> HttpResponse:
     sent = await sync_to_async(_record)(request)
     if isinstance(sent, HttpResponse):
         return sent
-    return await _start(request, *sent)
+    return await begin(request, *sent)
 
 
-async def _start(request: HttpRequest, run: Run, draft: engine.Draft) -> HttpResponse:
-    """Drive a recorded run, and show it."""
+async def begin(request: HttpRequest, run: Run, draft: engine.Draft) -> HttpResponse:
+    """Drive a run that was recorded; the response pane opens on it."""
     engine.start(run, draft.target, redact=draft.secrets, headers=draft.headers)
     if not request.htmx:  # type: ignore[attr-defined]
         return redirect(run)
@@ -37,12 +42,29 @@ async def _start(request: HttpRequest, run: Run, draft: engine.Draft) -> HttpRes
 
 def _record(request: HttpRequest) -> HttpResponse | tuple[Run, engine.Draft]:
     composed = read_form(request)
+    parent = _parent(request, composed)
     if composed.draft is None or composed.errors:
         problems = {"problems": composed.errors or composed.problems}
         response = render(request, "compose/problems.html", problems, status=422)
         return reswap(retarget(response, "#compose-problems"), "innerHTML")
-    run = engine.create_run(composed.draft, request.user)
-    return run, composed.draft
+    link = engine.Link(RunKind.ASK, parent)
+    return engine.create_run(composed.draft, request.user, link), composed.draft
+
+
+def _parent(request: HttpRequest, composed: Composed) -> Run | None:
+    """The turn that the composer continues, None for a new conversation."""
+    pk = request.POST.get("parent", "")
+    if not pk:
+        return None
+    with contextlib.suppress(ValidationError):
+        if found := Run.objects.owned_by(request.user).filter(pk=pk).first():
+            return turn_of(found)
+    composed.problems.append(
+        RequestProblem(
+            "", "The turn that this continues is gone: press “New conversation”.", "error"
+        )
+    )
+    return None
 
 
 @require_POST
@@ -51,7 +73,7 @@ async def repetition(request: HttpRequest, pk: str) -> HttpResponse:
 
     Credentials are those that the agent has now: a run keeps none of its own.
     """
-    return await _start(request, *await sync_to_async(_repeat)(request, pk))
+    return await begin(request, *await sync_to_async(_repeat)(request, pk))
 
 
 def _repeat(request: HttpRequest, pk: str) -> tuple[Run, engine.Draft]:

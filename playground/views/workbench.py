@@ -34,7 +34,7 @@ def workbench(request: HttpRequest) -> HttpResponse:
     version = agent.version if agent else "0.55"
     text = request.GET.get("text", "")[:MAX_LINK] or SAMPLE
     document = registry.new_request("nlweb", version, text, streaming=True)
-    return _page(request, agent, None, _linked(request) or document, [])
+    return page(request, agent, None, _linked(request) or document, [])
 
 
 def _linked(request: HttpRequest) -> dict[str, Any] | None:
@@ -53,19 +53,27 @@ def run_page(request: HttpRequest, pk: str) -> HttpResponse:
     run = get_object_or_404(Run.objects.owned_by(request.user), pk=pk)
     if not run.is_final and mark_interrupted():
         run.refresh_from_db()
-    # The values of credentials are not kept with a run; empty ones would replace the agent's.
-    headers = [[name, value] for name, value in run.headers if value or not is_credential(name)]
     # No agent is chosen when the run's was deleted: Send must not go to some other one.
-    return _page(request, run.agent, run, run.request, headers)
+    return page(request, run.agent, run, run.request, headers_of(run))
 
 
-def _page(
+def headers_of(run: Run) -> list[list[str]]:
+    """A run's own headers as far as they are kept.
+
+    The values of credentials are not; empty ones would replace the agent's.
+    """
+    return [[name, value] for name, value in run.headers if value or not is_credential(name)]
+
+
+def page(
     request: HttpRequest,
     agent: Agent | None,
     run: Run | None,
     document: dict[str, Any],
     headers: list[list[str]],
+    **context: Any,
 ) -> HttpResponse:
+    """The page: `document` and `headers` in the composer, `run` in the response pane."""
     history = history_context(request.user)
     return render(
         request,
@@ -80,5 +88,6 @@ def _page(
             "first_visit": not history["history"],
             **history,
             **response_context(run),
+            **context,
         },
     )

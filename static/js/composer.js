@@ -39,11 +39,16 @@ class RequestComposer extends HTMLElement {
   #renew() {
     const before = this.document.text;
     const fresh = emptyRequest(this.form.elements.version.value);
-    if (before === fresh) return;
+    const strip = this.querySelector("conversation-strip");
+    const continued = strip.state;
+    if (before === fresh && !continued.parent) return;
     this.document.write(fresh);
-    toast("New request.", "The one before was put away.", {
-      action: { label: "Undo", run: () => this.document.write(before) },
-    });
+    strip.clear();
+    const undo = () => {
+      this.document.write(before);
+      strip.state = continued;
+    };
+    toast("New request.", "The one before was put away.", { action: { label: "Undo", run: undo } });
   }
 
   #changed() {

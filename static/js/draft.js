@@ -2,8 +2,9 @@
 // tab, kept by the address that it was typed at. Runs before the other modules, so that they
 // find the form as it was left.
 //
-// A run's own page keeps the edits of that run's request. A link that brings a request along
-// wins over a draft, unless the same page is reloaded or come back to.
+// A run's own page keeps the edits of that run's request, and the page of its next request
+// those of that one, with the turn that it continues. A link that brings a request along wins
+// over a draft, unless the same page is reloaded or come back to.
 
 import { find, set } from "./json-edit.js";
 import { parse } from "./json-text.js";
@@ -15,15 +16,36 @@ const form = document.getElementById("composer");
 const query = new URLSearchParams(location.search);
 const isLink = query.has("text") || query.has("request");
 const isRun = (path) => path.startsWith("/runs/");
+const isNext = (path) => isRun(path) && path.endsWith("/next/");
 const opened = isLink ? location.pathname + location.search : location.pathname;
 const keyOf = (address) => `draft.${address}`;
 
 let timer;
 let here = opened;
+/** Whether what moves the page on is this form, and not an answer in the response. */
+let isSent = false;
 
 function read() {
-  const { document: text, headers, agent, version } = form.elements;
-  return { document: text.value, headers: headers.value, agent: agent.value, version: version.value };
+  const { document: text, headers, agent, version, parent } = form.elements;
+  return {
+    document: text.value,
+    headers: headers.value,
+    agent: agent.value,
+    version: version.value,
+    parent: parent.value,
+    continues: stripText().textContent,
+  };
+}
+
+function stripText() {
+  return form.querySelector("[data-continues-text]");
+}
+
+/** What the draft continues: it says so itself, whatever the page would. */
+function follow({ parent = "", continues = "" }) {
+  form.elements.parent.value = parent;
+  stripText().textContent = continues;
+  form.querySelector("conversation-strip").hidden = !parent;
 }
 
 function save() {
@@ -57,6 +79,7 @@ function restore(draft) {
   const sent = read();
   text.value = draft.document;
   headers.value = draft.headers;
+  follow(draft);
   if (query.has("agent")) text.value = moved(draft, version.value);
   else {
     choose(agent, draft.agent);
@@ -87,9 +110,10 @@ function offerSent() {
     forget(keyOf(opened), sessionStorage);
     location.reload();
   };
-  toast("Your edits are back.", "The request is not the one that this run sent.", {
-    action: { label: "Show what was sent", run: discard },
-  });
+  const [why, label] = isNext(opened)
+    ? ["The request is as you left it.", "Begin it anew"]
+    : ["The request is not the one that this run sent.", "Show what was sent"];
+  toast("Your edits are back.", why, { action: { label, run: discard } });
 }
 
 if (form) {
@@ -97,11 +121,15 @@ if (form) {
   if (draft) restore(draft);
   form.addEventListener("composer:change", saveSoon);
   form.addEventListener("composer:invalid", saveSoon);
+  document.addEventListener("htmx:beforeRequest", (event) => {
+    if (event.target.matches("#composer, [data-continues]")) isSent = event.target === form;
+  });
   window.addEventListener("pagehide", save);
   document.addEventListener("htmx:pushedIntoHistory", (event) => {
     save();
     // What was edited on a run's page has become the run that was sent.
-    if (isRun(here)) forget(keyOf(here), sessionStorage);
+    if (isRun(here) && isSent) forget(keyOf(here), sessionStorage);
+    isSent = false;
     here = event.detail.path;
   });
 }

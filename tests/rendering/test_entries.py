@@ -25,7 +25,8 @@ from tests.rendering.strategies import events, items
 
 TAGS = frozenset(
     "article section div p h3 span a img dl dt dd details summary ul ol li code progress raw-json "
-    "table caption tr th td copy-button".split()
+    "table caption tr th td copy-button "
+    "answer-form fieldset legend label input textarea datalist option svg use".split()
 )  # fmt: skip
 
 
@@ -130,7 +131,7 @@ def test_planted_markup_stays_text(make: Any, hostile: str) -> None:
         (ev.Promise(1, "tok-1"), "The answer will come later."),
         (ev.Failure(1, "NO_RESULTS", "Nothing found."), "NO_RESULTS"),
         (ev.Elicitation(1, "For how many?", (ev.Question("n", "Guests", "number", ("2", "4")),)),
-         "Guests n number"),
+         "Guests n"),
         (ev.Unknown(1, "ping", {}, "No event of this name."), "Unknown · ping"),
         (ev.Note(1, "redirect", {"status": 307, "location": "https://b.example/ask"}),
          "https://b.example/ask"),

@@ -1,0 +1,205 @@
+"""An agent's questions as the form that a page shows: controls, what they hold, what is wrong.
+
+The same for a page, for what a websocket pushes, and for a form that comes back with errors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from playground.elicitation import PARTIAL, STRATEGIES, Strategy, form_of
+from playground.elicitation.fields import Field, Form
+from playground.models import Agent, Run, RunKind
+from playground.protocols.events import Elicitation
+from playground.rendering.answered import Other
+
+if TYPE_CHECKING:  # The thread makes these for its entries.
+    from playground.rendering.thread import Place, Thread
+
+#: Names of the controls that are no answers.
+STRATEGY, TEMPLATE = "strategy", "template"
+
+#: What the template editor holds before anything was written into it.
+STARTER = """\
+{
+  "query": {
+    "text": "{{text}}",
+    "answers": "{{answers}}"
+  },
+  "context": {
+    "@type": "ConversationalContext",
+    "prev": "{{prev}}"
+  },
+  "meta": {
+    "session_context": "{{session_context}}"
+  }
+}"""
+
+
+@dataclass(frozen=True, slots=True)
+class Filled:
+    """What was filled in, as it was submitted, and what is wrong with it."""
+
+    data: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    #: Sentences by the name of a control, or `WHOLE_FORM`.
+    errors: Mapping[str, str] = field(default_factory=dict)
+
+    def text(self, name: str, otherwise: str = "") -> str:
+        """The one value of a control, `otherwise` where it was not submitted."""
+        values = self.data.get(name)
+        return values[-1] if values else otherwise
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One thing to choose."""
+
+    value: str
+    label: str
+    chosen: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Control:
+    """One question with what its control holds."""
+
+    field: Field
+    #: Id of the control, unique on the page.
+    id: str
+    #: What a control for text holds.
+    value: str
+    choices: tuple[Choice, ...]
+    error: str
+
+    @property
+    def described_by(self) -> str:
+        """The ids of what is said about it."""
+        ids = {"note": self.field.note, "warning": self.field.sensitive, "error": self.error}
+        return " ".join(f"{self.id}-{name}" for name, said in ids.items() if said)
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """Questions of one entry, as they stand."""
+
+    thread: Thread
+    place: Place
+    form: Form
+    filled: Filled = field(default_factory=Filled)
+
+    @property
+    def run(self) -> Run:
+        """The run whose agent asks."""
+        return self.thread.run
+
+    @property
+    def anchor(self) -> str:
+        """The id of the entry; ids of what is in it begin with it."""
+        return self.thread.anchor(self.place)
+
+    @property
+    def is_nested(self) -> bool:
+        """Whether it is shown on the page of another run than its own."""
+        return self.thread.page.pk != self.run.pk
+
+    @property
+    def agent(self) -> Agent | None:
+        """Who asks; None once the agent is deleted, and then nobody can be answered."""
+        return self.run.agent
+
+    @property
+    def origin(self) -> str:
+        """Where the answers would go: scheme, host and port."""
+        return origin_of(self.agent.url if self.agent else self.run.url)
+
+    @property
+    def is_declined(self) -> bool:
+        """Whether the user has declined to answer."""
+        return declined_key(self.place) in (self.run.declined or [])
+
+    @property
+    def answers(self) -> list[Other]:
+        """The turns that answered, oldest first."""
+        runs = self.thread.runs_at(self.place, RunKind.ASK, RunKind.ANSWER)
+        return [Other(run) for run in runs]
+
+    @property
+    def controls(self) -> list[Control]:
+        """The questions, each with what was filled in or the agent's default."""
+        return [self._control(each) for each in self.form.fields]
+
+    @property
+    def partial(self) -> bool:
+        """Whether questions may be left out."""
+        return bool(self.filled.text(PARTIAL))
+
+    @property
+    def strategies(self) -> list[tuple[Strategy, bool]]:
+        """The ways to answer, and which of them is chosen."""
+        own = self.agent.reply_strategy if self.agent else ""
+        chosen = self.filled.text(STRATEGY, own)
+        chosen = chosen if chosen in STRATEGIES else next(iter(STRATEGIES))
+        return [(each, each.name == chosen) for each in STRATEGIES.values()]
+
+    @property
+    def template(self) -> str:
+        """What the template editor holds."""
+        own = self.agent.reply_template if self.agent else ""
+        return self.filled.text(TEMPLATE, own or STARTER)
+
+    @property
+    def errors(self) -> Mapping[str, str]:
+        """What is wrong, also with what is no question."""
+        return self.filled.errors
+
+    def _control(self, each: Field) -> Control:
+        data = self.filled.data
+        values = list(data.get(each.name, ())) if data else _defaults(each)
+        return Control(
+            field=each,
+            id=f"{each.name}-{self.anchor}",
+            value=values[-1] if values else "",
+            choices=tuple(_choices(each, values)),
+            error=self.filled.errors.get(each.name, ""),
+        )
+
+
+def asking_of(event: Elicitation, thread: Thread, place: Place) -> Asking:
+    """The questions of an entry, with the agent's defaults chosen."""
+    return Asking(thread, place, form_of(event))
+
+
+def declined_key(place: Place) -> str:
+    """What `Run.declined` calls the questions at a place."""
+    return f"{place[0]}-{place[1]}"
+
+
+def origin_of(url: str) -> str:
+    """Scheme, host and port of an address, as people read them."""
+    try:
+        parts = urlsplit(url)
+        host, port = parts.hostname or "", parts.port
+    except ValueError:
+        return url
+    host = f"[{host}]" if ":" in host else host
+    return f"{parts.scheme}://{host}{f':{port}' if port else ''}"
+
+
+def _defaults(each: Field) -> list[str]:
+    default: Any = each.default
+    if default is None:
+        return []
+    if isinstance(default, bool):
+        return ["true" if default else "false"]
+    return list(default) if isinstance(default, tuple) else [str(default)]
+
+
+def _choices(each: Field, values: Sequence[str]) -> Iterator[Choice]:
+    if each.control == "boolean":
+        labels = {"true": "Yes", "false": "No"}
+        yield from (Choice(v, label, v in values) for v, label in labels.items())
+        return
+    yield from (Choice(option, option, option in values) for option in each.options)

@@ -1,0 +1,115 @@
+"""A run's branch of its conversation: the turns before it, beside it and after it."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import Q
+
+from playground.models import Run, RunKind
+from playground.models.conversations import Turn, queries_of, turns_to
+from playground.protocols.nlweb.turns import previous
+from playground.rendering.answered import Other, answered
+from playground.rendering.bar import word_of
+
+#: Turns of a branching that are linked.
+MAX_LINKS = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One turn, in a line."""
+
+    turn: Turn
+    #: The turns that follow on the same turn as this one, itself left out.
+    beside: Sequence[Other] = ()
+
+    @property
+    def run(self) -> Run:
+        """The run of the turn."""
+        return self.turn.run
+
+    @property
+    def number(self) -> int:
+        """Its place in the branch, from 1."""
+        return self.turn.number
+
+    @property
+    def word(self) -> str:
+        """How it stands."""
+        return word_of(self.run)
+
+    @property
+    def answered(self) -> list[tuple[str, str]]:
+        """What it answered, empty for a turn that asked."""
+        return answered(self.run)
+
+    @property
+    def branches(self) -> int:
+        """How many turns follow where this one does."""
+        return len(self.beside) + 1
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """Where a run stands in its conversation."""
+
+    run: Run
+    rows: Sequence[Row]
+    #: The turns that follow on this one, oldest first.
+    following: Sequence[Other]
+
+    @property
+    def earlier(self) -> Sequence[Row]:
+        """The turns before that of the run, oldest first."""
+        return self.rows[:-1]
+
+    @property
+    def current(self) -> Row:
+        """The turn that the run is, or belongs to."""
+        return self.rows[-1]
+
+    @property
+    def owner(self) -> Run | None:
+        """The turn that a check or an action belongs to; None for a turn itself."""
+        return None if self.run.is_turn else self.current.run
+
+    @property
+    def queries(self) -> list[str]:
+        """The queries that the next request carries in `context.prev`."""
+        return previous(queries_of([row.turn for row in self.rows]))
+
+    @property
+    def next_number(self) -> int:
+        """The number that the next turn would have."""
+        return self.current.number + 1
+
+
+def branch_of(run: Run) -> Branch:
+    """The branch that ends with `run`. At most six queries."""
+    turns = turns_to(run)
+    beside = _beside(turns)
+    rows = [Row(turn, beside.get(turn.run.pk, ())) for turn in turns]
+    return Branch(run, rows, _following(turns[-1].run))
+
+
+def _beside(turns: Sequence[Turn]) -> Mapping[Any, list[Other]]:
+    """For each turn that has some: those that follow on the same one."""
+    forked = {turn.run.parent_id: turn.run.pk for turn in turns if turn.siblings > 1}
+    found: dict[Any, list[Other]] = defaultdict(list)
+    if not forked:
+        return found
+    others = Run.objects.turns().filter(parent__in=forked).exclude(pk__in=forked.values())
+    for other in others.defer("request", "session_context").order_by("created_at"):
+        found[forked[other.parent_id]].append(Other(other))
+    return found
+
+
+def _following(turn: Run) -> list[Other]:
+    """Turns that follow on a turn, also those that answer what its promise became."""
+    direct = Q(parent=turn) | Q(parent__parent=turn, parent__kind=RunKind.CHECK)
+    found = Run.objects.turns().filter(direct).defer("request", "session_context")
+    return [Other(run) for run in found.order_by("created_at")[:MAX_LINKS]]

@@ -1,0 +1,134 @@
+"""Answers to an agent's questions: sent as a turn that follows, shown before, or declined."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from asgiref.sync import sync_to_async
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_POST
+from django_htmx.http import reswap, retarget
+
+from playground.conversations import answer_document, elicitation_at
+from playground.elicitation import STRATEGIES, WHOLE_FORM, TemplateError, read_answers
+from playground.engine import Draft, Link, create_run
+from playground.models import Agent, Run, RunKind
+from playground.protocols import registry
+from playground.rendering.asking import STRATEGY, TEMPLATE, Asking, Filled, declined_key
+from playground.rendering.thread import Thread
+from playground.views.compose import Composed, describe_call
+from playground.views.runs import begin
+from playground.views.turns import follow_up
+
+
+@require_POST
+async def answers(request: HttpRequest, pk: str) -> HttpResponse:
+    """Answer: a new turn that follows the one that asked, driven in the background."""
+    sent = await sync_to_async(_record)(request, pk)
+    if isinstance(sent, HttpResponse):
+        return sent
+    return await begin(request, *sent)
+
+
+@require_POST
+def preview(request: HttpRequest, pk: str) -> HttpResponse:
+    """Exactly what Answer would send, as far as the questions are answered."""
+    asking = _asking(request, pk)
+    values, errors = _read(asking)
+    unanswered = sum(each.field.name in errors for each in asking.controls)
+    composed = _compose(request, asking, values, errors)
+    context: dict[str, Any] = {
+        "asking": asking,
+        "unanswered": unanswered,
+        "wrong": [errors[name] for name in (STRATEGY, TEMPLATE) if name in errors],
+        "problems": composed.problems,
+    }
+    if composed.draft and not composed.errors:
+        call = registry.exchange(composed.draft.target, composed.draft.request).next_call()
+        context["call"] = describe_call(call, composed.draft.secrets) if call else None
+    return render(request, "runs/asking/preview.html", context)
+
+
+@require_POST
+def declined(request: HttpRequest, pk: str) -> HttpResponse:
+    """Decline to answer, or with `declined=0` take that back. Nothing is sent either way."""
+    asking = _asking(request, pk)
+    run, key = asking.run, declined_key(asking.place)
+    others = [each for each in run.declined or [] if each != key]
+    run.declined = others if request.POST.get("declined") == "0" else [*others, key]
+    run.save(update_fields=["declined"])
+    if not request.htmx:  # type: ignore[attr-defined]
+        return redirect(run)
+    shown = Asking(asking.thread, asking.place, asking.form)
+    return render(request, "runs/asking/body.html", {"asking": shown})
+
+
+def _asking(request: HttpRequest, pk: str) -> Asking:
+    """What the run asks at the place that the form names, as it was filled in."""
+    run = get_object_or_404(Run.objects.owned_by(request.user), pk=pk)
+    form = request.POST
+    place = _number(form.get("seq", "")), _number(form.get("part", ""))
+    asked = elicitation_at(run, *place)
+    if asked is None:
+        raise Http404
+    thread = Thread(run, depth=1, page=Run()) if form.get("nested") else Thread(run)
+    data = {name: [str(value) for value in form.getlist(name)] for name in form}
+    return Asking(thread, place, asked, Filled(data))
+
+
+def _number(text: str) -> int:
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else 0
+
+
+def _read(asking: Asking) -> tuple[dict[str, Any], dict[str, str]]:
+    """The answers by question, and what is wrong by the name of a control."""
+    read = read_answers(asking.form, asking.filled.data)
+    errors = dict(read.errors)
+    if asking.filled.text(STRATEGY) not in STRATEGIES:
+        errors[STRATEGY] = "Choose how the answers are sent."
+    return read.values, errors
+
+
+def _compose(
+    request: HttpRequest, asking: Asking, values: dict[str, Any], errors: dict[str, str]
+) -> Composed:
+    """The next request; what is wrong with the template joins `errors`."""
+    if STRATEGY in errors:
+        return Composed()
+    strategy, template = asking.filled.text(STRATEGY), asking.filled.text(TEMPLATE)
+    try:
+        document = answer_document(asking.run, asking.form, values, strategy, template)
+    except TemplateError as error:
+        errors[TEMPLATE] = str(error)
+        return Composed()
+    return follow_up(request, asking.run, document)
+
+
+def _record(request: HttpRequest, pk: str) -> HttpResponse | tuple[Run, Draft]:
+    asking = _asking(request, pk)
+    values, errors = _read(asking)
+    composed = _compose(request, asking, values, errors)
+    if composed.errors:
+        errors.setdefault(WHOLE_FORM, " ".join(each.message for each in composed.errors))
+    if errors or composed.draft is None:
+        return _refuse(request, asking, errors)
+    _remember(composed.draft.agent, asking)
+    seq, part = asking.place
+    link = Link(RunKind.ANSWER, asking.run, seq, part, values)
+    return create_run(composed.draft, request.user, link), composed.draft
+
+
+def _refuse(request: HttpRequest, asking: Asking, errors: dict[str, str]) -> HttpResponse:
+    filled = Filled(asking.filled.data, errors)
+    shown = Asking(asking.thread, asking.place, asking.form, filled)
+    response = render(request, "runs/asking/body.html", {"asking": shown}, status=422)
+    return reswap(retarget(response, "closest answer-form"), "outerHTML")
+
+
+def _remember(agent: Agent, asking: Asking) -> None:
+    """The way to answer is kept with the agent, a template once it has worked."""
+    changes = {"reply_strategy": asking.filled.text(STRATEGY)}
+    if changes["reply_strategy"] == "template":
+        changes["reply_template"] = asking.filled.text(TEMPLATE)
+    Agent.objects.filter(pk=agent.pk).update(**changes)

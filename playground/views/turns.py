@@ -1,0 +1,112 @@
+"""Turns of a conversation: the next one, and what an earlier one held."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from asgiref.sync import sync_to_async
+from django.forms import ValidationError
+from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
+from django.shortcuts import get_object_or_404, render
+from django.views.decorators.csrf import ensure_csrf_cookie
+from django.views.decorators.http import require_safe
+from django_htmx.http import reswap, retarget
+
+from playground.conversations import next_document
+from playground.engine import Draft, Link, create_run
+from playground.forms import read_headers
+from playground.models import Run, RunKind
+from playground.models.conversations import turn_of
+from playground.protocols import registry
+from playground.protocols.exchange import RequestProblem
+from playground.rendering.fold import Fold
+from playground.rendering.thread import SHOWN, Thread, render_entries
+from playground.rendering.turns import branch_of
+from playground.transport.redaction import is_credential
+from playground.views.compose import Composed
+from playground.views.runs import begin
+from playground.views.workbench import headers_of, page
+
+MAX_TEXT = 20_000
+
+
+async def next_turn(request: HttpRequest, pk: str) -> HttpResponse:
+    """GET composes the request that follows a run; POST sends it with a `text`."""
+    if request.method in {"GET", "HEAD"}:
+        return await sync_to_async(_compose)(request, pk)
+    if request.method != "POST":
+        return HttpResponseNotAllowed(["GET", "HEAD", "POST"])
+    sent = await sync_to_async(_record)(request, pk)
+    if isinstance(sent, HttpResponse):
+        return sent
+    return await begin(request, *sent)
+
+
+@require_safe
+def turn(request: HttpRequest, pk: str) -> HttpResponse:
+    """The first entries of a turn, to be shown on the page of another."""
+    run = get_object_or_404(Run.objects.owned_by(request.user), pk=pk)
+    thread = Thread(run, depth=1, page=Run())
+    entries = Fold(run).follow(run.frames, SHOWN, run.frames)
+    # The pinned ones are shown first, as on the turn's own page.
+    shown = sorted(entries, key=lambda entry: not entry.pinned)[:SHOWN]
+    cards = render_entries(shown, thread)
+    context = {"run": run, "cards": cards, "more": max(0, run.entries - len(cards))}
+    return render(request, "runs/turn.html", context)
+
+
+@ensure_csrf_cookie
+def _compose(request: HttpRequest, pk: str) -> HttpResponse:
+    run = get_object_or_404(Run.objects.owned_by(request.user), pk=pk)
+    parent = turn_of(run)
+    context = {"parent": parent, "continued": branch_of(parent).current}
+    return page(request, parent.agent, run, next_document(run), headers_of(parent), **context)
+
+
+def _record(request: HttpRequest, pk: str) -> HttpResponse | tuple[Run, Draft]:
+    run = get_object_or_404(Run.objects.owned_by(request.user), pk=pk)
+    parent = turn_of(run)
+    text = request.POST.get("text", "").strip()[:MAX_TEXT]
+    if not text:
+        return _refuse(request, run, text, ["Say what you would like to know."])
+    composed = follow_up(request, parent, next_document(run, text))
+    if composed.draft is None or composed.errors:
+        return _refuse(request, run, text, [problem.message for problem in composed.errors])
+    return create_run(composed.draft, request.user, Link(RunKind.ASK, parent)), composed.draft
+
+
+def _refuse(request: HttpRequest, run: Run, text: str, errors: list[str]) -> HttpResponse:
+    context = {"run": run, "branch": branch_of(run), "text": text, "errors": errors}
+    response = render(request, "runs/next_form.html", context, status=422)
+    return reswap(retarget(response, "this"), "outerHTML")
+
+
+def follow_up(request: HttpRequest, run: Run, document: dict[str, Any]) -> Composed:
+    """A request that follows on `run`, to its agent, and what is wrong with it."""
+    composed = Composed()
+    turn = turn_of(run)
+
+    def refuse(message: str) -> Composed:
+        composed.problems.append(RequestProblem("", message, "error"))
+        return composed
+
+    if turn.agent is None:
+        return refuse("The agent of this run was deleted, so there is nobody to send it to.")
+    try:
+        headers = _headers(request, turn)
+    except ValidationError as error:
+        return refuse(f"In the composer's headers: {error.messages[0]}")
+    composed.draft = Draft(turn.agent, document, headers, turn.version)
+    composed.problems = registry.check(composed.draft.target, document)
+    return composed
+
+
+def _headers(request: HttpRequest, turn: Run) -> list[tuple[str, str]]:
+    """The request's own headers: the composer's if it is for the same agent, else the turn's.
+
+    Credentials are not kept with a turn, so those only the composer may still hold.
+    """
+    form = request.POST
+    if turn.agent and form.get("agent") == turn.agent.slug and "headers" in form:
+        return read_headers(form["headers"])
+    return [(name, value) for name, value in turn.headers if not is_credential(name)]
