@@ -1,5 +1,7 @@
 """Frames to one time axis: phases as bars, arrivals as marks, silences as gaps.
 
+Below them the runs that came of this one, each a bar on a lane: checks, cancellations, actions.
+
 Positions are percentages of the drawing's width, so that the page needs no script and no
 inline style to place them.
 """
@@ -21,6 +23,10 @@ WIDTH = 100
 _PLACES = 250
 #: A silence is worth a label if it takes this share of the whole, and this many µs.
 _GAP_SHARE, _GAP_US = 0.08, 250_000
+#: Lanes for the runs below, their height in pixels, and the space above them.
+MAX_LANES, LANE, LANES_GAP = 6, 16, 12
+#: Narrower bars would not be seen.
+_NARROWEST = 0.6
 
 _ARRIVALS = BODY_KINDS | {FrameKind.ERROR, FrameKind.END}
 
@@ -60,6 +66,37 @@ class Gap:
     duration: str
 
 
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A run that came of this one: when it began, and how long it took, in µs."""
+
+    label: str
+    state: str
+    word: str
+    start: int
+    #: None while it goes on.
+    end: int | None
+    url: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """A span on the drawing."""
+
+    span: Span
+    x: float
+    width: float
+    #: The lane: bars that overlap do not share one.
+    lane: int
+    at: str
+    duration: str
+
+    @property
+    def y(self) -> int:
+        """Where the lane is, in pixels below the first."""
+        return self.lane * LANE
+
+
 @dataclass(slots=True)
 class Timeline:
     """Everything the drawing needs."""
@@ -71,12 +108,23 @@ class Timeline:
     #: How many arrivals of each kind there were, the legend of the marks.
     counts: list[tuple[str, int]] = field(default_factory=list)
     total: str = ""
+    #: The runs that came of this one, oldest first, and the pixels that their lanes take.
+    bars: list[Bar] = field(default_factory=list)
+    below: int = 0
+    #: How long all of it took, where that is longer than the run.
+    overall: str = ""
 
 
-def timeline_of(readings: Iterable[tuple[Frame, Sequence[Event]]], end_us: int | None) -> Timeline:
-    """The timeline of frames and their events.
+def timeline_of(
+    readings: Iterable[tuple[Frame, Sequence[Event]]],
+    end_us: int | None,
+    spans: Sequence[Span] = (),
+    now_us: int | None = None,
+) -> Timeline:
+    """The timeline of frames and their events, and of the runs that came of them.
 
-    `end_us` is the end of the run, or now while it goes on, in µs since its first call.
+    `end_us` is the end of the run, or now while it goes on, in µs since its first call;
+    `now_us` is where spans end that go on.
     """
     moments: dict[FrameKind, int] = {}
     arrivals: list[Arrival] = []
@@ -90,15 +138,41 @@ def timeline_of(readings: Iterable[tuple[Frame, Sequence[Event]]], end_us: int |
             kind = type(events[0]).__name__ if events else frame.kind.name
             arrivals.append((frame.at_us, frame.seq, kind.lower()))
     total = max(end_us or 0, last_us, 1)
-    scale = WIDTH / total
+    whole = max([total, *(_end(span, now_us or total) for span in spans)])
+    scale = WIDTH / whole
+    bars = _bars(spans, whole, now_us or total)
     return Timeline(
         phases=_phases(moments, total, scale),
         marks=_marks(arrivals, scale),
         gaps=_gaps(arrivals, total, scale),
-        ticks=_ticks(total, scale),
+        ticks=_ticks(whole, scale),
         counts=Counter(kind for _, _, kind in arrivals).most_common(),
         total=milliseconds(total / 1000),
+        bars=bars,
+        below=(max(bar.lane for bar in bars) + 1) * LANE + LANES_GAP if bars else 0,
+        overall=milliseconds(whole / 1000) if whole > total else "",
     )
+
+
+def _end(span: Span, now: int) -> int:
+    return max(0, span.start, now if span.end is None else span.end)
+
+
+def _bars(spans: Sequence[Span], whole: int, now: int) -> list[Bar]:
+    scale = WIDTH / whole
+    #: For each lane, up to where it is taken.
+    taken: list[float] = []
+    bars: list[Bar] = []
+    for span in spans:
+        start, end = max(0, span.start), _end(span, now)
+        width = max(_NARROWEST, (end - start) * scale)
+        x = min(start * scale, WIDTH - width)
+        lane = next((n for n, upto in enumerate(taken) if upto <= x), len(taken))
+        lane = min(lane, MAX_LANES - 1)
+        taken[lane : lane + 1] = [x + width]
+        took, at = milliseconds((end - start) / 1000), milliseconds(start / 1000)
+        bars.append(Bar(span, round(x, 2), round(width, 2), lane, at, took))
+    return bars
 
 
 def _phases(moments: dict[FrameKind, int], total: int, scale: float) -> list[Phase]:

@@ -9,6 +9,7 @@ from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import aget_object_or_404, get_object_or_404, render
+from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from playground.models import Run
@@ -21,6 +22,7 @@ from playground.rendering.fold import Fold, readings, unread
 from playground.rendering.live import WINDOW
 from playground.rendering.pretty import pretty
 from playground.rendering.rows import payload_of, rows_of
+from playground.rendering.spans import since, spans_of
 from playground.rendering.thread import Thread, render_entries
 from playground.rendering.timeline import timeline_of
 from playground.rendering.wire import blocks_of
@@ -115,7 +117,7 @@ def timeline(request: HttpRequest, pk: str) -> HttpResponse:
     end_us = round(elapsed * 1000) if elapsed is not None else None
     # What events mean gives marks their colour; in a flood the marks have no room for it.
     read = readings(run) if run.frames <= READ_FOR_TIMELINE else unread(run)
-    drawing = timeline_of(read, end_us)
+    drawing = timeline_of(read, end_us, spans_of(run), since(run, timezone.now()))
     return render(request, "runs/timeline.html", {"run": run, "timeline": drawing})
 
 

@@ -4,8 +4,10 @@
 // Works on any element with data-patched that comes out of band. Elements with data-kept are
 // left as they are inside; custom elements are, too, unless their attributes have changed.
 
-/** What belongs to the reader of the page and not to the server. */
-const READERS_OWN = new Set(["open", "aria-expanded"]);
+import { highlight } from "../highlight.js";
+
+/** What belongs to the page and its reader, and not to the server. */
+const PAGES_OWN = new Set(["open", "aria-expanded", "data-coloured"]);
 
 document.addEventListener("htmx:oobBeforeSwap", (event) => {
   const { target, fragment } = event.detail;
@@ -14,6 +16,7 @@ document.addEventListener("htmx:oobBeforeSwap", (event) => {
   event.detail.shouldSwap = false;
   const hadFocus = target.contains(document.activeElement);
   patch(target, fresh);
+  highlight(target);
   // A button that has done its work is gone: the focus stays nearby.
   if (hadFocus && !target.contains(document.activeElement)) target.querySelector('[tabindex="-1"]')?.focus();
 });
@@ -41,8 +44,13 @@ function take(nodes, wanted) {
 }
 
 function update(node, wanted) {
-  if (node instanceof Element) patch(node, wanted);
-  else if (node.data !== wanted.data) node.data = wanted.data;
+  if (node instanceof Element) {
+    patch(node, wanted);
+  } else if (node.data !== wanted.data) {
+    // Another node, because colours are ranges in the old one.
+    delete node.parentElement.dataset.coloured;
+    node.replaceWith(wanted);
+  }
 }
 
 /** Whether a node can become another: the same thing, with the same behaviour. */
@@ -65,10 +73,10 @@ function isCustom(element) {
 
 function copyAttributes(old, fresh) {
   for (const name of old.getAttributeNames()) {
-    if (!fresh.hasAttribute(name) && !READERS_OWN.has(name)) old.removeAttribute(name);
+    if (!fresh.hasAttribute(name) && !PAGES_OWN.has(name)) old.removeAttribute(name);
   }
   for (const name of fresh.getAttributeNames()) {
     const value = fresh.getAttribute(name);
-    if (old.getAttribute(name) !== value && !READERS_OWN.has(name)) old.setAttribute(name, value);
+    if (old.getAttribute(name) !== value && !PAGES_OWN.has(name)) old.setAttribute(name, value);
   }
 }

@@ -9,7 +9,8 @@ class RefreshedPart extends HTMLElement {
   connectedCallback() {
     this.abort = new AbortController();
     const { signal } = this.abort;
-    document.addEventListener("run:progress", () => this.refresh(), { signal });
+    this.outdated = true;
+    document.addEventListener("run:progress", () => this.outdate(), { signal });
     this.watcher = new IntersectionObserver((entries) => {
       this.visible = entries.some((entry) => entry.isIntersecting);
       this.refresh();
@@ -23,11 +24,15 @@ class RefreshedPart extends HTMLElement {
     clearTimeout(this.timer);
   }
 
+  /** Every message tells of something new: of the run, or of one that came of it. */
+  outdate() {
+    this.outdated = true;
+    this.refresh();
+  }
+
   async refresh() {
-    const cursor = document.getElementById("run-cursor")?.dataset;
-    const state = `${cursor?.last} ${"final" in (cursor ?? {})}`;
-    if (!this.visible || this.timer || state === this.drawn) return;
-    this.drawn = state;
+    if (!this.visible || this.timer || !this.outdated) return;
+    this.outdated = false;
     this.timer = -1;
     const began = performance.now();
     await window.htmx.ajax("GET", this.dataset.url, { target: this, swap: "innerHTML" });
