@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import re
 import signal
 import subprocess
@@ -27,12 +28,16 @@ class Page:
 
     def send(self, scenario: str) -> str:
         """Send a request to a scenario of the demo; the address of its run."""
+        return self.ask(scenario, f"/demo/scenarios/{scenario}", "soup")
+
+    def ask(self, name: str, path: str, text: str) -> str:
+        """Send a question to an agent at a path of this server; the address of its run."""
         base = str(self.http.base_url).rstrip("/")
-        fields = {"name": scenario, "url": f"{base}/demo/scenarios/{scenario}", "version": "0.55",
+        fields = {"name": name, "url": base + path, "version": "0.55",
                   "auth": "none", "headers": "[]"}  # fmt: skip
         assert self.http.post("/agents/", data=fields).status_code == 302
-        document = '{"query": {"text": "soup"}}'
-        sent = self.http.post("/runs/", data={"agent": scenario, "document": document})
+        document = json.dumps({"query": {"text": text}})
+        sent = self.http.post("/runs/", data={"agent": name, "document": document})
         assert sent.status_code == 302, sent.text
         return sent.headers["Location"]
 
@@ -40,6 +45,13 @@ class Page:
         found = re.search(r'data-stat="results">(\d+)<', self.http.get(url).text)
         assert found
         return int(found[1])
+
+    def promise(self, url: str) -> str:
+        """How it stands with the promise of a run."""
+        page = read(self.http.get(url).text)
+        found = [e.attributes.get("data-status") for e in page.elements
+                 if "tracker" in (e.attributes.get("class") or "").split()]  # fmt: skip
+        return str(found[0]) if found else ""
 
     def badge(self, url: str) -> str:
         (badge,) = [
@@ -97,6 +109,23 @@ def test_a_server_that_is_killed_in_mid_stream(tmp_path: Path) -> None:
         assert len(cards) == again.results(url)
         wire = again.http.get(f"{url}wire.txt").text
         assert wire.count("event: result\n") == again.results(url)
+
+
+def test_a_promise_is_followed_after_the_server_was_killed(tmp_path: Path) -> None:
+    with PlaygroundServer(tmp_path) as server:
+        page = Page(server)
+        streaming = page.send("endless")
+        promised = page.ask("planner", "/demo/ask?pace=0.5", "a weekly meal plan for two")
+        until(lambda: page.promise(promised) == "following")
+        until(lambda: page.results(streaming) >= 2)
+        server.stop(signal.SIGKILL)
+        server.start()
+
+        again = Page(server)
+        assert again.badge(streaming) == "interrupted"
+        assert again.badge(promised) == "completed"
+        until(lambda: again.promise(promised) == "answered")
+        assert "Monday" in again.http.get(promised).text
 
 
 def test_a_run_of_the_command_line_is_visible_and_outlives_a_restart(tmp_path: Path) -> None:
