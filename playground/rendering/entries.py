@@ -19,7 +19,10 @@ from playground.rendering.grounding import grounding_of
 from playground.rendering.links import safe_url
 from playground.rendering.nested import nested_of
 from playground.rendering.tables import table_of
-from playground.rendering.words import words
+from playground.rendering.words import brief, words
+
+#: Facts of a format that are shown.
+MAX_FORMAT_FACTS = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +72,8 @@ def _format(event: Any) -> dict[str, Any]:
     facts = format_facts(event.meta)
     named = facts.pop("response_format", None)
     is_app = named == "chatgpt_app" or any(name.startswith("openai/") for name in facts)
-    shown = [(name[:80], words(value, 2_000)) for name, value in list(facts.items())[:20]]
+    members = list(facts.items())[:MAX_FORMAT_FACTS]
+    shown = [(name[:80], words(value, 2_000), isinstance(value, str)) for name, value in members]
     return {"format": words(named, 80), "facts": shown, "is_app": is_app}
 
 
@@ -101,7 +105,7 @@ def _redirect(event: Any) -> dict[str, Any]:
 
 def _unknown(event: Any) -> dict[str, Any]:
     """A first look at what it is; the JSON below it has all of it."""
-    return {"glance": words(event.data, 300)}
+    return {"glance": brief(event.data, 300)}
 
 
 def _plain(_: Any) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from playground.rendering.words import MAX_LIST, words
 
 #: Links and facts that a card shows; the raw JSON has the others.
 MAX_LINKS, MAX_FACTS = 12, 12
+_RATED = ("ratingValue:", "bestRating:", "worstRating:")
 _ADDRESSES = ("url", "@id", "uri", "link", "href", "source_url")
 
 
@@ -63,10 +64,21 @@ def _take(found: Grounding, name: str, value: Any) -> None:
         if source:
             found.sources.append(source)
             rest += list(_beside(part))
-        elif text := words(part, 160):
+        elif text := _said(part):
             rest.append(text)
     if rest:
-        found.facts.append((name.replace("_", " "), words(rest, 300)))
+        found.facts.append((name.replace("_", " "), words("; ".join(rest), 300)))
+
+
+def _said(value: Any) -> str:
+    """A value that has no link, as words: a rating as one says it, members one by one."""
+    if not isinstance(value, Mapping) or isinstance(value.get("name"), str):
+        return words(value, 160)
+    rating = words(value.get("ratingValue"), 20)
+    if rating and (best := words(value.get("bestRating"), 20)):
+        rating = f"{rating} of {best}"
+    others = [text for text in _beside(value) if not text.startswith(_RATED)]
+    return "; ".join([rating, *others] if rating else list(_beside(value)))
 
 
 def _source(value: Any) -> Source | None:

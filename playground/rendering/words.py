@@ -36,8 +36,19 @@ def words(value: Any, limit: int = MAX_TEXT) -> str:
         case {"text": str() as inner} | {"@value": str() as inner}:
             text = inner
         case _:
-            # Piece by piece: of a megabyte only what is shown is written out.
-            text = "".join(_upto(limit, _ENCODER.iterencode(value)))
+            return brief(value, limit)
+    return _cut(text, limit)
+
+
+def brief(value: Any, limit: int = MAX_TEXT) -> str:
+    """The beginning of a value as JSON; a string as it is."""
+    if isinstance(value, str):
+        return _cut(value, limit)
+    # Piece by piece: of a megabyte only what is shown is written out.
+    return _cut("".join(_upto(limit, _ENCODER.iterencode(value))), limit)
+
+
+def _cut(text: str, limit: int) -> str:
     text = text.strip()
     return text if len(text) <= limit else text[: limit - 1] + "…"
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 
-from playground.rendering.cards import Card, card_of, duration, type_of, words
+from playground.rendering.cards import Card, card_of, type_of
+from playground.rendering.grounding import grounding_of
+from playground.rendering.nested import MAX_ALL, Group, nested_of
+from playground.rendering.words import brief, duration, words
 
 RECIPE = {
     "@type": "Recipe",
@@ -211,3 +215,187 @@ def test_a_namespace_is_left_out_of_the_type() -> None:
     assert type_of({"@type": "http://schema.org#Thing"}) == "Thing"
     assert type_of({"@type": "a/b:c"}) == "c"
     assert type_of({}) == ""
+
+
+@pytest.mark.parametrize(
+    ("types", "kind", "others", "family"),
+    [
+        (["Thing", "Recipe"], "Recipe", ("Thing",), "recipe"),
+        (["https://schema.org/NewThing", "schema:Movie"], "Movie", ("NewThing",), "movie"),
+        (["A", "B", "A"], "A", ("B",), "thing"),
+        ("recipe", "recipe", (), "recipe"),
+        ("HTTPS://SCHEMA.ORG/PRODUCT", "PRODUCT", (), "product"),
+        ([None, 3, {}, ""], "untyped", (), "thing"),
+    ],
+)
+def test_all_types_are_shown_and_the_first_known_one_decides(
+    types: Any, kind: str, others: tuple[str, ...], family: str
+) -> None:
+    card = card_of({"@type": types})
+    assert (card.kind, card.types, card.family) == (kind, others, family)
+
+
+@pytest.mark.parametrize(
+    ("context", "said"),
+    [
+        ("https://schema.org", "https://schema.org"),
+        (["https://schema.org", {"x": "y"}], 'https://schema.org, {"x": "y"}'),
+        ({"diet": "https://d.example"}, '{"diet": "https://d.example"}'),
+        (None, ""),
+    ],
+)
+def test_the_context_of_an_item(context: Any, said: str) -> None:
+    assert card_of({"@context": context}).context == said
+
+
+def test_what_is_nested_is_no_fact() -> None:
+    item = {
+        "@type": "Trip",
+        "author": {"@type": "Person", "name": "Ann"},
+        "stop": {"@type": "Place", "name": "Oslo", "latitude": 59.9, "longitude": 10.7},
+        "aggregateRating": {"@type": "AggregateRating", "ratingValue": 4, "ratingCount": 2},
+    }
+    assert card_of(item).facts == [("author", "Ann"), ("Rating", "4 (2)")]
+    (group,) = nested_of(item)
+    assert (group.label, group.total) == ("stop", 1)
+    assert dict(group.items[0].card.facts) == {"latitude": "59.9", "longitude": "10.7"}
+
+
+def labels(groups: list[Group]) -> dict[str, list[str]]:
+    return {group.label: [item.card.title for item in group.items] for group in groups}
+
+
+class TestNested:
+    def test_parts_offers_and_lists(self) -> None:
+        item = {
+            "@type": "ItemList",
+            "itemListElement": [
+                {"@type": "ListItem", "position": 1, "item": {"@type": "Recipe", "name": "Soup"}},
+                {"name": "Bread"},
+                "Butter",
+            ],
+            "hasPart": {"headline": "Part"},
+            "offers": [{"name": "One", "price": 1}],
+            "keywords": ["a", "b"],
+        }
+        assert labels(nested_of(item)) == {
+            "itemListElement": ["Soup", "Bread", "Butter"],
+            "hasPart": ["Part"],
+            "offers": ["One"],
+        }
+
+    def test_what_a_card_says_is_not_said_twice(self) -> None:
+        offer = {"@type": "Offer", "price": 9}
+        assert nested_of({"@type": "Product", "offers": offer}) == []
+        (group,) = nested_of({"@type": "Product", "offers": [offer, offer]})
+        assert (group.label, group.total) == ("offers", 2)
+        assert nested_of(RECIPE) == []
+        assert nested_of({"@type": "HowTo", "itemListElement": [{"text": "Stir"}]}) == []
+        assert nested_of({"@type": "X", "grounding": {"@type": "Y", "a": 1, "b": 2, "c": 3}}) == []
+
+    def test_three_levels_and_no_more(self) -> None:
+        item: Any = {"name": "deepest"}
+        for depth in range(50):
+            item = {"name": f"level {depth}", "hasPart": [item]}
+        groups, depth = nested_of(item), 0
+        while groups:
+            groups, depth = groups[0].items[0].groups, depth + 1
+        assert depth == 3
+
+    def test_in_a_wrapped_schema_object(self) -> None:
+        item = {"name": "A", "schema_object": {"hasPart": [{"name": "B"}]}}
+        assert labels(nested_of(item)) == {"hasPart": ["B"]}
+
+    def test_a_flood_of_parts_is_bounded(self) -> None:
+        part = {"@type": "Recipe", "name": "P"}
+        item = {f"k{n}": [{"hasPart": [part] * 50, "@type": "T", "n": n}] * 50 for n in range(50)}
+        groups = nested_of(item)
+        assert all(len(group.items) <= 12 for group in groups)
+        assert groups[0].total == 50
+
+        def count(found: list[Group]) -> int:
+            return sum(1 + count(item.groups) for group in found for item in group.items)
+
+        assert count(groups) == MAX_ALL
+
+    @pytest.mark.parametrize("value", [None, 3, "text", [], {}, [[]], [None], {"@type": 7}])
+    def test_anything_else_holds_nothing(self, value: Any) -> None:
+        assert nested_of(value) == []
+        names = ("itemListElement", "hasPart", "offers", "other")
+        found = nested_of(dict.fromkeys(names, value))
+        assert all(group.total for group in found)
+
+
+class TestGrounding:
+    """Section 4.1.1: what grounding is for, and nothing about what is in it."""
+
+    @pytest.mark.parametrize(
+        ("grounding", "sources", "facts"),
+        [
+            ({"source_urls": ["https://a.example/x/", "https://www.b.example"]},
+             ["a.example/x", "b.example"], []),
+            ({"url": "https://a.example", "source": "https://a.example"}, ["a.example"], []),
+            ({"citations": [{"title": "T", "url": "https://a.example", "quote": "so"}, "Paper"]},
+             ["T"], [("citations", "quote: so; Paper")]),
+            ({"schema_objects": [{"@type": "Recipe", "@id": "https://a.example/1", "name": "N"}]},
+             ["N"], []),
+            ({"source": "user-submitted", "author": "Chef Maria"}, [],
+             [("source", "user-submitted"), ("author", "Chef Maria")]),
+            ({"rating": {"@type": "Rating", "ratingValue": 4, "bestRating": 5}}, [],
+             [("rating", "4 of 5")]),
+            ({"confidence": 0.9, "verified": True}, [],
+             [("confidence", "0.9"), ("verified", "yes")]),
+            ({"source_urls": ["javascript:alert(1)"]}, [],
+             [("source urls", "javascript:alert(1)")]),
+            ({"span": {"from": 1, "to": 5}}, [], [("span", "from: 1; to: 5")]),
+            (["https://a.example", "elsewhere"], ["a.example"], [("source", "elsewhere")]),
+            ("https://a.example", ["a.example"], []),
+            ("the archive", [], [("source", "the archive")]),
+            (7, [], [("source", "7")]),
+            ({"@context": "https://schema.org", "empty": [], "none": None}, [], []),
+            (None, [], []),
+        ],
+    )  # fmt: skip
+    def test_links_and_facts(
+        self, grounding: Any, sources: list[str], facts: list[tuple[str, str]]
+    ) -> None:
+        found = grounding_of({"name": "N", "grounding": grounding})
+        assert [source.label for source in found.sources] == sources
+        assert found.facts == facts
+        assert bool(found) is bool(sources or facts)
+
+    def test_says_what_kind_a_source_is(self) -> None:
+        (source,) = grounding_of(
+            {"grounding": {"a": {"@type": "Book", "url": "https://b.example"}}}
+        ).sources
+        assert (source.url, source.kind) == ("https://b.example", "Book")
+
+    @pytest.mark.parametrize("item", [None, 3, "text", [], {}])
+    def test_of_what_has_none(self, item: Any) -> None:
+        assert not grounding_of(item)
+
+    def test_a_flood_is_bounded(self) -> None:
+        urls = [f"https://a.example/{'x' * 500}{n}" for n in range(1000)]
+        found = grounding_of(
+            {"grounding": {"urls": urls} | {f"k{n}": "v" * 9999 for n in range(99)}}
+        )
+        assert (len(found.sources), len(found.facts)) == (12, 12)
+        assert all(len(source.label) <= 60 for source in found.sources)
+        assert all(len(value) <= 300 for _, value in found.facts)
+
+
+def test_a_megabyte_is_not_written_out_to_be_cut(monkeypatch: pytest.MonkeyPatch) -> None:
+    deep = {"a": [{"b": n} for n in range(200_000)]}
+    encode = json.JSONEncoder.iterencode
+    pieces = []
+
+    def counting(self: json.JSONEncoder, value: Any, _one_shot: bool = False) -> Any:
+        for piece in encode(self, value, _one_shot):
+            pieces.append(piece)
+            yield piece
+
+    monkeypatch.setattr(json.JSONEncoder, "iterencode", counting)
+    assert len(words(deep, 100)) == 100
+    assert 0 < len(pieces) < 200
+    assert brief([1, {"a": None}]) == '[1, {"a": null}]'
+    assert brief("  as it is ") == "as it is"

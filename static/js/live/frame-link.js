@@ -2,6 +2,9 @@
 // Wire tab. A frame that is not on the page yet is fetched by its number, so that a link into a
 // flood does not load the flood.
 
+/** How long the first page of a list is waited for; without it the frame is fetched by itself. */
+const PATIENCE_MS = 2000;
+
 document.addEventListener("click", (event) => {
   const link = event.target.closest(".frame-link");
   if (link) open(link.closest("#response"), link.dataset.in, Number(link.dataset.frame));
@@ -9,32 +12,45 @@ document.addEventListener("click", (event) => {
 
 async function open(response, where, seq) {
   response.querySelector("tab-set").show(`tab-${where}`, { focus: true });
-  await { events: showEvent, wire: showBlock }[where](response.dataset.run, seq);
+  const items = document.querySelector(`#tab-${where} [data-items]`);
+  if (!items.firstElementChild) await filled(items);
+  const shown = items.querySelector(`:scope > [data-seq="${seq}"]`);
+  await { events: showEvent, wire: showBlock }[where](response.dataset.run, seq, shown);
 }
 
-/** The detail beside the list says all; the row is marked where it is there. */
-async function showEvent(run, seq) {
-  for (const row of document.querySelectorAll(".event-open[aria-current]"))
-    row.removeAttribute("aria-current");
-  const row = document.querySelector(`#event-rows > [data-seq="${seq}"] .event-open`);
-  row?.setAttribute("aria-current", "true");
-  row?.scrollIntoView({ block: "center" });
-  await window.htmx.ajax("GET", `/runs/${run}/events/${seq}/`, {
-    target: "#event-detail",
-    swap: "innerHTML",
+/** Resolves when a list has got its first items, or after a while. */
+function filled(items) {
+  return new Promise((resolve) => {
+    const done = () => {
+      observer.disconnect();
+      clearTimeout(timer);
+      resolve();
+    };
+    const observer = new MutationObserver(done);
+    observer.observe(items, { childList: true });
+    const timer = setTimeout(done, PATIENCE_MS);
   });
 }
 
-async function showBlock(run, seq) {
+/** The detail beside the list says all; the row is marked where it is there. */
+async function showEvent(run, seq, row) {
+  for (const marked of document.querySelectorAll(".event-open[aria-current]"))
+    marked.removeAttribute("aria-current");
+  row?.querySelector(".event-open").setAttribute("aria-current", "true");
+  row?.scrollIntoView({ block: "start" });
+  const url = `/runs/${run}/events/${seq}/`;
+  await window.htmx.ajax("GET", url, { target: "#event-detail", swap: "innerHTML" });
+}
+
+async function showBlock(run, seq, shown) {
   const jump = document.getElementById("wire-jump");
   jump.replaceChildren();
-  let block = document.querySelector(`#wire-blocks > [data-seq="${seq}"]`);
-  if (!block) {
+  for (const marked of document.querySelectorAll(".wire-block[data-found]")) delete marked.dataset.found;
+  if (!shown) {
     const url = `/runs/${run}/wire/?offset=${seq - 1}&count=1`;
     await window.htmx.ajax("GET", url, { target: jump, swap: "innerHTML" });
-    block = jump.firstElementChild;
   }
-  for (const marked of document.querySelectorAll(".wire-block[data-found]")) delete marked.dataset.found;
+  const block = shown ?? jump.firstElementChild;
   if (!block) return;
   block.dataset.found = "";
   block.scrollIntoView({ block: "start" });
