@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from playground.demo.asking import Ask
+from playground.demo.asking import MAX_TEXT, Ask
 from playground.demo.failures import invalid_parameter
 from playground.demo.questions import IDS, IN_WORDS, Elicitation, Question, labels
 
@@ -41,7 +41,7 @@ def gather(ask: Ask) -> Ask:
     answers |= {name: value for name, value in ask.filters.items() if name in IDS}
     answers = {name: value for name, value in answers.items() if value not in (None, "")}
     if isinstance(words := answers.get(IN_WORDS), str):
-        text = f"{text}. {words}"
+        text = f"{text}. {words}"[:MAX_TEXT]
     filters = {name: value for name, value in ask.filters.items() if name not in IDS}
     return replace(ask, text=text, filters=filters, answers=answers)
 

@@ -23,7 +23,8 @@ def complete(ask: Ask) -> Ask:
     A follow-up is added to the last question that stands on its own, and to the follow-ups
     since. Any other request comes back as it is.
     """
-    earlier = strings(ask.context.get("prev"))[-_LOOKED_BACK:]
+    asked = strings(ask.context.get("prev"))[-_LOOKED_BACK:]
+    earlier = [question[:MAX_TEXT] for question in asked]
     if not earlier or not _is_follow_up(ask.text):
         return ask
     chain = [ask.text]

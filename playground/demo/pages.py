@@ -16,6 +16,8 @@ def context(origin: str) -> dict[str, Any]:
     return {
         "ask_url": origin + reverse("demo-ask"),
         "await_url": origin + reverse("demo-await"),
+        "cart_url": origin + reverse("demo-cart"),
+        "cookbook_url": origin + reverse("demo-cookbook"),
         "groups": GROUPS,
         "codes": CODES.items(),
         "chapters": [

@@ -5,7 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from playground.demo import answering, eliciting, following, questions
+from playground.demo.asking import MAX_TEXT
+from playground.demo.asking import Ask as AskRecord
+from playground.demo.failures import FailureError
 from tests.demo.conftest import Ask, Reply, check
 
 RECIPES = {"itemType": "Recipe", "num_results": 100}
@@ -338,3 +344,45 @@ class TestFollowUps:
     async def test_a_vague_wish_made_lighter_is_no_longer_vague(self, ask: Ask) -> None:
         reply = await ask("something lighter", context={"prev": ["I need something for dinner"]})
         assert reply.names
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=20),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.sampled_from(sorted(questions.IDS)) | st.text(max_size=5), inner)
+    ),
+    max_leaves=8,
+)
+OBJECTS = st.dictionaries(
+    st.sampled_from([*sorted(questions.IDS), "prev", "answers"]) | st.text(max_size=5), JSON
+)
+SAID = st.lists(
+    st.sampled_from([*questions.labels(), "guests: ", "cake=", "menu", "pasta", "dinner party"])
+    | st.text(max_size=10)
+).map(" ".join)
+
+
+@given(SAID, OBJECTS, OBJECTS, OBJECTS, st.sampled_from(["0.54", "0.55"]))
+def test_whatever_comes_is_examined(
+    text: str,
+    filters: dict[str, Any],
+    context: dict[str, Any],
+    pending: dict[str, Any],
+    version: str,
+) -> None:
+    """Answers are checked or refused: nothing that can be sent is a bug."""
+    ask = AskRecord(version, text, filters, context, {}, pending=pending)
+    gathered = following.complete(answering.gather(ask))
+    assert not set(gathered.filters) & questions.IDS
+    assert set(gathered.answers) <= questions.IDS
+    assert len(gathered.text) <= max(MAX_TEXT, len(text))
+    refused: list[FailureError] = []
+    try:
+        eliciting.examine(gathered)
+    except FailureError as failure:
+        refused.append(failure)
+    for failure in refused:
+        assert failure.code == "INVALID_PARAMETER"
+        assert failure.details
+        assert failure.details["parameter"] in questions.IDS

@@ -1,4 +1,4 @@
-"""Scripted agents that misbehave on purpose, each at its own address.
+"""Scripted agents, most of which misbehave on purpose, each at its own address.
 
 One table: the addresses, the demo page and the tests are all made from it. A scenario reads
 nothing from the database and ends as soon as its client goes away.
