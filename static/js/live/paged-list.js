@@ -67,9 +67,9 @@ class PagedList extends HTMLElement {
     const missing = this.exhausted ? 0 : Math.max(0, this.total - this.shown);
     this.button.hidden = missing === 0;
     if (missing) this.button.textContent = `${missing.toLocaleString("en")} more`;
-    // What was there at the first look, and what fits without scrolling, is no news.
-    const { scrollHeight, clientHeight } = this.scroller;
-    if (this.seen === undefined || scrollHeight <= clientHeight) this.seen = this.total;
+    // What was there at the first look, and what begins in view, is no news.
+    if (this.seen === undefined) this.seen = this.total;
+    this.seen = Math.max(this.seen, this.begunInView());
     if (this.following) this.toEnd();
     else this.showPill(this.total - this.seen);
     if (missing && (this.visible || (!this.shown && !("push" in this.dataset)))) this.fetchMore();
@@ -112,6 +112,19 @@ class PagedList extends HTMLElement {
       this.seen = this.total;
       this.showPill(0);
     }
+  }
+
+  /** How many items begin above the lower edge. They stand in order, so halving finds it. */
+  begunInView() {
+    const { children } = this.items;
+    const edge = this.scroller.getBoundingClientRect().bottom;
+    let low = 0;
+    for (let high = children.length; low < high; ) {
+      const middle = (low + high) >> 1;
+      if (children[middle].getBoundingClientRect().top < edge) low = middle + 1;
+      else high = middle;
+    }
+    return low;
   }
 
   /** Go to the end and stay there. */
