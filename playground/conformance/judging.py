@@ -88,8 +88,7 @@ def _problems(rule: Rule, transcript: Transcript, claims: _Claims) -> Iterator[P
         if isinstance(problem, Violation):
             if rule.leftovers and claims.has(problem.seq, problem.pointer):
                 continue
-            if not rule.leftovers:
-                claims.add(problem.seq, problem.pointer)
+            claims.add(problem.seq, problem.pointer)
         yield problem
 
 

@@ -1,6 +1,6 @@
 """The JSON Schemas as rules use them: compiled once, asked as little as possible.
 
-jsonschema takes some tenths of a millisecond for an item; ten thousand items would take
+jsonschema takes some tenths of a millisecond for a value; ten thousand actions would take
 seconds. Most schemas look at a few members only, so values are sorted by what the schema can
 see of them and one of each sort is validated for all.
 """
@@ -110,9 +110,6 @@ class Sieve:
         if len(self._found) >= MAX_SORTS:
             self.overflowed = True
             return []
-        if self._name == "item" and type(value) is dict:
-            # Actions are judged one by one.
-            value = without_lists(value, "actions")
         found = self._found[sight] = deviations(self._version, self._name, value)
         return found
 
@@ -151,8 +148,6 @@ def _sight_of(name: str) -> Sight:
     if name == "response-meta":
         words = (*RESPONSE_TYPES, *(kind.capitalize() for kind in RESPONSE_TYPES))
         return _by_types(*_META, words={"response_type": words})
-    if name == "item":
-        return _by_types("@type", "grounding", "actions")
     if name == "action":
         return _by_types(*_ACTION, words={"protocol": ("HTTP", "MCP", "A2A")})
     if name == "event-content":

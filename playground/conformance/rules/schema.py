@@ -41,19 +41,6 @@ def schema_metadata(t: Transcript) -> Iterator[Problem]:
 
 
 @rule(
-    "schema-item",
-    "Result items are what their JSON Schema says.",
-    v55=must("4.1.1"),
-    v54=must("4.1.1"),
-    when=lambda t: t.spoke and bool(t.items),
-    leftovers=True,
-)
-def schema_item(t: Transcript) -> Iterator[Problem]:
-    """Without their actions, which are judged one by one."""
-    yield from _sifted(t.version, "item", t.items)
-
-
-@rule(
     "schema-action",
     "Actions are what their JSON Schema says.",
     v55=must("5"),
@@ -129,4 +116,4 @@ def _shortened(payload: dict[str, Any]) -> tuple[dict[str, Any], bool]:
     return short, cut
 
 
-RULES = (schema_metadata, schema_reply, schema_item, schema_action, schema_event)
+RULES = (schema_metadata, schema_reply, schema_action, schema_event)

@@ -1,0 +1,167 @@
+"""How the tests of this package write a reply down, and have it judged."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from playground.conformance import Report, Verdict, judge
+from playground.protocols import sse
+from playground.protocols.frames import Frame, FrameKind
+
+JSON, SSE = "application/json", "text/event-stream"
+#: Stands in replies for the version that they are judged as.
+VERSION = "@version"
+
+
+@dataclass(frozen=True)
+class Reply:
+    """A reply as frames, and what belongs to it. The head is frame 1, what follows is next."""
+
+    frames: tuple[Frame, ...]
+    request: Any = field(default_factory=dict)
+    operation: str = "ask"
+    state: str = "completed"
+    earlier: Sequence[float] = ()
+
+    def asked(self, **request: Any) -> Reply:
+        return replace(self, request=request)
+
+    def awaited(self, action: str, token: str = "p") -> Reply:
+        request = {"promise_token": token, "action": action}
+        return replace(self, operation="await", request=request)
+
+    def after(self, *progress: float) -> Reply:
+        return replace(self, earlier=progress)
+
+    def broken_off(self, state: str = "truncated") -> Reply:
+        """The same without its end."""
+        return replace(self, frames=self.frames[:-1], state=state)
+
+    def judged(self, version: str = "0.55") -> Report:
+        frames = [
+            replace(frame, data=frame.data.replace(VERSION.encode(), version.encode()))
+            for frame in self.frames
+        ]
+        return judge(
+            frames,
+            self.request,
+            version,
+            operation=self.operation,
+            state=self.state,
+            earlier_progress=self.earlier,
+        )
+
+
+def head(status: int, media_type: str | None, extra: str = "") -> bytes:
+    kind = f"Content-Type: {media_type}\r\n" if media_type else ""
+    return f"HTTP/1.1 {status} Whatever\r\n{kind}{extra}\r\n".encode()
+
+
+def numbered(pairs: Iterable[tuple[FrameKind, bytes]]) -> tuple[Frame, ...]:
+    return tuple(Frame(at, at * 1000, kind, data) for at, (kind, data) in enumerate(pairs, 1))
+
+
+def document(
+    value: Any, status: int = 200, media_type: str | None = JSON, extra: str = ""
+) -> Reply:
+    """A whole reply: head 1, body 2, end 3. Findings about its JSON stand at 3."""
+    body = value if isinstance(value, bytes) else json.dumps(value).encode()
+    pairs = [(FrameKind.HEAD, head(status, media_type, extra)), (FrameKind.BODY, body)]
+    return Reply(numbered([*pairs, (FrameKind.END, b"")]))
+
+
+def stream(
+    *blocks: bytes, status: int = 200, media_type: str | None = SSE, extra: str = ""
+) -> Reply:
+    """A stream: head 1, then a frame for each block, then the end."""
+    pairs = [(FrameKind.HEAD, head(status, media_type, extra))]
+    splitter = sse.Splitter(1 << 20)
+    pairs += [
+        (FrameKind.COMMENT if block.is_comment else FrameKind.EVENT, block.data)
+        for block in splitter.feed(b"".join(blocks))
+    ]
+    if rest := splitter.flush():
+        pairs.append((FrameKind.TAIL, rest))
+    return Reply(numbered([*pairs, (FrameKind.END, b"")]))
+
+
+def event(name: str | None, payload: Any) -> bytes:
+    data = payload if isinstance(payload, str) else json.dumps(payload)
+    return (f"event: {name}\n" if name else "").encode() + f"data: {data}\n\n".encode()
+
+
+# What replies are made of
+
+
+def meta(kind: str = "answer", **more: Any) -> dict[str, Any]:
+    return {"_meta": {"response_type": kind, "version": VERSION, **more}}
+
+
+def answer(*items: Any, **more: Any) -> Reply:
+    return document({**meta(**more), "results": list(items)})
+
+
+def app(**more: Any) -> dict[str, Any]:
+    text = [{"type": "text", "text": "Eggs."}]
+    return {**meta(), "content": text, "structuredData": [ITEM], **more}
+
+
+def elicitation(value: Any) -> Reply:
+    return document({**meta("elicitation"), "elicitation": value})
+
+
+def question(**more: Any) -> dict[str, Any]:
+    return {"id": "q", "text": "Which?", "type": "multi_select", "options": ["a", "b"], **more}
+
+
+def asking(*questions: Any) -> Reply:
+    return elicitation({"text": "Tell me:", "questions": list(questions)})
+
+
+def promise(value: Any) -> Reply:
+    return document({**meta("promise"), "promise": value}, 202)
+
+
+def failure(value: Any, status: int = 200, extra: str = "") -> Reply:
+    return document({**meta("failure"), "error": value}, status, extra=extra)
+
+
+def acting(*actions: Any) -> Reply:
+    return answer({"@type": "Recipe", "actions": list(actions)})
+
+
+ITEM = {"@type": "Recipe", "name": "Eggs"}
+SUMMARY = {"@type": "SearchSummary", "text": "Eggs, all of them."}
+ACTION = {
+    "name": "save",
+    "description": "Save it",
+    "protocol": "HTTP",
+    "method": "POST",
+    "endpoint": "https://example.com/save",
+}
+START = event("start", meta(streaming=True))
+COMPLETE = event("complete", meta())
+
+
+def result(index: Any, item: Any = ITEM) -> bytes:
+    return event("result", {"index": index, "item": item})
+
+
+def without(value: dict[str, Any], *names: str) -> dict[str, Any]:
+    return {name: inner for name, inner in value.items() if name not in names}
+
+
+def verdict(report: Report, rule: str) -> Verdict:
+    return report.verdicts[rule]
+
+
+def places(report: Report, rule: str) -> list[tuple[int | None, str]]:
+    """Where a rule failed."""
+    return [
+        (finding.seq, finding.pointer)
+        for finding in report.findings
+        if finding.rule == rule and finding.verdict is Verdict.FAIL
+    ]

@@ -1,0 +1,34 @@
+"""One row of the table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tests.conformance.scripts import Reply
+
+#: A frame and a JSON pointer into it.
+Where = tuple[int | None, str]
+
+
+@dataclass(frozen=True)
+class Case:
+    rule: str
+    #: Keeps the rule, in every version that knows it (or in `versions`).
+    good: Reply
+    #: Break the rule, each at these places.
+    bad: tuple[tuple[Reply, tuple[Where, ...]], ...]
+    versions: tuple[str, ...] = ("0.54", "0.55")
+
+
+def case(
+    rule: str,
+    good: Reply,
+    *bad: tuple[Reply, tuple[Where, ...]],
+    versions: tuple[str, ...] = ("0.54", "0.55"),
+) -> Case:
+    return Case(rule, good, bad, versions)
+
+
+def at(*pointers: str, seq: int | None = 3) -> tuple[Where, ...]:
+    """Places in the JSON of one frame: of a whole reply unless another is named."""
+    return tuple((seq, pointer) for pointer in pointers)
