@@ -27,6 +27,8 @@ _LABEL = re.compile(
     ),
     re.I,
 )
+#: What stands between the parts of an answer that names several.
+_LISTED = re.compile(r"\s*(?:,\s*and\b|,|;|\band\b)\s*", re.I)
 _YES = frozenset({"yes", "true", "y", "1"})
 _NO = frozenset({"no", "false", "n", "0"})
 
@@ -111,7 +113,9 @@ def _one(question: Question, value: Any) -> str:
 def _several(question: Question, value: Any) -> list[str]:
     values = value if isinstance(value, list) else [value]
     parts = [
-        part for each in values for part in (each.split(",") if isinstance(each, str) else [each])
+        part
+        for each in values
+        for part in (_LISTED.split(each.strip()) if isinstance(each, str) else [each])
     ]
     if not parts:
         raise _refuse(question, value, "at least one of the options")

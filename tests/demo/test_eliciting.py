@@ -174,7 +174,7 @@ class TestAnswersHoweverTheyCome:
         reply = await ask(
             "plan a dinner party. Which courses shall there be? starter, dessert."
             " Will there be children at the table? yes."
-            " Do you have any dietary restrictions? vegetarian, gluten-free."
+            " Do you have any dietary restrictions? vegetarian and gluten-free."
         )
         summary, *courses = reply.document["results"]
         assert "children" in summary["text"]
