@@ -2,16 +2,60 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from django.forms import ValidationError
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, render
+from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods
 
+from playground.forms import read_value
 from playground.models import Run
+from playground.models.conversations import turn_of
+from playground.rendering.ledger import Ledger
 from playground.rendering.turns import branch_of
+
+#: The user's word on the session context, by the name of the button (see `Run.echo`).
+CHOICES: dict[str, dict[str, Any]] = {
+    "latest": {"mode": "latest"},
+    "off": {"mode": "off"},
+    "clear": {"mode": "edited", "value": None},
+}
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def session(request: HttpRequest, pk: str) -> HttpResponse:
-    """GET shows the ledger; POST decides what the next request echoes."""
+    """GET shows the ledger; POST decides what the request after this turn echoes."""
     run = get_object_or_404(Run.objects.owned_by(request.user), pk=pk)
-    return render(request, "runs/session.html", {"run": run, "branch": branch_of(run)})
+    if request.method != "POST":
+        return _show(request, run)
+    text = request.POST.get("value", "")
+    try:
+        echo = _read(request.POST.get("echo", ""), text)
+    except ValidationError as error:
+        return _show(request, run, text=text, error=error.messages[0])
+    turn = turn_of(run)
+    turn.echo = echo
+    turn.save(update_fields=["echo"])
+    if not request.htmx:  # type: ignore[attr-defined]
+        return redirect(run)
+    return _show(request, run, decided=True)
+
+
+def _read(choice: str, text: str) -> dict[str, Any]:
+    """What `Run.echo` becomes. Raises `ValidationError` for what cannot be echoed."""
+    if choice in CHOICES:
+        return CHOICES[choice]
+    if choice != "edit":
+        raise ValidationError("Choose what the next request carries.")
+    value = read_value(text)
+    if not isinstance(value, dict):
+        raise ValidationError("A session context is a JSON object.")
+    return {"mode": "edited", "value": value}
+
+
+def _show(request: HttpRequest, run: Run, **context: Any) -> HttpResponse:
+    branch = branch_of(run)
+    shown = {"run": run, "branch": branch, "ledger": Ledger(branch), **context}
+    status = 422 if context.get("error") else 200
+    return render(request, "runs/session.html", shown, status=status)

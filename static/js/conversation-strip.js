@@ -16,6 +16,7 @@ class ConversationStrip extends HTMLElement {
     this.field = this.querySelector('[name="parent"]');
     this.text = this.querySelector("[data-continues-text]");
     this.querySelector("[data-new-conversation]").addEventListener("click", () => this.#leave());
+    if (this.field.value && !documentOf(this).value(["query", "text"])) askNext();
   }
 
   get state() {
@@ -38,8 +39,7 @@ class ConversationStrip extends HTMLElement {
     const before = this.state;
     const request = documentOf(this);
     const { text } = request;
-    // The focus goes along with the button; the next thing to do is to ask.
-    document.querySelector('json-field[data-pointer="/query/text"]')?.focus();
+    askNext(); // The button goes, and with it the focus.
     if (!request.error) {
       for (const keys of CARRIED) request.remove(keys);
       if (onlyTyped(request.value(["context"]))) request.remove(["context"]);
@@ -55,6 +55,11 @@ class ConversationStrip extends HTMLElement {
       },
     });
   }
+}
+
+/** The next thing to do is to ask. */
+function askNext() {
+  document.querySelector('json-field[data-pointer="/query/text"]')?.focus();
 }
 
 /** Whether nothing but the type of a conversation is left. */

@@ -12,7 +12,8 @@ class WorkBench extends HTMLElement {
     this.addEventListener("htmx:afterSwap", (event) => {
       if (event.detail.target.id === "response") this.show("outcome");
     });
-    if (this.querySelector("#response[data-run]")) this.show("outcome");
+    const isComposing = this.querySelector('#composer [name="parent"]')?.value;
+    if (this.querySelector("#response[data-run]") && !isComposing) this.show("outcome");
   }
 
   show(pane) {

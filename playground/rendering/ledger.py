@@ -1,0 +1,161 @@
+"""The session ledger: what each turn sent and got back as session context, and the difference.
+
+`changes` is pure and total: any two JSON values have a difference, nested ones member by
+member, and a huge one is cut.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+from playground.rendering.pretty import pretty
+from playground.rendering.turns import Branch, Row
+from playground.rendering.words import words
+
+#: Differences of one turn that are shown.
+MAX_CHANGES = 100
+#: Below this many levels a value is compared as a whole.
+MAX_DEPTH = 12
+#: Characters of a value in a difference.
+MAX_VALUE = 160
+
+_ABSENT = object()
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One member that is not as it was."""
+
+    #: `added`, `changed` or `dropped`.
+    kind: str
+    #: JSON pointer (RFC 6901) of the member.
+    pointer: str
+    #: In words; "" where there was nothing, or is nothing any more.
+    before: str = ""
+    after: str = ""
+
+    @property
+    def sign(self) -> str:
+        """The sign that stands for the kind."""
+        return {"added": "+", "dropped": "−"}.get(self.kind, "±")
+
+
+def changes(before: Any, after: Any) -> list[Change]:
+    """What differs between two JSON values, in their order. At most `MAX_CHANGES`."""
+    return list(islice(_compare(before, after, "", 0), MAX_CHANGES))
+
+
+def _compare(before: Any, after: Any, pointer: str, depth: int) -> Iterator[Change]:
+    inner = _members(before, after) if depth < MAX_DEPTH else None
+    if inner is not None:
+        for name, was, becomes in inner:
+            yield from _compare(was, becomes, f"{pointer}/{_escaped(name)}", depth + 1)
+    elif before is _ABSENT:
+        yield Change("added", pointer, after=_shown(after))
+    elif after is _ABSENT:
+        yield Change("dropped", pointer, before=_shown(before))
+    elif not _same(before, after):
+        yield Change("changed", pointer, _shown(before), _shown(after))
+
+
+def _members(before: Any, after: Any) -> Iterator[tuple[str, Any, Any]] | None:
+    """The members of two objects, or of two lists, side by side; None for anything else."""
+    if isinstance(before, Mapping) and isinstance(after, Mapping):
+        names = [*before, *(name for name in after if name not in before)]
+        return ((n, before.get(n, _ABSENT), after.get(n, _ABSENT)) for n in names)
+    if isinstance(before, list) and isinstance(after, list):
+        length = max(len(before), len(after))
+        return ((str(n), _at(before, n), _at(after, n)) for n in range(length))
+    return None
+
+
+def _at(values: Sequence[Any], number: int) -> Any:
+    return values[number] if number < len(values) else _ABSENT
+
+
+def _same(before: Any, after: Any) -> bool:
+    """Whether two values are the same JSON: for Python `True` equals 1."""
+    return isinstance(before, bool) == isinstance(after, bool) and bool(before == after)
+
+
+def _escaped(name: str) -> str:
+    return name.replace("~", "~0").replace("/", "~1")
+
+
+def _shown(value: Any) -> str:
+    if value is None:
+        return "null"
+    if isinstance(value, str):
+        return f"“{words(value, MAX_VALUE)}”"
+    return words(value, MAX_VALUE) or ("[]" if isinstance(value, list) else "{}")
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One turn in the ledger."""
+
+    row: Row
+
+    @property
+    def sent(self) -> str:
+        """The session context that the request carried, as JSON; "" for none."""
+        return _json(self.row.turn.sent)
+
+    @property
+    def returned(self) -> str:
+        """The latest that the agent returned, as JSON; "" for none."""
+        return _json(self.row.turn.returned)
+
+    @property
+    def changes(self) -> list[Change]:
+        """What the agent made of what was sent; nothing where it returned nothing."""
+        turn = self.row.turn
+        if turn.returned is None:
+            return []
+        return changes(turn.sent if isinstance(turn.sent, Mapping) else {}, turn.returned)
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether there are more differences than are shown."""
+        return len(self.changes) == MAX_CHANGES
+
+
+@dataclass(frozen=True, slots=True)
+class Ledger:
+    """The whole branch, and what follows."""
+
+    branch: Branch
+
+    @property
+    def lines(self) -> list[Line]:
+        """A line for each turn, oldest first."""
+        return [Line(row) for row in self.branch.rows]
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no session context was ever sent, returned or written."""
+        turns = [row.turn for row in self.branch.rows]
+        return self.mode == "nothing" and all(t.sent is None and not t.returned for t in turns)
+
+    @property
+    def mode(self) -> str:
+        """Why the next request carries what it does, see `Turn.mode`."""
+        return self.branch.current.turn.mode
+
+    @property
+    def echo(self) -> str:
+        """What the next request carries, as JSON; "" for nothing."""
+        return _json(self.branch.current.turn.echo)
+
+    @property
+    def draft(self) -> str:
+        """What the editor begins with: what is carried, or else the latest that there was."""
+        turn = self.branch.current.turn
+        return self.echo or _json(turn.returned) or "{}"
+
+
+def _json(value: Any) -> str:
+    return "" if value is None else pretty(value)
