@@ -13,11 +13,12 @@ from hypothesis import settings as hypothesis
 from playground.models import Run
 from playground.protocols import events as ev
 from playground.protocols.frames import Frame, FrameKind
-from playground.protocols.places import MAX_PINNED, Placer
+from playground.protocols.places import MAX_ASIDES, MAX_PINNED, Place, Placer
 from playground.rendering.cards import card_of
 from playground.rendering.entries import Entry, entry_of
 from playground.rendering.pretty import pretty
 from playground.rendering.rows import payload_of, row_of
+from playground.rendering.tables import table_of
 from playground.rendering.thread import Thread
 from playground.rendering.thread import render_entry as render_in
 from tests.rendering.markup import assert_inert, read
@@ -110,6 +111,12 @@ BREAKOUT = '" hx-get="/x" onclick="alert(1)'
         lambda t: ev.Elicitation(1, t, (ev.Question(t, t, t, (t,), t),)),
         lambda t: ev.Promise(1, t, 3.0, t, 0.5),
         lambda t: ev.Failure(1, t, t, t),
+        lambda t: ev.Failure(1, "TIMEOUT", t, {t: [t, {t: t}]}),
+        lambda t: ev.Started(1, {f"openai/{t}": t, "response_format": t}),
+        lambda t: ev.Completed(1, {"openai/outputTemplate": t}),
+        lambda t: ev.Result(1, {"@type": ["Recipe", t], "@context": t, "grounding": t}),
+        lambda t: ev.Result(1, {"grounding": {t: f"https://a.example/?{t}", "x": {"url": t}}}),
+        lambda t: ev.Result(1, {"hasPart": [{"@type": t, "name": t, "url": t, t: t}]}),
         lambda t: ev.Note(1, "redirect", {"status": t, "location": t}),
         lambda t: ev.Note(1, "redirect", {"status": 307, "location": f"https://a.example/?{t}"}),
         lambda t: ev.Unknown(1, t, t, t),
@@ -130,6 +137,13 @@ def test_planted_markup_stays_text(make: Any, hostile: str) -> None:
         (ev.Promise(1, "tok-1", 90.0, "", 7.0), "7.0, which is not between 0 and 1"),
         (ev.Promise(1, "tok-1"), "The answer will come later."),
         (ev.Failure(1, "NO_RESULTS", "Nothing found."), "NO_RESULTS"),
+        (ev.Failure(1, "timeout"), "took too long. TrySend it again"),
+        (ev.Failure(1, "MOON_PHASE"), "This code is the agent’s own"),
+        (ev.Failure(1, "", "Sorry"), "without a code"),
+        (ev.Failure(1, "X", details={"field": "site", "allowed": ["a", "b"], "at": [{"line": 3}]}),
+         "Details fieldsitealloweda, bat › 1 › line3"),
+        (ev.Failure(1, "X", details="just words"), "Details just words"),
+        (ev.Failure(1, "X", details=0), "Details 0"),
         (ev.Elicitation(1, "For how many?", (ev.Question("n", "Guests", "number", ("2", "4")),)),
          "Guests n"),
         (ev.Unknown(1, "ping", {}, "No event of this name."), "Unknown · ping"),
@@ -137,6 +151,14 @@ def test_planted_markup_stays_text(make: Any, hostile: str) -> None:
          "https://b.example/ask"),
         (ev.Result(1, {"@type": "SearchSummary", "text": "Three soups."}), "Three soups."),
         (ev.Result(1, {"@type": "Recipe", "name": "Soup"}, 4), "Recipe #4"),
+        (ev.Result(1, {"@type": ["Thing", "Recipe"], "name": "Soup"}), "Recipe Thing"),
+        (ev.Result(1, {"name": "A", "grounding": {"url": "https://a.example/b"}}),
+         "Grounding a.example/b"),
+        (ev.Result(1, {"name": "A", "hasPart": [{"name": "B", "hasPart": {"name": "C"}}]}),
+         "hasPart 1 untyped B hasPart 1 untyped C"),
+        (ev.Result(1, {"name": "A", "hasPart": [{"name": "B"}] * 40}), "28 more are in the JSON"),
+        (ev.Result(1, {"@context": "https://schema.org"}), "@context https://schema.org"),
+        (ev.Unknown(1, "_meta", ["answer", 1]), '["answer", 1]'),
     ],
 )  # fmt: skip
 def test_each_kind_shows_what_it_has(event: ev.Event, words: str) -> None:
@@ -152,6 +174,90 @@ def test_a_summary_is_pinned_and_progress_is_no_entry() -> None:
     assert entry_at(ev.Started(1, {})) is None
     assert entry_at(ev.Completed(1)) is None
     assert entry_at(ev.Note(1, "end")) is None
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "SearchSummary", "Summary", "searchsummary", "https://schema.org/SearchSummary",
+        "schema:Summary", "HTTP://SCHEMA.ORG#SEARCHSUMMARY", ["Thing", "SearchSummary"],
+        [3, None, "https://schema.org/SearchSummary"],
+    ],
+)  # fmt: skip
+def test_a_summary_is_one_however_its_type_is_written(kind: Any) -> None:
+    entry = entry_at(ev.Result(1, {"@type": kind, "text": "In short"}))
+    assert entry
+    assert (entry.template, entry.pinned) == ("summary", True)
+
+
+@pytest.mark.parametrize(
+    "kind", ["ReviewSummary", "Summarys", "Recipe", "", [], ["Recipe"], None, 7, {"Summary": 1}]
+)
+def test_what_only_looks_like_a_summary_is_a_result(kind: Any) -> None:
+    entry = entry_at(ev.Result(1, {"@type": kind, "text": "In short"}))
+    assert entry
+    assert (entry.template, entry.pinned) == ("card", False)
+
+
+def test_the_format_is_told_above_the_results_and_loads_nothing() -> None:
+    meta = {
+        "response_format": "chatgpt_app", "version": "0.55",
+        "openai/outputTemplate": "https://evil.example/widget", "openai/widgetAccessible": True,
+    }  # fmt: skip
+    entry = entry_at(ev.Started(1, meta))
+    assert entry
+    assert entry.pinned
+    html = render_entry(entry)
+    markup = assert_inert(html, TAGS)
+    text = " ".join(markup.text.split())
+    assert "Format chatgpt_app" in text
+    assert "openai/outputTemplatehttps://evil.example/widget" in text
+    assert "openai/widgetAccessibleyes" in text
+    assert "version" not in text
+    assert not markup.find("a")
+    assert markup.find("section")[0].attributes["data-format"] == "chatgpt_app"
+    copied = [element.attributes["for"] for element in markup.find("copy-button")]
+    assert copied == ["entry-1-0-fact-1"]
+
+
+def test_a_format_is_told_once_until_it_changes() -> None:
+    placer = Placer()
+    app = {"openai/outputTemplate": "ui://a"}
+    metas = [app, {**app, "version": "0.55"}, {}, {"openai/outputTemplate": "ui://b"}]
+    metas += [{"response_format": "conversational_search"}, {"response_format": "nl"}]
+    told = [placer.place(ev.Started(1, meta)) is Place.ASIDE for meta in metas]
+    assert told == [True, False, False, True, False, True]
+    flood = [placer.place(ev.Completed(1, {"openai/n": n})) for n in range(20)]
+    assert flood.count(Place.ASIDE) == MAX_ASIDES - 3
+
+
+def test_a_free_format_is_no_app() -> None:
+    entry = entry_at(ev.Completed(1, {"response_format": {"any": "json"}}))
+    assert entry
+    markup = read(render_entry(entry))
+    assert '{"any": "json"}' in markup.text
+    assert "data-format" not in markup.find("section")[0].attributes
+
+
+def test_a_failure_shows_the_status_it_came_with() -> None:
+    entry = entry_at(ev.Failure(1, "RATE_LIMITED"))
+    assert entry
+    for status, shown in ((429, True), (200, False), (None, False)):
+        thread = Lone()
+        thread.run.status = status
+        assert ("HTTP 429" in render_in(entry, thread)) is shown
+
+
+def test_details_are_bounded() -> None:
+    deep: Any = "end"
+    for _ in range(60):
+        deep = [{"in": deep}]
+    table = table_of({"deep": deep} | {f"k{n}": n for n in range(100)})
+    assert table
+    assert (len(table.rows), table.more) == (40, True)
+    assert table_of(None) is table_of({}) is table_of([]) is None
+    assert table_of({"a": None, "b": []}).rows == [("a", "null"), ("b", "empty")]  # type: ignore[union-attr]
+    assert len(table_of({"x" * 500: "y" * 5000}).rows[0][1]) <= 600  # type: ignore[union-attr]
 
 
 def test_so_many_summaries_are_pinned_and_no_more() -> None:
