@@ -73,13 +73,13 @@ def _findings(rule: Rule, transcript: Transcript, claims: _Claims) -> list[Findi
         if count <= MAX_LISTED:
             listed.append(problem)
     if listed:
-        return _failed(rule, version, listed, count)
+        return _failed(rule, transcript, listed, count)
     if unjudged is None and rule.to_the_end and not transcript.whole:
         unjudged = Unjudged("The reply did not come whole, so this holds only for what came.")
     if unjudged is None and transcript.overflowed:
         unjudged = Unjudged(f"The reply is larger than what is judged: {MAX_PARTS:,} parts.")
     if unjudged is not None:
-        return [_finding(rule, version, Verdict.INCOMPLETE, unjudged)]
+        return [_finding(rule, transcript, Verdict.INCOMPLETE, unjudged)]
     return [_plain(rule, version, Verdict.PASS)]
 
 
@@ -92,17 +92,20 @@ def _problems(rule: Rule, transcript: Transcript, claims: _Claims) -> Iterator[P
         yield problem
 
 
-def _failed(rule: Rule, version: str, listed: list[Violation], count: int) -> list[Finding]:
+def _failed(
+    rule: Rule, transcript: Transcript, listed: list[Violation], count: int
+) -> list[Finding]:
     if more := count - len(listed):
         last = listed[-1]
         listed[-1] = last._replace(message=f"{last.message} And {more} more like this.")
-    return [_finding(rule, version, Verdict.FAIL, violation) for violation in listed]
+    return [_finding(rule, transcript, Verdict.FAIL, violation) for violation in listed]
 
 
-def _finding(rule: Rule, version: str, verdict: Verdict, problem: Problem) -> Finding:
-    level, section = rule.demand(version)
-    pointer, seq = problem.pointer, problem.seq
-    return Finding(rule.id, level, section, verdict, pointer, problem.message, seq)
+def _finding(rule: Rule, transcript: Transcript, verdict: Verdict, problem: Problem) -> Finding:
+    level, section = rule.demand(transcript.version)
+    message, seq, _ = problem
+    pointer = transcript.nearest(seq, problem.pointer)
+    return Finding(rule.id, level, section, verdict, pointer, message, seq)
 
 
 def _plain(rule: Rule, version: str, verdict: Verdict) -> Finding:

@@ -70,6 +70,20 @@ def escaped(name: object) -> str:
     return str(name).replace("~", "~0").replace("/", "~1")
 
 
+def cut(value: Any, pointer: str) -> str:
+    """As much of a pointer as leads through `value`, and the one step beyond that is missing."""
+    way = ""
+    for step in pointer.split("/")[1:]:
+        if isinstance(value, dict):
+            value = value.get(step.replace("~1", "/").replace("~0", "~"))
+        elif isinstance(value, list) and step.isdecimal() and int(step) < len(value):
+            value = value[int(step)]
+        else:
+            break
+        way += f"/{step}"
+    return way
+
+
 def meta_of(message: Message) -> Place | None:
     """The metadata block, whatever is in it: `_meta`, or else `meta`."""
     for name in ("_meta", "meta"):

@@ -12,6 +12,7 @@ from playground.conformance.parts import (
     ActionWalk,
     Message,
     Place,
+    cut,
     each_of,
     items_of,
     meta_of,
@@ -47,7 +48,9 @@ class Transcript:
     ended: bool
     #: Whether it did, and nothing was broken off: nothing more could have come.
     whole: bool
+    #: What came, but for an event that was cut off in the middle.
     messages: tuple[Message, ...]
+    by_frame: Mapping[int | None, Message]
     metas: tuple[Place, ...]
     items: tuple[Place, ...]
     #: The `actions` members of all items, at any depth, and the actions in them.
@@ -84,6 +87,11 @@ class Transcript:
         """Whether there is an NLWeb reply to judge: not for an error of HTTP alone."""
         objects = any(isinstance(message.payload, dict) for message in self.messages)
         return objects and (self.status < 300 or self.outcome is not Outcome.NONE)
+
+    def nearest(self, seq: int | None, pointer: str) -> str:
+        """`pointer`, or what of it leads to something in frame `seq` and one step beyond."""
+        message = self.by_frame.get(seq)
+        return cut(message.payload, pointer) if message and pointer else ""
 
     def prefer(self, name: str) -> Any:
         """A preference of the request (section 3.3), None without one."""
@@ -131,7 +139,9 @@ def read(
     messages = recorder.read(reply)
     head = next((frame for frame in reply if frame.kind is FrameKind.HEAD), None)
     status, headers = read_head(head.data) if head else (0, {})
-    unread_tail = any(m.unfinished and not m.readable for m in messages)
+    whole = [message for message in messages if message.readable or not message.unfinished]
+    unread_tail = len(whole) < len(messages)
+    messages = tuple(whole)
     items = tuple(islice(chain.from_iterable(map(items_of, messages)), MAX_PARTS))
     walk = ActionWalk()
     lists = tuple(islice(chain.from_iterable(map(walk.actions_of, items)), MAX_PARTS))
@@ -148,6 +158,7 @@ def read(
         ended=ended,
         whole=ended and not unread_tail and state not in _BROKEN_OFF,
         messages=messages,
+        by_frame={message.seq: message for message in messages},
         metas=tuple(place for message in messages if (place := meta_of(message))),
         items=items,
         action_lists=lists,

@@ -43,7 +43,7 @@ def _has(name: str) -> Callable[[Transcript], bool]:
 def stream_data_json(t: Transcript) -> Iterator[Problem]:
     """What was cut off at the end of a stream is not held against it here."""
     for message in t.messages:
-        if not message.readable and not (message.unfinished and message.text):
+        if not message.readable:
             yield Violation(
                 f"{message.why} Send one JSON object as the data of each event.", message.seq
             )
