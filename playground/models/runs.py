@@ -63,6 +63,16 @@ class RunQuerySet(OwnedQuerySet):
         """Runs that move a conversation on."""
         return self.filter(kind__in=_TURNS)
 
+    def with_kin(self) -> RunQuerySet:
+        """Runs that know whether other runs, or a promise that is followed, came of them."""
+        children = Run.objects.filter(parent=models.OuterRef("pk"))
+        trackers = Run.objects.filter(tracker__run=models.OuterRef("pk"))
+        kin = models.Exists(children) | models.Exists(trackers)
+        found: RunQuerySet = self.annotate(
+            has_kin=models.ExpressionWrapper(kin, models.BooleanField())
+        )
+        return found
+
     def search(self, words: str) -> RunQuerySet:
         """Runs whose query, agent or state contains every one of the words."""
         found = self

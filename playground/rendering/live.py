@@ -58,7 +58,8 @@ class LiveView:
         # The run is read before its frames: a final state must not be announced before the
         # frames that led to it, and frames stored in between come with the next message.
         # What the user composed can be large, and no message shows it.
-        run = Run.objects.defer("request", "headers", "session_context").get(pk=self._pk)
+        runs = Run.objects.with_kin().defer("request", "headers", "session_context")
+        run = runs.get(pk=self._pk)
         thread = Thread(run)
         if self._fold is None:
             self._fold = self._catch_up(run)

@@ -67,18 +67,24 @@ class Child:
 
 
 class Thread:
-    """A run and the runs that came of its entries, as they are now. Two queries."""
+    """A run and the runs that came of its entries, as they are now.
+
+    Two queries; none for a run from `RunQuerySet.with_kin` that nothing came of.
+    """
 
     def __init__(self, run: Run, depth: int = 0, page: Run | None = None) -> None:
         self.run = run
         #: The run whose page it is shown on: itself, or one that it came of.
         self.page = page or run
         self._depth = depth
-        self._by_place: Mapping[Place, list[Run]] = _by_place(run)
+        self._has_kin: bool = getattr(run, "has_kin", True)
+        self._by_place: Mapping[Place, list[Run]] = _by_place(run) if self._has_kin else {}
 
     @cached_property
     def tracker(self) -> Tracker | None:
         """The promise of the run that is or was followed."""
+        if not self._has_kin:
+            return None
         found: Tracker | None = (
             Tracker.objects.select_related("answer").filter(run=self.run.pk).first()
         )
