@@ -28,14 +28,17 @@ class Recording:
 
     def __init__(self, **fields: Any) -> None:
         self.run = Run.objects.create(
-            agent_name="scripted",
-            url="http://agent.example/ask",
-            protocol="nlweb",
-            binding="http",
-            version="0.55",
-            request={"query": {"text": "eggs"}},
-            text="eggs",
-            **{"state": "connecting", **fields},
+            **{
+                "agent_name": "scripted",
+                "url": "http://agent.example/ask",
+                "protocol": "nlweb",
+                "binding": "http",
+                "version": "0.55",
+                "request": {"query": {"text": "eggs"}},
+                "text": "eggs",
+                "state": "connecting",
+                **fields,
+            }
         )
         self._driver = Driver(self.run, Target(**self.run.describe_target()))
         self._writer = FrameWriter(self.run)

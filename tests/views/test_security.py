@@ -28,6 +28,11 @@ GET: dict[str, tuple[int, int, int]] = {
     "run": (200, 404, 302),
     "run-cancellation": (405, 405, 302),
     "run-repetition": (405, 405, 302),
+    "run-promise-checks": (405, 405, 302),
+    "run-promise-cancellation": (405, 405, 302),
+    "run-promise-following": (405, 405, 302),
+    "run-action": (200, 404, 302),
+    "run-action-preview": (405, 405, 302),
     "run-results": (200, 404, 302),
     "run-events": (200, 404, 302),
     "run-event": (200, 404, 302),
@@ -48,6 +53,11 @@ POST: dict[str, tuple[int, int, int]] = {
     "compose-preview": (200, 200, 302),
     "runs": (422, 422, 302),
     "run-cancellation": (302, 404, 302),
+    "run-promise-checks": (302, 404, 302),
+    "run-promise-cancellation": (302, 404, 302),
+    "run-promise-following": (302, 404, 302),
+    "run-action": (200, 404, 302),
+    "run-action-preview": (200, 404, 302),
     "run-repetition": (302, 404, 302),
     "agents": (422, 422, 302),
     "agent": (422, 404, 302),
@@ -106,12 +116,15 @@ def cast(hosted: Hosted) -> Cast:
         " protocol='nlweb', binding='http', version='0.55', request={}, text='confidential',"
         " state='completed', frames=2)\n"
         "f = [Frame(1, 0, FrameKind.HEAD, b'HTTP/1.1 200 OK'),"
-        ' Frame(2, 9, FrameKind.EVENT, b\'data: {"item": "confidential"}\\n\\n\')]\n'
+        ' Frame(2, 9, FrameKind.EVENT, b\'data: {"item": {"name": "confidential", "actions":'
+        ' {"name": "confidential", "method": "POST", "endpoint": "http://a.example/x"}}}\\n\\n\')]\n'
         "FrameBatch.objects.create(run=r, first=1, last=2, data=pack(f), entries=1)\n"
+        "Tracker.objects.create(run=r, seq=2, token='confidential', patience=60,"
+        " status='answered')\n"
         "print(r.pk)"
     ).strip()
     values = {
-        "pk": run, "slug": "mine", "seq": "2", "part": "0", "protocol": "nlweb",
+        "pk": run, "slug": "mine", "seq": "2", "part": "0", "number": "0", "protocol": "nlweb",
         "version": "0.55", "name": "ask-request",
     }  # fmt: skip
     table = dict(line.split("\t") for line in patterns.strip().splitlines())

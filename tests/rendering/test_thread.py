@@ -1,0 +1,238 @@
+"""What stands under the entries of a run: the runs that came of them."""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from playground.models import Run, RunKind, Tracker, TrackerStatus
+from playground.rendering.fold import Fold
+from playground.rendering.spans import since, spans_of
+from playground.rendering.thread import DEPTH, MAX_ACTIONS, Thread, anchor_of, render_entries
+from tests.rendering.markup import read
+from tests.rendering.recording import CALL, END, HEAD, OPEN, Recording, event, recorded
+
+pytestmark = pytest.mark.django_db
+
+PLACE = (4, 0)
+ADD = {"name": "add", "endpoint": "http://shop.example/cart", "method": "POST"}
+
+
+def offering(*items: Any, **fields: Any) -> Run:
+    """A run with one result, whose item has an action; it stands at `PLACE`."""
+    shown = items or ({"name": "Soup", "actions": [ADD]},)
+    recording = Recording(**fields)
+    recording.add(CALL, OPEN, HEAD)
+    for item in shown:
+        recording.add(event(f"event: result\ndata: {json.dumps({'index': 0, 'item': item})}"))
+    return recording.end()
+
+
+def action(parent: Run, *items: Any, **fields: Any) -> Run:
+    """A run of an action of the result at `PLACE`, whose reply is one with an action again."""
+    request = {"action": "add", "protocol": "HTTP", "method": "POST",
+               "url": "http://shop.example/cart", "headers": []}  # fmt: skip
+    run = offering(*items)
+    changes = {"parent": parent, "kind": RunKind.ACTION, "request": request, "text": "add",
+               "cause_seq": 4, "cause_part": 0, "url": request["url"]}  # fmt: skip
+    Run.objects.filter(pk=run.pk).update(**{**changes, **fields})
+    run.refresh_from_db()
+    return run
+
+
+def under(run: Run, page: Run | None = None) -> str:
+    return Thread(page or run).render_children(PLACE)
+
+
+class TestCards:
+    def test_only_those_with_actions_have_buttons_and_room_for_what_comes(self) -> None:
+        plain, offered = offering({"name": "Soup"}), offering()
+        html = [render_entries(Fold(run).page(0, 9), Thread(run))[0] for run in (plain, offered)]
+        ids = [[e.attributes.get("id") for e in read(text).elements] for text in html]
+        assert "children-entry-4-0" not in ids[0]
+        assert {"children-entry-4-0", "desk-entry-4-0", "entry-4-0-offer-0"} <= set(ids[1])
+
+    def test_a_reply_is_json_unless_it_says_what_it_is(self) -> None:
+        data, thing = {"saved": True}, {"@type": "ItemList", "name": "Cart"}
+        for item, tag in ((data, "pre"), (thing, "h3")):
+            run = offering(item)
+            entries = Fold(run).page(0, 9)
+            run.protocol = "action"
+            (html,) = render_entries(entries, Thread(run))
+            assert read(html).find(tag), item
+
+
+class TestActions:
+    def test_stand_under_their_card_the_newest_open(self) -> None:
+        run = offering()
+        runs = [action(run) for _ in range(3)]
+        markup = read(under(run))
+        assert [e.attributes["data-run"] for e in markup.find("details")] == [
+            str(child.pk) for child in runs[:2]
+        ]
+        assert [e.attributes["data-run"] for e in markup.find("section")
+                if "data-run" in e.attributes] == [str(runs[2].pk)]  # fmt: skip
+
+    def test_another_action_puts_none_away(self) -> None:
+        run = offering()
+        action(run)
+        action(run, request={"action": "other", "method": "GET", "url": "http://a.example"})
+        assert not read(under(run)).find("details")
+
+    def test_only_the_latest_are_shown(self) -> None:
+        run = offering()
+        for _ in range(MAX_ACTIONS + 2):
+            action(run)
+        assert under(run).count('class="child ') == MAX_ACTIONS
+
+    def test_a_problem_is_said_with_what_to_do(self) -> None:
+        run = offering()
+        problem = {"stage": "connect", "state": "failed", "cause": "Nobody listens.",
+                   "fix": "Start it.", "detail": "", "limit": None}  # fmt: skip
+        action(run, state="failed", problem=problem, outcome="none")
+        text = read(under(run)).text
+        assert "Nobody listens." in text
+        assert "Start it." in text
+
+    def test_one_that_goes_on_can_be_stopped(self) -> None:
+        run = offering()
+        child = action(run, state="streaming", ended_us=None)
+        assert f"/runs/{child.pk}/cancellation/" in under(run)
+        assert not Thread(run).is_settled
+
+    def test_an_empty_reply_is_done(self) -> None:
+        run = offering()
+        request = {"action": "add", "protocol": "HTTP", "method": "DELETE",
+                   "url": "http://shop.example/cart", "headers": []}  # fmt: skip
+        child = Recording(parent=run, kind="action", cause_seq=4, cause_part=0,
+                          protocol="action", request=request, url=request["url"])  # fmt: skip
+        child.end()
+        assert "The reply is empty" in read(under(run)).text
+
+
+class TestNested:
+    def test_actions_of_a_reply_stand_under_its_card(self) -> None:
+        run = offering()
+        child = action(run)
+        inner = action(child)
+        ids = {e.attributes.get("id") for e in read(under(run)).elements}
+        assert f"children-{anchor_of(child, PLACE, run)}" in ids
+        assert f"child-{inner.pk}" in ids
+
+    def test_their_buttons_name_the_page(self) -> None:
+        run = offering()
+        child = action(run)
+        html = under(run)
+        assert f"/runs/{child.pk}/actions/4/0/0/?page={run.pk}" in html
+        # On its own page there is no other.
+        (own,) = render_entries(Fold(child).page(0, 9), Thread(child))
+        assert "?page=" not in own
+
+    def test_ends_at_a_depth(self) -> None:
+        run = offering()
+        chain = [run]
+        for _ in range(DEPTH + 2):
+            chain.append(action(chain[-1]))
+        html = under(run)
+        assert [f"child-{child.pk}" in html for child in chain[1:]] == [True] * (DEPTH + 1) + [
+            False
+        ]
+
+    def test_what_happens_below_is_news_to_the_page(self) -> None:
+        run = offering()
+        inner = action(action(run), state="streaming")
+        before = Thread(run)
+        assert not before.is_settled
+        Run.objects.filter(pk=inner.pk).update(state="completed")
+        after = Thread(run)
+        assert after.is_settled
+        assert before.stamps()[PLACE] != after.stamps()[PLACE]
+
+    def test_everybody_above_hears_of_it(self) -> None:
+        run = offering(kind="ask")
+        child = action(run)
+        inner = action(child)
+        inner.parent.parent  # noqa: B018 - at hand, as after `select_related`
+        assert inner.groups == (inner.group, child.group, run.group)
+        inner.refresh_from_db()
+        assert Run.objects.get(pk=inner.pk).groups == (inner.group, child.group)
+
+
+class TestPromise:
+    @pytest.fixture
+    def run(self) -> Run:
+        said = {"token": "t", "message": "<b>Soon</b>", "progress": 0.5}
+        promise = {"_meta": {"response_type": "promise", "version": "0.55"}, "promise": said}
+        found = recorded([[CALL, OPEN, HEAD, event(f"data: {json.dumps(promise)}"), END]])
+        (entry,) = Fold(found).page(0, 9)
+        tracker = Tracker(run=found, seq=entry.seq, part=entry.part, token="t", patience=60)
+        tracker.history = [{"at": 0, "progress": 0.5, "message": "<b>Soon</b>",
+                            "estimated_time": 9}]  # fmt: skip
+        tracker.save()
+        return found
+
+    def page(self, run: Run) -> str:
+        (html,) = render_entries(Fold(run).page(0, 9), Thread(run))
+        return html
+
+    def test_is_shown_as_it_is(self, run: Run) -> None:
+        html = self.page(run)
+        markup = read(html)
+        assert "<b>" not in html
+        assert markup.find("progress")[-1].attributes["value"] == "50"
+        for word in ("Following", "Check now", "Cancel the task", "Stop following"):
+            assert word in markup.text
+        assert not Thread(run).is_settled
+
+    def test_nothing_can_be_done_about_what_is_settled(self, run: Run) -> None:
+        Tracker.objects.update(status=TrackerStatus.FAILED, ended_at=timezone.now(), note="So.")
+        text = read(self.page(run)).text
+        assert "So." in text
+        assert "Check now" not in text
+        assert Thread(run).is_settled
+
+    def test_a_claim_and_a_cancellation_are_under_way(self, run: Run) -> None:
+        until = timezone.now() + timedelta(seconds=9)
+        Tracker.objects.update(status="paused", leased_until=until)
+        assert not Thread(run).is_settled
+        Tracker.objects.update(leased_until=None, cancelling=True)
+        assert not Thread(run).is_settled
+        Tracker.objects.update(cancelling=False)
+        assert Thread(run).is_settled
+
+    def test_its_answer_has_its_own_cards_and_actions(self, run: Run) -> None:
+        tracker = Tracker.objects.get()
+        place = {"cause_seq": tracker.seq, "cause_part": tracker.part}
+        answer = action(run, kind=RunKind.CHECK, **place)
+        Tracker.objects.update(status="answered", answer=answer, checks=1, ended_at=timezone.now())
+        inner = action(answer)
+        html = self.page(run)
+        assert "The answer" in read(html).text
+        assert f"/runs/{answer.pk}/actions/4/0/0/?page={run.pk}" in html
+        assert f"child-{inner.pk}" in html
+
+    def test_a_cancelled_task_shows_no_failure(self, run: Run) -> None:
+        answer = action(run, kind=RunKind.CANCEL)
+        Tracker.objects.update(status="cancelled", answer=answer, ended_at=timezone.now())
+        assert "Soup" not in read(self.page(run)).text
+
+
+class TestSpans:
+    def test_each_run_below_is_a_span(self) -> None:
+        run = offering(started_at=timezone.now())
+        child = action(run, started_at=run.started_at + timedelta(seconds=2))
+        action(child, state="streaming", ended_us=None)
+        action(run, state="interrupted", ended_us=None)
+        spans = spans_of(run)
+        assert [span.label for span in spans] == ["Action add"] * 3
+        assert (spans[0].start, spans[0].end) == (2_000_000, 2_001_000)
+        assert spans[1].end is None
+        assert spans[2].end == spans[2].start
+
+    def test_nothing_is_before_the_beginning(self) -> None:
+        run = offering()
+        assert since(run, run.created_at - timedelta(hours=1)) == 0

@@ -1,0 +1,226 @@
+"""A promise that is followed: words, figures and the curve."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.template.loader import get_template
+from django.utils import timezone
+from hypothesis import given
+from hypothesis import settings as hypothesis
+from hypothesis import strategies as st
+
+from playground.models import Run, RunKind, Tracker, TrackerStatus
+from playground.rendering.bar import word_of
+from playground.rendering.tracking import (
+    HEIGHT,
+    LISTED,
+    WIDTH,
+    Tracking,
+    percent,
+    seconds_words,
+    sparkline,
+    tracking_of,
+    warnings_of,
+)
+from tests.rendering.markup import read
+
+NOW = timezone.now()
+
+
+def said(at: float, progress: float | None = None, **more: Any) -> dict[str, Any]:
+    return {"at": at, "progress": progress, "message": "", "estimated_time": None, **more}
+
+
+def tracker(*history: dict[str, Any], **fields: Any) -> Tracker:
+    """A tracker of ten seconds ago."""
+    shown = {"seq": 5, "token": "t", "patience": 900, "started_at": NOW - timedelta(seconds=10)}
+    return Tracker(run=Run(), history=list(history), **{**shown, **fields})
+
+
+def check(state: str = "completed", kind: str = RunKind.CHECK, **fields: Any) -> Run:
+    shown = {"outcome": "promise", "created_at": NOW - timedelta(seconds=8), "status": 202}
+    return Run(state=state, kind=kind, **{**shown, **fields})
+
+
+def tracking(found: Tracker, *runs: Run) -> Tracking:
+    return tracking_of(found, runs, NOW)
+
+
+class TestSparkline:
+    def test_goes_from_corner_to_corner(self) -> None:
+        line = sparkline([(0, 0.0), (5, 0.5), (10, 1.0)])
+        assert line is not None
+        assert line.points == "2.0,22.0 60.0,12.0 118.0,2.0"
+        assert line.label == "Progress: 0 %, 50 %, 100 %"
+
+    def test_stays_on_the_drawing_whatever_was_reported(self) -> None:
+        line = sparkline([(3, 7.0), (3, -2.0), (3, 1e300)])
+        assert line is not None
+        assert line.points == "2.0,2.0 2.0,22.0 2.0,2.0"
+        assert line.label == "Progress: 7, -2, 1e+300"
+
+    def test_many_values_are_summed_up(self) -> None:
+        line = sparkline([(n, n / 10) for n in range(10)])
+        assert line is not None
+        assert line.label == "Progress: from 0 % to 90 % in 10 reports"
+
+    @pytest.mark.parametrize("reported", [[], [(0, 0.5)]])
+    def test_one_value_is_no_curve(self, reported: list[tuple[float, float]]) -> None:
+        assert sparkline(reported) is None
+
+    @hypothesis(deadline=None)
+    @given(st.lists(st.tuples(st.floats(0, 1e9), st.floats(allow_nan=False)), min_size=2))
+    def test_every_point_is_on_it(self, reported: list[tuple[float, float]]) -> None:
+        line = sparkline(sorted(reported))
+        assert line is not None
+        places = [tuple(map(float, point.split(","))) for point in line.points.split()]
+        assert len(places) == len(reported)
+        assert all(0 <= x <= WIDTH and 0 <= y <= HEIGHT for x, y in places)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [
+        (0, "0 s"), (-4, "0 s"), (8.4, "8 s"), (60, "1 min"), (200, "3 min 20 s"),
+        (7_500, "2 h 5 min"), (3_601, "1 h"), (31_536_000, "365 d"), (1e12, "11574074 d 1 h"),
+    ],
+)  # fmt: skip
+def test_durations(seconds: float, words: str) -> None:
+    assert seconds_words(seconds) == words
+
+
+@pytest.mark.parametrize(
+    ("progress", "words"), [(0, "0 %"), (0.126, "13 %"), (1, "100 %"), (7, "7")]
+)
+def test_percent(progress: float, words: str) -> None:
+    assert percent(progress) == words
+
+
+class TestWarnings:
+    def test_none_for_progress_that_goes_on(self) -> None:
+        assert warnings_of([said(0, 0), said(1), said(2, 0.4), said(3, 0.4), said(4, 1)]) == []
+
+    def test_progress_that_goes_back(self) -> None:
+        assert warnings_of([said(0, 0.6), said(1, 0.4), said(2, 0.9)]) == [
+            "The progress went back, from 60 % to 40 %."
+        ]
+
+    def test_progress_beyond_the_scale(self) -> None:
+        assert warnings_of([said(0, 7.0)]) == [
+            "The agent reported 7, which is not between 0 and 1."
+        ]
+
+    def test_progress_that_is_no_number(self) -> None:
+        assert warnings_of([said(0, unread="half")]) == [
+            "The agent reported half, which is no number."
+        ]
+
+
+class TestLook:
+    @pytest.mark.parametrize("status", TrackerStatus)
+    def test_every_state_has_its_look_and_its_word(self, status: TrackerStatus) -> None:
+        shown = tracking(tracker(status=status, ended_at=NOW, patience=60))
+        words = {
+            "following": "Following", "paused": "Not followed", "answered": "Promise answered",
+            "cancelled": "Cancelled", "failed": "Failed", "gave_up": "Given up after 1 min",
+        }  # fmt: skip
+        assert (shown.look, shown.word) == (status, words[status])
+        assert shown.is_open is not status.is_settled
+
+    def test_a_check_under_way(self) -> None:
+        shown = tracking(tracker(), check(), check("streaming"))
+        assert (shown.look, shown.word) == ("checking", "Checking now")
+
+    def test_a_cancellation_that_is_not_confirmed(self) -> None:
+        shown = tracking(tracker(cancelling=True, status="paused"), check("streaming"))
+        assert (shown.look, shown.word) == ("cancelling", "Cancelling the task")
+
+    def test_without_a_token_nobody_can_ask(self) -> None:
+        assert not tracking(tracker(token="", status="paused")).is_open
+
+
+class TestFigures:
+    def test_progress_message_and_times(self) -> None:
+        history = [said(0, 0.0, message="Begun"), said(4, 0.4, estimated_time=20)]
+        shown = tracking(tracker(*history, next_at=NOW + timedelta(seconds=3)))
+        assert (shown.message, shown.percent, shown.progress) == ("Begun", 40, "40 %")
+        assert (shown.elapsed, shown.ticking_ms) == ("10.0 s", 10_000)
+        assert (shown.remaining, shown.next_ms) == ("about 14 s", 3_000)
+        assert shown.spark is not None
+
+    def test_what_is_not_known_is_not_made_up(self) -> None:
+        shown = tracking(tracker(said(0, 0.4), said(2)))
+        assert (shown.percent, shown.progress, shown.remaining) == (None, "", "")
+        assert shown.next_ms is None
+
+    def test_progress_beyond_the_scale_has_no_bar(self) -> None:
+        shown = tracking(tracker(said(0, 7.0)))
+        assert (shown.percent, shown.progress) == (None, "7")
+
+    def test_an_estimate_that_is_over(self) -> None:
+        assert tracking(tracker(said(0, estimated_time=9))).remaining == "any moment"
+        assert tracking(tracker(said(0, estimated_time=-9))).remaining == ""
+
+    def test_a_year(self) -> None:
+        shown = tracking(tracker(said(0, estimated_time=31_536_010)))
+        assert shown.remaining == "about 365 d"
+
+    def test_what_has_ended_stands_still(self) -> None:
+        ended = tracker(status="answered", ended_at=NOW - timedelta(seconds=4), next_at=NOW)
+        shown = tracking(ended)
+        assert (shown.elapsed, shown.ticking_ms) == ("6.0 s", None)
+        assert (shown.next_ms, shown.remaining) == (None, "")
+
+    def test_a_clock_that_was_set_back(self) -> None:
+        shown = tracking(tracker(started_at=NOW + timedelta(hours=1)))
+        assert shown.elapsed == "0.0 ms"
+
+    @pytest.mark.parametrize(
+        ("patience", "chosen"),
+        [(60, "1 min"), (900, "15 min"), (937, "15 min"), (90_000, "1 h"), (5, "5 s")],
+    )
+    def test_the_patience_that_holds(self, patience: int, chosen: str) -> None:
+        choices = tracking(tracker(patience=patience)).patience
+        assert [words for _, words, holds in choices if holds] == [chosen]
+
+
+class TestChecks:
+    def test_rows(self) -> None:
+        runs = [check(), check(kind=RunKind.CANCEL, outcome="failure", status=200)]
+        rows = tracking(tracker(), *runs).checks
+        assert [(row.at, row.kind, row.what) for row in rows] == [
+            ("2.0 s", "check", "Promised"),
+            ("2.0 s", "cancellation", word_of(runs[1])),
+        ]
+
+    def test_the_latest_of_many(self) -> None:
+        shown = tracking(tracker(), *[check() for _ in range(LISTED + 3)])
+        assert (len(shown.checks), shown.hidden) == (LISTED, 3)
+
+
+_numbers = st.none() | st.floats(-1e12, 1e12)
+_said = st.builds(
+    said, st.floats(0, 1e9), _numbers,
+    message=st.text(), estimated_time=_numbers, unread=st.none() | st.text(max_size=40),
+)  # fmt: skip
+
+
+@hypothesis(deadline=None)
+@given(
+    st.lists(_said, max_size=12),
+    st.sampled_from(TrackerStatus),
+    st.text(max_size=20),
+    st.integers(0, 10**9),
+)
+def test_every_promise_can_be_shown(
+    history: list[dict[str, Any]], status: TrackerStatus, token: str, patience: int
+) -> None:
+    found = tracker(*history, status=status, token=token, patience=patience)
+    run = Run()
+    html = get_template("runs/children/promise.html").render(
+        {"tracker": found, "tracking": tracking(found, check()), "run": run, "anchor": "a"}
+    )
+    assert read(html).find("section")[0].attributes["data-status"] == status

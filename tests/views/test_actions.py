@@ -1,0 +1,362 @@
+"""The action desk: the exact call before it is made, and making it."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import pytest
+from asgiref.sync import sync_to_async
+from django.contrib.auth.models import User
+from django.test import AsyncClient, Client
+from hypothesis import HealthCheck, given
+from hypothesis import settings as hypothesis
+from hypothesis import strategies as st
+
+from playground import engine
+from playground.models import Agent, Run, RunKind
+from playground.protocols import registry
+from tests.protocols.test_properties import VALUES
+from tests.rendering.markup import Markup, read
+from tests.rendering.recording import CALL, END, HEAD, OPEN, Recording, event
+from tests.servers import Server, free_port, reply, serve
+
+AGENT = "http://agent.example/api"
+GET = {"name": "look", "protocol": "HTTP", "method": "GET", "endpoint": "http://agent.example/cart",
+       "description": "Look into the cart"}  # fmt: skip
+POST = {**GET, "name": "add", "method": "POST", "params": {"items": [1]},
+        "headers": {"X-Cart": "agent"}}  # fmt: skip
+
+
+def offering(*actions: Any, **fields: Any) -> Run:
+    """A run with one result at (4, 0) that has these actions."""
+    recording = Recording(url=AGENT, **fields)
+    item = {"name": "Soup", "actions": list(actions)}
+    recording.add(CALL, OPEN, HEAD, event(f"event: result\ndata: {json.dumps({'item': item})}"))
+    recording.add(END)
+    return recording.end()
+
+
+def path(run: Run, number: int = 0, more: str = "") -> str:
+    return f"/runs/{run.pk}/actions/4/0/{number}/{more}"
+
+
+def desk(client: Client, run: Run, number: int = 0) -> Markup:
+    response = client.get(path(run, number))
+    assert response.status_code == 200, response.content
+    return read(response.content.decode())
+
+
+def preview(client: Client, run: Run, number: int = 0, **fields: str) -> str:
+    response = client.post(path(run, number, "preview/"), fields)
+    assert response.status_code == 200, response.content
+    return read(response.content.decode()).text
+
+
+def buttons(markup: Markup) -> list[str]:
+    return [e.attributes.get("type") or "" for e in markup.find("button")]
+
+
+def can_run(markup: Markup) -> bool:
+    return any("desk-run" in (e.attributes.get("class") or "") for e in markup.find("button"))
+
+
+@pytest.mark.django_db
+class TestDesk:
+    def test_shows_the_exact_call(self, client: Client) -> None:
+        markup = desk(client, offering(POST))
+        text = re.sub(r"\s+", " ", markup.text)
+        for shown in ("Look into the cart", "POST", "http://agent.example/cart", "X-Cart",
+                      "from the agent", "application/json", '"items": [ 1 ]'):  # fmt: skip
+            assert shown in text, shown
+        assert can_run(markup)
+
+    def test_nothing_is_sent_by_looking(self, client: Client) -> None:
+        run = offering(POST)
+        desk(client, run)
+        preview(client, run, params="{}")
+        assert Run.objects.count() == 1
+
+    def test_tells_the_agents_own_origin_from_others(self, client: Client) -> None:
+        run = offering(GET, {**GET, "endpoint": "http://agent.example:8080/cart"})
+        assert "Same origin as the agent" in desk(client, run).text
+        other = desk(client, run, 1).text
+        assert "Another origin than the agent’s" in other
+        assert "new origin" in other
+
+    def test_marks_what_the_agent_did_not_say(self, client: Client) -> None:
+        markup = desk(client, offering({"endpoint": "cart", "params": {"a": 1}}))
+        text = re.sub(r"\s+", " ", markup.text)
+        assert text.count("inferred") == 4
+        assert "names no method" in text
+        assert "The address is relative" in text
+        assert "http://agent.example/cart" in text.replace("/api/cart", "/cart")
+
+    @pytest.mark.parametrize(
+        ("action", "reason"),
+        [
+            ({**GET, "endpoint": "javascript:alert(1)"}, "javascript"),
+            ({**GET, "endpoint": None}, "no endpoint"),
+            ({**GET, "headers": {"Host": "evil.example"}}, "Host is set by the playground"),
+            ({**GET, "headers": {"Cookie": "a=b"}}, "Cookie is set by the playground"),
+            ({**GET, "headers": {"Transfer-Encoding": "chunked"}}, "Transfer-Encoding"),
+            ({**GET, "method": "CONNECT"}, "CONNECT"),
+            ({**GET, "protocol": "gopher"}, "gopher"),
+            ("nonsense", "not an object"),
+        ],
+    )
+    def test_what_cannot_be_sent_says_why(self, client: Client, action: Any, reason: str) -> None:
+        run = offering(action)
+        markup = desk(client, run)
+        assert reason in markup.text
+        assert not can_run(markup)
+        response = client.post(path(run), {"confirmed": "1"})
+        assert response.status_code == 422
+        assert Run.objects.count() == 1
+
+    @pytest.mark.parametrize(
+        "action",
+        [
+            {"name": "scale", "protocol": "MCP", "server": "kitchen", "tool": "scale",
+             "arguments": {"n": 4}},
+            {"name": "book", "protocol": "A2A", "agent_url": "http://a2a.example/", "skill": "book",
+             "message": "Two, please"},
+        ],
+    )  # fmt: skip
+    def test_other_bindings_show_their_call(self, client: Client, action: Any) -> None:
+        run = offering(action)
+        markup = desk(client, run)
+        assert '"jsonrpc": "2.0"' in markup.text
+        assert "Sending it comes with" in markup.text
+        assert not can_run(markup)
+        assert client.post(path(run), {"confirmed": "1"}).status_code == 422
+
+    def test_an_address_that_the_policy_refuses(self, client: Client, settings: Any) -> None:
+        hosts = ("127.0.0.1", "localhost", "[::1]", "10.0.0.1", "agent.example")
+        user = User.objects.create(username="member")
+        run = offering(*({**GET, "endpoint": f"http://{host}/"} for host in hosts), owner=user)
+        client.force_login(user)
+        settings.HOSTED = True
+        assert [can_run(desk(client, run, n)) for n in range(5)] == [False] * 4 + [True]
+        settings.OUTBOUND_ALLOW = ["127.0.0.1"]
+        assert can_run(desk(client, run))
+
+    def test_an_address_that_is_refused_always(self, client: Client) -> None:
+        markup = desk(client, offering({**GET, "endpoint": "http://169.254.169.254/"}))
+        assert not can_run(markup)
+
+    @pytest.mark.parametrize("where", ["5/0/0/", "4/1/0/", "4/0/1/", "99/0/0/"])
+    def test_what_is_not_there(self, client: Client, where: str) -> None:
+        run = offering(GET)
+        assert client.get(f"/runs/{run.pk}/actions/{where}").status_code == 404
+
+    def test_is_its_owners_alone(self, client: Client) -> None:
+        run = offering(GET, owner=User.objects.create(username="somebody"))
+        for response in (client.get(path(run)), client.post(path(run)),
+                         client.post(path(run, 0, "preview/"))):  # fmt: skip
+            assert response.status_code == 404
+
+    def test_an_agent_that_was_deleted(self, client: Client) -> None:
+        run = offering(GET)
+        assert run.agent is None
+        assert "scripted" in desk(client, run).text
+
+
+@pytest.mark.django_db
+class TestPreview:
+    def test_follows_what_is_filled_in(self, client: Client) -> None:
+        run = offering(POST)
+        text = preview(client, run, params='{"items": ["soup"]}', headers='[["X-Mine", "1"]]')
+        assert '"soup"' in text
+        assert "X-Mine" in text
+        assert "yours" in text
+
+    def test_parameters_of_a_get_are_in_the_address(self, client: Client) -> None:
+        text = preview(client, offering(GET), params='{"q": "soup & salt"}')
+        assert "http://agent.example/cart?q=soup+%26+salt" in text
+
+    def test_no_parameters(self, client: Client) -> None:
+        assert "items" not in preview(client, offering(POST), params=" ")
+
+    @pytest.mark.parametrize(
+        ("fields", "reason"),
+        [
+            ({"params": "{"}, "Line 1"),
+            ({"params": '{"a": NaN}'}, "number"),
+            ({"params": '{"a": 1, "a": 2}'}, "twice"),
+            ({"headers": '[["Host", "a"]]'}, "Host is set by the playground"),
+            ({"headers": '[["a b", "c"]]'}, "not a header name"),
+            ({"headers": "nonsense"}, "not valid JSON"),
+        ],
+    )
+    def test_says_what_is_wrong(self, client: Client, fields: Any, reason: str) -> None:
+        run = offering(POST)
+        assert reason in preview(client, run, **fields)
+        assert client.post(path(run), {**fields, "confirmed": "1"}).status_code == 422
+        assert Run.objects.count() == 1
+
+    def test_an_action_of_the_agent_with_credentials(self, client: Client) -> None:
+        run = offering({**GET, "headers": {"Authorization": "Bearer canary"}})
+        markup = desk(client, run)
+        assert "canary" not in markup.text
+        assert "The agent itself has put credentials into Authorization" in markup.text
+
+
+@pytest.mark.django_db
+class TestCredentials:
+    @pytest.fixture
+    def agent(self) -> Agent:
+        found: Agent = Agent.objects.create(
+            name="Shop", url=AGENT, auth="bearer", auth_secret="canary-secret"
+        )
+        return found
+
+    def test_none_go_along_by_themselves(self, client: Client, agent: Agent) -> None:
+        html = client.get(path(offering(GET, agent=agent))).content.decode()
+        assert "Authorization" not in html
+        assert "Send the credentials of Shop" in html
+
+    def test_are_offered_for_the_own_origin_only(self, client: Client, agent: Agent) -> None:
+        run = offering({**GET, "endpoint": "http://other.example/"}, agent=agent)
+        assert "Send the credentials" not in desk(client, run).text
+        assert "Authorization" not in preview(client, run, as_agent="1")
+
+    def test_go_along_where_the_user_says_so(self, client: Client, agent: Agent) -> None:
+        text = preview(client, offering(GET, agent=agent), as_agent="1")
+        assert "Authorization" in text
+        assert "credentials of Shop" in text
+        assert "canary" not in text
+
+
+@pytest.mark.django_db(transaction=True)
+class TestRunning:
+    """POST makes a run of it, at a server that records what comes."""
+
+    htmx = {"HX-Request": "true"}
+
+    async def _ended(self) -> list[Run]:
+        found = [run async for run in Run.objects.filter(kind=RunKind.ACTION)]
+        for run in found:
+            await engine.cancel(run)
+        return found
+
+    async def _until_asked(self, server: Server) -> Run:
+        await server.asked.wait()
+        (run,) = await self._ended()
+        return run
+
+    async def test_a_get_runs_at_once(
+        self, async_client: AsyncClient, transactional_db: None
+    ) -> None:
+        async with serve(reply(b'{"items": []}')) as server:
+            run = await _offering({**GET, "endpoint": f"{server.url}/cart"})
+            response = await async_client.post(path(run), headers=self.htmx)
+            child = await self._until_asked(server)
+        html = response.content.decode()
+        assert response.status_code == 200
+        assert f'id="child-{child.pk}"' in html
+        assert 'id="children-entry-4-0" data-patched hx-swap-oob="true"' in html
+        assert f'ws-connect="/ws/runs/{run.pk}/"' in html
+        assert (child.parent_id, child.cause, child.kind) == (run.pk, (4, 0), "action")
+        assert (child.protocol, child.text) == (registry.ACTION, "look")
+        assert server.requests[0].startswith(b"GET /cart HTTP/1.1\r\n")
+
+    async def test_anything_else_asks_first(
+        self, async_client: AsyncClient, transactional_db: None
+    ) -> None:
+        async with serve(reply(b'{"saved": true}')) as server:
+            run = await _offering({**POST, "endpoint": f"{server.url}/cart"})
+            for confirmed in ("", "0", "yes"):
+                response = await async_client.post(
+                    path(run), {"confirmed": confirmed}, headers=self.htmx
+                )
+                assert f"Send POST to <code>{server.url}/cart</code>?" in response.content.decode()
+                assert response["HX-Retarget"] == "#desk-entry-4-0-confirmation"
+            assert await Run.objects.acount() == 1
+            fields = {"confirmed": "1", "params": '{"items": ["soup"]}',
+                      "headers": '[["X-Mine", "1"]]'}  # fmt: skip
+            await async_client.post(path(run), fields, headers=self.htmx)
+            child = await self._until_asked(server)
+        assert server.requests[0].startswith(b"POST /cart HTTP/1.1\r\n")
+        assert server.requests[0].endswith(b'{"items": ["soup"]}')
+        assert b"X-Mine: 1\r\n" in server.requests[0]
+        assert child.request["body"] == {"items": ["soup"]}
+
+    async def test_the_users_secrets_are_not_kept(
+        self, async_client: AsyncClient, transactional_db: None
+    ) -> None:
+        async with serve(reply(b"{}")) as server:
+            run = await _offering({**GET, "endpoint": f"{server.url}/cart"})
+            fields = {"headers": '[["Authorization", "Bearer canary"]]'}
+            await async_client.post(path(run), fields, headers=self.htmx)
+            child = await self._until_asked(server)
+        assert b"Bearer canary" in server.requests[0]
+        assert "canary" not in json.dumps([child.request, child.headers])
+
+    async def test_without_scripts_it_leads_back(
+        self, async_client: AsyncClient, transactional_db: None
+    ) -> None:
+        run = await _offering({**GET, "endpoint": f"http://127.0.0.1:{free_port()}/"})
+        response = await async_client.post(path(run))
+        assert (response.status_code, response["Location"]) == (302, f"/runs/{run.pk}/")
+        await self._ended()
+
+    async def test_an_action_of_a_reply_belongs_to_that_and_shows_on_the_page(
+        self, async_client: AsyncClient, transactional_db: None
+    ) -> None:
+        async with serve(reply(b"{}")) as server:
+            run = await _offering(GET)
+            answer = await _offering(
+                {**GET, "endpoint": f"{server.url}/"},
+                parent=run, kind=RunKind.CHECK, cause_seq=4, cause_part=0,
+            )  # fmt: skip
+            response = await async_client.post(
+                path(answer), {"page": str(run.pk)}, headers=self.htmx
+            )
+            child = await self._until_asked(server)
+        assert child.parent_id == answer.pk
+        html = response.content.decode()
+        assert 'id="children-entry-4-0"' in html
+        assert f'ws-connect="/ws/runs/{run.pk}/"' in html
+
+    async def test_a_page_that_it_did_not_come_of_is_not_believed(
+        self, async_client: AsyncClient, transactional_db: None
+    ) -> None:
+        run = await _offering({**GET, "endpoint": f"http://127.0.0.1:{free_port()}/"})
+        other = await _offering(GET)
+        response = await async_client.post(path(run), {"page": str(other.pk)}, headers=self.htmx)
+        assert f'ws-connect="/ws/runs/{run.pk}/"' in response.content.decode()
+        await self._ended()
+
+
+async def _offering(*actions: Any, **fields: Any) -> Run:
+    return await sync_to_async(offering)(*actions, **fields)
+
+
+@pytest.mark.django_db
+@hypothesis(
+    deadline=None,
+    max_examples=60,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+@given(
+    VALUES,
+    st.sampled_from(["", "name", "description", "protocol", "method", "endpoint", "params",
+                     "headers", "server", "tool", "arguments", "agent_url", "skill", "message"]),
+    st.sampled_from(["HTTP", "MCP", "A2A"]),
+    st.text(max_size=20),
+)  # fmt: skip
+def test_no_action_breaks_the_desk(
+    client: Client, value: Any, key: str, protocol: str, text: str
+) -> None:
+    action: Any = {**POST, "protocol": protocol, "server": "s", "tool": "t", "agent_url": AGENT,
+                   "skill": "k"}  # fmt: skip
+    action = {**action, key: value} if key else value
+    run = offering(action)
+    # Nothing at all is offered for null; that is no action.
+    response = client.get(path(run))
+    assert response.status_code == 200, response.content
+    read(response.content.decode())
+    shown = client.post(path(run, 0, "preview/"), {"params": text, "headers": text})
+    read(shown.content.decode())
