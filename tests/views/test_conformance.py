@@ -1,0 +1,241 @@
+"""The Conformance tab, its count, its download, and the reference of rules."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from playground.conformance import RULES
+from playground.models import Agent, Run, RunKind, Tracker
+from playground.protocols.frames import Frame, FrameKind
+from playground.views import conformance
+from tests.rendering.markup import Markup, read
+from tests.rendering.recording import CALL, END, HEAD, OPEN, Recording, event, recorded
+
+pytestmark = pytest.mark.django_db
+
+GOOD = [
+    'event: start\ndata: {"_meta": {"response_type": "answer", "version": "0.55", '
+    '"streaming": true}}',
+    'event: result\ndata: {"index": 0, "item": {"@type": "Recipe", "name": "Soup"}}',
+    'event: complete\ndata: {"_meta": {"response_type": "answer", "version": "0.55", '
+    '"streaming": true}}',
+]
+BAD = ['data: {"_meta": {"response_type": "Answer"}}', 'data: {"results": ["<b>soup</b>"]}']
+
+
+@pytest.fixture(autouse=True)
+def fresh() -> None:
+    conformance._judge.cache_clear()
+
+
+def streamed(*lines: str, state: str = "completed", **fields: Any) -> Run:
+    request = {"query": {"text": "eggs"}, "prefer": {"streaming": True}}
+    run = recorded([[CALL, OPEN, HEAD], [event(line) for line in lines], [END]], state)
+    Run.objects.filter(pk=run.pk).update(request=request, **fields)
+    return run
+
+
+def part(client: Client, run: Run, path: str = "", **query: str) -> Markup:
+    response = client.get(f"/runs/{run.pk}/conformance/{path}", query)
+    assert response.status_code == 200
+    return read(response.content.decode())
+
+
+def verdicts(markup: Markup) -> dict[str, str | None]:
+    """The verdict of each rule that the report lists."""
+    ids = [str(link.attributes["href"]).removeprefix("/rules/#") for link in markup.find("a")
+           if str(link.attributes.get("href", "")).startswith("/rules/#")]  # fmt: skip
+    rows = [
+        row.attributes["data-verdict"]
+        for row in markup.find("li")
+        if "data-verdict" in row.attributes
+    ]
+    return dict(zip(ids, rows, strict=True))
+
+
+class TestReport:
+    def test_has_every_rule_once(self, client: Client) -> None:
+        found = verdicts(part(client, streamed(*BAD)))
+        assert set(found) == {rule.id for rule in RULES}
+        assert found["response-type-lowercase"] == "fail"
+        assert found["item-object"] == "fail"
+        assert found["promise-token"] == "not_applicable"
+
+    def test_findings_lead_to_their_frames(self, client: Client) -> None:
+        buttons = part(client, streamed(*BAD)).find("button")
+        links = {(b.attributes["data-in"], b.attributes["data-frame"]) for b in buttons}
+        assert {("events", "4"), ("wire", "4"), ("events", "5"), ("wire", "5")} <= links
+
+    def test_of_a_whole_reply_the_wire_is_where_its_bytes_are(self, client: Client) -> None:
+        body = b'{"_meta": [], "results": [{"@type": "A"}]}'
+        head = Frame(
+            0, 20, FrameKind.HEAD, b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n"
+        )
+        run = recorded([[CALL, OPEN, head, Frame(0, 30, FrameKind.BODY, body), END]])
+        buttons = part(client, run).find("button")
+        frames = {(b.attributes["data-in"], b.attributes["data-frame"]) for b in buttons}
+        assert {("events", "5"), ("wire", "4")} <= frames
+
+    def test_what_an_agent_sent_stays_text(self, client: Client) -> None:
+        run = streamed('event: <img src=x onerror=alert(1)>\ndata: {"<script>": 1}', *BAD)
+        html = client.get(f"/runs/{run.pk}/conformance/").content.decode()
+        assert "<script" not in html
+        assert "<img" not in html
+
+    def test_can_be_judged_as_the_other_version(self, client: Client) -> None:
+        run = streamed(*BAD)
+        as_sent, other = part(client, run), part(client, run, version="0.54")
+        assert "Judged as NLWeb 0.55" in as_sent.text
+        assert "sent as" not in as_sent.text
+        assert "Judged as NLWeb 0.54" in other.text
+        assert "sent as 0.55" in other.text
+        assert verdicts(as_sent)["error-event"] == "not_applicable"
+        chosen = [i.attributes["value"] for i in other.find("input") if "checked" in i.attributes
+                  and i.attributes["type"] == "radio"]  # fmt: skip
+        assert chosen == ["0.54"]
+
+    @pytest.mark.parametrize("version", ["0.99", "", "x" * 5000, "<b>", "0.55 "])
+    def test_an_unknown_version_is_the_one_it_was_sent_as(
+        self, client: Client, version: str
+    ) -> None:
+        assert "Judged as NLWeb 0.55" in part(client, streamed(*GOOD), version=version).text
+
+    def test_shows_first_what_asks_for_attention(self, client: Client) -> None:
+        boxes = [i.attributes for i in part(client, streamed(*BAD)).find("input")
+                 if i.attributes["type"] == "checkbox"]  # fmt: skip
+        assert {b["value"]: "checked" in b for b in boxes} == {
+            "fail": True, "incomplete": True, "pass": False, "not_applicable": False,
+        }  # fmt: skip
+
+    def test_says_so_when_every_rule_passed(self, client: Client) -> None:
+        markup = part(client, streamed(*GOOD))
+        assert "Every rule that applies passed" in markup.text
+        assert "fail" not in verdicts(markup).values()
+        assert "Every rule" not in part(client, streamed(*BAD)).text
+
+    def test_what_broke_off_did_not_pass(self, client: Client) -> None:
+        markup = part(client, streamed(*GOOD[:2], state="truncated"))
+        assert "incomplete" in verdicts(markup).values()
+        assert "Every rule" not in markup.text
+        assert "could not be judged" in markup.text
+
+    @pytest.mark.parametrize("path", ["", "count/"])
+    def test_waits_for_the_end(self, client: Client, path: str) -> None:
+        recording = Recording()
+        recording.add(CALL, OPEN, HEAD, *(event(line) for line in BAD))
+        markup = part(client, recording.run, path)
+        assert not markup.find("li")
+        assert ("when the run has ended" in markup.text) is (path == "")
+
+    @pytest.mark.parametrize("path", ["", "count/"])
+    def test_an_action_is_not_judged(self, client: Client, path: str) -> None:
+        run = streamed(*BAD, protocol="action", version="", kind=RunKind.ACTION)
+        assert not part(client, run, path).find("li")
+        assert part(client, run, path).find("span") == []
+
+    def test_a_check_is_judged_with_the_checks_before_it(self, client: Client) -> None:
+        turn = streamed(*GOOD)
+        promise = ('{"_meta": {"response_type": "promise", "version": "0.55"}, '
+                   '"promise": {"token": "t", "progress": 0.2}}')  # fmt: skip
+        run = recorded([[CALL, OPEN, HEAD, Frame(0, 30, FrameKind.BODY, promise.encode()), END]])
+        tracker = Tracker.objects.create(run=turn, seq=5, token="t", patience=60)
+        Tracker.objects.update(history=[{"at": 0.0, "progress": 0.9}])
+        Run.objects.filter(pk=run.pk).update(
+            kind=RunKind.CHECK,
+            parent=turn,
+            request={"promise_token": "t", "action": "checkin"},
+            started_at=tracker.started_at.replace(year=tracker.started_at.year + 1),
+        )
+        assert verdicts(part(client, run))["promise-progress-monotone"] == "fail"
+
+
+class TestCount:
+    @pytest.mark.parametrize(
+        ("lines", "state", "level", "says"),
+        [
+            (BAD, "completed", "must", "must"),
+            (GOOD, "completed", "pass", "passed"),
+            (GOOD[:2], "truncated", "incomplete", "not judged"),
+        ],
+    )
+    def test_says_the_worst(
+        self, client: Client, lines: list[str], state: str, level: str, says: str
+    ) -> None:
+        markup = part(client, streamed(*lines, state=state), "count/")
+        (badge,) = markup.find("span")
+        assert badge.attributes["data-level"] == level
+        assert says in markup.text
+
+    def test_counts_rules(self, client: Client) -> None:
+        run = streamed(*BAD)
+        report = json.loads(client.get(f"/runs/{run.pk}/conformance.json").content)
+        assert part(client, run, "count/").text.strip() == f"{report['counts']['must']} must"
+
+
+class TestDownload:
+    def test_has_the_whole_report(self, client: Client) -> None:
+        run = streamed(*BAD)
+        response = client.get(f"/runs/{run.pk}/conformance.json", {"version": "0.54"})
+        assert response["Content-Type"] == "application/json"
+        name = f"conformance-{run.pk}-0.54.json"
+        assert response["Content-Disposition"] == f'attachment; filename="{name}"'
+        found = json.loads(response.content)
+        assert (found["run"], found["version"], found["sent_as"]) == (str(run.pk), "0.54", "0.55")
+        assert {each["rule"] for each in found["findings"]} == {rule.id for rule in RULES}
+        assert set(found["findings"][0]) == {
+            "rule", "level", "section", "pointer", "message", "verdict", "seq",
+        }  # fmt: skip
+
+
+class TestKept:
+    def test_a_run_is_judged_once(self, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+        run, calls = streamed(*BAD), []
+        judge = conformance.judge
+
+        def counting(*args: Any, **kwargs: Any) -> Any:
+            calls.append(args)
+            return judge(*args, **kwargs)
+
+        monkeypatch.setattr(conformance, "judge", counting)
+        for path in ("", "count/", ""):
+            part(client, run, path)
+        client.get(f"/runs/{run.pk}/conformance.json")
+        assert len(calls) == 1
+        part(client, run, version="0.54")
+        assert len(calls) == 2
+        Run.objects.filter(pk=run.pk).update(state="truncated")
+        part(client, run)
+        assert len(calls) == 3
+
+    def test_not_for_ever(self) -> None:
+        assert conformance._judge.cache_info().maxsize == conformance.KEPT
+
+
+def test_the_reference_has_every_rule_of_both_versions(client: Client) -> None:
+    markup = read(client.get("/rules/").content.decode())
+    rows = [row.attributes["id"] for row in markup.find("tr") if "id" in row.attributes]
+    assert rows == [rule.id for rule in RULES]
+    text = " ".join(markup.text.split())
+    for rule in RULES:
+        assert rule.title in text
+        for demand in rule.demands.values():
+            assert demand.section in text
+    assert "no such rule" in text
+
+
+@pytest.mark.parametrize("path", ["conformance/", "conformance/count/", "conformance.json"])
+def test_only_for_reading(client: Client, path: str) -> None:
+    assert client.post(f"/runs/{streamed(*GOOD).pk}/{path}").status_code == 405
+    assert client.get(f"/runs/00000000-0000-4000-8000-000000000000/{path}").status_code == 404
+
+
+def test_the_tab_asks_for_its_count_and_its_report(client: Client) -> None:
+    run = streamed(*GOOD)
+    Agent.objects.create(name="A", url="http://a.example")
+    markup = read(client.get(f"/runs/{run.pk}/").content.decode())
+    urls = [element.attributes["data-url"] for element in markup.find("final-part")]
+    assert urls == [f"/runs/{run.pk}/conformance/count/", f"/runs/{run.pk}/conformance/"]
