@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from playground import engine
 from playground.models import Agent, Run
 from tests.rendering.recording import CALL, END, HEAD, OPEN, PIECES, event, recorded, result
 
@@ -43,3 +44,11 @@ def form(document: Any = None, agent: str = "recipes", **fields: str) -> dict[st
     shown = {"query": {"text": "eggs"}} if document is None else document
     text = shown if isinstance(shown, str) else json.dumps(shown)
     return {"agent": agent, "version": "0.55", "document": text, "headers": "[]", **fields}
+
+
+@pytest.fixture
+def started(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """The runs and targets that the engine was to drive, instead of driving them."""
+    found: list[Any] = []
+    monkeypatch.setattr(engine, "start", lambda run, target, **options: found.append((run, target)))
+    return found
