@@ -34,7 +34,8 @@ class Finding:
     #: The rule's id.
     rule: str
     level: Level
-    #: Section of the specification of the report's version.
+    #: Section of the specification of the report's version; 0.54 has its examples over HTTP in
+    #: a document of their own.
     section: str
     verdict: Verdict
     #: JSON pointer into the JSON of frame `seq`, "" for all of it. Where a member is missing

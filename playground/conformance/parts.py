@@ -29,7 +29,7 @@ class Message(NamedTuple):
     name: str | None
     #: The decoded JSON; None where it could not be read.
     payload: Any
-    #: The data as text; "" for a document.
+    #: The data as they came where they could not be read, else "".
     text: str = ""
     #: Why it could not be read; "" where it could.
     why: str = ""

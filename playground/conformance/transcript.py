@@ -23,6 +23,7 @@ from playground.protocols.events import Event, Outcome, Unknown
 from playground.protocols.frames import Frame, FrameKind
 from playground.protocols.http import HttpExchange, read_head
 from playground.protocols.nlweb import NLWebReader, versions
+from playground.protocols.nlweb.content import number_of
 
 #: States of a run whose reply may have had more to say.
 _BROKEN_OFF = frozenset({"truncated", "cancelled", "interrupted", "refused"})
@@ -168,7 +169,9 @@ def read(
         outcome=recorder.outcome,
         session_context=recorder.session_context,
         frames=reply,
-        earlier_progress=tuple(earlier_progress),
+        earlier_progress=tuple(
+            told for told in map(number_of, earlier_progress) if told is not None
+        ),
     )
 
 

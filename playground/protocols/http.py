@@ -249,7 +249,8 @@ def read_head(data: bytes) -> tuple[int, Mapping[str, str]]:
         name, _, value = line.partition(":")
         if name:
             headers.setdefault(name.strip().lower(), value.strip())
-    return int(status) if status.isascii() and status.isdigit() else 0, headers
+    # Python refuses to make a number of some thousands of digits.
+    return int(status[:9]) if status.isascii() and status.isdigit() else 0, headers
 
 
 def is_json(text: str, max_depth: int) -> bool:

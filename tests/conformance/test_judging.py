@@ -23,6 +23,7 @@ from tests.conformance.scripts import (
     failure,
     meta,
     numbered,
+    promise,
     question,
     result,
     stream,
@@ -38,6 +39,8 @@ OF_THE_END = {
     "stream-closed",
     "error-event-last",
     "result-index-gapless",
+    "result-index-unique",
+    "result-order",
     "one-reply",
 }
 NOTHING = {Verdict.NOT_APPLICABLE}
@@ -212,6 +215,17 @@ class TestReport:
 
 
 class TestWhatIsLarge:
+    def test_a_status_of_thousands_of_digits(self) -> None:
+        frames = (Frame(1, 1, FrameKind.HEAD, b"HTTP/1.1 " + b"9" * 5000 + b" Whatever\r\n\r\n"),)
+        assert not verdicts(judge(frames, {}, "0.55"), Verdict.PASS) & OF_THE_END
+
+    def test_numbers_beyond_all_others(self) -> None:
+        reply = promise({"token": "p", "progress": 10**400, "estimated_time": 10**400})
+        report = reply.after(10**400, 0.5).judged()
+        assert report.verdicts["promise-progress"] is Verdict.FAIL
+        assert report.verdicts["promise-estimate-plausible"] is Verdict.FAIL
+        assert report.verdicts["promise-progress-monotone"] is Verdict.PASS
+
     def test_more_actions_than_are_looked_at(self) -> None:
         action = {"name": "a", "description": "d", "protocol": "HTTP"}
         report = acting(*[{**action, "method": "GET", "endpoint": "http://a"}] * 60_000).judged()

@@ -76,6 +76,7 @@ def result_index(t: Transcript) -> Iterator[Problem]:
     v55=must("6.1"),
     v54=should("HTTP examples 5"),
     when=_has_places,
+    to_the_end=True,
 )
 def result_index_unique(t: Transcript) -> Iterator[Problem]:
     """Two results cannot stand in one place of an array."""
@@ -98,7 +99,7 @@ def result_index_unique(t: Transcript) -> Iterator[Problem]:
 def result_index_gapless(t: Transcript) -> Iterator[Problem]:
     """Positions in an array run from 0; the specification does not say that all must come."""
     if not t.whole:
-        return
+        return  # What is missing may have been on its way.
     expected = 0
     for index, seq in sorted({index: seq for seq, index in _places(t)}.items()):
         if index > expected:
@@ -116,6 +117,7 @@ def result_index_gapless(t: Transcript) -> Iterator[Problem]:
     v55=info("6.1"),
     v54=info("HTTP examples 5"),
     when=_has_places,
+    to_the_end=True,
 )
 def result_order(t: Transcript) -> Iterator[Problem]:
     """They need not: clients put them in order."""
