@@ -24,7 +24,7 @@ class FinalPart extends HTMLElement {
     if (this.loaded || !wanted || !("final" in cursor)) return;
     this.loaded = true;
     try {
-      await window.htmx.ajax("GET", this.dataset.url, { target: this, swap: "innerHTML" });
+      await window.htmx.ajax("GET", this.dataset.url, { source: this, target: this, swap: "innerHTML" });
     } catch {
       this.loaded = false; // the playground is away; the next look tries again
     }

@@ -39,7 +39,7 @@ async function showEvent(run, seq, row) {
   row?.querySelector(".event-open").setAttribute("aria-current", "true");
   row?.scrollIntoView({ block: "start" });
   const url = `/runs/${run}/events/${seq}/`;
-  await window.htmx.ajax("GET", url, { target: "#event-detail", swap: "innerHTML" });
+  await window.htmx.ajax("GET", url, { source: "#event-detail", target: "#event-detail", swap: "innerHTML" });
 }
 
 async function showBlock(run, seq, shown) {
@@ -48,7 +48,7 @@ async function showBlock(run, seq, shown) {
   for (const marked of document.querySelectorAll(".wire-block[data-found]")) delete marked.dataset.found;
   if (!shown) {
     const url = `/runs/${run}/wire/?offset=${seq - 1}&count=1`;
-    await window.htmx.ajax("GET", url, { target: jump, swap: "innerHTML" });
+    await window.htmx.ajax("GET", url, { source: jump, target: jump, swap: "innerHTML" });
   }
   const block = shown ?? jump.firstElementChild;
   if (!block) return;

@@ -81,7 +81,9 @@ class PagedList extends HTMLElement {
     const before = this.shown;
     const url = `${this.dataset.url}?offset=${before}&order=${this.order}`;
     try {
-      await window.htmx.ajax("GET", url, { target: this.items, swap: "beforeend" });
+      // The source, because htmx lets requests of one element wait for each other and drops
+      // all but the last; without one, all parts of the page would be one element.
+      await window.htmx.ajax("GET", url, { source: this, target: this.items, swap: "beforeend" });
       // Not every frame with results is one row, so the end may come before the count.
       this.exhausted = this.order === "index" && this.shown === before;
     } finally {
@@ -119,7 +121,7 @@ class PagedList extends HTMLElement {
     const { children } = this.items;
     const edge = this.scroller.getBoundingClientRect().bottom;
     let low = 0;
-    for (let high = children.length; low < high; ) {
+    for (let high = children.length; low < high;) {
       const middle = (low + high) >> 1;
       if (children[middle].getBoundingClientRect().top < edge) low = middle + 1;
       else high = middle;

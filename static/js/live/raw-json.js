@@ -22,7 +22,7 @@ class RawJson extends HTMLElement {
       this.append(this.output);
       const run = this.closest("[data-run]").dataset.run;
       const url = `/runs/${run}/items/${this.dataset.seq}/${this.dataset.part}/`;
-      window.htmx.ajax("GET", url, { target: this.output, swap: "innerHTML" });
+      window.htmx.ajax("GET", url, { source: this, target: this.output, swap: "innerHTML" });
     }
     this.output.hidden = !open;
   }

@@ -35,7 +35,7 @@ class RefreshedPart extends HTMLElement {
     this.outdated = false;
     this.timer = -1;
     const began = performance.now();
-    await window.htmx.ajax("GET", this.dataset.url, { target: this, swap: "innerHTML" });
+    await window.htmx.ajax("GET", this.dataset.url, { source: this, target: this, swap: "innerHTML" });
     const pause = Math.max(EVERY_MS, REST * (performance.now() - began));
     this.timer = setTimeout(() => {
       this.timer = undefined;

@@ -29,7 +29,7 @@ class SessionLedger extends HTMLElement {
     if (!this.outdated || this.panel.hidden || this.querySelector("[data-editing][open]")) return;
     this.outdated = false;
     try {
-      await window.htmx.ajax("GET", this.dataset.url, { target: this, swap: "innerHTML" });
+      await window.htmx.ajax("GET", this.dataset.url, { source: this, target: this, swap: "innerHTML" });
     } catch {
       this.outdated = true; // the playground is away; the next look tries again
     }
