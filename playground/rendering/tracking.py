@@ -95,7 +95,7 @@ def warnings_of(history: Sequence[Mapping[str, Any]]) -> list[str]:
         found.append(f"The agent reported {beyond[-1]:g}, which is not between 0 and 1.")
     unread = [entry["unread"] for entry in history if entry.get("unread")]
     if unread:
-        found.append(f"The agent reported {unread[-1]}, which is no number.")
+        found.append(f"The agent reported “{unread[-1]}”, which is no number.")
     return found
 
 
@@ -198,7 +198,7 @@ def _remaining(latest: Mapping[str, Any], elapsed: float) -> str:
     if estimated is None or estimated < 0:
         return ""
     left = estimated - (elapsed - (latest.get("at") or 0))
-    return f"about {seconds_words(left)}" if left >= 1 else "any moment"
+    return f"about {seconds_words(left)} left" if left >= 1 else "any moment now"
 
 
 def _points(history: Sequence[Mapping[str, Any]]) -> list[Point]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.chromium import launch_options
 from tests.browser.workbench import Workbench
@@ -68,3 +68,11 @@ def complaints(page: Page) -> Any:
 def workbench(page: Page, playground: PlaygroundServer) -> Workbench:
     """The workbench of the shared playground, not opened yet."""
     return Workbench(page, playground)
+
+
+@pytest.fixture(params=["light", "dark"])
+def themed(request: pytest.FixtureRequest, browser: Browser) -> Any:
+    """A page in one of the themes, with nothing moving."""
+    context = browser.new_context(color_scheme=request.param, reduced_motion="reduce")
+    yield context.new_page()
+    context.close()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
@@ -23,14 +21,6 @@ def findings(page: Page) -> list[str]:
         for violation in results.response["violations"]
         for node in violation["nodes"]
     ]
-
-
-@pytest.fixture(params=["light", "dark"])
-def themed(request: pytest.FixtureRequest, browser: Browser) -> Any:
-    """A page in one of the themes, with nothing moving."""
-    context = browser.new_context(color_scheme=request.param, reduced_motion="reduce")
-    yield context.new_page()
-    context.close()
 
 
 @pytest.mark.parametrize("path", PAGES)

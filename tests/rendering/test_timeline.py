@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from playground.protocols.events import Event, Result
 from playground.protocols.frames import Frame, FrameKind
-from playground.rendering.timeline import WIDTH, Timeline
+from playground.rendering.timeline import LANE, LANES_GAP, MAX_LANES, WIDTH, Span, Timeline
 from playground.rendering.timeline import timeline_of as drawing_of
 from tests.rendering.markup import read
 
@@ -114,3 +114,49 @@ def test_everything_is_on_the_drawing(
     html = get_template("runs/timeline.html").render({"timeline": drawing, "run": None})
     marks = [e for e in read(html).find("rect") if e.attributes["class"] == "mark"]
     assert len(marks) == len(drawing.marks)
+
+
+class TestSpans:
+    def test_what_comes_later_lengthens_the_axis(self) -> None:
+        spans = [
+            Span("Check", "completed", "Promised", 3_000, 4_000),
+            Span("Check", "streaming", "Streaming", 6_000, None),
+        ]
+        drawing = drawing_of([], 2_000, spans, 8_000)
+        assert [(b.x, b.width, b.lane) for b in drawing.bars] == [(37.5, 12.5, 0), (75, 25, 0)]
+        assert (drawing.total, drawing.overall) == ("2.0 ms", "8.0 ms")
+        assert [(b.at, b.duration) for b in drawing.bars] == [
+            ("3.0 ms", "1.0 ms"), ("6.0 ms", "2.0 ms"),
+        ]  # fmt: skip
+
+    def test_those_at_one_time_have_lanes_of_their_own(self) -> None:
+        spans = [Span("Action", "completed", "Complete", 0, 1_000)] * (MAX_LANES + 2)
+        drawing = drawing_of([], 1_000, spans)
+        assert [b.lane for b in drawing.bars] == [*range(MAX_LANES), MAX_LANES - 1, MAX_LANES - 1]
+        assert drawing.overall == ""
+        assert drawing.below == MAX_LANES * LANE + LANES_GAP
+
+    def test_each_has_a_row_that_can_be_read(self) -> None:
+        span = Span("Action <b>", "failed", "Failed", 0, 500, "/runs/1/")
+        html = get_template("runs/timeline.html").render(
+            {"timeline": drawing_of([], 1_000, [span])}
+        )
+        markup = read(html)
+        assert "Action <b>" in markup.text
+        assert "<b>" not in html
+        assert markup.find("a")[0].attributes["href"] == "/runs/1/"
+
+    @hypothesis(deadline=None)
+    @given(
+        st.lists(st.tuples(st.integers(-(10**9), 10**13), st.none() | st.integers(0, 10**13))),
+        st.none() | st.integers(0, 10**13),
+        st.none() | st.integers(0, 10**13),
+    )
+    def test_every_span_is_on_the_drawing(
+        self, moments: list[tuple[int, int | None]], end: int | None, now: int | None
+    ) -> None:
+        spans = [Span("Check", "completed", "Promised", *moment) for moment in moments]
+        drawing = drawing_of([], end, spans, now)
+        assert len(drawing.bars) == len(spans)
+        assert all(b.x >= 0 and b.x + b.width <= WIDTH + 0.02 for b in drawing.bars)
+        assert all(b.y < drawing.below for b in drawing.bars)

@@ -115,7 +115,7 @@ class TestWarnings:
 
     def test_progress_that_is_no_number(self) -> None:
         assert warnings_of([said(0, unread="half")]) == [
-            "The agent reported half, which is no number."
+            "The agent reported “half”, which is no number."
         ]
 
 
@@ -148,7 +148,7 @@ class TestFigures:
         shown = tracking(tracker(*history, next_at=NOW + timedelta(seconds=3)))
         assert (shown.message, shown.percent, shown.progress) == ("Begun", 40, "40 %")
         assert (shown.elapsed, shown.ticking_ms) == ("10.0 s", 10_000)
-        assert (shown.remaining, shown.next_ms) == ("about 14 s", 3_000)
+        assert (shown.remaining, shown.next_ms) == ("about 14 s left", 3_000)
         assert shown.spark is not None
 
     def test_what_is_not_known_is_not_made_up(self) -> None:
@@ -161,12 +161,12 @@ class TestFigures:
         assert (shown.percent, shown.progress) == (None, "7")
 
     def test_an_estimate_that_is_over(self) -> None:
-        assert tracking(tracker(said(0, estimated_time=9))).remaining == "any moment"
+        assert tracking(tracker(said(0, estimated_time=9))).remaining == "any moment now"
         assert tracking(tracker(said(0, estimated_time=-9))).remaining == ""
 
     def test_a_year(self) -> None:
         shown = tracking(tracker(said(0, estimated_time=31_536_010)))
-        assert shown.remaining == "about 365 d"
+        assert shown.remaining == "about 365 d left"
 
     def test_what_has_ended_stands_still(self) -> None:
         ended = tracker(status="answered", ended_at=NOW - timedelta(seconds=4), next_at=NOW)

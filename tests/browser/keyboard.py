@@ -1,0 +1,37 @@
+"""Going through a page as somebody does who has no pointer."""
+
+from __future__ import annotations
+
+from playwright.sync_api import Page
+
+#: The name of what has the focus: its label, or its text.
+_FOCUSED = """() => {
+  const at = document.activeElement;
+  const name = at.getAttribute("aria-label") || at.labels?.[0]?.innerText || at.innerText;
+  return (name || at.localName).replaceAll(/\\s+/g, " ").trim();
+}"""
+#: As many steps as no page needs.
+_STEPS = 300
+
+
+def focused(page: Page) -> str:
+    """The name of what has the focus."""
+    name: str = page.evaluate(_FOCUSED)
+    return name
+
+
+def tab_to(page: Page, name: str) -> None:
+    """Press Tab until what begins with `name` has the focus."""
+    seen: list[str] = []
+    for _ in range(_STEPS):
+        if focused(page).startswith(name):
+            return
+        page.keyboard.press("Tab")
+        seen.append(focused(page))
+    raise AssertionError(f"{name!r} cannot be reached: {seen}")
+
+
+def press(page: Page, name: str) -> None:
+    """Go to a button and press it."""
+    tab_to(page, name)
+    page.keyboard.press("Enter")

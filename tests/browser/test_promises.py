@@ -1,0 +1,155 @@
+"""A promise is followed to its answer, cancelled, left alone; by pointer and by keyboard."""
+
+from __future__ import annotations
+
+import re
+
+from playwright.sync_api import Locator, Page, expect
+
+from tests.browser.keyboard import focused, press, tab_to
+from tests.browser.test_accessibility import findings
+from tests.browser.workbench import Workbench
+from tests.playground_server import PlaygroundServer
+
+PLAN = "make a weekly meal plan with a shopping list"
+UNDER_WAY = re.compile("following|checking")
+#: The demo's plan takes ten seconds, and somebody has to ask after it once more.
+KEPT = 30_000
+
+
+def tracker(page: Page) -> Locator:
+    return page.locator(".tracker")
+
+
+def promised(workbench: Workbench) -> Locator:
+    """A promise that is followed."""
+    workbench.open().compose(PLAN).send()
+    found = tracker(workbench.page)
+    expect(found).to_have_attribute("data-status", UNDER_WAY)
+    return found
+
+
+def button(page: Page, name: str) -> Locator:
+    return page.locator(".tracker").get_by_role("button", name=name)
+
+
+def test_from_the_promise_to_the_answer(page: Page, workbench: Workbench) -> None:
+    promised(workbench)
+    page.reload()
+    expect(tracker(page)).to_have_attribute("data-status", UNDER_WAY)
+    other = page.context.new_page()
+    other.goto(page.url)
+    for each in (page, other):
+        expect(tracker(each)).to_have_attribute("data-status", "answered", timeout=KEPT)
+        answer = each.get_by_role("region", name="The answer")
+        expect(answer.locator(".card").first).to_be_visible()
+        # The promise itself is one line now.
+        expect(each.locator(".promise-own")).to_be_hidden()
+        expect(button(each, "Check now")).to_have_count(0)
+    page.reload()
+    expect(page.get_by_role("region", name="The answer").locator(".card").first).to_be_visible()
+    panel = workbench.tab("Timeline")
+    expect(panel.get_by_role("row", name=re.compile("^Check Complete")).first).to_be_visible()
+    expect(panel.locator("rect.span").first).to_be_visible()
+
+
+def test_checking_by_hand_and_leaving_it_alone(page: Page, workbench: Workbench) -> None:
+    found = promised(workbench)
+    button(page, "Stop following").click()
+    expect(found).to_have_attribute("data-status", "paused")
+    expect(found).to_contain_text("Not followed")
+    rows = found.locator(".checks tbody tr")
+    found.locator("summary").click()
+    before = rows.count()
+    button(page, "Check now").click()
+    expect(rows).to_have_count(before + 1)
+    expect(found.locator(".tracker-checks")).to_have_attribute("open", "")
+    found.get_by_label("Give up after").select_option("5 min")
+    button(page, "Follow again").click()
+    expect(found).to_have_attribute("data-status", UNDER_WAY)
+    expect(found.get_by_label("Give up after")).to_have_value("300")
+    button(page, "Cancel the task").click()
+    expect(found).to_have_attribute("data-status", "cancelled")
+
+
+def test_messages_take_neither_the_focus_nor_what_was_opened(
+    page: Page, workbench: Workbench
+) -> None:
+    found = promised(workbench)
+    found.locator("summary").click()
+    button(page, "Stop following").focus()
+    rows = found.locator(".checks tbody tr")
+    expect(rows).to_have_count(2)
+    expect(button(page, "Stop following")).to_be_focused()
+    expect(found.locator(".tracker-checks")).to_have_attribute("open", "")
+    button(page, "Cancel the task").click()
+    expect(found).to_have_attribute("data-status", "cancelled")
+
+
+def test_by_keyboard_alone(page: Page, workbench: Workbench) -> None:
+    workbench.open()
+    workbench.text.focus()
+    page.keyboard.press("ControlOrMeta+a")
+    page.keyboard.insert_text(PLAN)
+    page.keyboard.press("ControlOrMeta+Enter")
+    found = tracker(page)
+    expect(found).to_have_attribute("data-status", UNDER_WAY)
+    press(page, "Stop following")
+    expect(found).to_have_attribute("data-status", "paused")
+    assert focused(page) == "Follow again"
+    tab_to(page, "Give up after")
+    page.keyboard.press("ArrowUp")
+    page.keyboard.press("Shift+Tab")
+    page.keyboard.press("Enter")
+    expect(found).to_have_attribute("data-status", UNDER_WAY)
+    for _ in range(2):
+        page.keyboard.press("Shift+Tab")
+    assert focused(page) == "Check now"
+    page.keyboard.press("Enter")
+    page.keyboard.press("Tab")
+    assert focused(page) == "Cancel the task"
+    page.keyboard.press("Enter")
+    expect(found).to_have_attribute("data-status", "cancelled")
+    # The button is gone, and one is still where one was.
+    expect(found).to_be_focused()
+
+
+def test_what_is_odd_about_a_promise_is_said(workbench: Workbench) -> None:
+    for slug, words in (
+        ("promise-no-token", "nobody can ask after it"),
+        ("promise-progress-7", "not between 0 and 1"),
+        ("promise-half", "“half”, which is no number"),
+    ):
+        workbench.scenario(slug).send()
+        expect(tracker(workbench.page)).to_contain_text(words)
+
+
+def test_an_agent_that_does_not_let_go(page: Page, workbench: Workbench) -> None:
+    workbench.scenario("promise-stubborn").send()
+    button(page, "Cancel the task").click()
+    expect(tracker(page)).to_have_attribute("data-status", "paused")
+    expect(tracker(page)).to_contain_text("did not confirm the cancellation")
+
+
+def test_every_state_is_accessible(themed: Page, playground: PlaygroundServer) -> None:
+    workbench = Workbench(themed, playground)
+    found = promised(workbench)
+    found.locator("summary").click()
+    expect(found.locator(".checks tbody tr").first).to_be_visible()
+    assert findings(themed) == [], "following"
+    button(themed, "Stop following").click()
+    expect(found).to_have_attribute("data-status", "paused")
+    assert findings(themed) == [], "paused"
+    button(themed, "Cancel the task").click()
+    expect(found).to_have_attribute("data-status", "cancelled")
+    assert findings(themed) == [], "cancelled"
+    workbench.scenario("promise-fails").send()
+    expect(found).to_have_attribute("data-status", "failed", timeout=KEPT)
+    assert findings(themed) == [], "failed"
+    workbench.scenario("promise-200").send()
+    expect(found).to_have_attribute("data-status", "answered", timeout=KEPT)
+    found.locator("summary").click()
+    assert findings(themed) == [], "answered"
+    workbench.tab("Timeline")
+    expect(themed.locator("rect.span").first).to_be_visible()
+    assert findings(themed) == [], "timeline"
