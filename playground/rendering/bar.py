@@ -47,14 +47,33 @@ def word_of(run: Run) -> str:
             if run.failures:
                 return "Complete, 1 failure" if run.failures == 1 else "Complete, with failures"
             return "Complete" if run.entries else "Complete but empty"
+        if run.outcome == "promise":
+            return _PROMISES.get(promise_status(run), "Promised")
         return {
             "elicitation": "The agent asks",
-            "promise": "Promised",
             "failure": "Failure reported",
         }.get(run.outcome, "Complete, no answer")
     if run.state == RunState.CONNECTING:
         return "Sending"
     return str(RunState(run.state).label)
+
+
+#: What became of a promise, where that is settled.
+_PROMISES = {
+    "answered": "Promise kept",
+    "cancelled": "Task cancelled",
+    "failed": "Promise failed",
+    "gave_up": "Promise given up",
+}
+
+
+def promise_status(run: Run) -> str:
+    """How it stands with the promise of a turn, "" where none is followed.
+
+    Asks the database, unless the tracker is at hand (`select_related("tracker")`).
+    """
+    tracker = getattr(run, "tracker", None) if run.is_turn else None
+    return str(tracker.status) if tracker else ""
 
 
 def elapsed_ms(run: Run) -> float | None:

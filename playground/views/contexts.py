@@ -24,6 +24,7 @@ def history_context(
     """One page of the history, newest first, and where the next one begins."""
     mark_interrupted()
     found = Run.objects.turns().owned_by(user).search(words).defer("request", "session_context")
+    found = found.select_related("tracker")
     moment = parse_datetime(before) if before else None
     if moment and moment.tzinfo:
         found = found.filter(created_at__lt=moment)

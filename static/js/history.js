@@ -14,21 +14,23 @@ function mark() {
   }
 }
 
-/** Whether a run was seen under way, whose end is then worth fetching. */
+/** Whether the run, or what came of it, was seen under way: its end is then worth fetching. */
 let awaited = false;
+let ended = false;
 
 document.addEventListener("htmx:afterSwap", (event) => {
   const { id } = event.detail.target;
   if (id === "history") mark();
   if (id !== "response") return;
   awaited = true;
+  ended = false;
   refresh();
 });
-document.addEventListener("run:progress", (event) => {
-  if (!("final" in event.detail)) awaited = true;
-  else if (awaited) {
-    awaited = false;
-    refresh();
-  }
+document.addEventListener("run:progress", ({ detail }) => {
+  const isSettled = "settled" in detail;
+  if (!("final" in detail)) awaited = true;
+  else if (awaited && (isSettled || !ended)) refresh();
+  ended = "final" in detail;
+  awaited = !isSettled; // A promise may be followed then, or an action be under way.
 });
 mark();

@@ -143,7 +143,7 @@ class TestDemoAgent:
         url = f"{playground.url}/demo/scenarios/server-error/ask"
         done = sent(playground, url, "--text", "a")
         assert done.returncode == 1
-        assert "The agent said no" in done.stdout
+        assert "Failure reported" in done.stdout
 
     def test_nobody_listens_exits_with_three(self, playground: PlaygroundServer) -> None:
         done = sent(playground, f"http://127.0.0.1:{free_port()}", "--text", "a")

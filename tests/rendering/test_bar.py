@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from playground.models import Run, RunState
+from playground.models import Run, RunState, Tracker
 from playground.protocols.events import Outcome
 from playground.rendering.bar import bar_of, milliseconds, size, word_of
 
@@ -23,10 +23,33 @@ WORDS = {
 }
 
 
+@pytest.mark.django_db
 @pytest.mark.parametrize(("state", "outcome"), WORDS)
 def test_every_state_and_outcome_has_its_word(state: RunState, outcome: Outcome) -> None:
     run = Run(state=state.value, outcome=outcome.value, results=3, entries=3)
     assert word_of(run) == WORDS[state, outcome]
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("status", "word"),
+    [
+        ("following", "Promised"),
+        ("paused", "Promised"),
+        ("answered", "Promise kept"),
+        ("cancelled", "Task cancelled"),
+        ("failed", "Promise failed"),
+        ("gave_up", "Promise given up"),
+    ],
+)
+def test_what_became_of_a_promise(status: str, word: str) -> None:
+    run = Run.objects.create(
+        state="completed", outcome="promise", agent_name="scripted", request={}
+    )
+    Tracker.objects.create(run=run, seq=1, token="t", status=status, patience=60)
+    assert word_of(run) == word
+    check = Run(state="completed", outcome="promise", kind="check")
+    assert word_of(check) == "Promised"
 
 
 @pytest.mark.parametrize(("entries", "word"), [(0, "Complete but empty"), (1, "Complete")])
