@@ -1,0 +1,172 @@
+"""The Conformance tab: its count, its filters, the other version, and the way to a frame."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from tests.browser.test_accessibility import findings
+from tests.browser.workbench import Workbench
+from tests.playground_server import PlaygroundServer
+
+
+def sent(workbench: Workbench, slug: str) -> Locator:
+    """A run of a scenario that has ended; its report."""
+    workbench.scenario(slug).send()
+    expect(workbench.page.locator("run-cursor[data-final]")).to_be_attached()
+    return opened(workbench)
+
+
+def opened(workbench: Workbench) -> Locator:
+    panel = workbench.tab("Conformance")
+    expect(panel.locator(".report")).to_be_visible()
+    return panel
+
+
+def shown(panel: Locator, verdict: str) -> Locator:
+    return panel.locator(f'.rule[data-verdict="{verdict}"]:visible')
+
+
+def test_the_count_stands_on_the_tab_once_the_run_has_ended(workbench: Workbench) -> None:
+    workbench.open().send()
+    tab = workbench.page.get_by_role("tab", name="Conformance")
+    expect(tab).to_have_accessible_name("Conformance passed")
+    workbench.scenario("unnamed").send()
+    expect(tab.locator(".verdict-count")).to_have_attribute("data-level", "must")
+    expect(tab).to_contain_text("must")
+
+
+def test_a_slow_run_is_judged_when_it_has_ended(workbench: Workbench) -> None:
+    workbench.scenario("slow").send()
+    panel = workbench.tab("Conformance")
+    expect(panel).to_contain_text("when the run has ended")
+    expect(workbench.page.locator(".verdict-count")).to_have_count(0)
+    workbench.page.get_by_role("button", name="Stop").click()
+    expect(panel.locator(".report")).to_be_visible()
+    expect(shown(panel, "incomplete").first).to_be_visible()
+
+
+def test_what_matters_is_shown_first_and_the_rest_on_request(workbench: Workbench) -> None:
+    panel = sent(workbench, "unnamed")
+    expect(shown(panel, "fail").first).to_be_visible()
+    for verdict in ("pass", "not_applicable"):
+        expect(shown(panel, verdict)).to_have_count(0)
+    panel.get_by_role("checkbox", name="Passed").check()
+    expect(shown(panel, "pass").first).to_be_visible()
+    panel.get_by_role("checkbox", name="Failed").uncheck()
+    expect(shown(panel, "fail")).to_have_count(0)
+    expect(shown(panel, "not_applicable")).to_have_count(0)
+
+
+def test_the_other_version_is_one_click_away(workbench: Workbench) -> None:
+    panel = sent(workbench, "capitalised")
+    must = panel.locator('.level[data-level="must"]')
+    expect(must).to_contain_text("lower case")
+    panel.locator(".segment", has_text="0.54").click()
+    expect(panel).to_contain_text("Judged as NLWeb 0.54")
+    expect(panel).to_contain_text("sent as 0.55")
+    expect(panel.get_by_label("Judge as NLWeb 0.54")).to_be_checked()
+    expect(panel.locator('.level[data-level="info"]')).to_contain_text("lower case")
+
+
+def test_a_finding_leads_to_its_frame(workbench: Workbench) -> None:
+    panel = sent(workbench, "duplicate-index")
+    rule = panel.locator(".rule", has_text="result-index-unique")
+    frame = rule.get_by_role("button", name="in Events").first.get_attribute("data-frame")
+    rule.get_by_role("button", name="in Events").first.click()
+    page = workbench.page
+    expect(page.locator("#event-detail h3")).to_contain_text(f"Frame {frame}")
+    expect(page.locator(f'#event-rows [data-seq="{frame}"] [aria-current]')).to_be_visible()
+    opened(workbench)
+    rule.get_by_role("button", name="in Wire").first.click()
+    expect(page.locator(f'#wire-blocks [data-seq="{frame}"][data-found]')).to_be_in_viewport()
+
+
+def test_a_frame_far_down_a_flood_is_fetched_alone(workbench: Workbench) -> None:
+    workbench.scenario("flood").send()
+    page = workbench.page
+    expect(page.locator("run-cursor[data-final]")).to_be_attached(timeout=60_000)
+    panel = opened(workbench)
+    last = int(page.locator("run-cursor").get_attribute("data-last") or 0)
+    # A rule that every flood keeps has no finding, so one is made to lead far down.
+    panel.evaluate(
+        """(panel, seq) => {
+          for (const where of ["events", "wire"]) {
+            const link = document.createElement("button");
+            link.className = "frame-link";
+            link.dataset.frame = seq;
+            link.dataset.in = where;
+            link.textContent = `far ${where}`;
+            panel.append(link);
+          }
+        }""",
+        last - 5,
+    )
+    panel.get_by_role("button", name="far wire").click()
+    expect(page.locator(f'#wire-jump [data-seq="{last - 5}"][data-found]')).to_be_in_viewport()
+    assert page.locator("#wire-blocks > *").count() < last / 2
+    opened(workbench).get_by_role("button", name="far events").click()
+    expect(page.locator("#event-detail h3")).to_contain_text(f"Frame {last - 5}")
+    assert page.locator("#event-rows > *").count() < last / 2
+
+
+def test_a_report_can_be_taken_along(workbench: Workbench) -> None:
+    panel = sent(workbench, "unnamed")
+    with workbench.page.expect_download() as download:
+        panel.get_by_role("link", name="JSON").click()
+    report: dict[str, Any] = json.loads(download.value.path().read_text())
+    assert report["run"] == workbench.run
+    assert any(each["verdict"] == "fail" for each in report["findings"])
+
+
+def test_rules_can_be_looked_up(workbench: Workbench) -> None:
+    panel = sent(workbench, "unnamed")
+    link = panel.locator(".rule:visible .rule-facts a").first
+    name = link.inner_text()
+    link.click()
+    expect(workbench.page.locator(f"tr#{name}")).to_be_in_viewport()
+    expect(workbench.page.get_by_role("heading", name="Rules")).to_be_attached()
+
+
+def test_by_keyboard_alone(workbench: Workbench) -> None:
+    workbench.scenario("duplicate-index").send()
+    page = workbench.page
+    expect(page.locator(".verdict-count")).to_be_visible()
+    page.get_by_role("tab", name="Results").focus()
+    page.keyboard.press("End")
+    expect(page.get_by_role("tab", name="Conformance")).to_be_focused()
+    report = page.locator(".report")
+    expect(report).to_be_visible()
+    for _ in range(40):
+        page.keyboard.press("Tab")
+        if page.evaluate("document.activeElement.matches('.frame-link')"):
+            break
+    page.keyboard.press("Enter")
+    expect(page.locator("#event-detail h3")).to_contain_text("Frame")
+    expect(page.get_by_role("tab", name="Events")).to_be_focused()
+
+
+@pytest.mark.parametrize("slug", ["unnamed", "truncated", "out-of-order"])
+def test_axe_finds_nothing(themed: Page, playground: PlaygroundServer, slug: str) -> None:
+    workbench = Workbench(themed, playground)
+    panel = sent(workbench, slug)
+    for label in ("Passed", "Not applicable"):
+        panel.get_by_role("checkbox", name=label).check()
+    assert findings(themed) == []
+
+
+def test_axe_finds_nothing_in_the_rules(themed: Page, playground: PlaygroundServer) -> None:
+    themed.goto(f"{playground.url}/rules/")
+    assert findings(themed) == []
+
+
+def test_a_phone_shows_it_without_scrolling_sideways(workbench: Workbench) -> None:
+    page = workbench.page
+    panel = sent(workbench, "unnamed")
+    page.set_viewport_size({"width": 390, "height": 844})
+    expect(panel.locator(".rule:visible").first).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    assert panel.evaluate("panel => panel.scrollWidth <= panel.clientWidth")
