@@ -93,6 +93,12 @@ class AnswerForm extends HTMLElement {
   }
 }
 
+// Declined, or taken back: the button is gone, and the focus goes on to what stands there now.
+document.addEventListener("htmx:afterSettle", (event) => {
+  if (!event.detail.pathInfo?.requestPath.endsWith("/answers/declined/")) return;
+  event.target.closest("answer-form")?.querySelector("summary, button").focus();
+});
+
 document.addEventListener("htmx:beforeSwap", (event) => {
   const { requestConfig, target, xhr } = event.detail;
   const form = requestConfig?.elt.closest("answer-form");

@@ -33,6 +33,12 @@ GET: dict[str, tuple[int, int, int]] = {
     "run-promise-following": (405, 405, 302),
     "run-action": (200, 404, 302),
     "run-action-preview": (405, 405, 302),
+    "run-next": (200, 404, 302),
+    "run-turn": (200, 404, 302),
+    "run-session": (200, 404, 302),
+    "run-answers": (405, 405, 302),
+    "run-answers-preview": (405, 405, 302),
+    "run-answers-declined": (405, 405, 302),
     "run-results": (200, 404, 302),
     "run-events": (200, 404, 302),
     "run-event": (200, 404, 302),
@@ -63,6 +69,12 @@ POST: dict[str, tuple[int, int, int]] = {
     "run-action": (200, 404, 302),
     "run-action-preview": (200, 404, 302),
     "run-repetition": (302, 404, 302),
+    "run-next": (422, 404, 302),
+    "run-session": (422, 404, 302),
+    # Without the place of a question there is none; see the test of those who know it.
+    "run-answers": (404, 404, 302),
+    "run-answers-preview": (404, 404, 302),
+    "run-answers-declined": (404, 404, 302),
     "agents": (422, 422, 302),
     "agent": (422, 404, 302),
     "login": (200, 200, 200),
@@ -118,11 +130,12 @@ def cast(hosted: Hosted) -> Cast:
         "a = Agent.objects.create(owner=u, name='Mine', url='http://a.example')\n"
         "r = Run.objects.create(owner=u, agent=a, agent_name='Mine', url='http://a.example/ask',"
         " protocol='nlweb', binding='http', version='0.55', request={}, text='confidential',"
-        " state='completed', frames=2)\n"
+        " state='completed', frames=3)\n"
         "f = [Frame(1, 0, FrameKind.HEAD, b'HTTP/1.1 200 OK'),"
         ' Frame(2, 9, FrameKind.EVENT, b\'data: {"item": {"name": "confidential", "actions":'
-        ' {"name": "confidential", "method": "POST", "endpoint": "http://a.example/x"}}}\\n\\n\')]\n'
-        "FrameBatch.objects.create(run=r, first=1, last=2, data=pack(f), entries=1)\n"
+        ' {"name": "confidential", "method": "POST", "endpoint": "http://a.example/x"}}}\\n\\n\'),'
+        ' Frame(3, 9, FrameKind.EVENT, b\'event: elicitation\\ndata: {"text": "?"}\\n\\n\')]\n'
+        "FrameBatch.objects.create(run=r, first=1, last=3, data=pack(f), entries=2)\n"
         "Tracker.objects.create(run=r, seq=2, token='confidential', patience=60,"
         " status='answered')\n"
         "print(r.pk)"
@@ -194,6 +207,31 @@ def test_a_stranger_cannot_send_with_somebody_elses_agent(cast: Cast) -> None:
     assert "Choose an agent" in answer.text
 
 
+def test_only_the_owner_may_answer(cast: Cast) -> None:
+    fields = {"seq": "3", "part": "0", "q0": "me", "strategy": "filters"}
+    # The owner's request has no query, so that there is nothing to send.
+    done = {"run-answers-preview": 200, "run-answers-declined": 302, "run-answers": 422}
+    for name, status in done.items():
+        url = cast.url(name)
+        answers = [
+            client.post(url, data=fields, headers=csrf(client)) for client in cast.everybody()
+        ]
+        assert [answer.status_code for answer in answers] == [status, 404, 302], name
+        assert answers[2].headers["Location"].startswith("/login/")
+
+
+def test_a_stranger_cannot_continue_somebody_elses_turn(cast: Cast) -> None:
+    agent = {"name": "Own", "url": "http://c.example", "version": "0.55", "auth": "none"}
+    cast.stranger.post("/agents/", data=agent, headers=csrf(cast.stranger))
+    fields = {
+        "agent": "own", "document": '{"query": {"text": "a"}}', "headers": "[]",
+        "parent": cast.values["pk"],
+    }  # fmt: skip
+    answer = cast.stranger.post("/runs/", data=fields, headers=csrf(cast.stranger))
+    assert answer.status_code == 422
+    assert "The turn that this continues is gone" in answer.text
+
+
 def test_the_same_name_may_belong_to_two(cast: Cast) -> None:
     fields = {"name": "Mine", "url": "http://b.example", "version": "0.55", "auth": "none"}
     answer = cast.stranger.post("/agents/", data=fields, headers=csrf(cast.stranger))
@@ -232,7 +270,9 @@ class TestLocal:
 
     def test_each_post_wants_the_token(self, run: Run, agent: Agent) -> None:
         client = Client(enforce_csrf_checks=True)
-        urls = ["/runs/", "/compose/preview/", f"/runs/{run.pk}/cancellation/", "/agents/",
+        parts = ("cancellation", "next", "session", "answers", "answers/preview")
+        urls = [f"/runs/{run.pk}/{part}/" for part in (*parts, "answers/declined")]
+        urls += ["/runs/", "/compose/preview/", "/agents/",
                 "/agents/recipes/", "/agents/recipes/deletion/"]  # fmt: skip
         for url in urls:
             assert client.post(url).status_code == 403, url

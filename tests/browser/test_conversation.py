@@ -1,0 +1,268 @@
+"""Answering an agent's questions, going on from there, and what is carried along."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from tests.browser.test_accessibility import findings
+from tests.browser.workbench import Workbench
+from tests.playground_server import PlaygroundServer
+
+
+def ask(workbench: Workbench, text: str) -> Locator:
+    """Send a request that the demo agent answers with questions; returns their entry."""
+    workbench.open().compose(text).send()
+    expect(workbench.badge).to_have_text("The agent asks")
+    return workbench.page.locator(".ask")
+
+
+def answer(workbench: Workbench) -> None:
+    """Press Answer and wait for the turn that follows."""
+    before = workbench.run
+    workbench.page.get_by_role("button", name="Answer", exact=True).click()
+    arrived(workbench, before)
+
+
+def arrived(workbench: Workbench, before: str | None) -> None:
+    expect(workbench.page.locator("#response")).not_to_have_attribute("data-run", before or "")
+    expect(workbench.badge).to_have_attribute("data-state", "completed")
+    expect(workbench.page).to_have_url(f"{workbench.server.url}/runs/{workbench.run}/")
+
+
+def test_questions_of_every_type_by_mouse(workbench: Workbench) -> None:
+    entry = ask(workbench, "plan a dinner party")
+    expect(entry).to_contain_text("Demo agent asks")
+    expect(entry).to_contain_text(workbench.server.url)
+    guests = entry.get_by_label("How many guests do you expect?")
+    expect(guests).to_have_value("6")
+    guests.fill("2")
+    expect(entry.get_by_label("dessert")).to_be_checked()
+    entry.get_by_label("dessert").uncheck()
+    expect(entry.get_by_label("No", exact=True)).to_be_checked()
+    entry.get_by_label("Yes", exact=True).check()
+    entry.get_by_label("Anything you would love to serve?").fill("olives")
+    answer_button = entry.get_by_role("button", name="Answer", exact=True)
+    answer_button.click()
+    missing = entry.get_by_role("checkbox", name="vegetarian")
+    expect(missing).to_be_focused()
+    expect(entry).to_contain_text("Choose at least one option.")
+    expect(guests).to_have_value("2")
+    expect(entry.get_by_label("Anything you would love to serve?")).to_have_value("olives")
+    missing.check()
+    entry.get_by_label("40-60 minutes").check()
+    answer(workbench)
+    expect(workbench.badge).to_have_text("Complete")
+    expect(workbench.page.locator(".turns-now")).to_contain_text("guests 2")
+    expect(workbench.page.locator(".runbar")).to_be_focused()
+    expect(workbench.page.locator(f'#history a[data-run="{workbench.run}"]')).to_be_visible()
+
+
+def test_the_exact_next_request_follows_what_is_filled_in(workbench: Workbench) -> None:
+    entry = ask(workbench, "something for dinner")
+    entry.get_by_text("Exact next request").click()
+    call = entry.locator(".ask-call")
+    expect(call).to_contain_text("3 questions still to be answered")
+    entry.get_by_label("vegan").check()
+    expect(call).to_contain_text('"dietary_restrictions"')
+    entry.get_by_text("How it is sent").click()
+    entry.get_by_label("In the text").check()
+    expect(call).to_contain_text("Do you have any dietary restrictions? vegan.")
+    entry.get_by_label("My own template").check()
+    entry.get_by_label("Template", exact=True).fill('{"query": {"text": "{{oops}}"}}')
+    expect(call).to_contain_text("There is no placeholder “oops”")
+
+
+def test_by_keyboard_alone(workbench: Workbench) -> None:
+    page = workbench.open().page
+    workbench.text.focus()
+    page.keyboard.press("ControlOrMeta+a")
+    page.keyboard.type("a menu for friends")
+    page.keyboard.press("ControlOrMeta+Enter")
+    expect(workbench.badge).to_have_text("The agent asks")
+    first = workbench.run
+    reach(page, page.get_by_label("weeknight supper"))
+    page.keyboard.press("ArrowDown")
+    expect(page.get_by_label("weeknight supper")).not_to_be_checked()
+    expect(page.get_by_label("picnic")).to_be_checked()
+    reach(page, page.get_by_role("button", name="Answer", exact=True))
+    page.keyboard.press("Enter")
+    arrived(workbench, first)
+    expect(workbench.badge).to_have_text("The agent asks")
+    expect(page.locator(".runbar")).to_be_focused()
+    second = workbench.run
+    reach(page, page.get_by_role("button", name="Answer", exact=True))
+    page.keyboard.press("Enter")
+    arrived(workbench, second)
+    third = workbench.run
+    reach(page, page.get_by_label("Ask next"))
+    page.keyboard.type("something sweet")
+    page.keyboard.press("Enter")
+    arrived(workbench, third)
+    expect(page.locator(".turns-list > li")).to_have_count(3)
+
+
+def reach(page: Page, wanted: Locator) -> None:
+    """Press Tab until the focus is there."""
+    wanted.wait_for()
+    for _ in range(120):
+        if wanted.evaluate("element => element === document.activeElement"):
+            return
+        page.keyboard.press("Tab")
+    raise AssertionError(f"the focus never came to {wanted}")
+
+
+def test_a_chain_of_questions(workbench: Workbench) -> None:
+    entry = ask(workbench, "a birthday menu")
+    entry.get_by_label("birthday").check()
+    answer(workbench)
+    expect(workbench.badge).to_have_text("The agent asks")
+    workbench.page.get_by_label("Leave out what I have not answered").check()
+    answer(workbench)
+    expect(workbench.page.locator(".turns-list > li")).to_have_count(2)
+    earlier = workbench.page.locator(".turns-list > li").first
+    earlier.locator("summary").first.click()
+    expect(earlier).to_contain_text("What is the occasion?")
+    expect(earlier).to_contain_text("Answered, see the reply")
+
+
+def test_answering_again_makes_a_branch(workbench: Workbench) -> None:
+    page = workbench.page
+    entry = ask(workbench, "a menu to choose from")
+    asked = workbench.run
+    entry.get_by_label("picnic").check()
+    answer(workbench)
+    first = workbench.run
+    page.goto(f"{workbench.server.url}/runs/{asked}/")
+    expect(entry).to_contain_text("picnic")
+    expect(entry.get_by_role("button", name="Answer", exact=True)).to_be_hidden()
+    entry.get_by_text("Answer again").click()
+    expect(entry).to_contain_text("Another answer makes a branch")
+    entry.get_by_label("birthday").check()
+    answer(workbench)
+    expect(page.locator(".turns-now")).to_contain_text("2 branches")
+    page.locator(".turns-now").get_by_role("link", name="picnic").click()
+    expect(page.locator("#response")).to_have_attribute("data-run", first or "")
+
+
+def test_what_was_filled_in_survives_a_reload(workbench: Workbench) -> None:
+    entry = ask(workbench, "pasta")
+    entry.get_by_label("pesto").check()
+    entry.get_by_label("gluten-free").check()
+    workbench.page.reload()
+    expect(entry.get_by_label("pesto")).to_be_checked()
+    expect(entry.get_by_label("gluten-free")).to_be_checked()
+
+
+def test_later_and_never(workbench: Workbench) -> None:
+    page = workbench.page
+    entry = ask(workbench, "pasta")
+    entry.get_by_role("button", name="Answer later").click()
+    expect(entry.get_by_label("pesto")).to_be_hidden()
+    expect(entry.locator("summary").first).to_contain_text("unanswered")
+    expect(entry.locator("summary").first).to_be_focused()
+    page.reload()
+    expect(entry.get_by_label("pesto")).to_be_hidden()
+    entry.locator("summary").first.click()
+    entry.get_by_role("button", name="Decline").click()
+    expect(entry).to_contain_text("You declined to answer. Nothing was sent")
+    expect(entry.get_by_role("button", name="Take that back")).to_be_focused()
+    page.reload()
+    entry.get_by_role("button", name="Take that back").click()
+    expect(entry.get_by_label("pesto")).to_be_visible()
+
+
+def test_the_session_is_carried_edited_and_turned_off(workbench: Workbench) -> None:
+    page = workbench.page
+    workbench.open().compose("soups with lentils").send()
+    expect(page.locator("#next-carries")).to_contain_text("1 earlier query and the session context")
+    page.get_by_role("button", name="See the session").click()
+    panel = page.locator("#tab-session")
+    expect(panel).to_contain_text("added /conversation_id")
+    panel.get_by_role("button", name="Do not echo").click()
+    expect(panel).to_contain_text("You turned that off")
+    expect(panel.locator(".ledger-next")).to_be_focused()
+    panel.get_by_role("button", name="Echo the latest again").click()
+    expect(panel).to_contain_text("The latest session context of the conversation")
+    panel.get_by_text("Edit", exact=True).click()
+    box = panel.get_by_label("Session context as JSON")
+    box.fill("[1]")
+    panel.get_by_role("button", name="Carry this instead").click()
+    expect(panel).to_contain_text("A session context is a JSON object.")
+    box.fill('{"last_topic": "something else"}')
+    panel.get_by_role("button", name="Carry this instead").click()
+    expect(panel).to_contain_text("You wrote this.")
+    workbench.tab("Results")
+    expect(page.locator("#next-carries")).to_contain_text("as you edited it")
+    before = workbench.run
+    page.get_by_label("Ask next").fill("and bread")
+    page.get_by_role("button", name="Ask", exact=True).click()
+    arrived(workbench, before)
+    workbench.tab("Session")
+    expect(panel.locator(".ledger-line")).to_have_count(2)
+    expect(panel).to_contain_text("changed /last_topic “something else” → “and bread”")
+
+
+def test_the_next_request_in_the_composer(workbench: Workbench) -> None:
+    page = workbench.page
+    workbench.open().compose("salads").send()
+    expect(workbench.badge).to_have_text("Complete")
+    first = workbench.run
+    page.get_by_role("link", name="Edit in Compose").click()
+    strip = page.locator("conversation-strip")
+    expect(strip).to_contain_text("Continues “salads”, turn 1")
+    expect(workbench.text).to_be_focused()
+    assert workbench.document["context"]["prev"] == ["salads"]
+    page.keyboard.type("with olives")
+    expect(workbench.effective).to_contain_text("with olives")
+    page.reload()
+    expect(strip).to_contain_text("Continues “salads”, turn 1")
+    expect(workbench.text).to_have_value("with olives")
+    workbench.send()
+    arrived(workbench, first)
+    expect(page.locator(".turns-list > li")).to_have_count(1)
+    page.goto(f"{workbench.server.url}/runs/{workbench.run}/next/")
+    strip.get_by_role("button", name="New conversation").click()
+    expect(strip).to_be_hidden()
+    document = workbench.document
+    assert "context" not in document
+    assert "session_context" not in document["meta"]
+    page.get_by_role("button", name="Undo").click()
+    expect(strip).to_contain_text("Continues “with olives”, turn 2")
+    assert workbench.document["context"]["prev"] == ["salads", "with olives"]
+    strip.get_by_role("button", name="New conversation").click()
+    workbench.compose("a fresh start").send()
+    expect(workbench.badge).to_have_attribute("data-state", "completed")
+    expect(page.locator(".turns")).to_have_count(0)
+    workbench.open()
+    expect(strip).to_be_hidden()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_every_state_is_accessible(browser: Any, playground: PlaygroundServer, scheme: str) -> None:
+    context = browser.new_context(color_scheme=scheme, reduced_motion="reduce")
+    workbench = Workbench(context.new_page(), playground)
+    page = workbench.page
+    entry = ask(workbench, "plan a dinner party")
+    for summary in ("How it is sent", "Exact next request"):
+        entry.get_by_text(summary).click()
+    entry.get_by_label("My own template").check()
+    expect(entry.locator(".ask-call")).to_contain_text("POST")
+    assert findings(page) == [], "questions"
+    entry.get_by_label("As filters").check()
+    entry.get_by_role("button", name="Answer", exact=True).click()
+    expect(entry).to_contain_text("Choose at least one option.")
+    assert findings(page) == [], "errors"
+    entry.get_by_label("Leave out what I have not answered").check()
+    answer(workbench)
+    page.locator(".turn summary").first.click()
+    expect(page.locator(".turn")).to_contain_text("Answered")
+    assert findings(page) == [], "turns"
+    workbench.tab("Session").get_by_text("Edit", exact=True).click()
+    assert findings(page) == [], "session"
+    page.goto(f"{playground.url}/runs/{workbench.run}/next/")
+    expect(workbench.effective).to_contain_text("The query needs a text.")
+    assert findings(page) == [], "the next request"
+    context.close()

@@ -1,0 +1,271 @@
+"""Turns: those before on a run's page, the next one asked or composed, and branches."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from asgiref.sync import sync_to_async
+from django.test import AsyncClient, Client
+
+from playground.models import Agent, Run, RunKind, Tracker, TrackerStatus
+from tests.rendering.markup import Markup, read
+from tests.views.asking import asked, turn
+from tests.views.conftest import form
+
+HTMX = {"HX-Request": "true"}
+
+
+def get(client: Client, run: Run, path: str = "") -> str:
+    response = client.get(f"/runs/{run.pk}/{path}")
+    assert response.status_code == 200
+    return str(response.content.decode())
+
+
+def said(html: str) -> str:
+    return " ".join(read(html).text.split())
+
+
+def field(markup: Markup, name: str) -> str | None:
+    found = [e.attributes for e in markup.find("input") if e.attributes.get("name") == name]
+    assert len(found) == 1
+    return found[0].get("value")
+
+
+def composed(html: str) -> Any:
+    found = re.search(r'<textarea[^>]* name="document"[^>]*>(.*?)</textarea>', html, re.DOTALL)
+    assert found
+    return json.loads(read(f"<p>{found[1]}</p>").text)
+
+
+@pytest.fixture
+def talk(agent: Agent) -> list[Run]:
+    """Questions, their answer, and a turn after it."""
+    first = asked(agent, request={"query": {"text": "pasta"}})
+    Run.objects.filter(pk=first.pk).update(text="pasta")
+    second = turn(
+        agent, first, kind="answer", answers={"sauce": "red", "diets": ["vegan", "none"]},
+        cause_seq=4, cause_part=0, session_context={"turn": 2}, text="pasta",
+        request={"query": {"text": "pasta", "site": "a"}, "meta": {"version": "0.55"}},
+    )  # fmt: skip
+    third = turn(agent, second, text="and wine", request={"query": {"text": "and wine"}})
+    return [first, second, third]
+
+
+@pytest.mark.django_db
+class TestThread:
+    def test_earlier_turns_stand_above_the_results(self, client: Client, talk: list[Run]) -> None:
+        first, second, third = talk
+        html = get(client, third)
+        markup = read(html)
+        fetched = [
+            e.attributes["hx-get"] for e in markup.find("details") if "hx-get" in e.attributes
+        ]
+        assert fetched == [f"/runs/{first.pk}/turn/", f"/runs/{second.pk}/turn/"]
+        text = said(html)
+        assert "sauce red" in text
+        assert "The agent asks" in text
+        for run in (first, second):
+            assert f'href="/runs/{run.pk}/"' in html
+            assert f'href="/runs/{run.pk}/next/"' in html
+
+    def test_a_turn_alone_has_none(self, client: Client, talk: list[Run]) -> None:
+        html = get(client, talk[0])
+        assert "/turn/" not in html
+        assert "Followed by" in html
+        assert f'href="/runs/{talk[1].pk}/"' in html
+
+    def test_what_was_answered_stands_where_it_was_asked(
+        self, client: Client, talk: list[Run]
+    ) -> None:
+        text = said(get(client, talk[0]))
+        assert "saucered" in text
+        assert "dietsvegan, none Answered, see the reply Complete" in text
+
+    def test_branches(self, client: Client, agent: Agent, talk: list[Run]) -> None:
+        other = turn(agent, talk[0], text="never mind", request={"query": {"text": "never mind"}})
+        html = get(client, talk[2])
+        assert "2 branches" in html
+        assert f'href="/runs/{other.pk}/"' in html
+        html = get(client, other)
+        assert "2 branches" in html
+        assert f'href="/runs/{talk[1].pk}/"' in html
+
+    def test_the_entries_of_an_earlier_turn(self, client: Client, talk: list[Run]) -> None:
+        markup = read(get(client, talk[0], "turn/"))
+        ids = [str(e.attributes["id"]) for e in markup.elements if "id" in e.attributes]
+        assert ids
+        assert all(f"r{talk[0].pk.hex[:12]}-" in each for each in ids)
+        assert field(markup, "nested") == "1"
+
+    def test_a_turn_with_many_entries_shows_the_first(self, client: Client, run: Run) -> None:
+        Run.objects.filter(pk=run.pk).update(entries=400)
+        html = get(client, run, "turn/")
+        assert len(read(html).find("article")) == 4
+        assert "395 more" in html
+
+    def test_a_check_says_what_it_belongs_to(
+        self, client: Client, agent: Agent, talk: list[Run]
+    ) -> None:
+        check = turn(agent, talk[2], kind="check", cause_seq=4, cause_part=0)
+        html = get(client, check)
+        assert "Check that belongs to and wine" in said(html)
+        assert "Ask next" not in html
+        assert f'hx-get="/runs/{talk[0].pk}/turn/"' in html
+
+    def test_a_run_from_before_there_were_conversations(self, client: Client, agent: Agent) -> None:
+        Run.objects.filter(pk=turn(agent).pk).update(conversation=None)
+        html = get(client, Run.objects.get())
+        assert "Ask next" in html
+        assert "/turn/" not in html
+
+    def test_the_history_lists_turns_only(
+        self, client: Client, agent: Agent, talk: list[Run]
+    ) -> None:
+        turn(agent, talk[0], kind="check")
+        markup = read(client.get("/runs/").content.decode())
+        listed = [e.attributes.get("data-run") for e in markup.find("a")]
+        assert listed == [str(run.pk) for run in reversed(talk)]
+        assert markup.text.count("Continues a conversation") == 2
+
+
+@pytest.mark.django_db
+class TestCompose:
+    def test_the_next_request_is_prefilled(self, client: Client, talk: list[Run]) -> None:
+        html = get(client, talk[1], "next/")
+        assert composed(html) == {
+            "query": {"text": "", "site": "a"},
+            "meta": {"version": "0.55", "session_context": {"turn": 2}},
+            "context": {"@type": "ConversationalContext", "prev": ["pasta"]},
+        }
+        assert field(read(html), "parent") == str(talk[1].pk)
+        assert "Continues “pasta”, turn 2" in html
+        assert f'data-run="{talk[1].pk}"' in html
+
+    def test_other_pages_continue_nothing(self, client: Client, talk: list[Run]) -> None:
+        for url in ("/", f"/runs/{talk[1].pk}/"):
+            assert not field(read(client.get(url).content.decode()), "parent")
+
+    def test_of_a_check_it_is_that_of_its_turn(
+        self, client: Client, agent: Agent, talk: list[Run]
+    ) -> None:
+        check = turn(agent, talk[2], kind="check", request={"promise_token": "t"})
+        html = get(client, check, "next/")
+        assert field(read(html), "parent") == str(talk[2].pk)
+        assert "promise_token" not in composed(html)
+
+    def test_what_a_kept_promise_returned_is_carried(self, client: Client, agent: Agent) -> None:
+        first = turn(agent, request={"query": {"text": "a plan"}}, session_context={"n": 1})
+        check = turn(agent, first, kind="check", session_context={"n": 2})
+        Tracker.objects.create(
+            run=first, seq=4, token="t", patience=60, status=TrackerStatus.ANSWERED, answer=check
+        )
+        assert composed(get(client, first, "next/"))["meta"]["session_context"] == {"n": 2}
+
+    def test_other_methods(self, client: Client, talk: list[Run]) -> None:
+        response = client.delete(f"/runs/{talk[0].pk}/next/")
+        assert (response.status_code, response["Allow"]) == (405, "GET, HEAD, POST")
+
+
+@pytest.mark.django_db(transaction=True)
+class TestAsk:
+    async def ask(self, client: AsyncClient, run: Run, text: str, **fields: str) -> Any:
+        data = {"text": text, **fields}
+        return await client.post(f"/runs/{run.pk}/next/", data, headers=HTMX)
+
+    async def test_becomes_the_next_turn(
+        self, async_client: AsyncClient, talk: list[Run], started: list[Any]
+    ) -> None:
+        response = await self.ask(async_client, talk[1], "  and wine?  ")
+        [(run, _)] = started
+        assert response["HX-Push-Url"] == f"/runs/{run.pk}/"
+        assert (run.kind, run.parent_id, run.text) == (RunKind.ASK, talk[1].pk, "and wine?")
+        assert run.conversation_id == talk[1].conversation_id
+        assert run.request["query"] == {"text": "and wine?", "site": "a"}
+        assert run.request["context"]["prev"] == ["pasta"]
+        assert run.request["meta"]["session_context"] == {"turn": 2}
+
+    @pytest.mark.parametrize("text", ["", "   "])
+    async def test_needs_words(
+        self, async_client: AsyncClient, talk: list[Run], started: list[Any], text: str
+    ) -> None:
+        response = await self.ask(async_client, talk[1], text)
+        assert (response.status_code, started) == (422, [])
+        assert response["HX-Retarget"] == "this"
+        markup = read(response.content.decode())
+        assert "Say what you would like to know." in markup.text
+        (box,) = [e.attributes for e in markup.find("input")]
+        assert box["aria-invalid"] == "true"
+        assert "next-error" in str(box["aria-describedby"])
+
+    async def test_headers_that_cannot_be_sent(
+        self, async_client: AsyncClient, talk: list[Run], started: list[Any]
+    ) -> None:
+        fields = {"agent": "recipes", "headers": '[["Host", "a"]]'}
+        response = await self.ask(async_client, talk[1], "wine", **fields)
+        assert (response.status_code, started) == (422, [])
+        assert "In the composer’s headers" in response.content.decode().replace("&#x27;", "’")
+
+    async def test_the_agent_was_deleted(
+        self, async_client: AsyncClient, agent: Agent, talk: list[Run], started: list[Any]
+    ) -> None:
+        await agent.adelete()
+        response = await self.ask(async_client, talk[1], "wine")
+        assert (response.status_code, started) == (422, [])
+        assert "was deleted" in response.content.decode()
+
+    async def test_a_run_from_before_gets_a_conversation(
+        self, async_client: AsyncClient, agent: Agent, started: list[Any]
+    ) -> None:
+        old = await sync_to_async(turn)(agent, request={"query": {"text": "eggs"}})
+        await Run.objects.filter(pk=old.pk).aupdate(conversation=None)
+        await self.ask(async_client, old, "soft ones")
+        [(run, _)] = started
+        await old.arefresh_from_db()
+        assert run.conversation_id == old.conversation_id is not None
+        html = (await async_client.get(f"/runs/{run.pk}/")).content.decode()
+        assert f'hx-get="/runs/{old.pk}/turn/"' in html
+
+
+@pytest.mark.django_db(transaction=True)
+class TestComposer:
+    async def test_with_a_parent_it_continues(
+        self, async_client: AsyncClient, talk: list[Run], started: list[Any]
+    ) -> None:
+        response = await async_client.post("/runs/", form(parent=str(talk[1].pk)), headers=HTMX)
+        assert response.status_code == 200
+        [(run, _)] = started
+        assert (run.parent_id, run.kind) == (talk[1].pk, RunKind.ASK)
+        assert run.conversation_id == talk[1].conversation_id
+
+    async def test_without_one_it_starts_a_conversation(
+        self, async_client: AsyncClient, talk: list[Run], started: list[Any]
+    ) -> None:
+        await async_client.post("/runs/", form(parent=""), headers=HTMX)
+        [(run, _)] = started
+        assert run.parent_id is None
+        assert run.conversation_id not in {each.conversation_id for each in talk}
+
+    @pytest.mark.parametrize("parent", [str(uuid4()), "nonsense", "\x00"])
+    async def test_a_parent_that_is_gone(
+        self, async_client: AsyncClient, agent: Agent, started: list[Any], parent: str
+    ) -> None:
+        response = await async_client.post("/runs/", form(parent=parent), headers=HTMX)
+        assert (response.status_code, started) == (422, [])
+        assert "The turn that this continues is gone" in response.content.decode()
+
+
+@pytest.mark.django_db
+def test_answers_are_words_of_the_user_and_stay_text(client: Client, agent: Agent) -> None:
+    hostile = "<b>x</b>"
+    first = asked(agent)
+    answer = turn(
+        agent, first, kind="answer", answers={hostile: hostile}, cause_seq=4, cause_part=0
+    )
+    for run in (first, answer):
+        html = get(client, run)
+        assert "<b>x" not in html
+        assert hostile in read(html).text
