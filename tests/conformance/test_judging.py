@@ -219,6 +219,11 @@ class TestWhatIsLarge:
         frames = (Frame(1, 1, FrameKind.HEAD, b"HTTP/1.1 " + b"9" * 5000 + b" Whatever\r\n\r\n"),)
         assert not verdicts(judge(frames, {}, "0.55"), Verdict.PASS) & OF_THE_END
 
+    def test_names_that_have_no_utf8(self) -> None:
+        report = answer(ITEM, session_context={}).asked(meta={"session_context": {"\ud800": 1}})
+        (finding,) = report.judged().problems
+        assert finding.message.encode().endswith(b"did not come back: ?.")
+
     def test_numbers_beyond_all_others(self) -> None:
         reply = promise({"token": "p", "progress": 10**400, "estimated_time": 10**400})
         report = reply.after(10**400, 0.5).judged()

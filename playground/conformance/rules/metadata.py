@@ -69,7 +69,7 @@ def response_type(t: Transcript) -> Iterator[Problem]:
     for place in _blocks(t):
         if type_of(place.value):
             continue
-        said = "is not one of them" if "response_type" in place.value else "is missing"
+        said = "is none that NLWeb defines" if "response_type" in place.value else "is missing"
         pointer = f"{place.pointer}/response_type"
         yield Violation(f"response_type {said}. Set it to one of {_ONE_OF}.", place.seq, pointer)
 
@@ -172,6 +172,11 @@ def session_context_object(t: Transcript) -> Iterator[Problem]:
                 )
 
 
+def _shown(name: str) -> str:
+    """A member's name as it can be stored: a request may hold half of a surrogate pair."""
+    return name[:40].encode("utf-8", "replace").decode()
+
+
 def _sent_context(t: Transcript) -> bool:
     return t.spoke and bool(_sent(t))
 
@@ -202,7 +207,7 @@ def session_context_echoed(t: Transcript) -> Iterator[Problem]:
             pointer,
         )
         return
-    dropped = sorted(str(name)[:40] for name in _sent(t).keys() - t.session_context.keys())
+    dropped = sorted(_shown(name) for name in _sent(t).keys() - t.session_context.keys())
     holder = next(
         (
             p
