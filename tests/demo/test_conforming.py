@@ -170,6 +170,17 @@ async def test_cancel(post: Ask, clock: Clock, version: str) -> None:
         assert reply.code == "CANCELLED"
 
 
+@pytest.mark.parametrize("version", VERSIONS)
+async def test_a_cancel_that_comes_too_late(post: Ask, version: str) -> None:
+    """A task that is done gives its answer."""
+    asked = {"query": {"text": "meal plan"}, "meta": {"version": version}}
+    token = (await post("ask?pace=0", asked)).document["promise"]["token"]
+    request = {"promise_token": token, "action": "cancel", "meta": asked["meta"]}
+    reply = await post("await", request)
+    assert reply.kind == "answer"
+    assert problems(reply, request, version, "await") == []
+
+
 @pytest.mark.parametrize(
     ("operation", "request_"),
     [
