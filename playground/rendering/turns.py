@@ -50,7 +50,7 @@ class Row:
     @property
     def branches(self) -> int:
         """How many turns follow where this one does."""
-        return len(self.beside) + 1
+        return self.turn.siblings
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +103,8 @@ def _beside(turns: Sequence[Turn]) -> Mapping[Any, list[Other]]:
     if not forked:
         return found
     others = Run.objects.turns().filter(parent__in=forked).exclude(pk__in=forked.values())
-    for other in others.defer("request", "session_context").order_by("created_at"):
+    others = others.defer("request", "session_context").order_by("created_at")
+    for other in others[: MAX_LINKS * len(forked)]:
         found[forked[other.parent_id]].append(Other(other))
     return found
 

@@ -12,7 +12,7 @@ class AnswerForm extends HTMLElement {
     if (!this.form) return;
     this.fold = this.querySelector(".ask-fold");
     this.preview = this.querySelector("[data-preview]");
-    const wrong = this.querySelector('[aria-invalid="true"]');
+    const wrong = this.querySelector('[aria-invalid="true"]') ?? this.querySelector(".ask-wrong");
     if (wrong) this.#focus(wrong);
     else this.#restore();
     this.form.addEventListener("input", () => this.#changed());

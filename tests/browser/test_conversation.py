@@ -197,6 +197,9 @@ def test_the_session_is_carried_edited_and_turned_off(workbench: Workbench) -> N
     workbench.tab("Results")
     expect(page.locator("#next-carries")).to_contain_text("as you edited it")
     before = workbench.run
+    page.get_by_role("button", name="Ask", exact=True).click()
+    expect(page.locator(".next-form")).to_contain_text("Say what you would like to know.")
+    expect(page.get_by_label("Ask next")).to_be_focused()
     page.get_by_label("Ask next").fill("and bread")
     page.get_by_role("button", name="Ask", exact=True).click()
     arrived(workbench, before)
