@@ -177,7 +177,7 @@ async def test_a_cancel_that_comes_too_late(post: Ask, version: str) -> None:
     token = (await post("ask?pace=0", asked)).document["promise"]["token"]
     request = {"promise_token": token, "action": "cancel", "meta": asked["meta"]}
     reply = await post("await", request)
-    assert reply.kind == "answer"
+    assert reply.document["_meta"]["response_type"] == "answer"
     assert problems(reply, request, version, "await") == []
 
 
