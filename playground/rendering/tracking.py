@@ -189,7 +189,7 @@ def _word(tracker: Tracker, look: str) -> str:
     if look == TrackerStatus.GAVE_UP:
         return f"Given up after {seconds_words(tracker.patience)}"
     if look == TrackerStatus.ANSWERED:
-        return "Promise answered"
+        return "Promise kept"
     return str(TrackerStatus(tracker.status).label)
 
 

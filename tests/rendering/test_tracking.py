@@ -124,7 +124,7 @@ class TestLook:
     def test_every_state_has_its_look_and_its_word(self, status: TrackerStatus) -> None:
         shown = tracking(tracker(status=status, ended_at=NOW, patience=60))
         words = {
-            "following": "Following", "paused": "Not followed", "answered": "Promise answered",
+            "following": "Following", "paused": "Not followed", "answered": "Promise kept",
             "cancelled": "Cancelled", "failed": "Failed", "gave_up": "Given up after 1 min",
         }  # fmt: skip
         assert (shown.look, shown.word) == (status, words[status])
