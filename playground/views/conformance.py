@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from functools import lru_cache
+from threading import Lock
 from typing import Any
 from uuid import UUID
 
@@ -20,6 +21,7 @@ from playground.rendering.report import Places, ReportView, view_of
 #: Reports that are kept: a few findings each, and a flood takes long to judge.
 KEPT = 64
 _NLWEB = "nlweb"
+_LOCKS = tuple(Lock() for _ in range(16))
 _VERSIONS = tuple(version.name for version in nlweb.VERSIONS)
 
 
@@ -37,7 +39,9 @@ def _version(request: HttpRequest, run: Run) -> str:
 
 
 def _judged(run: Run, version: str) -> tuple[Report, ReportView]:
-    return _judge(run.pk, version, run.frames, run.state, tuple(earlier_progress(run)))
+    # The tab asks for the count and for the report at once: a flood is not judged twice.
+    with _LOCKS[run.pk.int % len(_LOCKS)]:
+        return _judge(run.pk, version, run.frames, run.state, tuple(earlier_progress(run)))
 
 
 @lru_cache(maxsize=KEPT)

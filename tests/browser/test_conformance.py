@@ -89,7 +89,7 @@ def test_a_frame_far_down_a_flood_is_fetched_alone(workbench: Workbench) -> None
     workbench.scenario("flood").send()
     page = workbench.page
     expect(page.locator("run-cursor[data-final]")).to_be_attached(timeout=60_000)
-    panel = opened(workbench)
+    panel = workbench.tab("Conformance")
     last = int(page.locator("run-cursor").get_attribute("data-last") or 0)
     # A rule that every flood keeps has no finding, so one is made to lead far down.
     panel.evaluate(
@@ -108,7 +108,7 @@ def test_a_frame_far_down_a_flood_is_fetched_alone(workbench: Workbench) -> None
     panel.get_by_role("button", name="far wire").click()
     expect(page.locator(f'#wire-jump [data-seq="{last - 5}"][data-found]')).to_be_in_viewport()
     assert page.locator("#wire-blocks > *").count() < last / 2
-    opened(workbench).get_by_role("button", name="far events").click()
+    workbench.tab("Conformance").get_by_role("button", name="far events").click()
     expect(page.locator("#event-detail h3")).to_contain_text(f"Frame {last - 5}")
     assert page.locator("#event-rows > *").count() < last / 2
 

@@ -211,6 +211,21 @@ class TestKept:
         part(client, run)
         assert len(calls) == 3
 
+    def test_two_who_ask_at_once_wait_for_one_judgement(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        run, held = streamed(*GOOD), []
+        judge = conformance.judge
+
+        def looking(*args: Any, **kwargs: Any) -> Any:
+            held.append(sum(lock.locked() for lock in conformance._LOCKS))
+            return judge(*args, **kwargs)
+
+        monkeypatch.setattr(conformance, "judge", looking)
+        conformance._judged(run, "0.55")
+        assert held == [1]
+        assert not any(lock.locked() for lock in conformance._LOCKS)
+
     def test_not_for_ever(self) -> None:
         assert conformance._judge.cache_info().maxsize == conformance.KEPT
 
