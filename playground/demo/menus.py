@@ -64,8 +64,10 @@ def menu(corpus: Corpus, answers: Mapping[str, Any], links: Links) -> list[Docum
         ]
         if not pool:
             raise FailureError("NO_RESULTS", f"There is no {course} here for that diet and time.")
-        # What was wished for first, then what others liked best.
-        chosen.append(max(pool, key=lambda entry: (_fits(entry, wishes), entry.rating)))
+        # Nobody wants a dish twice, if there is another; then what was wished for counts,
+        # then what others liked best.
+        fresh = [entry for entry in pool if entry not in chosen] or pool
+        chosen.append(max(fresh, key=lambda entry: (_fits(entry, wishes), entry.rating)))
     children = " It is mild enough for children." if answers.get("with_children") is True else ""
     names = listed([entry.name for entry in chosen])
     text = f"A menu for {guests:g} guests: {names}.{children}"

@@ -102,6 +102,13 @@ async def test_answers_are_honoured(ask: Ask) -> None:
 
 
 class TestDinnerParty:
+    async def test_no_dish_comes_twice(self, ask: Ask) -> None:
+        """The best vegan starter is the best vegan main course, too."""
+        filters = {"guests": 6, "dietary_restrictions": "vegan", "cooking_time": "20-40 minutes"}
+        reply = await ask("plan a dinner party", filters)
+        names = [item["name"] for item in reply.document["results"] if "name" in item]
+        assert len(names) == len(set(names)) == 3
+
     async def test_a_menu(self, ask: Ask) -> None:
         reply = await ask(
             "plan a dinner party",
