@@ -24,7 +24,7 @@ class Other:
     @property
     def label(self) -> str:
         """What it answered or asked, in a line."""
-        said = ", ".join(value for _, value in self.answered)
+        said = ", ".join(f"{name}: {value}" for name, value in self.answered)
         return said or self.run.text or "(no text)"
 
     @property

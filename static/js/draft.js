@@ -6,6 +6,7 @@
 // those of that one, with the turn that it continues. A link that brings a request along wins
 // over a draft, unless the same page is reloaded or come back to.
 
+import { putContinued, readFields } from "./draft-fields.js";
 import { find, set } from "./json-edit.js";
 import { parse } from "./json-text.js";
 import { forget, recall, remember } from "./storage.js";
@@ -25,34 +26,11 @@ let here = opened;
 /** Whether what moves the page on is this form, and not an answer in the response. */
 let isSent = false;
 
-function read() {
-  const { document: text, headers, agent, version, parent } = form.elements;
-  return {
-    document: text.value,
-    headers: headers.value,
-    agent: agent.value,
-    version: version.value,
-    parent: parent.value,
-    continues: stripText().textContent,
-  };
-}
-
-function stripText() {
-  return form.querySelector("[data-continues-text]");
-}
-
-/** What the draft continues: it says so itself, whatever the page would. */
-function follow({ parent = "", continues = "" }) {
-  form.elements.parent.value = parent;
-  stripText().textContent = continues;
-  form.querySelector("conversation-strip").hidden = !parent;
-}
-
 function save() {
   clearTimeout(timer);
   if (!timer) return;
   timer = undefined;
-  const draft = JSON.stringify(read());
+  const draft = JSON.stringify(readFields(form));
   // After a send the address is the run's, while the page is still the one that was opened.
   const addresses = isRun(opened) ? [here] : [opened, here];
   for (const address of addresses) remember(keyOf(address), draft, sessionStorage);
@@ -76,10 +54,10 @@ function kept() {
 
 function restore(draft) {
   const { document: text, headers, agent, version } = form.elements;
-  const sent = read();
+  const sent = readFields(form);
   text.value = draft.document;
   headers.value = draft.headers;
-  follow(draft);
+  putContinued(form, draft);
   if (query.has("agent")) text.value = moved(draft, version.value);
   else {
     choose(agent, draft.agent);

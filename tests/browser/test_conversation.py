@@ -147,6 +147,20 @@ def test_answering_again_makes_a_branch(workbench: Workbench) -> None:
     expect(page.locator("#response")).to_have_attribute("data-run", first or "")
 
 
+def test_what_a_promise_became_may_ask(workbench: Workbench) -> None:
+    workbench.scenario("promise-asks").compose("a plan").send()
+    promised = workbench.run
+    page = workbench.page
+    entry = page.locator(".child .ask")
+    expect(entry).to_contain_text("Is it salty enough?", timeout=30_000)
+    entry.get_by_label("Yes", exact=True).check()
+    answer(workbench)
+    expect(page.locator(".turns-list > li")).to_have_count(1)
+    expect(page.locator(".turns-now")).to_contain_text("salty yes")
+    page.goto(f"{workbench.server.url}/runs/{promised}/")
+    expect(entry).to_contain_text("Answered, see the reply")
+
+
 def test_what_was_filled_in_survives_a_reload(workbench: Workbench) -> None:
     entry = ask(workbench, "pasta")
     entry.get_by_label("pesto").check()
