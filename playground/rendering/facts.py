@@ -10,7 +10,7 @@ from itertools import islice
 from typing import Any
 
 from playground.rendering.links import safe_url
-from playground.rendering.words import MAX_LIST, duration, words
+from playground.rendering.words import MAX_LIST, duration, line, words
 
 Item = Mapping[str, Any]
 Facts = list[tuple[str, str]]
@@ -153,7 +153,7 @@ def holds_items(key: str, value: Any) -> bool:
 
 
 def _thing(item: Item) -> tuple[Facts, Lists]:
-    """Whatever else an item has: short values as facts, lists of texts as lists."""
+    """Whatever else an item has: short values as facts, lists of them as lists."""
     facts: Facts = []
     lists: Lists = []
     for key, value in islice(item.items(), MAX_MEMBERS):
@@ -161,17 +161,21 @@ def _thing(item: Item) -> tuple[Facts, Lists]:
             continue
         if key == "aggregateRating":
             facts.append(("Rating", _rating(item)))
-        elif isinstance(value, list) and value and _are_texts(value):
-            lists.append((words(key, 60), [words(part, 200) for part in value[:MAX_LIST]]))
-        elif not holds_items(key, value):
+        elif holds_items(key, value):
+            continue  # Shown as cards of their own.
+        elif isinstance(value, list) and value and _is_a_list(value):
+            lines = [line(part, 300) for part in value[:MAX_LIST]]
+            lists.append((words(key, 60), list(filter(None, lines))))
+        else:
             facts.append((words(key, 60), words(value, 160)))
         if len(facts) >= MAX_FACTS and len(lists) >= MAX_LISTS:
             break
     return facts[:MAX_FACTS], lists[:MAX_LISTS]
 
 
-def _are_texts(value: list[Any]) -> bool:
-    return all(isinstance(part, str) for part in value[:MAX_LIST])
+def _is_a_list(value: list[Any]) -> bool:
+    """Whether a list wants a line for each of its parts: texts, or objects without a type."""
+    return all(isinstance(part, str | Mapping) for part in value[:MAX_LIST])
 
 
 Builder = Callable[[Item], tuple[Facts, Lists]]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from itertools import islice
 from typing import Any
 
 #: Longer text is cut on the card; the raw JSON has all of it.
@@ -38,6 +39,15 @@ def words(value: Any, limit: int = MAX_TEXT) -> str:
         case _:
             return brief(value, limit)
     return _cut(text, limit)
+
+
+def line(part: Any, limit: int) -> str:
+    """One part of a list as a line: an object without a name is told member by member."""
+    text = words(part, limit)
+    if not isinstance(part, Mapping) or not text.startswith("{"):
+        return text
+    told = (f"{name}: {words(value, limit)}" for name, value in islice(part.items(), MAX_LIST))
+    return _cut(", ".join(_upto(limit, told)), limit)
 
 
 def brief(value: Any, limit: int = MAX_TEXT) -> str:

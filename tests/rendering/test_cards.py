@@ -148,6 +148,16 @@ def test_the_schema_object_fills_in_and_the_item_wins() -> None:
     assert card_of({"schema_object": "no object", "name": "A"}).title == "A"
 
 
+def test_a_list_of_objects_has_a_line_for_each() -> None:
+    meals = [
+        {"day": "Monday", "lunch": {"@type": "Recipe", "name": "Soup"}, "for": [1, 2]},
+        {"name": "Tuesday", "lunch": None},
+        {},
+    ]
+    card = card_of({"@type": "MealPlan", "meals": meals})
+    assert card.lists == [("meals", ["day: Monday, lunch: Soup, for: 1, 2", "Tuesday"])]
+
+
 @pytest.mark.parametrize("wrong", [7, True, None, [], {}, [[[]]], {"a": {"b": 1}}, "text", [None]])
 def test_anything_where_something_else_belongs(wrong: Any) -> None:
     names = (
