@@ -15,6 +15,7 @@ from collections.abc import Callable, Coroutine, Sequence
 from datetime import timedelta
 from typing import Any
 
+from django.db import DatabaseError, transaction
 from django.utils import timezone
 
 from playground.engine import tasks
@@ -39,7 +40,7 @@ Announce = Callable[[Run], None]
 
 #: Seconds between two looks for promises that are due; other processes follow some, too.
 LOOK = 1.0
-#: Seconds in which whoever claimed a promise must have recorded a run for its check.
+#: How long a claim is good if whoever claimed a promise dies; alive, he renews it.
 CLAIM = timedelta(seconds=15)
 #: A promise of an agent that is not saved is followed by the command that asked, or nobody.
 ORPHANED = timedelta(seconds=60)
@@ -57,9 +58,7 @@ def supervise() -> asyncio.Task[None]:
     global _supervisor
     loop = asyncio.get_running_loop()
     if _supervisor is None or _supervisor.done() or _supervisor.get_loop() is not loop:
-        _supervisor = loop.create_task(
-            _supervise(), name="promises", context=contextvars.Context()
-        )
+        _supervisor = loop.create_task(_supervise(), name="promises", context=contextvars.Context())
     return _supervisor
 
 
@@ -108,6 +107,7 @@ async def follow(pk: int, patience: int | None = None) -> None:
 
     def change(tracker: Tracker) -> None:
         tracker.status, tracker.note = TrackerStatus.FOLLOWING, ""
+        tracker.cancelling = False  # Whatever became of that: it is to go on.
         if patience is not None:
             so_far = (timezone.now() - tracker.started_at).total_seconds()
             tracker.patience = round(so_far + patience)
@@ -139,17 +139,19 @@ async def cancel_promise(pk: int) -> None:
 async def _change(pk: int, change: Callable[[Tracker], None]) -> Tracker | None:
     """Change a tracker that is not settled, and tell its viewers. None if it is settled."""
 
-    def write() -> Tracker | None:
-        tracker: Tracker | None = Tracker.objects.select_related("run").filter(pk=pk).first()
+    tracker = await in_writer(_apply, pk, change)
+    if tracker:
+        await nudge(tracker.run)
+    return tracker
+
+
+def _apply(pk: int, change: Callable[[Tracker], None]) -> Tracker | None:
+    with transaction.atomic():
+        tracker: Tracker | None = Tracker.objects.locked().filter(pk=pk).first()
         if tracker is None or tracker.is_settled:
             return None
         change(tracker)
         tracker.save()
-        return tracker
-
-    tracker = await in_writer(write)
-    if tracker:
-        await nudge(tracker.run)
     return tracker
 
 
@@ -189,6 +191,7 @@ async def _send(
     listener: Listener | None = None,
 ) -> None:
     """Send a check or a cancellation, wait for the reply, and take it in."""
+    claim = asyncio.create_task(_keep_claim(pk))
     try:
         prepared = await in_writer(_prepare, pk, kind, agent)
         if prepared is None:
@@ -205,6 +208,23 @@ async def _send(
         await nudge(changed.run)
     except Exception:
         logger.exception("a promise could not be asked after")
+    finally:
+        claim.cancel()
+
+
+async def _keep_claim(pk: int) -> None:
+    """Renew a claim, if there is one, until cancelled.
+
+    The run of a check ends before its reply is taken in: meanwhile only the claim says that
+    nobody else is to ask.
+    """
+    claimed = Tracker.objects.filter(pk=pk, leased_until__isnull=False)
+    while True:
+        await asyncio.sleep(CLAIM.total_seconds() / 3)
+        try:
+            await in_writer(claimed.update, leased_until=timezone.now() + CLAIM)
+        except DatabaseError:
+            logger.warning("a claim could not be renewed", exc_info=True)
 
 
 def _prepare(pk: int, kind: RunKind, agent: Agent | None) -> tuple[Tracker, Run, Draft] | None:
@@ -233,10 +253,12 @@ def _prepare(pk: int, kind: RunKind, agent: Agent | None) -> tuple[Tracker, Run,
 
 def _settle(pk: int, reply: Reply) -> Tracker:
     # Read anew: the user may have stopped following, or cancelled, in the meantime.
-    tracker: Tracker = Tracker.objects.select_related("run").get(pk=pk)
-    tracker.leased_until = None
-    take_in(tracker, reply)
-    tracker.save()
+    with transaction.atomic():
+        tracker: Tracker = Tracker.objects.locked().get(pk=pk)
+        if reply.run.kind == RunKind.CHECK:  # A cancellation claims nothing.
+            tracker.leased_until = None
+        take_in(tracker, reply)
+        tracker.save()
     return tracker
 
 
@@ -293,4 +315,3 @@ async def follow_to_end(
         asked = await check(pk, agent=agent, announce=announce, listener=listener)
         if not asked and not tracker.next_at:
             await asyncio.sleep(LOOK / 4)  # Somebody else asks at the moment.
-

@@ -15,6 +15,7 @@ from playground.rendering.fold import readings
 
 #: Characters of a button.
 MAX_LABEL = 70
+_NESTING = frozenset({dict, list})
 _IDENTIFIER = re.compile(r"[A-Za-z0-9_-]*[A-Za-z][A-Za-z0-9_-]*")
 
 
@@ -32,6 +33,8 @@ class Offer:
 
 def offers_of(item: Any) -> list[Offer]:
     """The buttons of an item, one for each of its actions at any depth."""
+    if not _mentions_actions(item):
+        return []
     return [
         Offer(
             number,
@@ -41,6 +44,21 @@ def offers_of(item: Any) -> list[Offer]:
         )
         for number, action in enumerate(actions_of(item))
     ]
+
+
+def _mentions_actions(item: Any) -> bool:
+    """Whether there is anything to look at closer: of a flood of cards, most have no action."""
+    values = [item]
+    while values:
+        value = values.pop()
+        if isinstance(value, dict):
+            if "actions" in value:
+                return True
+            value = value.values()
+        elif not isinstance(value, list):
+            continue
+        values += [each for each in value if type(each) in _NESTING]
+    return False
 
 
 def label_of(action: Action) -> str:

@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 import pytest
+from hypothesis import given
 
 from playground.models import Run
 from playground.protocols.actions import Action, actions_of
@@ -18,6 +19,7 @@ from playground.rendering.desk import (
     label_of,
     offers_of,
 )
+from tests.protocols.test_properties import VALUES
 from tests.rendering.recording import CALL, END, HEAD, OPEN, event, recorded
 
 SAVE = {"name": "save_recipe", "protocol": "HTTP", "method": "POST", "endpoint": "/save"}
@@ -89,6 +91,12 @@ class TestActionAt:
     )
     def test_or_nothing(self, run: Run, place: tuple[int, int], number: int) -> None:
         assert action_at(run, place, number) is None
+
+
+@given(VALUES)
+def test_no_action_is_passed_over(value: Any) -> None:
+    for item in (value, {"a": [value, {"b": {"actions": value}}]}):
+        assert len(offers_of(item)) == len(actions_of(item))
 
 
 def test_runs_of_one_action_are_told_from_others() -> None:
