@@ -15,7 +15,6 @@ from collections.abc import Callable, Coroutine, Sequence
 from datetime import timedelta
 from typing import Any
 
-from django.db import DatabaseError, transaction
 from django.utils import timezone
 
 from playground.engine import tasks
@@ -40,7 +39,7 @@ Announce = Callable[[Run], None]
 
 #: Seconds between two looks for promises that are due; other processes follow some, too.
 LOOK = 1.0
-#: How long a claim is good if whoever claimed a promise dies; alive, he renews it.
+#: Seconds in which whoever claimed a promise must have recorded a run for its check.
 CLAIM = timedelta(seconds=15)
 #: A promise of an agent that is not saved is followed by the command that asked, or nobody.
 ORPHANED = timedelta(seconds=60)
@@ -58,7 +57,9 @@ def supervise() -> asyncio.Task[None]:
     global _supervisor
     loop = asyncio.get_running_loop()
     if _supervisor is None or _supervisor.done() or _supervisor.get_loop() is not loop:
-        _supervisor = loop.create_task(_supervise(), name="promises", context=contextvars.Context())
+        _supervisor = loop.create_task(
+            _supervise(), name="promises", context=contextvars.Context()
+        )
     return _supervisor
 
 
@@ -139,19 +140,17 @@ async def cancel_promise(pk: int) -> None:
 async def _change(pk: int, change: Callable[[Tracker], None]) -> Tracker | None:
     """Change a tracker that is not settled, and tell its viewers. None if it is settled."""
 
-    tracker = await in_writer(_apply, pk, change)
-    if tracker:
-        await nudge(tracker.run)
-    return tracker
-
-
-def _apply(pk: int, change: Callable[[Tracker], None]) -> Tracker | None:
-    with transaction.atomic():
-        tracker: Tracker | None = Tracker.objects.locked().filter(pk=pk).first()
+    def write() -> Tracker | None:
+        tracker: Tracker | None = Tracker.objects.select_related("run").filter(pk=pk).first()
         if tracker is None or tracker.is_settled:
             return None
         change(tracker)
         tracker.save()
+        return tracker
+
+    tracker = await in_writer(write)
+    if tracker:
+        await nudge(tracker.run)
     return tracker
 
 
@@ -191,7 +190,6 @@ async def _send(
     listener: Listener | None = None,
 ) -> None:
     """Send a check or a cancellation, wait for the reply, and take it in."""
-    claim = asyncio.create_task(_keep_claim(pk))
     try:
         prepared = await in_writer(_prepare, pk, kind, agent)
         if prepared is None:
@@ -208,23 +206,6 @@ async def _send(
         await nudge(changed.run)
     except Exception:
         logger.exception("a promise could not be asked after")
-    finally:
-        claim.cancel()
-
-
-async def _keep_claim(pk: int) -> None:
-    """Renew a claim, if there is one, until cancelled.
-
-    The run of a check ends before its reply is taken in: meanwhile only the claim says that
-    nobody else is to ask.
-    """
-    claimed = Tracker.objects.filter(pk=pk, leased_until__isnull=False)
-    while True:
-        await asyncio.sleep(CLAIM.total_seconds() / 3)
-        try:
-            await in_writer(claimed.update, leased_until=timezone.now() + CLAIM)
-        except DatabaseError:
-            logger.warning("a claim could not be renewed", exc_info=True)
 
 
 def _prepare(pk: int, kind: RunKind, agent: Agent | None) -> tuple[Tracker, Run, Draft] | None:
@@ -253,12 +234,10 @@ def _prepare(pk: int, kind: RunKind, agent: Agent | None) -> tuple[Tracker, Run,
 
 def _settle(pk: int, reply: Reply) -> Tracker:
     # Read anew: the user may have stopped following, or cancelled, in the meantime.
-    with transaction.atomic():
-        tracker: Tracker = Tracker.objects.locked().get(pk=pk)
-        if reply.run.kind == RunKind.CHECK:  # A cancellation claims nothing.
-            tracker.leased_until = None
-        take_in(tracker, reply)
-        tracker.save()
+    tracker: Tracker = Tracker.objects.select_related("run").get(pk=pk)
+    tracker.leased_until = None
+    take_in(tracker, reply)
+    tracker.save()
     return tracker
 
 
@@ -315,3 +294,4 @@ async def follow_to_end(
         asked = await check(pk, agent=agent, announce=announce, listener=listener)
         if not asked and not tracker.next_at:
             await asyncio.sleep(LOOK / 4)  # Somebody else asks at the moment.
+
