@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from django.utils import timezone
@@ -94,6 +95,19 @@ def milliseconds(value: float) -> str:
     if value < 60_000:
         return f"{value / 1000:.1f} s"
     return f"{int(value // 60_000)} min {int(value % 60_000 // 1000):02d} s"
+
+
+#: Seconds of a unit and its name, the longest first.
+_UNITS = ((86_400, "d"), (3_600, "h"), (60, "min"))
+
+
+def ago(moment: datetime) -> str:
+    """How long ago something was, in a word or two: now, 7 min ago, 3 h ago, 5 d ago."""
+    seconds = (timezone.now() - moment).total_seconds()
+    if seconds < 60:
+        return "now"
+    length, name = next(unit for unit in _UNITS if seconds >= unit[0])
+    return f"{int(seconds // length)} {name} ago"
 
 
 def size(count: int) -> str:

@@ -13,7 +13,7 @@ from playground.models import Run, RunKind
 from playground.models.conversations import Turn, queries_of, turns_to
 from playground.protocols.nlweb.turns import previous
 from playground.rendering.answered import Other, answered
-from playground.rendering.bar import word_of
+from playground.rendering.bar import ago, word_of
 
 #: Turns of a branching that are linked.
 MAX_LINKS = 20
@@ -41,6 +41,11 @@ class Row:
     def word(self) -> str:
         """How it stands."""
         return word_of(self.run)
+
+    @property
+    def ago(self) -> str:
+        """How long ago it was sent."""
+        return ago(self.run.created_at)
 
     @property
     def answered(self) -> list[tuple[str, str]]:

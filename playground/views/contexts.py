@@ -9,7 +9,7 @@ from django.utils.dateparse import parse_datetime
 
 from playground.models import Run
 from playground.models.liveness import mark_interrupted
-from playground.rendering.bar import context_of, word_of
+from playground.rendering.bar import ago, context_of, word_of
 from playground.rendering.fold import Fold
 from playground.rendering.live import WINDOW, window
 from playground.rendering.thread import Thread, render_entries
@@ -30,7 +30,7 @@ def history_context(
         found = found.filter(created_at__lt=moment)
     page = list(found[: PAGE + 1])
     for run in page:
-        run.word = word_of(run)
+        run.word, run.ago = word_of(run), ago(run.created_at)
     older = page[PAGE - 1].created_at.isoformat() if len(page) > PAGE else ""
     return {"history": page[:PAGE], "older": older, "q": words}
 

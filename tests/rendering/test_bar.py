@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from playground.models import Run, RunState, Tracker
 from playground.protocols.events import Outcome
-from playground.rendering.bar import bar_of, milliseconds, size, word_of
+from playground.rendering.bar import ago, bar_of, milliseconds, size, word_of
 
 #: What the badge says of a run with three results; of a completed one the outcome says it.
 WORDS = {
@@ -99,3 +99,14 @@ def test_durations(value: float, text: str) -> None:
 )
 def test_sizes(count: int, text: str) -> None:
     assert size(count) == text
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (-5, "now"), (0, "now"), (59, "now"), (60, "1 min ago"), (3_599, "59 min ago"),
+        (3_600, "1 h ago"), (86_399, "23 h ago"), (90_000, "1 d ago"), (10**8, "1157 d ago"),
+    ],
+)  # fmt: skip
+def test_how_long_ago(seconds: int, text: str) -> None:
+    assert ago(timezone.now() - timedelta(seconds=seconds)) == text
