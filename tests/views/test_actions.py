@@ -54,10 +54,6 @@ def preview(client: Client, run: Run, number: int = 0, **fields: str) -> str:
     return read(response.content.decode()).text
 
 
-def buttons(markup: Markup) -> list[str]:
-    return [e.attributes.get("type") or "" for e in markup.find("button")]
-
-
 def can_run(markup: Markup) -> bool:
     return any("desk-run" in (e.attributes.get("class") or "") for e in markup.find("button"))
 
@@ -91,7 +87,7 @@ class TestDesk:
         assert text.count("inferred") == 4
         assert "names no method" in text
         assert "The address is relative" in text
-        assert "http://agent.example/cart" in text.replace("/api/cart", "/cart")
+        assert "http://agent.example/cart" in text
 
     @pytest.mark.parametrize(
         ("action", "reason"),
@@ -354,7 +350,6 @@ def test_no_action_breaks_the_desk(
                    "skill": "k"}  # fmt: skip
     action = {**action, key: value} if key else value
     run = offering(action)
-    # Nothing at all is offered for null; that is no action.
     response = client.get(path(run))
     assert response.status_code == 200, response.content
     read(response.content.decode())
