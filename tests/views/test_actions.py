@@ -87,7 +87,7 @@ class TestDesk:
         assert text.count("inferred") == 4
         assert "names no method" in text
         assert "The address is relative" in text
-        assert "http://agent.example/cart" in text
+        assert "http://agent.example/api/cart" in text
 
     @pytest.mark.parametrize(
         ("action", "reason"),
