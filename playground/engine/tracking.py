@@ -15,9 +15,11 @@ from collections.abc import Callable, Coroutine, Sequence
 from datetime import timedelta
 from typing import Any
 
+from django.db import transaction
 from django.utils import timezone
 
 from playground.engine import tasks
+from playground.engine.claims import claim, kept
 from playground.engine.launch import Draft, Link, create_run
 from playground.engine.promises import Reply, schedule, take_in
 from playground.engine.writer import nudge
@@ -39,8 +41,6 @@ Announce = Callable[[Run], None]
 
 #: Seconds between two looks for promises that are due; other processes follow some, too.
 LOOK = 1.0
-#: Seconds in which whoever claimed a promise must have recorded a run for its check.
-CLAIM = timedelta(seconds=15)
 #: A promise of an agent that is not saved is followed by the command that asked, or nobody.
 ORPHANED = timedelta(seconds=60)
 
@@ -57,9 +57,7 @@ def supervise() -> asyncio.Task[None]:
     global _supervisor
     loop = asyncio.get_running_loop()
     if _supervisor is None or _supervisor.done() or _supervisor.get_loop() is not loop:
-        _supervisor = loop.create_task(
-            _supervise(), name="promises", context=contextvars.Context()
-        )
+        _supervisor = loop.create_task(_supervise(), name="promises", context=contextvars.Context())
     return _supervisor
 
 
@@ -99,7 +97,7 @@ def _in_background(work: Coroutine[Any, Any, Any]) -> None:
 
 async def check_now(pk: int) -> None:
     """Ask after a promise at once, whether or not it is followed."""
-    if await in_writer(_claim, pk, True):
+    if await in_writer(claim, pk, True):
         _in_background(_send(pk, RunKind.CHECK))
 
 
@@ -140,17 +138,19 @@ async def cancel_promise(pk: int) -> None:
 async def _change(pk: int, change: Callable[[Tracker], None]) -> Tracker | None:
     """Change a tracker that is not settled, and tell its viewers. None if it is settled."""
 
-    def write() -> Tracker | None:
-        tracker: Tracker | None = Tracker.objects.select_related("run").filter(pk=pk).first()
+    tracker = await in_writer(_apply, pk, change)
+    if tracker:
+        await nudge(tracker.run)
+    return tracker
+
+
+def _apply(pk: int, change: Callable[[Tracker], None]) -> Tracker | None:
+    with transaction.atomic():
+        tracker: Tracker | None = Tracker.objects.locked().filter(pk=pk).first()
         if tracker is None or tracker.is_settled:
             return None
         change(tracker)
         tracker.save()
-        return tracker
-
-    tracker = await in_writer(write)
-    if tracker:
-        await nudge(tracker.run)
     return tracker
 
 
@@ -170,16 +170,10 @@ async def check(
     Only one that is due is, except with `at_once`. `agent` stands in for one that is not
     saved; `announce` is told of the check's run, `listener` of its every frame.
     """
-    if not await in_writer(_claim, pk, at_once):
+    if not await in_writer(claim, pk, at_once):
         return False
     await _send(pk, RunKind.CHECK, agent, announce, listener)
     return True
-
-
-def _claim(pk: int, at_once: bool) -> bool:
-    trackers = Tracker.objects.free() if at_once else Tracker.objects.due()
-    until = timezone.now() + CLAIM
-    return bool(trackers.filter(pk=pk).update(next_at=None, leased_until=until))
 
 
 async def _send(
@@ -191,18 +185,19 @@ async def _send(
 ) -> None:
     """Send a check or a cancellation, wait for the reply, and take it in."""
     try:
-        prepared = await in_writer(_prepare, pk, kind, agent)
-        if prepared is None:
-            return
-        tracker, run, draft = prepared
-        await nudge(tracker.run)
-        if announce:
-            announce(run)
-        heard = Heard(run, listener)
-        target, secrets = await in_reader(lambda: (draft.target, draft.secrets))
-        await tasks.start(run, target, redact=secrets, listener=heard)
-        await in_reader(run.refresh_from_db)
-        changed = await in_writer(_settle, pk, heard.reply())
+        async with kept(pk):
+            prepared = await in_writer(_prepare, pk, kind, agent)
+            if prepared is None:
+                return
+            tracker, run, draft = prepared
+            await nudge(tracker.run)
+            if announce:
+                announce(run)
+            heard = Heard(run, listener)
+            target, secrets = await in_reader(lambda: (draft.target, draft.secrets))
+            await tasks.start(run, target, redact=secrets, listener=heard)
+            await in_reader(run.refresh_from_db)
+            changed = await in_writer(_settle, pk, heard.reply())
         await nudge(changed.run)
     except Exception:
         logger.exception("a promise could not be asked after")
@@ -234,10 +229,12 @@ def _prepare(pk: int, kind: RunKind, agent: Agent | None) -> tuple[Tracker, Run,
 
 def _settle(pk: int, reply: Reply) -> Tracker:
     # Read anew: the user may have stopped following, or cancelled, in the meantime.
-    tracker: Tracker = Tracker.objects.select_related("run").get(pk=pk)
-    tracker.leased_until = None
-    take_in(tracker, reply)
-    tracker.save()
+    with transaction.atomic():
+        tracker: Tracker = Tracker.objects.locked().get(pk=pk)
+        if reply.run.kind == RunKind.CHECK:  # A cancellation claims nothing.
+            tracker.leased_until = None
+        take_in(tracker, reply)
+        tracker.save()
     return tracker
 
 
@@ -294,4 +291,3 @@ async def follow_to_end(
         asked = await check(pk, agent=agent, announce=announce, listener=listener)
         if not asked and not tracker.next_at:
             await asyncio.sleep(LOOK / 4)  # Somebody else asks at the moment.
-

@@ -49,6 +49,13 @@ class TrackerQuerySet(models.QuerySet):  # type: ignore[type-arg]
         open_ones = [s for s in TrackerStatus if not s.is_settled]
         return self.filter(unclaimed, ~models.Exists(checks), status__in=open_ones)
 
+    def locked(self) -> TrackerQuerySet:
+        """For a change: with their runs, and nobody else changes them in this transaction.
+
+        SQLite has no locks of rows; there a transaction is the only one that writes.
+        """
+        return self.select_related("run").select_for_update(of=("self",))
+
     def due(self) -> TrackerQuerySet:
         """Those that are followed, and are to be asked after now."""
         now = timezone.now()

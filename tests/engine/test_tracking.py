@@ -13,7 +13,7 @@ from asgiref.sync import sync_to_async
 from django.utils import timezone
 
 from playground import engine
-from playground.engine import promises, tracking
+from playground.engine import claims, promises, tracking
 from playground.models import Agent, Run, RunKind, Tracker
 from tests.servers import HOLD, Server, free_port, reply, serve
 
@@ -219,6 +219,30 @@ async def test_only_one_asks_at_a_time(ask: Callable[..., Any]) -> None:
         await first
         await tracker.arefresh_from_db()
         assert tracker.status == "paused"
+
+
+async def test_a_check_that_takes_long_stays_claimed(
+    ask: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else another process asks between the end of its run and what is made of the reply."""
+    monkeypatch.setattr(claims, "CLAIM", timedelta(seconds=0.2))
+    released = asyncio.Event()
+    steps: list[Any] = [[promise()], [released, ANSWER]]
+    async with serve(answer=lambda _: steps.pop(0)) as server:
+        _, tracker = await ask(server)
+        check = asyncio.create_task(tracking.check(tracker.pk, at_once=True))
+        while len(server.requests) < 2:
+            await asyncio.sleep(0.01)
+        await tracker.arefresh_from_db()
+        claimed = tracker.leased_until
+        async with asyncio.timeout(20):
+            while tracker.leased_until == claimed:
+                await asyncio.sleep(0.05)
+                await tracker.arefresh_from_db()
+        released.set()
+        await check
+    await tracker.arefresh_from_db()
+    assert (tracker.status, tracker.leased_until) == ("answered", None)
 
 
 async def test_a_check_that_fails_is_tried_again(ask: Callable[..., Any]) -> None:
