@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import socket
+from collections.abc import Iterator
 from typing import Any, cast
 
 from daphne.endpoints import build_endpoint_description_strings
 from daphne.server import Server
 from django.conf import settings
 from django.core.management import BaseCommand, CommandError, CommandParser, call_command
+from django.db import connection
 
 from playground import engine
 from playground.samples import load_samples
 from playground.static_files import collect
+
+#: The advisory lock of whoever prepares the database: "play" in ASCII.
+_PREPARING = 0x706C6179
 
 
 class Command(BaseCommand):
@@ -35,10 +41,11 @@ class Command(BaseCommand):
         shown = "127.0.0.1" if host in {"0.0.0.0", "::"} else host  # noqa: S104
         shown = f"[{shown}]" if ":" in shown else shown
         address = public_url.rstrip("/") or f"http://{shown}:{port}"
-        call_command("migrate", interactive=False, verbosity=0)
-        load_samples(address)
-        if not settings.DEBUG:
-            collect()
+        with _one_at_a_time():
+            call_command("migrate", interactive=False, verbosity=0)
+            load_samples(address)
+            if not settings.DEBUG:
+                collect()
         # Not before the tables are there: importing it looks for interrupted runs.
         from twisted.internet import reactor
         from twisted.internet.base import ReactorBase
@@ -60,6 +67,21 @@ class Command(BaseCommand):
             # loop that they are followed on is not running yet.
             ready_callable=lambda: cast("ReactorBase", reactor).callLater(0, engine.supervise),
         ).run()
+
+
+@contextlib.contextmanager
+def _one_at_a_time() -> Iterator[None]:
+    """Processes that are started together on one PostgreSQL prepare it one after the other.
+
+    Two that create the same table fail. SQLite is for one process.
+    """
+    if connection.vendor != "postgresql":
+        yield
+        return
+    # A connection of its own, which holds the lock: loading fixtures closes Django's.
+    with contextlib.closing(connection.copy()) as holder:
+        holder.cursor().execute("SELECT pg_advisory_lock(%s)", [_PREPARING])
+        yield
 
 
 def _port_to_use(host: str, port: int) -> int:
