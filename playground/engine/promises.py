@@ -78,16 +78,23 @@ def begin(run: Run, sighting: Sighting, headers: Sequence[tuple[str, str]]) -> T
 
 
 def schedule(tracker: Tracker, wait: float | None = None) -> None:
-    """Set when to check next, or give up where the patience is at its end. Does not save."""
+    """Set when to check next, or give up where the patience is at its end. Does not save.
+
+    `wait` is what the agent asked for, in seconds; None for the usual wait.
+    """
     now = timezone.now()
     tracker.leased_until = None
     if now >= tracker.deadline:
         tracker.status, tracker.next_at = TrackerStatus.GAVE_UP, None
         tracker.note = "The promise was not kept in the time that it was followed."
         return
-    estimated = tracker.latest.get("estimated_time")
-    wait = wait_before_check(estimated, tracker.checks) if wait is None else wait
-    tracker.next_at = min(now + timedelta(seconds=wait), tracker.deadline)
+    if wait is None:
+        wait = wait_before_check(tracker.latest.get("estimated_time"), tracker.checks)
+    else:
+        wait = max(SHORTEST, wait)  # An agent that says "at once" is not hammered either.
+    # First of all bounded: an agent can ask to wait for longer than there are dates.
+    left = (tracker.deadline - now).total_seconds()
+    tracker.next_at = now + timedelta(seconds=min(wait, left))
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +150,9 @@ def _missed(tracker: Tracker, reply: Reply) -> None:
     """The check itself went wrong, which says nothing about the task."""
     run = reply.run
     problem: dict[str, Any] = run.problem if isinstance(run.problem, dict) else {}
-    tracker.note = f"The last check did not work: {problem.get('cause') or run.state}"
+    cause = storable(str(problem.get("cause") or run.state))
+    what = "The cancellation" if run.kind == RunKind.CANCEL else "The last check"
+    tracker.note = f"{what} did not work: {cause}"
     if run.kind == RunKind.CANCEL or run.state == RunState.CANCELLED:
         tracker.cancelling = False
         tracker.status, tracker.next_at = TrackerStatus.PAUSED, None
