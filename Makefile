@@ -24,10 +24,10 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 endif
 export DJANGO_SETTINGS_MODULE := playground.settings
 
-.PHONY: help setup run test check format bench build browser clean
+.PHONY: help setup run test test-scale check format bench build browser clean
 
 help: ## Show what there is
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 
 setup: $(INSTALLED) build ## Install what the playground needs, and build the front end
 
@@ -37,6 +37,9 @@ run: setup ## Serve on http://127.0.0.1:8000 (PORT=8123 for another port)
 test: setup $(MODULES) browser ## Run every test, the browser's included (ARGS="-k name")
 	@npm test --silent
 	@$(BIN)/pytest $(ARGS)
+
+test-scale: setup ## Run what needs a database on PostgreSQL and Redis, and in two processes
+	@$(BIN)/python -m tests.scale $(ARGS)
 
 check: setup $(MODULES) ## Format, lint, types, templates, scripts, migrations
 	$(BIN)/ruff format --check .

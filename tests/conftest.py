@@ -8,15 +8,35 @@ from pathlib import Path
 
 import pytest
 
+from tests.isolation import DATABASE
 from tests.playground_server import PlaygroundServer
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Browser tests come last: Playwright's event loop would be in the way of asyncio tests."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Browser tests come last: Playwright's event loop would be in the way of asyncio tests.
+
+    On PostgreSQL, those that do not touch the database are left to the other run.
+    """
     for item in items:
         if "browser" in item.path.parts:
             item.add_marker(pytest.mark.browser)
     items.sort(key=lambda item: item.get_closest_marker("browser") is not None)
+    if _on_postgresql():
+        config.hook.pytest_deselected(
+            items=[item for item in items if not _touches_the_database(item)]
+        )
+        items[:] = filter(_touches_the_database, items)
+
+
+def _on_postgresql() -> bool:
+    """Whether this is `make test-scale`."""
+    return bool(os.environ.get(DATABASE))
+
+
+def _touches_the_database(item: pytest.Item) -> bool:
+    fixtures = set(getattr(item, "fixturenames", ()))
+    marked = item.get_closest_marker("django_db") is not None
+    return marked or "scale" in item.path.parts or bool(fixtures & {"db", "transactional_db"})
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
@@ -25,9 +45,10 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
         return
     reporter = session.config.pluginmanager.get_plugin("terminalreporter")
     skipped = len(reporter.stats.get("skipped", []))
-    browser = sum(1 for item in session.items if item.get_closest_marker("browser"))
-    if skipped or not browser:
-        reporter.write_line(f"CI: {skipped} skipped, {browser} browser tests", red=True)
+    place = "scale" if _on_postgresql() else "browser"
+    needed = sum(1 for item in session.items if place in item.path.parts)
+    if skipped or not needed:
+        reporter.write_line(f"CI: {skipped} skipped, {needed} {place} tests", red=True)
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
 

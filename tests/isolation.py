@@ -19,6 +19,8 @@ _SETTINGS = re.compile(
     "PLAYGROUND_.*|DATABASE_URL|REDIS_URL|DEBUG|SECRET_KEY|ALLOWED_HOSTS|CSRF_TRUSTED_ORIGINS|"
     "WEB_CONCURRENCY|TZ"
 )
+#: Where the tests of `make test-scale` find a PostgreSQL server and a Redis; set, they are used.
+DATABASE, REDIS = "PLAYGROUND_TEST_DATABASE_URL", "PLAYGROUND_TEST_REDIS_URL"
 _DATA = pytest.StashKey[Path]()
 
 
@@ -31,12 +33,17 @@ def without_settings(environment: Mapping[str, str]) -> dict[str, str]:
 def pytest_load_initial_conftests(early_config: pytest.Config) -> Generator[None]:
     """Give this process defaults, and a data directory that no other run of pytest shares.
 
-    `DATABASE_URL` stays: Django makes a test database of its own there.
+    The two addresses of the tests' own stay, and are what the settings find; Django makes a
+    test database of its own there.
     """
     data = early_config.stash[_DATA] = Path(tempfile.mkdtemp(prefix="playground-tests-"))
     (data / "static").mkdir()  # Where files would be collected; missing, each client warns.
-    for name in os.environ.keys() - without_settings(os.environ).keys() - {"DATABASE_URL"}:
+    ours = {DATABASE: "DATABASE_URL", REDIS: "REDIS_URL"}
+    for name in os.environ.keys() - without_settings(os.environ).keys() - ours.keys():
         del os.environ[name]
+    for name, setting in ours.items():
+        if name in os.environ:
+            os.environ[setting] = os.environ[name]
     os.environ["PLAYGROUND_DATA_DIR"] = str(data)
     return (yield)
 

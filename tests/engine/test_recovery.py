@@ -32,8 +32,11 @@ class Page:
 
     def ask(self, name: str, path: str, text: str) -> str:
         """Send a question to an agent at a path of this server; the address of its run."""
-        base = str(self.http.base_url).rstrip("/")
-        fields = {"name": name, "url": base + path, "version": "0.55",
+        return self.ask_at(name, str(self.http.base_url).rstrip("/") + path, text)
+
+    def ask_at(self, name: str, url: str, text: str) -> str:
+        """Send a question to an agent anywhere; the address of its run."""
+        fields = {"name": name, "url": url, "version": "0.55",
                   "auth": "none", "headers": "[]"}  # fmt: skip
         assert self.http.post("/agents/", data=fields).status_code == 302
         document = json.dumps({"query": {"text": text}})

@@ -1,0 +1,88 @@
+"""What two processes change in one row: neither undoes what the other has done."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from django.db import connection
+
+from playground.engine import tracking
+from playground.engine.promises import Reply, take_in
+from playground.models import Run, Tracker, TrackerStatus
+from tests.rendering.recording import Recording
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+WAITING = "SELECT count(*) FROM pg_locks WHERE NOT granted"
+
+
+@pytest.fixture
+def tracker() -> Tracker:
+    found: Tracker = Tracker.objects.create(
+        run=Recording().end(), seq=1, token="p1", patience=900, headers=[]
+    )
+    return found
+
+
+@pytest.fixture
+def other_process() -> Iterator[Any]:
+    """Starts a change in another connection and waits until it is made, or waits for ours."""
+    threads: list[threading.Thread] = []
+
+    def change(pk: int) -> None:
+        try:
+            tracking._apply(pk, _pause)
+        finally:
+            connection.close()
+
+    def start(pk: int) -> None:
+        thread = threading.Thread(target=change, args=(pk,))
+        thread.start()
+        threads.append(thread)
+        deadline = time.monotonic() + 20
+        while thread.is_alive() and not _somebody_waits():
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+
+    yield start
+    for thread in threads:
+        thread.join()
+
+
+def _pause(tracker: Tracker) -> None:
+    tracker.status, tracker.next_at = TrackerStatus.PAUSED, None
+
+
+def _somebody_waits() -> bool:
+    with connection.cursor() as cursor:
+        cursor.execute(WAITING)
+        return bool(cursor.fetchone()[0])
+
+
+def test_a_user_stops_following_while_a_reply_is_taken_in(
+    tracker: Tracker, other_process: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def meanwhile(tracker: Tracker, reply: Reply) -> None:
+        other_process(tracker.pk)
+        take_in(tracker, reply)
+
+    monkeypatch.setattr(tracking, "take_in", meanwhile)
+    check = Run.objects.create(
+        parent=tracker.run, kind="check", state="completed", outcome="none", agent_name="scripted",
+        protocol="nlweb", binding="http", version="0.55", request={},
+    )  # fmt: skip
+    tracking._settle(tracker.pk, Reply(check))
+    _until_changed(tracker)
+    assert (tracker.status, tracker.checks) == ("paused", 1)
+
+
+def _until_changed(tracker: Tracker) -> None:
+    deadline = time.monotonic() + 20
+    while tracker.status != TrackerStatus.PAUSED:
+        assert time.monotonic() < deadline, "what the user did was undone"
+        time.sleep(0.02)
+        tracker.refresh_from_db()
