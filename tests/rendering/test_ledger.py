@@ -8,7 +8,9 @@ import pytest
 from hypothesis import given
 
 from playground.rendering.ledger import MAX_CHANGES, MAX_DEPTH, Change, changes
-from tests.protocols.test_properties import VALUES
+from tests.json_values import values
+
+VALUES = values(["turn", "topics", "a/b", "~"])
 
 TABLE: list[tuple[str, Any, Any, list[Change]]] = [
     ("nothing", {"a": 1}, {"a": 1}, []),
