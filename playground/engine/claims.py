@@ -11,7 +11,7 @@ from datetime import timedelta
 from django.db import DatabaseError
 from django.utils import timezone
 
-from playground.models import Tracker
+from playground.models import Tracker, TrackerStatus
 from playground.threads import in_writer
 
 logger = logging.getLogger(__name__)
@@ -25,6 +25,16 @@ def claim(pk: int, at_once: bool) -> bool:
     trackers = Tracker.objects.free() if at_once else Tracker.objects.due()
     until = timezone.now() + CLAIM
     return bool(trackers.filter(pk=pk).update(next_at=None, leased_until=until))
+
+
+def claim_cancellation(pk: int) -> bool:
+    """Stop following a promise to have its task cancelled; False if that is under way already.
+
+    As one statement: of two that press the button, one has it.
+    """
+    trackers = Tracker.objects.open().filter(pk=pk, cancelling=False)
+    paused = {"status": TrackerStatus.PAUSED, "next_at": None, "note": ""}
+    return bool(trackers.update(cancelling=True, **paused))
 
 
 @contextlib.asynccontextmanager

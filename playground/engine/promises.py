@@ -5,7 +5,8 @@ Decisions only; `playground.engine.tracking` makes the calls.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -16,6 +17,11 @@ from django.utils import timezone
 from playground.models import Run, RunKind, RunState, Tracker, TrackerStatus
 from playground.models.json_text import storable
 from playground.protocols.events import Event, Failure, Outcome, Promise
+from playground.protocols.frames import Frame, FrameKind
+from playground.protocols.http import read_head
+from playground.protocols.nlweb.failures import retry_after_seconds
+
+Listener = Callable[[Frame, Sequence[Event]], None]
 
 #: Seconds between two checks, at least and at most.
 SHORTEST, LONGEST = 1.0, 30.0
@@ -187,3 +193,32 @@ def _words(reply: Reply) -> str:
     if reply.failure:
         return f"the failure {storable(reply.failure.code[:80])}"
     return "a promise" if reply.promise else "nothing that could be read as a reply"
+
+
+class Heard:
+    """Listens to a check: keeps what its last promise, its failure and its head said."""
+
+    def __init__(self, run: Run, listener: Listener | None = None) -> None:
+        self._run = run
+        self._listener = listener
+        self._promise: Promise | None = None
+        self._failure: Failure | None = None
+        self._wait: float | None = None
+
+    def __call__(self, frame: Frame, events: Sequence[Event]) -> None:
+        """Take in one frame."""
+        if frame.kind is FrameKind.HEAD:
+            headers = read_head(frame.data)[1]
+            asked = headers.get("retry-after", "")
+            self._wait = retry_after_seconds(asked, headers.get("date") or time.time())
+        for event in events:
+            if isinstance(event, Promise):
+                self._promise = event
+            elif isinstance(event, Failure):
+                self._failure = event
+        if self._listener:
+            self._listener(frame, events)
+
+    def reply(self) -> Reply:
+        """What the check brought. To be asked once its run has ended."""
+        return Reply(self._run, self._promise, self._failure, self._wait)

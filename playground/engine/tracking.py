@@ -10,37 +10,36 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import logging
-import time
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine
 from datetime import timedelta
 from typing import Any
 
 from django.db import transaction
+from django.db.models import Q
 from django.utils import timezone
 
 from playground.engine import tasks
-from playground.engine.claims import claim, kept
-from playground.engine.launch import Draft, Link, create_run
-from playground.engine.promises import Reply, schedule, take_in
+from playground.engine.claims import claim, claim_cancellation, kept
+from playground.engine.launch import Draft, Link, create_run, origin_of
+from playground.engine.promises import Heard, Listener, Reply, schedule, take_in
+from playground.engine.recovery import settle_cancellations, settle_lost
 from playground.engine.writer import nudge
 from playground.models import Agent, Run, RunKind, Tracker, TrackerStatus
 from playground.models.conversations import turns_to
 from playground.models.liveness import mark_interrupted
 from playground.protocols import registry
-from playground.protocols.events import Event, Failure, Promise
-from playground.protocols.frames import Frame, FrameKind
-from playground.protocols.http import read_head
-from playground.protocols.nlweb.failures import retry_after_seconds
 from playground.threads import in_reader, in_writer
+from playground.transport.redaction import is_credential
 
 logger = logging.getLogger(__name__)
 
-Listener = Callable[[Frame, Sequence[Event]], None]
 #: Told of the run of a check before it is driven.
 Announce = Callable[[Run], None]
 
 #: Seconds between two looks for promises that are due; other processes follow some, too.
 LOOK = 1.0
+#: Checks that are begun in one look: after a long night many promises are due at once.
+MOST_AT_ONCE = 50
 #: A promise of an agent that is not saved is followed by the command that asked, or nobody.
 ORPHANED = timedelta(seconds=60)
 
@@ -64,6 +63,8 @@ def supervise() -> asyncio.Task[None]:
 async def _supervise() -> None:
     while True:
         try:
+            for tracker in await in_reader(settle_cancellations):
+                await nudge(tracker.run)
             for pk in await in_reader(_due):
                 _in_background(check(pk))
         except Exception:
@@ -77,13 +78,16 @@ def _due() -> list[int]:
         return []
     mark_interrupted()
     due = Tracker.objects.due()
-    lost = due.filter(run__agent=None, next_at__lt=timezone.now() - ORPHANED)
+    # Without a time: whoever was asking has died.
+    waited = Q(next_at__lt=timezone.now() - ORPHANED) | Q(next_at=None)
+    lost = due.filter(waited, run__agent=None)
     lost.update(
         status=TrackerStatus.PAUSED,
         next_at=None,
         note="Its agent is not among the saved ones, so nobody goes on asking it.",
     )
-    return list(due.exclude(run__agent=None).values_list("pk", flat=True))
+    saved = due.exclude(run__agent=None).order_by("next_at")
+    return list(saved.values_list("pk", flat=True)[:MOST_AT_ONCE])
 
 
 def _in_background(work: Coroutine[Any, Any, Any]) -> None:
@@ -125,13 +129,8 @@ async def stop_following(pk: int) -> None:
 
 
 async def cancel_promise(pk: int) -> None:
-    """Tell the agent to cancel the task (section 4.2), and stop asking after it."""
-
-    def change(tracker: Tracker) -> None:
-        tracker.status, tracker.next_at = TrackerStatus.PAUSED, None
-        tracker.cancelling, tracker.note = True, ""
-
-    if await _change(pk, change):
+    """Tell the agent to cancel the task (section 4.2), once, and stop asking after it."""
+    if await in_writer(claim_cancellation, pk):
         _in_background(_send(pk, RunKind.CANCEL))
 
 
@@ -186,6 +185,9 @@ async def _send(
     """Send a check or a cancellation, wait for the reply, and take it in."""
     try:
         async with kept(pk):
+            if ended := await in_writer(settle_lost, pk):
+                await nudge(ended.run)
+                return
             prepared = await in_writer(_prepare, pk, kind, agent)
             if prepared is None:
                 return
@@ -200,7 +202,21 @@ async def _send(
             changed = await in_writer(_settle, pk, heard.reply())
         await nudge(changed.run)
     except Exception:
+        # Our bug, not the agent's: the promise is not left claimed for ever.
         logger.exception("a promise could not be asked after")
+        await _change(pk, _let_go)
+
+
+def _let_go(tracker: Tracker) -> None:
+    tracker.leased_until, tracker.cancelling = None, False
+    tracker.note = "The playground itself failed when it asked; its log says why."
+    if tracker.status == TrackerStatus.FOLLOWING:
+        schedule(tracker)
+
+
+def _nobody_to_ask(tracker: Tracker) -> None:
+    tracker.status, tracker.note = TrackerStatus.PAUSED, "The agent was deleted."
+    tracker.leased_until, tracker.cancelling = None, False
 
 
 def _prepare(pk: int, kind: RunKind, agent: Agent | None) -> tuple[Tracker, Run, Draft] | None:
@@ -209,9 +225,7 @@ def _prepare(pk: int, kind: RunKind, agent: Agent | None) -> tuple[Tracker, Run,
     turn = tracker.run
     agent = agent or turn.agent
     if agent is None:
-        tracker.status, tracker.note = TrackerStatus.PAUSED, "The agent was deleted."
-        tracker.leased_until, tracker.cancelling = None, False
-        tracker.save()
+        _apply(pk, _nobody_to_ask)
         return None
     document = registry.follow_up(
         turn.protocol,
@@ -221,7 +235,10 @@ def _prepare(pk: int, kind: RunKind, agent: Agent | None) -> tuple[Tracker, Run,
         action="cancel" if kind == RunKind.CANCEL else "checkin",
         session_context=turns_to(turn)[-1].echo,
     )
-    headers = [(str(name), str(value)) for name, value in tracker.headers]
+    # Credentials were given for where the turn went; its agent may have moved since.
+    moved = origin_of(agent.url) != origin_of(turn.url)
+    kept_ones = (pair for pair in tracker.headers if not (moved and is_credential(pair[0])))
+    headers = [(str(name), str(value)) for name, value in kept_ones]
     draft = Draft(agent, document, headers, turn.version)
     link = Link(kind, turn, tracker.seq, tracker.part)
     return tracker, create_run(draft, turn.owner, link), draft
@@ -236,35 +253,6 @@ def _settle(pk: int, reply: Reply) -> Tracker:
         take_in(tracker, reply)
         tracker.save()
     return tracker
-
-
-class Heard:
-    """Listens to a check: keeps what its last promise, its failure and its head said."""
-
-    def __init__(self, run: Run, listener: Listener | None = None) -> None:
-        self._run = run
-        self._listener = listener
-        self._promise: Promise | None = None
-        self._failure: Failure | None = None
-        self._wait: float | None = None
-
-    def __call__(self, frame: Frame, events: Sequence[Event]) -> None:
-        """Take in one frame."""
-        if frame.kind is FrameKind.HEAD:
-            headers = read_head(frame.data)[1]
-            asked = headers.get("retry-after", "")
-            self._wait = retry_after_seconds(asked, headers.get("date") or time.time())
-        for event in events:
-            if isinstance(event, Promise):
-                self._promise = event
-            elif isinstance(event, Failure):
-                self._failure = event
-        if self._listener:
-            self._listener(frame, events)
-
-    def reply(self) -> Reply:
-        """What the check brought. To be asked once its run has ended."""
-        return Reply(self._run, self._promise, self._failure, self._wait)
 
 
 # For the command line, which follows one promise in the foreground.

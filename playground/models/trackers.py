@@ -37,6 +37,10 @@ class TrackerStatus(models.TextChoices):
 class TrackerQuerySet(models.QuerySet):  # type: ignore[type-arg]
     """Queries over trackers."""
 
+    def open(self) -> TrackerQuerySet:
+        """Those that something can come of still."""
+        return self.filter(status__in=[s for s in TrackerStatus if not s.is_settled])
+
     def free(self) -> TrackerQuerySet:
         """Those that can be asked after and that nobody asks after at the moment.
 
@@ -46,8 +50,7 @@ class TrackerQuerySet(models.QuerySet):  # type: ignore[type-arg]
         now = timezone.now()
         unclaimed = models.Q(leased_until=None) | models.Q(leased_until__lt=now)
         checks = Run.objects.unfinished().filter(parent=models.OuterRef("run"), kind="check")
-        open_ones = [s for s in TrackerStatus if not s.is_settled]
-        return self.filter(unclaimed, ~models.Exists(checks), status__in=open_ones)
+        return self.open().filter(unclaimed, ~models.Exists(checks))
 
     def locked(self) -> TrackerQuerySet:
         """For a change: with their runs, and nobody else changes them in this transaction.

@@ -13,7 +13,7 @@ from asgiref.sync import sync_to_async
 from django.utils import timezone
 
 from playground import engine
-from playground.engine import claims, promises, tracking
+from playground.engine import claims, promises, recovery, tracking
 from playground.models import Agent, Run, RunKind, Tracker
 from tests.servers import HOLD, Server, free_port, reply, serve
 
@@ -325,6 +325,129 @@ async def test_a_settled_promise_stays_so(ask: Callable[..., Any]) -> None:
             await act(tracker.pk)
         assert not await tracking.check(tracker.pk, at_once=True)
         assert len(server.requests) == 2
+
+
+async def test_the_agent_was_deleted_in_the_meantime(ask: Callable[..., Any]) -> None:
+    """Also where a process died that was asking: nobody will ever ask again."""
+    async with serve(promise()) as server:
+        _, tracker = await ask(server)
+    await Agent.objects.all().adelete()
+    dead = {"next_at": None, "leased_until": timezone.now() - timedelta(minutes=1)}
+    await Tracker.objects.filter(pk=tracker.pk).aupdate(**dead)
+    assert await sync_to_async(tracking._due)() == []
+    await tracker.arefresh_from_db()
+    assert tracker.status == "paused"
+    await tracking.cancel_promise(tracker.pk)
+    await asyncio.gather(*tracking._background)
+    await tracker.arefresh_from_db()
+    assert (tracker.cancelling, tracker.note) == (False, "The agent was deleted.")
+
+
+async def test_credentials_stay_where_they_were_given_for(ask: Callable[..., Any]) -> None:
+    async with serve(answer=Script(promise())) as server, serve(answer=Script(ANSWER)) as other:
+        _, tracker = await ask(server, headers=[("X-Api-Key", "s3cret"), ("X-Trace", "1")])
+        await Agent.objects.aupdate(url=other.url)
+        assert await tracking.check(tracker.pk, at_once=True)
+    assert b"s3cret" in server.requests[0]
+    assert b"s3cret" not in other.requests[0]
+    assert b"X-Trace: 1\r\n" in other.requests[0]
+
+
+async def test_a_task_is_cancelled_once(ask: Callable[..., Any]) -> None:
+    async with serve(answer=Script(promise(), failure("CANCELLED"))) as server:
+        run, tracker = await ask(server)
+        await asyncio.gather(*(tracking.cancel_promise(tracker.pk) for _ in range(3)))
+        await asyncio.gather(*tracking._background)
+        assert len(await children(run, RunKind.CANCEL)) == 1
+
+
+async def lost(run: Run, tracker: Tracker, kind: str, **fields: Any) -> Run:
+    """A check or a cancellation that was sent, and whose reply nobody took in."""
+
+    def record() -> tuple[Run, Any]:
+        draft = engine.Draft(
+            Agent.objects.get(), {"promise_token": "p1", "action": "checkin"}, (), run.version
+        )
+        link = engine.Link(RunKind(kind), run, tracker.seq, tracker.part)
+        return engine.create_run(draft, None, link), draft.target
+
+    child, target = await sync_to_async(record)()
+    await engine.start(child, target)
+    await Run.objects.filter(pk=child.pk).aupdate(**fields)
+    return child
+
+
+@pytest.mark.parametrize(
+    ("end", "status"),
+    [(ANSWER, "answered"), (failure("CANCELLED"), "cancelled"), (failure("NO_RESULTS"), "failed")],
+    ids=["answer", "cancelled", "failure"],
+)
+async def test_a_reply_that_a_dead_process_did_not_take_in(
+    ask: Callable[..., Any], end: bytes, status: str
+) -> None:
+    """An agent need not say twice what a promise became."""
+    async with serve(answer=Script(promise(), end)) as server:
+        run, tracker = await ask(server)
+        child = await lost(run, tracker, "check")
+        tracker = await tracking.follow_to_end(tracker.pk)
+        assert (tracker.status, tracker.answer, tracker.checks) == (status, child, 1)
+        assert len(server.requests) == 2
+
+
+async def test_a_passing_failure_is_no_reply_that_was_lost(ask: Callable[..., Any]) -> None:
+    busy = failure("RATE_LIMITED", "429 Too Many Requests")
+    async with serve(answer=Script(promise(), busy, ANSWER)) as server:
+        _, tracker = await ask(server)
+        assert await tracking.check(tracker.pk, at_once=True)
+        assert await tracking.check(tracker.pk, at_once=True)
+    await tracker.arefresh_from_db()
+    assert (tracker.status, tracker.checks) == ("answered", 2)
+
+
+CUT_OFF: list[tuple[str, dict[str, Any] | None, str, str]] = [
+    ("before it was sent", None, "paused", "before the cancellation was sent"),
+    ("under way", {"state": "streaming", "alive_at": timezone.now() - timedelta(hours=1)},
+     "paused", "The cancellation did not work: interrupted"),
+    ("after the reply", {}, "cancelled", ""),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("left", "status", "note"), [row[1:] for row in CUT_OFF],
+                         ids=[row[0] for row in CUT_OFF])  # fmt: skip
+async def test_a_process_died_that_was_cancelling(
+    ask: Callable[..., Any], monkeypatch: pytest.MonkeyPatch,
+    left: dict[str, Any] | None, status: str, note: str,
+) -> None:  # fmt: skip
+    async with serve(answer=Script(promise(), failure("CANCELLED"))) as server:
+        run, tracker = await ask(server)
+        await Tracker.objects.filter(pk=tracker.pk).aupdate(
+            status="paused", next_at=None, cancelling=True
+        )
+        if left is not None:
+            await lost(run, tracker, "cancel", **left)
+    settle = sync_to_async(recovery.settle_cancellations)
+    assert await settle() == []  # It may be between two steps.
+    monkeypatch.setattr(recovery, "CLAIM", timedelta())
+    assert await settle() == [tracker]
+    await tracker.arefresh_from_db()
+    assert (tracker.status, tracker.cancelling) == (status, False)
+    assert note in tracker.note
+    assert await settle() == []
+
+
+async def test_a_bug_does_not_keep_a_promise_claimed(
+    ask: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with serve(promise()) as server:
+        _, tracker = await ask(server)
+        with monkeypatch.context() as broken:
+            broken.setattr(tracking, "create_run", lambda *_: 1 / 0)
+            await tracking.check(tracker.pk, at_once=True)
+        await tracker.arefresh_from_db()
+        assert (tracker.status, tracker.leased_until) == ("following", None)
+        assert tracker.next_at is not None
+        assert "itself failed" in tracker.note
+        assert "ZeroDivisionError" in caplog.text
 
 
 @pytest.mark.parametrize(
