@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from django.db import connection
+from django.db import connection, transaction
 
-from playground.engine import tracking
+from playground.engine import claims, tracking
 from playground.engine.promises import Reply, take_in
 from playground.models import Run, Tracker, TrackerStatus
 from tests.rendering.recording import Recording
@@ -33,14 +33,14 @@ def other_process() -> Iterator[Any]:
     """Starts a change in another connection and waits until it is made, or waits for ours."""
     threads: list[threading.Thread] = []
 
-    def change(pk: int) -> None:
-        try:
-            tracking._apply(pk, _pause)
-        finally:
-            connection.close()
+    def start(change: Callable[[], object]) -> None:
+        def make() -> None:
+            try:
+                change()
+            finally:
+                connection.close()
 
-    def start(pk: int) -> None:
-        thread = threading.Thread(target=change, args=(pk,))
+        thread = threading.Thread(target=make)
         thread.start()
         threads.append(thread)
         deadline = time.monotonic() + 20
@@ -67,7 +67,7 @@ def test_a_user_stops_following_while_a_reply_is_taken_in(
     tracker: Tracker, other_process: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def meanwhile(tracker: Tracker, reply: Reply) -> None:
-        other_process(tracker.pk)
+        other_process(lambda: tracking._apply(tracker.pk, _pause))
         take_in(tracker, reply)
 
     monkeypatch.setattr(tracking, "take_in", meanwhile)
@@ -78,6 +78,23 @@ def test_a_user_stops_following_while_a_reply_is_taken_in(
     tracking._settle(tracker.pk, Reply(check))
     _until_changed(tracker)
     assert (tracker.status, tracker.checks) == ("paused", 1)
+
+
+@pytest.mark.parametrize("at_once", [False, True])
+def test_two_claim_a_promise_at_the_same_moment(
+    tracker: Tracker, other_process: Any, at_once: bool
+) -> None:
+    claimed: list[bool] = []
+    with transaction.atomic():
+        assert claims.claim(tracker.pk, at_once)
+        # It sees the promise as it was: free.
+        other_process(lambda: claimed.append(claims.claim(tracker.pk, at_once)))
+        assert claimed == []
+    deadline = time.monotonic() + 20
+    while not claimed:
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    assert claimed == [False]
 
 
 def _until_changed(tracker: Tracker) -> None:
