@@ -20,6 +20,7 @@ def spans_of(run: Run) -> list[Span]:
             start=(start := since(run, child.started_at or child.created_at)),
             end=_end(child, start),
             url=child.get_absolute_url(),
+            apart=child.kind == RunKind.ACTION,
         )
         for child in sorted(Thread(run).work, key=lambda child: child.created_at)
     ]

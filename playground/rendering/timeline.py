@@ -16,9 +16,9 @@ from itertools import pairwise
 
 from playground.protocols.events import Event
 from playground.protocols.frames import BODY_KINDS, Frame, FrameKind
+from playground.rendering.axis import BREAK, WIDTH, Axis
 from playground.rendering.bar import milliseconds
 
-WIDTH = 100
 #: Marks that a drawing can hold apart; arrivals that fall on one place become one mark.
 _PLACES = 250
 #: A silence is worth a label if it takes this share of the whole, and this many µs.
@@ -77,6 +77,8 @@ class Span:
     #: None while it goes on.
     end: int | None
     url: str = ""
+    #: Whether a user began it when they liked: the time before it says nothing then.
+    apart: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +115,8 @@ class Timeline:
     below: int = 0
     #: How long all of it took, where that is longer than the run.
     overall: str = ""
+    #: Time that is left out, as x, width and duration.
+    breaks: list[Gap] = field(default_factory=list)
 
 
 def timeline_of(
@@ -138,19 +142,20 @@ def timeline_of(
             kind = type(events[0]).__name__ if events else frame.kind.name
             arrivals.append((frame.at_us, frame.seq, kind.lower()))
     total = max(end_us or 0, last_us, 1)
-    whole = max([total, *(_end(span, now_us or total) for span in spans)])
-    scale = WIDTH / whole
-    bars = _bars(spans, whole, now_us or total)
+    now = now_us or total
+    axis = _axis(total, spans, now)
+    bars = _bars(spans, axis, now)
     return Timeline(
-        phases=_phases(moments, total, scale),
-        marks=_marks(arrivals, scale),
-        gaps=_gaps(arrivals, total, scale),
-        ticks=_ticks(whole, scale),
+        phases=_phases(moments, total, axis.scale),
+        marks=_marks(arrivals, axis.scale),
+        gaps=_gaps(arrivals, total, axis.scale),
+        ticks=_ticks(axis.first, axis.scale),
         counts=Counter(kind for _, _, kind in arrivals).most_common(),
         total=milliseconds(total / 1000),
         bars=bars,
         below=(max(bar.lane for bar in bars) + 1) * LANE + LANES_GAP if bars else 0,
-        overall=milliseconds(whole / 1000) if whole > total else "",
+        overall=milliseconds(axis.end / 1000) if axis.end > total else "",
+        breaks=[Gap(one.x, BREAK, milliseconds(one.length / 1000)) for one in axis.breaks],
     )
 
 
@@ -158,15 +163,19 @@ def _end(span: Span, now: int) -> int:
     return max(0, span.start, now if span.end is None else span.end)
 
 
-def _bars(spans: Sequence[Span], whole: int, now: int) -> list[Bar]:
-    scale = WIDTH / whole
+def _axis(total: int, spans: Sequence[Span], now: int) -> Axis:
+    first = max([total, *(_end(span, now) for span in spans if not span.apart)])
+    return Axis(first, ((max(0, s.start), _end(s, now)) for s in spans if s.apart))
+
+
+def _bars(spans: Sequence[Span], axis: Axis, now: int) -> list[Bar]:
     #: For each lane, up to where it is taken.
     taken: list[float] = []
     bars: list[Bar] = []
     for span in spans:
         start, end = max(0, span.start), _end(span, now)
-        width = max(_NARROWEST, (end - start) * scale)
-        x = min(start * scale, WIDTH - width)
+        width = max(_NARROWEST, axis.x(end) - axis.x(start))
+        x = min(axis.x(start), WIDTH - width)
         lane = next((n for n, upto in enumerate(taken) if upto <= x), len(taken))
         lane = min(lane, MAX_LANES - 1)
         taken[lane : lane + 1] = [x + width]

@@ -155,7 +155,10 @@ class TestSpans:
     def test_every_span_is_on_the_drawing(
         self, moments: list[tuple[int, int | None]], end: int | None, now: int | None
     ) -> None:
-        spans = [Span("Check", "completed", "Promised", *moment) for moment in moments]
+        spans = [
+            Span("Check", "completed", "Promised", *moment, apart=number % 2 == 1)
+            for number, moment in enumerate(moments)
+        ]
         drawing = drawing_of([], end, spans, now)
         assert len(drawing.bars) == len(spans)
         assert all(b.x >= 0 and b.x + b.width <= WIDTH + 0.02 for b in drawing.bars)
