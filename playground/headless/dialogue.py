@@ -19,13 +19,14 @@ from django.conf import settings
 from playground import engine
 from playground.conformance import judge
 from playground.conversations import answer_document
-from playground.elicitation import form_of, read_answers, to_data
+from playground.elicitation import TemplateError, form_of, read_answers, to_data
 from playground.headless.printer import Printer
 from playground.limits import Limits
 from playground.models import Run, RunKind, Tracker
 from playground.models.trackers import earlier_progress
 from playground.protocols.events import Elicitation, Event
 from playground.protocols.frames import Frame
+from playground.rendering.fold import readings
 
 #: Answers that are given at most: an agent that asks for ever is not worth more.
 MAX_ROUNDS = 20
@@ -58,6 +59,7 @@ class Dialogue:
     unanswered: str = ""
     #: Whether a promise was not kept in the time that it was followed.
     gave_up: bool = False
+    _stopped: bool = False
     _following: asyncio.Future[Tracker] | None = None
     _asked: Elicitation | None = None
     _place: tuple[int, int] = (0, 0)
@@ -72,6 +74,12 @@ class Dialogue:
         with contextlib.suppress(NotImplementedError):  # Windows has no signal handlers here.
             asyncio.get_running_loop().add_signal_handler(signal.SIGINT, self.stop)
         self.printer.stop = self.stop
+        wanted = self.wishes.follow
+        await self._converse(link)
+        # Also where it was stopped before the first check.
+        self.gave_up |= wanted and self.last.outcome == "promise"
+
+    async def _converse(self, link: engine.Link | None) -> None:
         await self._send(self.draft, link)
         for _ in range(MAX_ROUNDS):
             if self.wishes.follow and self.last.outcome == "promise":
@@ -84,6 +92,7 @@ class Dialogue:
     def stop(self) -> None:
         """Stop what is under way, and begin nothing more."""
         self.wishes = replace(self.wishes, follow=False, answers=None)
+        self._stopped = True
         if not engine.stop_all() and self._following:
             self._following.cancel()  # Between two checks there is no run to stop.
 
@@ -92,7 +101,7 @@ class Dialogue:
         self._announce(run)
         self._asked = None
         target, secrets = await sync_to_async(lambda: (draft.target, draft.secrets))()
-        await engine.start(
+        task = engine.start(
             run,
             target,
             redact=secrets,
@@ -100,6 +109,9 @@ class Dialogue:
             listener=self._listen,
             limits=self._limits,
         )
+        if self._stopped:  # While the run was being recorded there was none to stop.
+            engine.stop_all()
+        await task
         await run.arefresh_from_db()
 
     def _announce(self, run: Run) -> None:
@@ -130,13 +142,14 @@ class Dialogue:
             self.unanswered = " ".join(told)
             return False
         agent = self.draft.agent
-        document = await sync_to_async(answer_document)(
-            self.last,
-            form,
-            read.values,
-            self.wishes.strategy or agent.reply_strategy,
-            agent.reply_template,
-        )
+        strategy = self.wishes.strategy or agent.reply_strategy
+        try:
+            document = await sync_to_async(answer_document)(
+                self.last, form, read.values, strategy, agent.reply_template
+            )
+        except TemplateError as error:
+            self.unanswered = str(error)
+            return False
         seq, part = self._place
         link = engine.Link(RunKind.ANSWER, self.last, seq, part, read.values)
         await self._send(replace(self.draft, request=document), link)
@@ -144,7 +157,7 @@ class Dialogue:
 
     async def _follow(self) -> None:
         tracker = await Tracker.objects.filter(run=self.last).afirst()
-        if tracker is None:
+        if tracker is None or self._stopped:
             return
         following = engine.follow_to_end(
             tracker.pk, agent=self.draft.agent, announce=self._announce, listener=self._listen
@@ -156,6 +169,16 @@ class Dialogue:
             await run.arefresh_from_db()
         await tracker.arefresh_from_db()
         self.gave_up = not tracker.is_settled
+        await sync_to_async(self._catch_up)(tracker)
+
+    def _catch_up(self, tracker: Tracker) -> None:
+        """Tell of the end of a promise that a server, which follows it too, was told."""
+        end = tracker.answer
+        if end is None or end in self.runs:
+            return
+        self._announce(end)
+        for frame, events in readings(end):
+            self._listen(frame, events)
 
     def findings(self) -> list[dict[str, Any]]:
         """What is to be said of every run by the rules of its version."""

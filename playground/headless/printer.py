@@ -93,9 +93,10 @@ class Printer:
 
 
 def prepare(stream: TextIO, as_json: bool) -> None:
-    """JSON Lines are UTF-8; text is in the terminal's encoding, with what it lacks escaped."""
+    """JSON Lines are UTF-8; text is in the terminal's encoding, with what it lacks escaped.
+
+    UTF-8 lacks halves of surrogate pairs; escaped like that, they are the same in JSON.
+    """
     if isinstance(stream, io.TextIOWrapper):
-        if as_json:
-            stream.reconfigure(encoding="utf-8")
-        else:
-            stream.reconfigure(errors="backslashreplace")
+        encoding = "utf-8" if as_json else stream.encoding
+        stream.reconfigure(encoding=encoding, errors="backslashreplace")

@@ -13,9 +13,15 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
+from asgiref.sync import sync_to_async
 
+from playground import engine
+from playground.engine import follow_to_end
+from playground.headless.dialogue import Dialogue, Wishes
+from playground.headless.printer import Printer
+from playground.models import Agent
 from tests.playground_server import ROOT, PlaygroundServer
-from tests.servers import Step, reply, serve
+from tests.servers import HOLD, Step, reply, serve
 
 Answer = Callable[[dict[str, Any]], Sequence[Step]]
 
@@ -92,6 +98,10 @@ def file(data: Path, content: Any) -> str:
     return str(path)
 
 
+def promise_then(request: bytes, then: bytes) -> list[Step]:
+    return [then if b"promise_token" in request else PROMISE]
+
+
 def promising(then: bytes, checks: int = 1) -> Answer:
     """A promise, still a promise for all but the last of the checks, then that."""
     left = [PROMISE] * checks + [then]
@@ -158,6 +168,27 @@ async def test_answers_that_do_not_fit(data: Path, answers: Any, words: str) -> 
     assert (done.code, len(done.requests)) == (2, 1)
     assert words in done.err
     assert done.end["outcome"] == "elicitation"
+
+
+async def test_a_template_that_makes_no_request(data: Path) -> None:
+    """An agent that is not saved has none."""
+    answers = file(data, {"diet": "none"})
+    done = await talk(data, lambda _: [ASKS], "--answers", answers, "--reply", "template")
+    assert (done.code, len(done.requests)) == (2, 1)
+    assert "The template is empty" in done.err
+    assert "Traceback" not in done.err
+    assert done.end["outcome"] == "elicitation"
+
+
+async def test_an_answer_that_has_no_utf8(data: Path) -> None:
+    asks = document("elicitation", elicitation={"text": "For whom?"})
+    done = await talk(
+        data, lambda request: [ANSWER if "answer" in request["query"] else asks],
+        "--answers", file(data, {"answer": "half \ud800"}), "--reply", "filters",
+    )  # fmt: skip
+    assert done.code == 0, done.err
+    (run,) = [line for line in done.lines if line["type"] == "run"]
+    assert run["request"]["query"]["answer"] == "half \ud800"
 
 
 async def test_an_agent_that_never_stops_asking(data: Path) -> None:
@@ -234,3 +265,68 @@ async def test_ctrl_c_ends_following(data: Path) -> None:
         _, err = await asyncio.to_thread(process.communicate)
     assert process.returncode == 3
     assert "Traceback" not in err
+
+
+@pytest.fixture
+def dialogue(transactional_db: None) -> Callable[..., Dialogue]:
+    """A dialogue with a saved agent, in this process: (address, wishes)."""
+
+    def talk_to(url: str, **wishes: Any) -> Dialogue:
+        agent = Agent.objects.create(name="scripted", url=url)
+        draft = engine.Draft(agent, {"query": {"text": "soup"}})
+        return Dialogue(draft, Printer(as_json=True), Wishes(**wishes))
+
+    return talk_to
+
+
+async def test_a_server_was_told_the_end_of_the_promise(
+    dialogue: Callable[..., Dialogue], capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    """Both follow it, and whoever asks first gets the answer."""
+
+    async def elsewhere(pk: int, **_: Any) -> None:
+        await follow_to_end(pk)
+
+    monkeypatch.setattr(engine, "follow_to_end", elsewhere)
+    async with serve(answer=lambda request: promise_then(request, ANSWER)) as server:
+        held = await sync_to_async(dialogue)(server.url, follow=True)
+        await held.hold()
+    assert (held.last.kind, held.last.outcome, held.gave_up) == ("check", "answer", False)
+    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [line["type"] for line in lines] == [
+        "started", "promise", "completed", "run", "started", "result", "completed",
+    ]  # fmt: skip
+
+
+async def test_stopped_before_the_first_check(
+    dialogue: Callable[..., Dialogue], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    send = Dialogue._send
+
+    async def stopped(held: Dialogue, *arguments: Any) -> None:
+        await send(held, *arguments)
+        held.stop()
+
+    monkeypatch.setattr(Dialogue, "_send", stopped)
+    async with serve(PROMISE) as server:
+        held = await sync_to_async(dialogue)(server.url, follow=True)
+        await held.hold()
+    assert (len(held.runs), held.last.outcome, held.gave_up) == (1, "promise", True)
+
+
+async def test_stopped_while_the_run_was_recorded(
+    dialogue: Callable[..., Dialogue], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with serve(HOLD) as server:
+        held = await sync_to_async(dialogue)(server.url)
+        announce = Dialogue._announce
+
+        def stopping(held: Dialogue, run: Any) -> None:
+            announce(held, run)
+            held.stop()
+
+        monkeypatch.setattr(Dialogue, "_announce", stopping)
+        async with asyncio.timeout(20):
+            await held.hold()
+    assert held.last.state == "cancelled"
