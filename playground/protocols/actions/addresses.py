@@ -11,6 +11,9 @@ from playground.protocols.http import operation_url
 #: Parsers differ over these: what one takes for the host, another does not.
 _FORBIDDEN = re.compile(r"[\x00-\x20\x7f-\xa0\\\ud800-\udfff]|\s")
 
+#: Characters of an address that is called: of more, servers refuse most.
+MAX_LENGTH = 2_000
+
 
 class Address(NamedTuple):
     """An endpoint, resolved."""
@@ -47,6 +50,8 @@ def refusal_of(url: str) -> str | None:
 
     What it says about the address that a name resolves to is for the outbound policy.
     """
+    if len(url) > MAX_LENGTH:
+        return f"The address has more than {MAX_LENGTH:,} characters."
     if _FORBIDDEN.search(url):
         return "The endpoint contains a space, a backslash or a control character."
     try:

@@ -134,7 +134,8 @@ def _with_query(address: addresses.Address, params: Any) -> tuple[str, str | Non
     parts = urlsplit(address.url)
     added = urlencode(list(_pairs(params)), errors="replace")
     query = "&".join(filter(None, (parts.query, added)))
-    return urlunsplit(parts._replace(query=query)), None
+    url = urlunsplit(parts._replace(query=query))
+    return url, addresses.refusal_of(url)
 
 
 def _pairs(params: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

@@ -6,8 +6,9 @@ from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 
+from playground.models import Run
 from playground.protocols import registry
-from playground.protocols.actions import BINDINGS, Plan, actions_of, plan
+from playground.protocols.actions import BINDINGS, Plan, actions_of, addresses, plan
 from playground.protocols.exchange import Target
 from playground.protocols.http import USER_AGENT
 from tests.protocols.playbook import EXAMPLES
@@ -225,6 +226,18 @@ class TestEndpoints:
     @pytest.mark.parametrize("agent", ["", "http://[::1", "ftp://agent.example.com"])
     def test_an_agent_whose_address_cannot_be_built_upon(self, agent: str) -> None:
         assert not planned(http(endpoint="/cart"), agent).sendable
+
+    def test_one_that_is_longer_than_a_run_can_keep_is_refused(self) -> None:
+        """However it got so long; a database that counts would refuse the run."""
+        assert Run._meta.get_field("url").max_length == addresses.MAX_LENGTH
+        host = "https://api.example.com/"
+        long = "x" * (addresses.MAX_LENGTH - len(host))
+        assert planned(http(endpoint=host + long)).sendable
+        refusal = ("The address has more than 2,000 characters.",)
+        assert planned(http(endpoint=host + long + "x")).refusals == refusal
+        assert planned(http(endpoint=long), "http://agent.example.com/demo").refusals == refusal
+        assert planned(http(endpoint=host, method="GET", params={"q": long})).refusals == refusal
+        assert planned(http(endpoint=host, params={"q": long})).sendable
 
 
 class TestHeaders:
