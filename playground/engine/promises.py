@@ -159,8 +159,9 @@ def _missed(tracker: Tracker, reply: Reply) -> None:
     cause = storable(str(problem.get("cause") or run.state))
     what = "The cancellation" if run.kind == RunKind.CANCEL else "The last check"
     tracker.note = f"{what} did not work: {cause}"
+    if run.kind == RunKind.CANCEL:
+        tracker.cancelling = False  # A check that was stopped says nothing of a cancellation.
     if run.kind == RunKind.CANCEL or run.state == RunState.CANCELLED:
-        tracker.cancelling = False
         tracker.status, tracker.next_at = TrackerStatus.PAUSED, None
     elif tracker.status == TrackerStatus.FOLLOWING:
         schedule(tracker)

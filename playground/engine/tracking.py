@@ -277,5 +277,5 @@ async def follow_to_end(
             left = (tracker.next_at - timezone.now()).total_seconds()
             await asyncio.sleep(min(max(0.0, left), LOOK))
         asked = await check(pk, agent=agent, announce=announce, listener=listener)
-        if not asked and not tracker.next_at:
+        if not asked and (tracker.next_at is None or tracker.next_at <= timezone.now()):
             await asyncio.sleep(LOOK / 4)  # Somebody else asks at the moment.

@@ -24,6 +24,7 @@ from playground.headless.printer import Printer
 from playground.limits import Limits
 from playground.models import Run, RunKind, Tracker
 from playground.models.trackers import earlier_progress
+from playground.protocols import nlweb
 from playground.protocols.events import Elicitation, Event
 from playground.protocols.frames import Frame
 from playground.rendering.fold import readings
@@ -188,7 +189,7 @@ class Dialogue:
                 run.read_frames(),
                 run.request,
                 run.version,
-                operation="ask" if run.is_turn else "await",
+                operation=nlweb.operation(run.request),
                 state=run.state,
                 earlier_progress=earlier_progress(run),
             )

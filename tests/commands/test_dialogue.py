@@ -240,6 +240,16 @@ async def test_findings(data: Path, answer: bytes, arguments: tuple[str, ...], c
     assert (("must", "/_meta/version") in failed) == (answer is BROKEN)
 
 
+async def test_an_await_request_is_judged_as_one(data: Path) -> None:
+    """Whoever composed it: that a task was cancelled is a code for what asks after one only."""
+    cancelled = document("failure", error={"code": "CANCELLED", "message": "As you wish."})
+    asked = file(data, {"promise_token": "p1", "action": "cancel", "meta": {"version": "0.55"}})
+    judged = await talk(data, lambda _: [cancelled], "--request", asked)
+    other = await talk(data, lambda _: [cancelled])
+    pointers = [{f["pointer"] for f in done.end["findings"]} for done in (judged, other)]
+    assert ["/error/code" in found for found in pointers] == [False, True]
+
+
 async def test_findings_in_words(data: Path) -> None:
     done = await talk(data, lambda _: [BROKEN], as_json=False)
     assert "must" in done.out

@@ -46,3 +46,11 @@ def test_what_went_wrong_is_said_of_what_was_sent(kind: RunKind, words: str) -> 
     run = Run(kind=kind, state=RunState.FAILED, outcome=Outcome.NONE, problem=problem)
     take_in(followed, Reply(run))
     assert followed.note == f"{words}: The agent said a\ufffdb."
+
+
+def test_a_check_that_was_stopped_leaves_a_cancellation_alone() -> None:
+    followed = tracker(status=TrackerStatus.PAUSED, cancelling=True)
+    take_in(followed, Reply(Run(kind=RunKind.CHECK, state=RunState.CANCELLED)))
+    assert (followed.status, followed.cancelling) == (TrackerStatus.PAUSED, True)
+    take_in(followed, Reply(Run(kind=RunKind.CANCEL, state=RunState.CANCELLED)))
+    assert (followed.status, followed.cancelling) == (TrackerStatus.PAUSED, False)
