@@ -270,6 +270,13 @@ class TestElicitation:
         names = [question.id for question in self.questions([{"id": "question_2"}, {}, {}])]
         assert len(set(names)) == 3
 
+    def test_many_names_in_the_way_are_passed_once(self) -> None:
+        """Some hundred kilobytes; passed again for each question, they would take minutes."""
+        count = 20_000
+        given = [{"id": f"question_{count + n}"} for n in range(1, count + 1)] + [{}] * count
+        names = [question.id for question in self.questions(given)]
+        assert names[count:] == [f"question_{2 * count + n}" for n in range(1, count + 1)]
+
     def test_questions_by_id(self) -> None:
         assert self.questions({"a": {"text": "A?"}, "b": "B?"}) == (
             Question("a", "A?", "free_text"),

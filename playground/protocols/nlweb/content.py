@@ -108,13 +108,15 @@ def _questions(value: Any) -> tuple[Question, ...]:
         pairs = value.items()
         value = [{"id": name, **(q if isinstance(q, dict) else {"text": q})} for name, q in pairs]
     taken: set[str] = set()
-    return tuple(_question(question, taken) for question in listed(value) if question is not None)
+    free = _free_names(taken)
+    asked = (question for question in listed(value) if question is not None)
+    return tuple(_question(question, taken, free) for question in asked)
 
 
-def _question(value: Any, taken: set[str]) -> Question:
+def _question(value: Any, taken: set[str], free: Iterator[str]) -> Question:
     fields = value if isinstance(value, dict) else {"text": value}
     options = tuple(_options(fields.get("options")))
-    name = first_text(fields, "id", "name") or _free_name(taken)
+    name = first_text(fields, "id", "name") or next(free)
     taken.add(name)
     return Question(
         id=name,
@@ -125,11 +127,16 @@ def _question(value: Any, taken: set[str]) -> Question:
     )
 
 
-def _free_name(taken: set[str]) -> str:
-    number = len(taken) + 1
-    while f"question_{number}" in taken:
-        number += 1
-    return f"question_{number}"
+def _free_names(taken: set[str]) -> Iterator[str]:
+    """Names for questions without one, by their place or the next number that is free.
+
+    No number is tried twice: an agent can put as many names in the way as it likes.
+    """
+    number = 0
+    while True:
+        number = max(number, len(taken)) + 1
+        if (name := f"question_{number}") not in taken:
+            yield name
 
 
 def _options(value: Any) -> Iterator[str]:
