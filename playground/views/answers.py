@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from asgiref.sync import sync_to_async
+from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST
@@ -55,9 +56,12 @@ def declined(request: HttpRequest, pk: str) -> HttpResponse:
     """Decline to answer, or with `declined=0` take that back. Nothing is sent either way."""
     asking = _asking(request, pk)
     run, key = asking.run, declined_key(asking.place)
-    others = [each for each in run.declined or [] if each != key]
-    run.declined = others if request.POST.get("declined") == "0" else [*others, key]
-    run.save(update_fields=["declined"])
+    with transaction.atomic():
+        # Read anew: something else may have been declined in another tab.
+        stored = Run.objects.select_for_update().values_list("declined", flat=True).get(pk=run.pk)
+        others = [each for each in stored or [] if each != key]
+        run.declined = others if request.POST.get("declined") == "0" else [*others, key]
+        run.save(update_fields=["declined"])
     if not request.htmx:  # type: ignore[attr-defined]
         return redirect(run)
     shown = Asking(asking.thread, asking.place, asking.form)

@@ -10,6 +10,8 @@ from asgiref.sync import sync_to_async
 from django.test import AsyncClient, Client
 
 from playground.models import Agent, Run, RunKind
+from playground.rendering.asking import declined_key
+from playground.views import answers
 from tests.rendering.markup import Markup, read
 from tests.views.asking import FILLED, GUESTS, PLACE, QUESTIONS, SAUCE, asked, turn
 
@@ -364,6 +366,20 @@ class TestDecline:
         run = asked(agent)
         response = client.post(f"/runs/{run.pk}/answers/declined/", PLACE)
         assert (response.status_code, response["Location"]) == (302, f"/runs/{run.pk}/")
+
+    def test_two_tabs_decline_different_questions(
+        self, client: Client, agent: Agent, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        run = asked(agent)
+
+        def declining_elsewhere(place: tuple[int, int]) -> str:
+            Run.objects.filter(pk=run.pk).update(declined=["9-1"])
+            return declined_key(place)
+
+        monkeypatch.setattr(answers, "declined_key", declining_elsewhere)
+        self.decline(client, run)
+        run.refresh_from_db()
+        assert run.declined == ["9-1", "4-0"]
 
     def test_only_what_was_asked(self, client: Client, agent: Agent) -> None:
         run = asked(agent, QUESTIONS[:1])
