@@ -32,6 +32,8 @@ class Limits:
     total_timeout: float = 600.0
     #: Runs at once, per user.
     max_runs: int = 20
+    #: Promises that are followed at once, per user.
+    max_promises: int = 50
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str]) -> Limits:

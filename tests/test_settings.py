@@ -39,6 +39,7 @@ class TestLimits:
             idle_timeout=60,
             total_timeout=600,
             max_runs=20,
+            max_promises=50,
         )
 
     @pytest.mark.parametrize("field", fields(Limits), ids=lambda field: field.name)

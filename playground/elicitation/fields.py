@@ -19,6 +19,8 @@ MAX_FIELDS = 200
 MAX_OPTIONS = 200
 #: Characters of a text that are shown, and that an option may have.
 MAX_TEXT = 20_000
+#: Characters of a label that are searched for words that ask for a secret.
+MAX_LABEL = 2_000
 
 #: Control by type of question (NLWeb 0.55 section 4.1.3).
 _CONTROLS: Mapping[str, str] = {
@@ -224,5 +226,5 @@ _WANTED: Mapping[str, str] = {
 
 def _is_sensitive(text: str) -> bool:
     """Whether a label, an id or a type looks like it asks for a secret."""
-    words = _CAMEL.sub(" ", text[:MAX_TEXT]).replace("_", " ").replace("-", " ")
+    words = _CAMEL.sub(" ", text[:MAX_LABEL]).replace("_", " ").replace("-", " ")
     return _SECRET.search(words) is not None

@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.contrib.auth.models import AnonymousUser, User
+from django.db.models import Q
 from django.utils import timezone
 
 from playground.models import Agent, Conversation, Run, RunKind, RunState
@@ -157,7 +158,7 @@ def create_run(
         alive_at=timezone.now(),
     )
     limit = settings.RUN_LIMITS.max_runs
-    if _running(owner) >= limit:
+    if _running(owner, run.kind) >= limit:
         run.state = RunState.REFUSED
         run.problem = _too_many(limit).to_json()
     run.save()
@@ -181,8 +182,11 @@ def origin_of(url: str) -> tuple[str, str, int | None]:
     return parts.scheme, (parts.hostname or "").lower(), parts.port or default
 
 
-def _running(owner: User | None) -> int:
+def _running(owner: User | None, kind: str) -> int:
+    """Runs that count against a new one: checks that hang keep nobody from sending."""
     runs = Run.objects.unfinished().filter(owner=owner)
+    checks = Q(kind=RunKind.CHECK)
+    runs = runs.filter(checks if kind == RunKind.CHECK else ~checks)
     if (count := runs.count()) >= settings.RUN_LIMITS.max_runs and mark_interrupted():
         count = runs.count()
     return count

@@ -74,13 +74,28 @@ def begin(run: Run, sighting: Sighting, headers: Sequence[tuple[str, str]]) -> T
     )
     tracker.headers = [list(pair) for pair in headers]
     tracker.note_promise(promise)
-    if promise.token:
-        schedule(tracker)
-    else:
+    if not promise.token:
         tracker.status = TrackerStatus.PAUSED
         tracker.note = "The promise has no token, so nobody can ask after it."
+    elif has_room(run):
+        schedule(tracker)
+    else:
+        tracker.status, tracker.note = TrackerStatus.PAUSED, NO_ROOM
     tracker.save()
     return tracker
+
+
+#: Said of a promise that is one too many.
+NO_ROOM = (
+    "As many promises are followed as may be at once. Ask after this one by hand, leave another"
+    " one alone, or raise PLAYGROUND_MAX_PROMISES."
+)
+
+
+def has_room(run: Run) -> bool:
+    """Whether the user of a run may have one more promise followed."""
+    following = Tracker.objects.filter(status=TrackerStatus.FOLLOWING, run__owner=run.owner_id)
+    return following.count() < settings.RUN_LIMITS.max_promises
 
 
 def schedule(tracker: Tracker, wait: float | None = None) -> None:

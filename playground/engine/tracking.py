@@ -21,7 +21,15 @@ from django.utils import timezone
 from playground.engine import tasks
 from playground.engine.claims import claim, claim_cancellation, kept
 from playground.engine.launch import Draft, Link, create_run, origin_of
-from playground.engine.promises import Heard, Listener, Reply, schedule, take_in
+from playground.engine.promises import (
+    NO_ROOM,
+    Heard,
+    Listener,
+    Reply,
+    has_room,
+    schedule,
+    take_in,
+)
 from playground.engine.recovery import settle_cancellations, settle_lost
 from playground.engine.writer import nudge
 from playground.models import Agent, Run, RunKind, Tracker, TrackerStatus
@@ -109,6 +117,9 @@ async def follow(pk: int, patience: int | None = None) -> None:
     """Follow a promise (again), for `patience` seconds from now; None keeps when it ends."""
 
     def change(tracker: Tracker) -> None:
+        if tracker.status != TrackerStatus.FOLLOWING and not has_room(tracker.run):
+            tracker.note = NO_ROOM
+            return
         tracker.status, tracker.note = TrackerStatus.FOLLOWING, ""
         tracker.cancelling = False  # Whatever became of that: it is to go on.
         if patience is not None:

@@ -60,6 +60,8 @@ class Dialogue:
     unanswered: str = ""
     #: Whether a promise was not kept in the time that it was followed.
     gave_up: bool = False
+    #: What there is to know about that, a sentence.
+    why: str = ""
     _stopped: bool = False
     _following: asyncio.Future[Tracker] | None = None
     _asked: Elicitation | None = None
@@ -170,6 +172,7 @@ class Dialogue:
             await run.arefresh_from_db()
         await tracker.arefresh_from_db()
         self.gave_up = not tracker.is_settled
+        self.why = str(tracker.note) if self.gave_up else ""
         await sync_to_async(self._catch_up)(tracker)
 
     def _catch_up(self, tracker: Tracker) -> None:

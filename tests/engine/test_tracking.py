@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -315,6 +316,39 @@ async def test_a_promise_that_nobody_can_ask_after(ask: Callable[..., Any]) -> N
     await tracker.arefresh_from_db()
     assert tracker.status == "paused"
     assert "not among the saved" in tracker.note
+
+
+async def test_no_more_are_followed_than_may_be(ask: Callable[..., Any], settings: Any) -> None:
+    settings.RUN_LIMITS = replace(settings.RUN_LIMITS, max_promises=1)
+    async with serve(answer=Script(promise())) as server:
+        _, first = await ask(server)
+        _, second = await ask(server)
+        assert (first.status, second.status) == ("following", "paused")
+        assert "PLAYGROUND_MAX_PROMISES" in second.note
+        await tracking.follow(second.pk)
+        await second.arefresh_from_db()
+        assert second.status == "paused"
+        await tracking.stop_following(first.pk)
+        await tracking.follow(second.pk)
+        await second.arefresh_from_db()
+        assert (second.status, second.note) == ("following", "")
+
+
+async def test_checks_that_hang_keep_nobody_from_sending(
+    ask: Callable[..., Any], settings: Any
+) -> None:
+    settings.RUN_LIMITS = replace(settings.RUN_LIMITS, max_runs=1)
+    hang = lambda request: [promise() if b"query" in request else HOLD]  # noqa: E731
+    async with serve(answer=hang) as server:
+        run, tracker = await ask(server)
+        checking = asyncio.create_task(tracking.check(tracker.pk, at_once=True))
+        while len(server.requests) < 2:
+            await asyncio.sleep(0.01)
+        other, _ = await ask(server)
+        assert other.state == "completed"
+        (check,) = await children(run)
+        await engine.cancel(check)
+        await checking
 
 
 async def test_a_settled_promise_stays_so(ask: Callable[..., Any]) -> None:

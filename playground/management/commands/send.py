@@ -31,7 +31,6 @@ from playground.protocols import jsontext, registry
 from playground.transport import check_url
 
 USAGE = 2
-_GAVE_UP = "The promise was not kept in the time that it was followed."
 
 
 class Command(BaseCommand):
@@ -96,8 +95,8 @@ class Command(BaseCommand):
         asyncio.run(dialogue.hold(engine.Link(parent=before)))
         findings = dialogue.findings()
         dialogue.printer.end(dialogue.last, findings)
-        for trouble in filter(None, (dialogue.unanswered, dialogue.gave_up and _GAVE_UP)):
-            dialogue.printer.say(str(trouble))
+        for trouble in filter(None, (dialogue.unanswered, dialogue.why)):
+            dialogue.printer.say(trouble)
         sys.exit(_exit_code(dialogue, findings, options["fail_on"]))
 
 
@@ -168,7 +167,7 @@ def _document(
 def _read(source: str) -> dict[str, Any]:
     """A JSON object from a file, `-` for the standard input."""
     try:
-        text = sys.stdin.read() if source == "-" else Path(source).read_text()
+        text = sys.stdin.read() if source == "-" else Path(source).read_text("utf-8")
         return read_document(text)
     except OSError as error:
         raise CommandError(f"{source}: {error.strerror}", returncode=USAGE) from error
