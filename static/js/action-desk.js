@@ -42,6 +42,9 @@ class ActionDesk extends HTMLElement {
   }
 
   onKey(event) {
+    // A key that is held down would press Run action and then confirm it, unread.
+    const onButton = event.target.closest("button");
+    if (event.repeat && event.key === "Enter" && onButton) event.preventDefault();
     if (event.key !== "Escape") return;
     event.stopPropagation();
     this.fold();

@@ -99,6 +99,20 @@ def test_an_edit_takes_the_confirmation_back(workbench: Workbench) -> None:
     expect(card.locator(".child")).to_have_count(0)
 
 
+def test_a_held_key_does_not_confirm(page: Page, workbench: Workbench) -> None:
+    desk = open_desk(recipe(workbench), "Save recipe")
+    desk.get_by_role("button", name="Run action").focus()
+    page.keyboard.down("Enter")
+    confirm = desk.get_by_role("button", name="Send POST")
+    expect(confirm).to_be_focused()
+    page.keyboard.down("Enter")  # repeats, since it was not let go
+    expect(confirm).to_be_focused()
+    page.keyboard.up("Enter")
+    expect(page.locator(".child")).to_have_count(0)
+    page.keyboard.press("Enter")
+    expect(page.locator(".child")).to_have_count(1)
+
+
 def test_other_bindings_show_their_call_and_send_nothing(workbench: Workbench) -> None:
     desk = open_desk(recipe(workbench), "Scale recipe")
     expect(desk).to_contain_text('"method": "tools/call"')

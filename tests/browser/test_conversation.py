@@ -32,6 +32,16 @@ def arrived(workbench: Workbench, before: str | None) -> None:
     expect(workbench.page).to_have_url(f"{workbench.server.url}/runs/{workbench.run}/")
 
 
+def test_a_long_answer_stays_within_the_strip(workbench: Workbench) -> None:
+    entry = ask(workbench, "plan a dinner party")
+    entry.get_by_label("Leave out what I have not answered").check()
+    entry.get_by_label("Anything you would love to serve?").fill("x" * 3000)
+    answer(workbench)
+    strip = workbench.page.locator(".turns-now")
+    expect(strip).to_contain_text("xxxx")
+    assert strip.evaluate("strip => strip.scrollWidth <= strip.clientWidth")
+
+
 def test_questions_of_every_type_by_mouse(workbench: Workbench) -> None:
     entry = ask(workbench, "plan a dinner party")
     expect(entry).to_contain_text("Demo agent asks")
