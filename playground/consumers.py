@@ -77,7 +77,8 @@ class RunConsumer(AsyncWebsocketConsumer):
                 self._dirty.clear()
                 message = await in_reader(view.advance)
                 if message:
-                    await self.send(text_data=message.html)
+                    if not await self._tell(message.html):
+                        return
                     if message.final:
                         await self.close(ENDED)
                         return
@@ -91,6 +92,16 @@ class RunConsumer(AsyncWebsocketConsumer):
         except Exception:
             logger.exception("a viewer could not be served")
             await self.close(FAILED)
+
+    async def _tell(self, html: str) -> bool:
+        """Send; False where the viewer has gone, which is no failure of anybody's."""
+        try:
+            await self.send(text_data=html)
+        except Exception:
+            # What the server raises then is its own affair, and differs from server to server.
+            logger.debug("a viewer has gone", exc_info=True)
+            return False
+        return True
 
     async def _wait(self) -> None:
         try:

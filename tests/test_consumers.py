@@ -186,6 +186,25 @@ async def test_our_own_failure_is_not_the_end(monkeypatch: pytest.MonkeyPatch) -
     assert output == {"type": "websocket.close", "code": consumers.FAILED}
 
 
+async def test_a_viewer_that_has_gone_is_no_error(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    run = await sync_to_async(recorded)([[CALL, OPEN, HEAD, result(0), END]])
+    tried = asyncio.Event()
+
+    async def send(self: Any, **_: Any) -> None:
+        tried.set()
+        raise ConnectionResetError("gone")
+
+    monkeypatch.setattr(consumers.RunConsumer, "send", send)
+    viewer = Viewer(run)
+    assert await viewer.open()
+    await asyncio.wait_for(tried.wait(), 5)
+    assert await viewer.socket.receive_nothing(timeout=0.2)
+    assert not [record for record in caplog.records if record.levelname == "ERROR"]
+    await viewer.socket.disconnect()
+
+
 async def test_what_a_viewer_says_is_ignored() -> None:
     recording = await record()
     viewer = Viewer(recording.run)

@@ -14,7 +14,7 @@ Pure, and a part of its own because NLWeb says how to ask and not how to answer 
 from playground.elicitation.answers import PARTIAL, WHOLE_FORM, Answers, read_answers, to_data
 from playground.elicitation.fields import Field, Form, form_of
 from playground.elicitation.strategies import STRATEGIES, Strategy, next_request
-from playground.elicitation.template import TemplateError
+from playground.elicitation.template import TemplateError, starter
 
 __all__ = [
     "PARTIAL",
@@ -28,5 +28,6 @@ __all__ = [
     "form_of",
     "next_request",
     "read_answers",
+    "starter",
     "to_data",
 ]

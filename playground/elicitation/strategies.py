@@ -90,6 +90,8 @@ def _text(turn: _Turn) -> dict[str, Any]:
     """The answers said after the question that was asked."""
     text = turn.query.get("text")
     parts = [text] if isinstance(text, str) and text.strip() else []
+    if parts and parts[0][-1].isalnum() and not turn.form.text_only:
+        parts[0] += "."  # Sentences follow; a free answer goes on where the query ended.
     query = {**turn.query, "text": " ".join([*parts, *sentences(turn.form, turn.values)])}
     return turn.carry({**turn.request, "query": query})
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from playground.protocols import jsontext
+from playground.protocols.nlweb import turns
 
 #: How deep a template may be nested.
 MAX_DEPTH = 100
@@ -21,6 +22,25 @@ _PLACEHOLDER = re.compile(r"\{\{([^{}]*)\}\}")
 
 class TemplateError(ValueError):
     """A template that makes no request. The message is a sentence for the user."""
+
+
+def starter(request: Any, has_session: bool) -> str:
+    """A template to begin with: like the request that was asked, the answers in its context.
+
+    `has_session` says whether there is a session context to echo.
+    """
+    asked = turns.as_object(request)
+    meta = turns.without(turns.as_object(asked.get("meta")), "session_context")
+    if has_session:
+        meta["session_context"] = "{{session_context}}"
+    document = {
+        "query": {"text": "{{text}}"},
+        "context": {"@type": "ElicitationAnswers", "prev": "{{prev}}", "answers": "{{answers}}"},
+        "prefer": turns.as_object(asked.get("prefer")),
+        "meta": meta,
+    }
+    sections = {name: section for name, section in document.items() if section}
+    return json.dumps(sections, indent=2, ensure_ascii=False)
 
 
 def fill(

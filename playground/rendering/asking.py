@@ -10,9 +10,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from playground.elicitation import PARTIAL, STRATEGIES, Strategy, form_of
+from playground.elicitation import PARTIAL, STRATEGIES, Strategy, form_of, starter
 from playground.elicitation.fields import Field, Form
 from playground.models import Agent, Run, RunKind
+from playground.models.conversations import turn_of
 from playground.protocols.events import Elicitation
 from playground.rendering.answered import Other
 
@@ -21,22 +22,6 @@ if TYPE_CHECKING:  # The thread makes these for its entries.
 
 #: Names of the controls that are no answers.
 STRATEGY, TEMPLATE = "strategy", "template"
-
-#: What the template editor holds before anything was written into it.
-STARTER = """\
-{
-  "query": {
-    "text": "{{text}}",
-    "answers": "{{answers}}"
-  },
-  "context": {
-    "@type": "ConversationalContext",
-    "prev": "{{prev}}"
-  },
-  "meta": {
-    "session_context": "{{session_context}}"
-  }
-}"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,9 +131,10 @@ class Asking:
 
     @property
     def template(self) -> str:
-        """What the template editor holds."""
+        """What the template editor holds: the user's own, or something to begin with."""
         own = self.agent.reply_template if self.agent else ""
-        return self.filled.text(TEMPLATE, own or STARTER)
+        begun = own or starter(turn_of(self.run).request, self.run.session_context is not None)
+        return self.filled.text(TEMPLATE, begun)
 
     @property
     def errors(self) -> Mapping[str, str]:

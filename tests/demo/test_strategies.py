@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from playground.elicitation import form_of, next_request
+from playground.elicitation import form_of, next_request, starter
 from playground.elicitation.fields import Form
 from playground.protocols.events import Elicitation, Question
 from tests.demo.conftest import Ask, Reply
@@ -33,7 +33,7 @@ def form(reply: Reply) -> Form:
     return form_of(elicitation)
 
 
-@pytest.mark.parametrize("strategy", ["filters", "text", "context"])
+@pytest.mark.parametrize("strategy", ["filters", "text", "context", "template"])
 @pytest.mark.parametrize("occasion", ["weeknight supper", "picnic", "birthday"])
 @pytest.mark.parametrize("version", ["0.54", "0.55"])
 @pytest.mark.parametrize(
@@ -58,6 +58,7 @@ async def test_every_strategy(
         request = next_request(
             request, asked, values, strategy,
             prev=prev, session_context=reply.meta["session_context"],
+            template=starter(request, True),
         )  # fmt: skip
         prev.append(text)
     reply = await post("ask", request)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from playground.elicitation import STRATEGIES, Form, TemplateError, form_of, next_request
+from playground.elicitation import STRATEGIES, Form, TemplateError, form_of, next_request, starter
 from playground.protocols.events import Elicitation, Question
 from playground.protocols.nlweb import check
 
@@ -87,7 +87,7 @@ def test_text() -> None:
     assert made["query"] == {
         **REQUEST["query"],
         "text": (
-            "dinner Which sauce? cream. Diets: vegan, kosher and halal. Any children? no."
+            "dinner. Which sauce? cream. Diets: vegan, kosher and halal. Any children? no."
             " How many guests: 6. Wishes? Surprise me!"
         ),
     }
@@ -97,7 +97,7 @@ def test_text() -> None:
 
 def test_text_says_only_what_was_answered() -> None:
     made = answer("text", {"diet": ["vegan"], "kids": True})
-    assert made["query"]["text"] == "dinner Diets: vegan. Any children? yes."
+    assert made["query"]["text"] == "dinner. Diets: vegan. Any children? yes."
 
 
 def test_text_to_an_elicitation_in_words_is_the_answer_alone() -> None:
@@ -232,3 +232,19 @@ def test_the_strategies_introduce_themselves() -> None:
 def test_an_unknown_strategy() -> None:
     with pytest.raises(ValueError, match="no way to answer 'smoke'; known are filters, text"):
         answer("smoke")
+
+
+def test_a_template_to_begin_with_is_like_the_request() -> None:
+    text = starter(REQUEST, True)
+    made = answer("template", template=text)
+    assert made["query"] == {"text": "dinner"}
+    assert made["context"]["answers"] == VALUES
+    assert made["context"]["prev"] == ["lunch", "dinner"]
+    assert made.get("prefer") == REQUEST.get("prefer")
+    assert made["meta"] == {**REQUEST["meta"], "session_context": SESSION}
+    assert "session_context" not in starter(REQUEST, False)
+
+
+@pytest.mark.parametrize("request_", [None, [], "text", {"meta": 7, "prefer": "fast"}])
+def test_a_template_to_begin_with_for_odd_requests(request_: Any) -> None:
+    assert set(json.loads(starter(request_, False))) == {"query", "context"}

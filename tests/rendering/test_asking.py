@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 
 from playground.elicitation.fields import Field, Form
 from playground.models import Agent, Run
-from playground.rendering.asking import STARTER, Asking, Control, Filled, origin_of
+from playground.rendering.asking import Asking, Control, Filled, origin_of
 from playground.rendering.thread import Thread
 
 
@@ -95,7 +96,7 @@ def test_the_way_is_the_agents_until_another_is_chosen() -> None:
 
 
 def test_the_template_is_the_agents_until_another_is_written() -> None:
-    assert asking().template == STARTER
+    assert json.loads(asking().template)["context"]["answers"] == "{{answers}}"
     assert asking(reply_template="{}").template == "{}"
     assert asking(reply_template="{}", filled=Filled({"template": [""]})).template == ""
 
