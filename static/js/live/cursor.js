@@ -5,6 +5,8 @@
 // by htmx's extension; it asks for what came after the cursor.
 
 const SUMMARY_EVERY_MS = 3000;
+const FIRST_DELAY_MS = 500;
+const LONGEST_DELAY_MS = 4000;
 
 let summarisedAt = 0;
 
@@ -33,6 +35,13 @@ function openFromCursor(url) {
   return new WebSocket(`${url}?after=${last}&final=${final === undefined ? 0 : 1}`);
 }
 
+/** Milliseconds until a socket that was lost is tried again: soon, then every few seconds. */
+function delayOf(retries) {
+  const longest = Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 2 ** retries);
+  return longest * (0.5 + Math.random() / 2); // Not all pages at once.
+}
+
+window.htmx.config.wsReconnectDelay = delayOf;
 // The extension keeps a function that is already there.
 window.htmx.createWebSocket = openFromCursor;
 customElements.define("run-cursor", RunCursor);
