@@ -31,6 +31,23 @@ const fromOutside = Annotation.define();
 const LINT_DELAY_MS = 150;
 
 /**
+ * Replaces a selection by what is typed. Left to itself, Chromium writes the colour of what was
+ * selected into a style attribute, which our content security policy refuses.
+ */
+const typingOver = EditorView.domEventHandlers({
+  beforeinput(event, view) {
+    const { from, to, empty } = view.state.selection.main;
+    const text = event.data;
+    if (event.inputType !== "insertText" || !text || empty || event.isComposing) return false;
+    const insert = () =>
+      view.state.update(view.state.replaceSelection(text), { userEvent: "input.type", scrollIntoView: true });
+    const handlers = view.state.facet(EditorView.inputHandler);
+    if (!handlers.some((handle) => handle(view, from, to, text, insert))) view.dispatch(insert());
+    return true;
+  },
+});
+
+/**
  * Puts an editor in place of `area` (a textarea, which stays in the form, hidden). `check`
  * says what is wrong with a text ({message, offset} or null); `changed` hears what is typed.
  * Returns {write(text)}.
@@ -45,7 +62,7 @@ export function mount({ area, check, changed }) {
     parent: root,
     root,
     doc: area.value,
-    extensions: [...basics(), json(), theme, checks(check), reports(changed), labels(area)],
+    extensions: [...basics(), json(), theme, typingOver, checks(check), reports(changed), labels(area)],
   });
   area.before(host);
   area.hidden = true;

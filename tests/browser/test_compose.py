@@ -44,6 +44,23 @@ def test_invalid_json_is_named_with_its_place_and_nothing_is_lost(workbench: Wor
     expect(workbench.page.get_by_role("button", name="Send").first).to_be_enabled()
 
 
+def test_invalid_json_typed_over_what_is_selected_needs_no_inline_style(
+    workbench: Workbench, complaints: list[str]
+) -> None:
+    page = workbench.open().compose("pears").page
+    page.get_by_role("tab", name="JSON").click()
+    editor = page.locator("#tab-json .cm-content")
+    editor.click()
+    page.keyboard.press("ControlOrMeta+a")
+    page.keyboard.type("x")
+    expect(editor).to_have_text("x")
+    expect(page.locator("#tab-json .cm-lint-marker")).to_be_visible()
+    page.keyboard.press("ControlOrMeta+a")
+    page.keyboard.type("{")
+    expect(editor).to_have_text("{x}")
+    assert complaints == []
+
+
 def test_a_missing_text_is_an_error_of_its_field(workbench: Workbench) -> None:
     workbench.open().compose("")
     workbench.page.get_by_role("button", name="Send").first.click()
