@@ -6,6 +6,19 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 
+def origin_of(url: str) -> str:
+    """Scheme, host and port of an address, "" for what is none.
+
+    Who logs in there is no part of it: a name before the host could pass for another host.
+    """
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return ""
+    host = parts.netloc.rpartition("@")[2]
+    return f"{parts.scheme}://{host}" if parts.scheme and host else ""
+
+
 @dataclass(frozen=True, slots=True)
 class Call:
     """One HTTP request, exactly as it will be sent.
@@ -24,6 +37,5 @@ class Call:
 
     @property
     def origin(self) -> str:
-        """Scheme, host and port of the target, as a browser would write the origin."""
-        parts = urlsplit(self.url)
-        return f"{parts.scheme}://{parts.netloc}"
+        """Scheme, host and port of the target, "" where it has no address."""
+        return origin_of(self.url)

@@ -28,11 +28,13 @@ class Address(NamedTuple):
 
 def resolve(endpoint: Any, agent_url: str) -> Address:
     """The address of an endpoint; a relative one is meant from where the agent was asked."""
-    if endpoint is not None and not isinstance(endpoint, str):
-        return Address("", refusal="The action's endpoint is not a string.")
-    endpoint = (endpoint or "").strip()
-    if not endpoint:
+    if endpoint is None:
         return Address("", refusal="The action has no endpoint.")
+    if not isinstance(endpoint, str):
+        return Address("", refusal="The action's endpoint is not a string.")
+    endpoint = endpoint.strip()
+    if not endpoint:
+        return Address("", refusal="The action's endpoint is empty.")
     if _FORBIDDEN.search(endpoint):
         return Address(endpoint, refusal=refusal_of(endpoint))
     try:
@@ -67,12 +69,3 @@ def refusal_of(url: str) -> str | None:
     if "@" in parts.netloc:
         return "The endpoint has a user name or password in it."
     return None
-
-
-def origin_of(url: str) -> str:
-    """Scheme, host and port, "" for what is no address."""
-    try:
-        parts = urlsplit(url)
-    except ValueError:
-        return ""
-    return f"{parts.scheme}://{parts.netloc}" if parts.scheme and parts.netloc else ""

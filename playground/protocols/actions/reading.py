@@ -114,28 +114,35 @@ def _type(value: Any) -> str:
 
 
 class _Attribute(NamedTuple):
-    """An attribute of an action: whether it must be there, and what it must be."""
+    """An attribute of an action: whether it must be there, and what can be wrong with it."""
 
     name: str
     required: bool
-    fits: Callable[[Any], bool]
-    wanted: str
+    #: From a value that is there to what it is or is not, "" where nothing is wrong.
+    fault: Callable[[Any], str]
 
 
-def _is_text(value: Any) -> bool:
-    return isinstance(value, str) and bool(value.strip())
+def _fault_of_text(value: Any) -> str:
+    if not isinstance(value, str):
+        return "is not a string"
+    return "" if value.strip() else "is empty"
 
 
-def _is_object(value: Any) -> bool:
-    return isinstance(value, Mapping)
+def _fault_of_object(value: Any) -> str:
+    return "" if isinstance(value, Mapping) else "is not an object"
+
+
+def _fault_of_objects(value: Any) -> str:
+    return "" if isinstance(value, Mapping) else "are not an object"
 
 
 def _required(name: str) -> _Attribute:
-    return _Attribute(name, True, _is_text, "a string that is not empty")
+    return _Attribute(name, True, _fault_of_text)
 
 
 def _optional(name: str) -> _Attribute:
-    return _Attribute(name, False, _is_object, "an object")
+    fault = _fault_of_objects if name.endswith("s") else _fault_of_object
+    return _Attribute(name, False, fault)
 
 
 _COMMON = (_required("name"), _required("description"), _required("protocol"))
@@ -150,9 +157,9 @@ def _problems(raw: Mapping[str, Any], protocol: str) -> Iterator[str]:
     if protocol not in _ATTRIBUTES:
         shown = protocol if len(protocol) <= 60 else protocol[:60] + "…"
         yield f"NLWeb defines actions over HTTP, MCP and A2A, not over “{shown}”."
-    for name, required, fits, wanted in (*_COMMON, *_ATTRIBUTES.get(protocol, ())):
+    for name, required, fault in (*_COMMON, *_ATTRIBUTES.get(protocol, ())):
         if raw.get(name) is None:
             if required:
                 yield f"The action has no {name}."
-        elif not fits(raw[name]):
-            yield f"The action's {name} is not {wanted}."
+        elif found := fault(raw[name]):
+            yield f"The action's {name} {found}."

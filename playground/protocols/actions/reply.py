@@ -11,8 +11,8 @@ from http import HTTPStatus
 from typing import Any
 
 from playground.protocols import jsontext, replies, sse
-from playground.protocols.actions import addresses, http
-from playground.protocols.calls import Call
+from playground.protocols.actions import http
+from playground.protocols.calls import Call, origin_of
 from playground.protocols.events import Event, Failure, Note, Outcome, Result, Text, Unknown
 from playground.protocols.exchange import Target
 from playground.protocols.frames import Frame
@@ -31,7 +31,7 @@ def exchange(target: Target, request: Mapping[str, Any], max_depth: int) -> Acti
     """
     if refusal := http.check(request):
         raise ValueError(refusal)
-    if addresses.origin_of(target.url) != addresses.origin_of(request["url"]):
+    if origin_of(target.url) != origin_of(request["url"]):
         raise ValueError("The target is not where the action goes.")
     return ActionExchange(http.call_of(request, target.headers), max_depth=max_depth)
 

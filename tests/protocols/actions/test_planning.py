@@ -196,7 +196,7 @@ class TestEndpoints:
         ("endpoint", "refusal"),
         [
             (None, "The action has no endpoint."),
-            ("  ", "The action has no endpoint."),
+            ("  ", "The action's endpoint is empty."),
             (["http://a.example.com"], "The action's endpoint is not a string."),
             ("javascript:alert(1)", "must go to an http or https address, not javascript:."),
             ("file:///etc/passwd", "must go to an http or https address, not file:."),
@@ -334,6 +334,12 @@ class TestOtherProtocols:
         )
         assert (made.url, made.origin) == (url, "https://chef.example.com")
         assert (made.sendable, made.refusals) == (False, ())
+
+    def test_a_name_before_the_host_is_no_part_of_the_origin(self) -> None:
+        url = "https://chef.example.com@evil.example.com/"
+        a2a = {"name": "n", "description": "d", "protocol": "A2A", "agent_url": url, "skill": "s"}
+        assert planned(a2a).origin == "https://evil.example.com"
+        assert planned(http(endpoint=url)).origin == "https://evil.example.com"
 
     @pytest.mark.parametrize(
         ("protocol", "refusals"),

@@ -76,7 +76,7 @@ def test_a_missing_protocol_is_http() -> None:
 def test_a_missing_name_is_that_of_the_type(kind: Any, name: str) -> None:
     action = only(**{"name": " ", "@type": kind})
     assert (action.name, action.inferred) == (name, {"name"})
-    assert action.problems == ("The action's name is not a string that is not empty.",)
+    assert action.problems == ("The action's name is empty.",)
 
 
 def test_a_protocol_is_known_in_any_capitalisation() -> None:
@@ -98,12 +98,12 @@ def test_another_protocol_is_a_problem(protocol: str) -> None:
         ({"description": None}, ["The action has no description."]),
         ({"method": None, "endpoint": None},
          ["The action has no method.", "The action has no endpoint."]),
-        ({"method": 5}, ["The action's method is not a string that is not empty."]),
-        ({"params": "some"}, ["The action's params is not an object."]),
-        ({"headers": [["a", "b"]]}, ["The action's headers is not an object."]),
+        ({"method": 5}, ["The action's method is not a string."]),
+        ({"params": "some"}, ["The action's params are not an object."]),
+        ({"headers": [["a", "b"]]}, ["The action's headers are not an object."]),
         ({"protocol": "MCP"}, ["The action has no server.", "The action has no tool."]),
         ({"protocol": "MCP", "server": "s", "tool": "t", "arguments": []},
-         ["The action's arguments is not an object."]),
+         ["The action's arguments are not an object."]),
         ({"protocol": "A2A"}, ["The action has no agent_url.", "The action has no skill."]),
         ({"protocol": "A2A", "agent_url": "u", "skill": "s", "message": {}}, []),
     ],
