@@ -83,13 +83,15 @@ async def action(request: HttpRequest, pk: str, seq: int, part: int, number: int
 def preview(request: HttpRequest, pk: str, seq: int, part: int, number: int) -> HttpResponse:
     """The call as it would be made with what is filled in."""
     desk = _desk(request, pk, (seq, part), number)
-    return render(request, "runs/desk/call.html", _call(request, desk, _filled(request)))
+    return render(request, "runs/desk/preview.html", _call(request, desk, _filled(request)))
 
 
 def _show(request: HttpRequest, pk: str, place: tuple[int, int], number: int) -> HttpResponse:
     desk = _desk(request, pk, place, number)
     context = _call(request, desk, Filled())
     params = context["plan"].params
+    told = context["refusals"]
+    context["findings"] = [problem for problem in desk.action.problems if problem not in told]
     context["params"] = "" if params is None else readable(params)
     return render(request, "runs/desk/desk.html", context)
 
@@ -101,7 +103,7 @@ def _record(
     filled = _filled(request)
     context = _call(request, desk, filled)
     if not context["sendable"]:
-        response = render(request, "runs/desk/call.html", context, status=422)
+        response = render(request, "runs/desk/preview.html", context, status=422)
         return reswap(retarget(response, f"#desk-{desk.anchor}-call"), "innerHTML")
     planned: Plan = context["plan"]
     if planned.method != "GET" and request.POST.get("confirmed") != "1":
@@ -164,10 +166,7 @@ def _call(request: HttpRequest, desk: Desk, filled: Filled) -> dict[str, Any]:
     planned = plan(desk.action, desk.run.url, params=filled.params, headers=filled.headers)
     own = _is_own(desk.agent, planned)
     filled.as_agent = filled.as_agent and own
-    refusals = [*filled.problems, *planned.refusals]
-    if planned.sendable and (refusal := _forbidden(planned.url)):
-        refusals.append(refusal)
-    sendable = planned.sendable and not refusals
+    sendable = _is_sendable(planned) and not filled.problems
     draft = _draft(desk, filled, planned)
     call = _exact(draft, planned)
     described = describe_call(call, draft.secrets)
@@ -190,8 +189,12 @@ def _call(request: HttpRequest, desk: Desk, filled: Filled) -> dict[str, Any]:
             yours=[name for name, _ in filled.headers],
             credentials=credentials,
         ),
-        "refusals": refusals,
+        "refusals": [*filled.problems, *_against(planned)],
         "sendable": sendable,
+        # Without what was filled in it could be sent, so somebody can mend that.
+        "mendable": not sendable and _is_sendable(plan(desk.action, desk.run.url)),
+        # The plan is that of other fields then, and is not shown as if it were of these.
+        "unread": bool(filled.problems),
         "origin": planned.origin,
         "agent_origin": Call("GET", desk.agent.url).origin,
         "is_own": own,
@@ -226,6 +229,18 @@ def _is_own(agent: Agent, planned: Plan) -> bool:
         return bool(planned.origin) and origin_of(planned.url) == origin_of(agent.url)
     except ValueError:
         return False
+
+
+def _against(planned: Plan) -> list[str]:
+    """Why a call is not made, as sentences."""
+    refusals = list(planned.refusals)
+    if planned.sendable and (refusal := _forbidden(planned.url)):
+        refusals.append(refusal)
+    return refusals
+
+
+def _is_sendable(planned: Plan) -> bool:
+    return planned.sendable and not _against(planned)
 
 
 def _forbidden(url: str) -> str:

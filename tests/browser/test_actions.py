@@ -75,14 +75,17 @@ def test_the_call_follows_what_is_filled_in(workbench: Workbench) -> None:
     expect(call).to_contain_text("a sprig of thyme")
     desk.get_by_label("Parameters").fill("{")
     expect(call.locator(".desk-refusals")).to_contain_text("Line 1")
-    desk.get_by_role("button", name="Run action").click()
-    expect(desk.get_by_role("button", name="Send POST")).to_have_count(0)
+    expect(call.locator(".effective-line, pre")).to_have_count(0)
+    expect(desk.get_by_role("button", name="Run action")).to_be_disabled()
     desk.get_by_label("Parameters").fill("")
+    expect(call.locator(".effective-line")).to_have_count(1)
     expect(call.locator("pre")).to_have_count(0)
+    expect(desk.get_by_role("button", name="Run action")).to_be_enabled()
     desk.get_by_role("button", name="Header", exact=True).click()
     desk.get_by_label("Name of the header").fill("Host")
     desk.get_by_label("Value of the header").fill("evil.example")
     expect(call.locator(".desk-refusals")).to_contain_text("Host is set by the playground")
+    expect(desk.get_by_role("button", name="Run action")).to_be_disabled()
 
 
 def test_an_edit_takes_the_confirmation_back(workbench: Workbench) -> None:
@@ -155,6 +158,10 @@ def test_every_state_is_accessible(themed: Page, playground: PlaygroundServer) -
     desk = open_desk(card, "Save recipe")
     desk.get_by_role("button", name="Header", exact=True).click()
     assert findings(themed) == [], "desk"
+    desk.get_by_label("Parameters").fill("{")
+    expect(desk.get_by_role("button", name="Run action")).to_be_disabled()
+    assert findings(themed) == [], "not to be read"
+    desk.get_by_label("Parameters").fill("{}")
     desk.get_by_role("button", name="Run action").click()
     expect(desk.get_by_role("button", name="Send POST")).to_be_visible()
     assert findings(themed) == [], "confirmation"

@@ -55,7 +55,8 @@ def preview(client: Client, run: Run, number: int = 0, **fields: str) -> str:
 
 
 def can_run(markup: Markup) -> bool:
-    return any("desk-run" in (e.attributes.get("class") or "") for e in markup.find("button"))
+    buttons = [e for e in markup.find("button") if "desk-run" in (e.attributes.get("class") or "")]
+    return any("disabled" not in button.attributes for button in buttons)
 
 
 @pytest.mark.django_db
@@ -153,6 +154,24 @@ class TestDesk:
                          client.post(path(run, 0, "preview/"))):  # fmt: skip
             assert response.status_code == 404
 
+    @pytest.mark.parametrize(
+        ("action", "reason"),
+        [
+            ({**GET, "endpoint": None}, "The action has no endpoint."),
+            ({**GET, "endpoint": " "}, "The action's endpoint is empty."),
+            ({**GET, "endpoint": 5}, "The action's endpoint is not a string."),
+            ({**GET, "headers": "a"}, "The action's headers are not an object."),
+        ],
+    )
+    def test_nothing_is_said_twice(self, client: Client, action: Any, reason: str) -> None:
+        assert desk(client, offering(action)).text.count(reason) == 1
+
+    def test_a_name_before_the_host_is_not_where_it_goes(self, client: Client) -> None:
+        endpoint = "http://agent.example@evil.example/"
+        markup = desk(client, offering({**GET, "endpoint": endpoint}))
+        codes = re.findall(r"Goes to\s*(\S+)", markup.text)
+        assert codes == ["http://evil.example"]
+
     def test_an_agent_that_was_deleted(self, client: Client) -> None:
         run = offering(GET)
         assert run.agent is None
@@ -197,6 +216,36 @@ class TestPreview:
         markup = desk(client, run)
         assert "canary" not in markup.text
         assert "The agent itself has put credentials into Authorization" in markup.text
+
+    @pytest.mark.parametrize("fields", [{"params": "{"}, {"headers": "nonsense"}])
+    def test_what_cannot_be_read_is_no_call(self, client: Client, fields: Any) -> None:
+        run = offering(POST)
+        for url in (path(run), path(run, 0, "preview/")):
+            markup = read(client.post(url, fields).content.decode())
+            assert "No call is shown" in markup.text
+            for of_the_agent in ("http://agent.example/cart", "X-Cart", '"items"'):
+                assert of_the_agent not in markup.text
+            (button,) = markup.find("button")
+            assert "disabled" in button.attributes
+
+    @pytest.mark.parametrize(
+        ("action", "fields", "expected"),
+        [
+            (POST, {"params": "{}"}, True),
+            (POST, {"headers": '[["Host", "a"]]'}, False),
+            (GET, {"params": "[]"}, False),
+            ({**GET, "params": [1]}, {"params": "{}"}, True),
+            ({**GET, "endpoint": "javascript:alert(1)"}, {"params": "{}"}, False),
+        ],
+    )
+    def test_it_can_be_run_once_it_can_be_sent(
+        self, client: Client, action: Any, fields: Any, expected: bool
+    ) -> None:
+        response = client.post(path(offering(action), 0, "preview/"), fields)
+        markup = read(response.content.decode())
+        assert can_run(markup) is expected
+        place = next(e for e in markup.elements if e.attributes.get("hx-swap-oob"))
+        assert place.attributes["id"] == "desk-entry-4-0-ready"
 
 
 @pytest.mark.django_db
