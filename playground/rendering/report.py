@@ -54,9 +54,8 @@ class Spot:
 
     message: str
     pointer: str
-    #: Number of the frame among the events, and of the one with the bytes; None for no frame.
-    seq: int | None
-    wire: int | None
+    #: Number of the frame with the bytes that it was found in; None for no frame.
+    shown: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +183,7 @@ def view_of(report: Report, places: Places) -> ReportView:
 def _rule_report(findings: list[Finding], places: Places) -> RuleReport:
     first = findings[0]
     says = first.verdict in (Verdict.FAIL, Verdict.INCOMPLETE)
-    spots = [Spot(f.message, f.pointer, f.seq, places.wire(f.seq)) for f in findings]
+    spots = [Spot(f.message, f.pointer, places.wire(f.seq)) for f in findings]
     title = _TITLES.get(first.rule, first.rule)
     return RuleReport(
         first.rule, title, first.section, first.level, first.verdict, spots if says else []
@@ -194,5 +193,7 @@ def _rule_report(findings: list[Finding], places: Places) -> RuleReport:
 def _lines(rule: RuleReport) -> Iterator[str]:
     yield f"{rule.word} ({rule.level.value}, section {rule.section}): {rule.title} [{rule.id}]"
     for spot in rule.spots:
-        where = f"frame {spot.seq} {spot.pointer}".strip() if spot.seq is not None else "the reply"
+        where = (
+            f"frame {spot.shown} {spot.pointer}".strip() if spot.shown is not None else "the reply"
+        )
         yield f"  {where}: {spot.message}"

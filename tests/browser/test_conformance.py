@@ -79,10 +79,31 @@ def test_a_finding_leads_to_its_frame(workbench: Workbench) -> None:
     rule.get_by_role("button", name="in Events").first.click()
     page = workbench.page
     expect(page.locator("#event-detail h3")).to_contain_text(f"Frame {frame}")
-    expect(page.locator(f'#event-rows [data-seq="{frame}"] [aria-current]')).to_be_visible()
+    row = page.locator(f'#event-rows [data-seq="{frame}"] [aria-current]')
+    expect(row).to_be_in_viewport()
+    expect(row).to_be_focused()
     opened(workbench)
     rule.get_by_role("button", name="in Wire").first.click()
-    expect(page.locator(f'#wire-blocks [data-seq="{frame}"][data-found]')).to_be_in_viewport()
+    block = page.locator(f'#wire-blocks [data-seq="{frame}"][data-found]')
+    expect(block).to_be_in_viewport()
+    expect(block).to_be_focused()
+
+
+def test_a_finding_about_a_plain_reply_leads_to_its_bytes(workbench: Workbench) -> None:
+    workbench.scenario("unnamed")
+    plain = {"query": {"text": "eggs"}, "prefer": {"streaming": False}, "meta": {"version": "9"}}
+    workbench.write_json(json.dumps(plain)).send()
+    page = workbench.page
+    expect(page.locator("run-cursor[data-final]")).to_be_attached()
+    rule = shown(opened(workbench), "fail").first
+    rule.get_by_role("button", name="in Events").first.click()
+    expect(page.locator("#event-rows [aria-current]")).to_be_focused()
+    expect(page.locator("#event-detail .bytes")).not_to_be_empty()
+    opened(workbench)
+    rule.get_by_role("button", name="in Wire").first.click()
+    block = page.locator("#wire-blocks [data-found]")
+    expect(block).to_be_focused()
+    expect(block.locator("pre")).not_to_be_empty()
 
 
 def test_a_frame_far_down_a_flood_is_fetched_alone(workbench: Workbench) -> None:
@@ -106,10 +127,14 @@ def test_a_frame_far_down_a_flood_is_fetched_alone(workbench: Workbench) -> None
         last - 5,
     )
     panel.get_by_role("button", name="far wire").click()
-    expect(page.locator(f'#wire-jump [data-seq="{last - 5}"][data-found]')).to_be_in_viewport()
+    block = page.locator(f'#wire-jump [data-seq="{last - 5}"][data-found]')
+    expect(block).to_be_in_viewport()
+    expect(block).to_be_focused()
     assert page.locator("#wire-blocks > *").count() < last / 2
     workbench.tab("Conformance").get_by_role("button", name="far events").click()
-    expect(page.locator("#event-detail h3")).to_contain_text(f"Frame {last - 5}")
+    heading = page.locator("#event-detail h3")
+    expect(heading).to_contain_text(f"Frame {last - 5}")
+    expect(heading).to_be_focused()
     assert page.locator("#event-rows > *").count() < last / 2
 
 
@@ -146,7 +171,7 @@ def test_by_keyboard_alone(workbench: Workbench) -> None:
             break
     page.keyboard.press("Enter")
     expect(page.locator("#event-detail h3")).to_contain_text("Frame")
-    expect(page.get_by_role("tab", name="Events")).to_be_focused()
+    expect(page.locator("#event-rows .event-open[aria-current]")).to_be_focused()
 
 
 @pytest.mark.parametrize("slug", ["unnamed", "truncated", "out-of-order"])

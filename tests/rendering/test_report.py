@@ -57,7 +57,7 @@ def test_a_rule_counts_once_however_often_it_is_broken() -> None:
         "3 failed (1 must, 1 should, 1 info), 1 could not be judged, 1 passed, 1 do not apply"
     )
     (must,) = [rule for rule in found.levels[0].rules if rule.id == "r-must"]
-    assert [(spot.message, spot.pointer, spot.seq) for spot in must.spots] == [
+    assert [(spot.message, spot.pointer, spot.shown) for spot in must.spots] == [
         ("First.", "/a", 6), ("Second.", "/a", 7),
     ]  # fmt: skip
 
@@ -97,6 +97,9 @@ def test_places_lead_from_the_end_of_a_reply_to_its_bytes() -> None:
     frames = [Frame(n, n, kind, b"{}") for n, kind in enumerate(kinds, 1)]
     assert list(places.noting(frames)) == frames
     assert [places.wire(n) for n in (None, 1, 5, 7, 8, 11)] == [None, 1, 3, 7, 8, 10]
+    found = view(finding("r", "must", "fail", 5), places=places)
+    assert found.levels[0].rules[0].spots[0].shown == 3
+    assert "frame 3 /a: Why." in found.text
 
 
 @pytest.mark.parametrize("version", ["0.54", "0.55"])

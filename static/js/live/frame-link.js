@@ -1,6 +1,6 @@
 // <button class="frame-link" data-frame="7" data-in="events">: opens frame 7 in the Events or the
 // Wire tab. A frame that is not on the page yet is fetched by its number, so that a link into a
-// flood does not load the flood.
+// flood does not load the flood. The focus goes to the frame: its row, or what shows it.
 
 /** How long the first page of a list is waited for; without it the frame is fetched by itself. */
 const PATIENCE_MS = 2000;
@@ -11,7 +11,7 @@ document.addEventListener("click", (event) => {
 });
 
 async function open(response, where, seq) {
-  response.querySelector("tab-set").show(`tab-${where}`, { focus: true });
+  response.querySelector("tab-set").show(`tab-${where}`);
   const items = document.querySelector(`#tab-${where} [data-items]`);
   if (!items.firstElementChild) await filled(items);
   const shown = items.querySelector(`:scope > [data-seq="${seq}"]`);
@@ -37,9 +37,17 @@ async function showEvent(run, seq, row) {
   for (const marked of document.querySelectorAll(".event-open[aria-current]"))
     marked.removeAttribute("aria-current");
   row?.querySelector(".event-open").setAttribute("aria-current", "true");
-  row?.scrollIntoView({ block: "start" });
+  if (row) reach(row, row.querySelector(".event-open"));
   const url = `/runs/${run}/events/${seq}/`;
   await window.htmx.ajax("GET", url, { source: "#event-detail", target: "#event-detail", swap: "innerHTML" });
+  if (!row) reach(document.querySelector("#event-detail h3"));
+}
+
+/** Brings a part of the page into view, and the focus to it (or to a control in it). */
+function reach(part, control = part) {
+  if (control === part) part.tabIndex = -1;
+  part.scrollIntoView({ block: "start" });
+  control.focus({ preventScroll: true });
 }
 
 async function showBlock(run, seq, shown) {
@@ -53,5 +61,5 @@ async function showBlock(run, seq, shown) {
   const block = shown ?? jump.firstElementChild;
   if (!block) return;
   block.dataset.found = "";
-  block.scrollIntoView({ block: "start" });
+  reach(block);
 }
