@@ -93,10 +93,14 @@ def describe_call(call: Call, secrets: Sequence[str] = ()) -> dict[str, Any]:
 
 @require_POST
 def preview(request: HttpRequest) -> HttpResponse:
-    """The effective request: exactly what Send would send, and what is wrong with it."""
+    """The effective request: exactly what Send would send, and what is wrong with it.
+
+    A document that cannot be sent yet is shown as it stands: what it carries of a conversation
+    can be looked at before its text is written.
+    """
     composed = read_form(request)
-    context: dict[str, Any] = {"problems": composed.problems}
-    if composed.draft and not composed.errors:
+    context: dict[str, Any] = {"problems": composed.problems, "unready": bool(composed.errors)}
+    if composed.draft:
         draft = composed.draft
         call = registry.exchange(draft.target, draft.request).next_call()
         if call:

@@ -28,9 +28,10 @@ function spread() {
   told = new Map();
   const items = [...document.querySelectorAll(LISTS)].filter((item) => {
     const field = fieldAt(item.dataset.pointer);
-    item.hidden = isPremature(item, field);
-    if (!item.hidden && field) tell(item, field);
-    return !item.hidden;
+    const isCalm = isPremature(item, field);
+    item.toggleAttribute("data-calm", isCalm);
+    if (!isCalm && field) tell(item, field);
+    return !isCalm;
   });
   for (const [field, message] of before) {
     if (!told.has(field) && field.error.textContent === message) field.complain("");
