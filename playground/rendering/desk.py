@@ -68,7 +68,12 @@ def label_of(action: Action) -> str:
     """
     if "name" in action.inferred and 0 < len(action.description) <= MAX_LABEL:
         return action.description
-    name = words(action.name, MAX_LABEL)
+    return spoken(action.name)
+
+
+def spoken(name: str) -> str:
+    """The name of an action, as words where it is an identifier."""
+    name = words(name, MAX_LABEL)
     if not _IDENTIFIER.fullmatch(name):
         return name
     text = re.sub(r"[_-]+", " ", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name)).strip().lower()

@@ -55,6 +55,11 @@ class Child:
         return bar_of(self.run)
 
     @property
+    def label(self) -> str:
+        """What an action is called, as on the button that ran it."""
+        return desk.spoken(self.run.text) or "Action"
+
+    @property
     def method(self) -> str:
         """The HTTP method of an action."""
         request = self.run.request
