@@ -71,7 +71,7 @@ class LiveView:
         ended = run.is_final and not more
         settled = ended and thread.is_settled
         stamp = (run.state, run.outcome, run.frames, run.results, run.events, settled)
-        changed = self._changed(thread)
+        changed = self._changed(thread, fold.cursor)
         if first > fold.cursor and stamp == self._stamp and not changed:
             return None
         self._stamp = stamp
@@ -102,9 +102,13 @@ class LiveView:
         fold.follow(min(self._after, run.frames), WINDOW, run.frames)
         return fold
 
-    def _changed(self, thread: Thread) -> list[Place]:
-        """The entries under which something has changed since the last message."""
-        stamps = thread.stamps()
+    def _changed(self, thread: Thread, cursor: int) -> list[Place]:
+        """The entries under which something has changed since the last message.
+
+        What came of an entry is read after the run, so it can be there before the entry is
+        on the page: it waits until frame `cursor` is the entry's or a later one.
+        """
+        stamps = {place: stamp for place, stamp in thread.stamps().items() if place[0] <= cursor}
         changed = [place for place, stamp in stamps.items() if self._children.get(place) != stamp]
         self._children = stamps
         return changed

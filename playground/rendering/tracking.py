@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from typing import Any
 
 from django.utils import timezone
@@ -41,8 +41,9 @@ class Sparkline:
 def sparkline(reported: Sequence[Point]) -> Sparkline | None:
     """The curve of what was reported, oldest first; None where two points are wanting.
 
-    Progress beyond 0 to 1 is drawn at the edge that it went over.
+    Progress beyond 0 to 1 is left out: the curve has no place for it.
     """
+    reported = [(at, progress) for at, progress in reported if 0 <= progress <= 1]
     if len(reported) < 2:
         return None
     first, last = reported[0][0], reported[-1][0]
@@ -51,7 +52,7 @@ def sparkline(reported: Sequence[Point]) -> Sparkline | None:
 
     def place(at: float, progress: float) -> str:
         x = MARGIN + (WIDTH - 2 * MARGIN) * min(1.0, max(0.0, (at - first) / span))
-        y = HEIGHT - MARGIN - inner * min(1.0, max(0.0, progress))
+        y = HEIGHT - MARGIN - inner * progress
         return f"{x:.1f},{y:.1f}"
 
     values = [percent(progress) for _, progress in reported]
@@ -122,7 +123,7 @@ class Tracking:
     #: For the bar: 0 to 100, None where it is not known.
     percent: int | None
     progress: str
-    #: How long it takes still, by what the agent said last.
+    #: How long it takes still, by what the agent said last; "" where nobody waits for it.
     remaining: str
     elapsed: str
     #: For a clock that runs on in the browser; None once it stands.
@@ -157,7 +158,7 @@ def tracking_of(tracker: Tracker, runs: Sequence[Run], now: datetime | None = No
         message=next((m for e in reversed(tracker.history) if (m := e.get("message"))), ""),
         percent=round(known * 100) if known is not None and 0 <= known <= 1 else None,
         progress=percent(known) if known is not None else "",
-        remaining="" if tracker.is_settled else _remaining(latest, elapsed),
+        remaining=_remaining(tracker.history, elapsed) if is_followed else "",
         elapsed=milliseconds(elapsed * 1000),
         ticking_ms=None if tracker.is_settled else round(elapsed * 1000),
         next_ms=max(0, round(wait * 1000)) if is_followed and wait is not None else None,
@@ -193,12 +194,19 @@ def _word(tracker: Tracker, look: str) -> str:
     return str(TrackerStatus(tracker.status).label)
 
 
-def _remaining(latest: Mapping[str, Any], elapsed: float) -> str:
+def _remaining(history: Sequence[Mapping[str, Any]], elapsed: float) -> str:
+    """The estimate, counted from when it was said; with its age where it does not shrink."""
+    latest = history[-1] if history else {}
     estimated = latest.get("estimated_time")
     if estimated is None or estimated < 0:
         return ""
     left = estimated - (elapsed - (latest.get("at") or 0))
-    return f"about {seconds_words(left)} left" if left >= 1 else "any moment now"
+    words = f"about {seconds_words(left)} left" if left >= 1 else "any moment now"
+    same = list(takewhile(lambda e: e.get("estimated_time") == estimated, reversed(history)))
+    age = elapsed - (same[-1].get("at") or 0)
+    if len(same) < 2 or age < 1:
+        return words
+    return f"{words}, as the agent has said for {seconds_words(age)}"
 
 
 def _points(history: Sequence[Mapping[str, Any]]) -> list[Point]:

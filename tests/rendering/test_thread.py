@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from playground.models import Run, RunKind, Tracker, TrackerStatus
 from playground.rendering.fold import Fold
+from playground.rendering.live import LiveView
 from playground.rendering.spans import since, spans_of
 from playground.rendering.thread import DEPTH, MAX_ACTIONS, Thread, anchor_of, render_entries
 from tests.rendering.markup import read
@@ -76,6 +77,15 @@ class TestActions:
         ]
         assert [e.attributes["data-run"] for e in markup.find("section")
                 if "data-run" in e.attributes] == [str(runs[2].pk)]  # fmt: skip
+
+    def test_each_says_which_it_is(self) -> None:
+        run = offering()
+        for name in ("save_recipe", ""):
+            action(run, request={"action": name, "method": "GET"}, text=name)
+        markup = read(under(run))
+        assert "Save recipe" in markup.text
+        assert [e.attributes["aria-label"] for e in markup.find("section")
+                if "data-run" in e.attributes] == ["Save recipe", "Action"]  # fmt: skip
 
     def test_another_action_puts_none_away(self) -> None:
         run = offering()
@@ -187,6 +197,22 @@ class TestPromise:
         for word in ("Following", "Check now", "Cancel the task", "Stop following"):
             assert word in markup.text
         assert not Thread(run).is_settled
+
+    def test_what_became_of_it_waits_for_its_card(self, run: Run) -> None:
+        """It is stored after the run was read, and before what came of it is."""
+        tracker = Tracker.objects.get()
+        view = LiveView(run.pk, 0)
+        Run.objects.update(frames=tracker.seq - 1, state="streaming")
+        early = view.advance()
+        assert early is not None
+        assert "children-entry" not in early.html
+        Run.objects.update(frames=run.frames, state="completed")
+        late = view.advance()
+        assert late is not None
+        name = f'id="children-entry-{tracker.seq}-{tracker.part}"'
+        card, own = late.html.index(name), late.html.rindex(name)
+        assert card < own
+        assert "hx-swap-oob" in late.html[own : own + 120]
 
     def test_nothing_can_be_done_about_what_is_settled(self, run: Run) -> None:
         Tracker.objects.update(status=TrackerStatus.FAILED, ended_at=timezone.now(), note="So.")

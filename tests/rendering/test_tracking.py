@@ -56,23 +56,23 @@ class TestSparkline:
         assert line.points == "2.0,22.0 60.0,12.0 118.0,2.0"
         assert line.label == "Progress: 0 %, 50 %, 100 %"
 
-    def test_stays_on_the_drawing_whatever_was_reported(self) -> None:
-        line = sparkline([(3, 7.0), (3, -2.0), (3, 1e300)])
+    def test_leaves_out_what_is_beyond_the_scale(self) -> None:
+        line = sparkline([(0, 7.0), (1, 0.0), (3, -2.0), (5, 1e300), (6, 1.0)])
         assert line is not None
-        assert line.points == "2.0,2.0 2.0,22.0 2.0,2.0"
-        assert line.label == "Progress: 7, -2, 1e+300"
+        assert line.points == "2.0,22.0 118.0,2.0"
+        assert line.label == "Progress: 0 %, 100 %"
 
     def test_many_values_are_summed_up(self) -> None:
         line = sparkline([(n, n / 10) for n in range(10)])
         assert line is not None
         assert line.label == "Progress: from 0 % to 90 % in 10 reports"
 
-    @pytest.mark.parametrize("reported", [[], [(0, 0.5)]])
+    @pytest.mark.parametrize("reported", [[], [(0, 0.5)], [(0, 7.0), (1, 7.0)]])
     def test_one_value_is_no_curve(self, reported: list[tuple[float, float]]) -> None:
         assert sparkline(reported) is None
 
     @hypothesis(deadline=None)
-    @given(st.lists(st.tuples(st.floats(0, 1e9), st.floats(allow_nan=False)), min_size=2))
+    @given(st.lists(st.tuples(st.floats(0, 1e9), st.floats(0, 1)), min_size=2))
     def test_every_point_is_on_it(self, reported: list[tuple[float, float]]) -> None:
         line = sparkline(sorted(reported))
         assert line is not None
@@ -142,6 +142,12 @@ class TestLook:
         assert not tracking(tracker(token="", status="paused")).is_open
 
 
+def rendered(found: Tracker) -> str:
+    context = {"tracker": found, "tracking": tracking(found), "run": Run(), "anchor": "a"}
+    html: str = get_template("runs/children/promise.html").render(context)
+    return html
+
+
 class TestFigures:
     def test_progress_message_and_times(self) -> None:
         history = [said(0, 0.0, message="Begun"), said(4, 0.4, estimated_time=20)]
@@ -157,12 +163,27 @@ class TestFigures:
         assert shown.next_ms is None
 
     def test_progress_beyond_the_scale_has_no_bar(self) -> None:
-        shown = tracking(tracker(said(0, 7.0)))
-        assert (shown.percent, shown.progress) == (None, "7")
+        shown = tracking(tracker(said(0, 7.0), said(1, 7.0)))
+        assert (shown.percent, shown.progress, shown.spark) == (None, "7", None)
+        markup = read(rendered(tracker(said(0, 7.0))))
+        assert not markup.find("progress")
+        assert "7" in markup.text
 
     def test_an_estimate_that_is_over(self) -> None:
         assert tracking(tracker(said(0, estimated_time=9))).remaining == "any moment now"
         assert tracking(tracker(said(0, estimated_time=-9))).remaining == ""
+
+    @pytest.mark.parametrize("status", [s for s in TrackerStatus if s != "following"])
+    def test_nobody_waits_for_what_is_not_followed(self, status: TrackerStatus) -> None:
+        shown = tracking(tracker(said(0, estimated_time=60), status=status))
+        assert shown.remaining == ""
+
+    def test_an_estimate_that_does_not_shrink_shows_its_age(self) -> None:
+        history = [said(0, estimated_time=5), *(said(at, estimated_time=3) for at in (2, 6, 9))]
+        words = "about 2 s left, as the agent has said for 8 s"
+        assert tracking(tracker(*history)).remaining == words
+        # Said once it is as old as the check that brought it.
+        assert tracking(tracker(*history[:2])).remaining == "any moment now"
 
     def test_a_year(self) -> None:
         shown = tracking(tracker(said(0, estimated_time=31_536_010)))
