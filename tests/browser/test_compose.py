@@ -15,6 +15,7 @@ def test_what_is_typed_in_the_form_stands_in_the_json_and_in_the_effective_reque
     workbench: Workbench,
 ) -> None:
     workbench.open().compose("cinnamon")
+    expect(workbench.text).to_have_accessible_name("text required")
     expect(workbench.effective).to_contain_text('"text": "cinnamon"')
     assert workbench.document["query"]["text"] == "cinnamon"
 

@@ -85,6 +85,18 @@ def test_the_exact_next_request_follows_what_is_filled_in(workbench: Workbench) 
     expect(call).to_contain_text("There is no placeholder “oops”")
 
 
+def test_a_number_that_cannot_be_read_is_never_dropped(workbench: Workbench) -> None:
+    entry = ask(workbench, "plan a dinner party")
+    entry.get_by_label("Leave out what I have not answered").check()
+    guests = entry.get_by_label("How many guests do you expect?")
+    for typed, said in (("1e400", "This number is too large."), ("six", "This is not a number")):
+        guests.fill(typed)
+        entry.get_by_role("button", name="Answer", exact=True).click()
+        expect(entry).to_contain_text(said)
+        expect(guests).to_have_value(typed)
+        expect(guests).to_be_focused()
+
+
 def test_by_keyboard_alone(workbench: Workbench) -> None:
     page = workbench.open().page
     workbench.text.focus()

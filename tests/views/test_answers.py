@@ -36,7 +36,7 @@ class TestForm:
         markup = read(page(client, asked(agent)))
         kinds = [[c.get("type") for c in controls(markup, f"q{n}")] for n in range(5)]
         assert kinds == [
-            ["radio"] * 2, ["checkbox"] * 2, ["number"], ["radio"] * 2, [None],
+            ["radio"] * 2, ["checkbox"] * 2, ["text"], ["radio"] * 2, [None],
         ]  # fmt: skip
         assert len(markup.find("fieldset")) == 4  # Three of questions, one of ways to answer.
         assert "Recipes asks http://agent.example" in " ".join(markup.text.split())
