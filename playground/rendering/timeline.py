@@ -28,7 +28,9 @@ MAX_LANES, LANE, LANES_GAP = 6, 16, 12
 #: Narrower bars would not be seen.
 _NARROWEST = 0.6
 
-_ARRIVALS = BODY_KINDS | {FrameKind.ERROR, FrameKind.END}
+#: The frames that are marks, with the word for one that means nothing. A table, because to ask
+#: an enum for its name is slow and a flood has tens of thousands of them.
+_ARRIVALS = {kind: kind.name.lower() for kind in BODY_KINDS | {FrameKind.ERROR, FrameKind.END}}
 
 #: When (µs), the frame's number, and what came: an event's kind, or the frame's own.
 Arrival = tuple[int, int, str]
@@ -134,13 +136,15 @@ def timeline_of(
     arrivals: list[Arrival] = []
     last_us = 0
     for frame, events in readings:
-        moments.setdefault(frame.kind, frame.at_us)
-        last_us = max(last_us, frame.at_us)
-        if frame.kind in BODY_KINDS:
-            moments.setdefault(FrameKind.BODY, frame.at_us)
-        if frame.kind in _ARRIVALS:
-            kind = type(events[0]).__name__ if events else frame.kind.name
-            arrivals.append((frame.at_us, frame.seq, kind.lower()))
+        at_us, kind = frame.at_us, frame.kind
+        if kind not in moments:
+            moments[kind] = at_us
+        if at_us > last_us:
+            last_us = at_us
+        if word := _ARRIVALS.get(kind):
+            arrivals.append(
+                (at_us, frame.seq, type(events[0]).__name__.lower() if events else word)
+            )
     total = max(end_us or 0, last_us, 1)
     now = now_us or total
     axis = _axis(total, spans, now)
@@ -186,7 +190,7 @@ def _bars(spans: Sequence[Span], axis: Axis, now: int) -> list[Bar]:
 
 def _phases(moments: dict[FrameKind, int], total: int, scale: float) -> list[Phase]:
     opened, head = moments.get(FrameKind.OPEN), moments.get(FrameKind.HEAD)
-    first = moments.get(FrameKind.BODY)
+    first = next((at for kind, at in moments.items() if kind in BODY_KINDS), None)
     finish = moments.get(FrameKind.ERROR, moments.get(FrameKind.END, total))
     cuts = [
         ("connect", "Connect", 0, opened if opened is not None else head or finish),
@@ -223,10 +227,11 @@ def _marks(arrivals: list[Arrival], scale: float) -> list[Mark]:
 
 def _gaps(arrivals: list[Arrival], total: int, scale: float) -> list[Gap]:
     times = [at for at, _, _ in arrivals]
+    shortest = max(_GAP_US, total * _GAP_SHARE)
     return [
         Gap(round(a * scale, 2), round((b - a) * scale, 2), milliseconds((b - a) / 1000))
         for a, b in pairwise(times)
-        if b - a > max(_GAP_US, total * _GAP_SHARE)
+        if b - a > shortest
     ][:20]
 
 
