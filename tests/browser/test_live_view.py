@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
 from playwright.sync_api import Page, expect
 
@@ -152,3 +153,16 @@ def test_the_reader_is_not_dragged_along(workbench: Workbench) -> None:
     expect(workbench.page.locator(".pill")).to_have_count(0)
     workbench.page.keyboard.press("Escape")
     expect(workbench.badge).to_have_text("Cancelled")
+
+
+def test_the_labels_of_the_time_axis_keep_apart_on_a_phone(workbench: Workbench) -> None:
+    page = workbench.open().send().page
+    expect(page.locator("run-cursor[data-final]")).to_be_attached()
+    page.set_viewport_size({"width": 390, "height": 844})
+    labels = workbench.tab("Timeline").locator(".tick-label:visible")
+    expect(labels.first).to_have_text("0 ms")
+    found = labels.evaluate_all(
+        "labels => labels.map(each => each.getBoundingClientRect()).map(r => [r.left, r.right])"
+    )
+    assert len(found) >= 2
+    assert all(before[1] < after[0] for before, after in pairwise(found))
