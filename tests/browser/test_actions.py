@@ -45,6 +45,7 @@ def test_its_effect_is_read_back(page: Page, workbench: Workbench) -> None:
     expect(desk).to_have_count(0)
     expect(reply(card)).to_contain_text('"saved": true')
     expect(reply(card)).to_contain_text("HTTP 201")
+    expect(reply(card)).to_contain_text("Save recipe")
     open_desk(card, "Find in cookbook").get_by_role("button", name="Run action").click()
     expect(reply(card)).to_contain_text("GET")
     expect(reply(card)).to_contain_text(title)
@@ -158,10 +159,13 @@ def test_every_state_is_accessible(themed: Page, playground: PlaygroundServer) -
     desk = open_desk(card, "Save recipe")
     desk.get_by_role("button", name="Header", exact=True).click()
     assert findings(themed) == [], "desk"
-    desk.get_by_label("Parameters").fill("{")
-    expect(desk.get_by_role("button", name="Run action")).to_be_disabled()
-    assert findings(themed) == [], "not to be read"
-    desk.get_by_label("Parameters").fill("{}")
+    call, params = desk.locator(".desk-call"), desk.get_by_label("Parameters")
+    filled = params.input_value()
+    for text, kind, name in (("{", "disabled", "not to be read"), (filled, "enabled", "mended")):
+        params.fill(text)
+        expect(desk.locator(f".desk-run:{kind}")).to_be_visible()
+        expect(call).to_have_css("opacity", "1")  # It is dimmed while it is asked for.
+        assert findings(themed) == [], name
     desk.get_by_role("button", name="Run action").click()
     expect(desk.get_by_role("button", name="Send POST")).to_be_visible()
     assert findings(themed) == [], "confirmation"

@@ -123,6 +123,16 @@ def test_what_is_odd_about_a_promise_is_said(workbench: Workbench) -> None:
         expect(tracker(workbench.page)).to_contain_text(words)
 
 
+def test_a_promise_without_a_token_finds_its_place(page: Page, workbench: Workbench) -> None:
+    errors: list[str] = []
+    page.on("console", lambda said: errors.append(said.text) if said.type == "error" else None)
+    workbench.scenario("promise-no-token").send()
+    expect(page.locator("run-cursor[data-settled]")).to_be_attached()
+    expect(tracker(page)).to_have_attribute("data-status", "paused")
+    expect(tracker(page)).not_to_contain_text(re.compile("left|any moment"))
+    assert errors == []
+
+
 def test_an_agent_that_does_not_let_go(page: Page, workbench: Workbench) -> None:
     workbench.scenario("promise-stubborn").send()
     button(page, "Cancel the task").click()
