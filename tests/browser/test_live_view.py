@@ -164,5 +164,7 @@ def test_the_labels_of_the_time_axis_keep_apart_on_a_phone(workbench: Workbench)
     found = labels.evaluate_all(
         "labels => labels.map(each => each.getBoundingClientRect()).map(r => [r.left, r.right])"
     )
-    assert len(found) >= 2
+    # However long the run took: every other label has gone, and its line has stayed.
+    lines = page.locator("#tab-timeline .tick").count()
+    assert (len(found), lines >= 4) == ((lines + 1) // 2, True)
     assert all(before[1] < after[0] for before, after in pairwise(found))
