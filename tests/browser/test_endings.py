@@ -48,4 +48,4 @@ def test_an_elicitation_and_a_promise_are_shown_as_what_they_are(workbench: Work
     workbench.open().compose("something for dinner").send()
     expect(workbench.page.locator(".ask")).to_contain_text("dietary_restrictions")
     workbench.compose("weekly meal plan").send()
-    expect(workbench.page.locator("section.promise progress")).to_be_visible()
+    expect(workbench.page.get_by_role("progressbar", name="Progress", exact=True)).to_be_visible()
