@@ -33,6 +33,7 @@ def endpoint(view: View) -> View:
         response.headers["Content-Security-Policy"] = "sandbox; default-src 'none'"
         return response
 
+    # Programs call an agent: no cookie of a browser counts here, so nobody can be made to send one.
     wrapped: View = csrf_exempt(login_not_required(wrapper))
     return wrapped
 

@@ -101,7 +101,7 @@ class ActionDraft:
     def target(self) -> Target:
         """The action's address with the headers that the user added."""
         own = tuple(self.agent.auth_headers()) if self.as_agent else ()
-        if own and origin_of(self.url) != origin_of(self.agent.url):
+        if own and origin_key(self.url) != origin_key(self.agent.url):
             raise ValueError("An agent's credentials go to its own origin only.")
         taken = {name.lower() for name, _ in self.headers}
         kept = tuple(pair for pair in own if pair[0].lower() not in taken)
@@ -175,7 +175,7 @@ def _conversation(parent: Run | None, owner: User | None) -> Conversation:
     return conversation
 
 
-def origin_of(url: str) -> tuple[str, str, int | None]:
+def origin_key(url: str) -> tuple[str, str, int | None]:
     """Scheme, host and port of an address, to be compared. Raises `ValueError` for nonsense."""
     parts = urlsplit(url)
     default = {"http": 80, "https": 443}.get(parts.scheme)

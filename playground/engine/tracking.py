@@ -20,7 +20,7 @@ from django.utils import timezone
 
 from playground.engine import tasks
 from playground.engine.claims import claim, claim_cancellation, kept
-from playground.engine.launch import Draft, Link, create_run, origin_of
+from playground.engine.launch import Draft, Link, create_run, origin_key
 from playground.engine.promises import (
     NO_ROOM,
     Heard,
@@ -247,7 +247,7 @@ def _prepare(pk: int, kind: RunKind, agent: Agent | None) -> tuple[Tracker, Run,
         session_context=turns_to(turn)[-1].echo,
     )
     # Credentials were given for where the turn went; its agent may have moved since.
-    moved = origin_of(agent.url) != origin_of(turn.url)
+    moved = origin_key(agent.url) != origin_key(turn.url)
     kept_ones = (pair for pair in tracker.headers if not (moved and is_credential(pair[0])))
     headers = [(str(name), str(value)) for name, value in kept_ones]
     draft = Draft(agent, document, headers, turn.version)

@@ -101,7 +101,8 @@ def _path(run: Run) -> list[Run]:
     if turn.conversation_id is None:
         return [turn]
     everything = type(run).objects.filter(conversation=turn.conversation_id)
-    newest = everything.turns().order_by("-created_at")
+    # With their trackers: what became of a promise is told for every turn.
+    newest = everything.turns().select_related("tracker").order_by("-created_at")
     known = {each.pk: each for each in newest[: 10 * MAX_TURNS]}
     # An answer can follow on a check, where what was promised turned out to be a question.
     others = dict(everything.exclude(pk__in=known).values_list("pk", "parent"))

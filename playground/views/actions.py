@@ -17,7 +17,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from django_htmx.http import reswap, retarget
 
 from playground import engine
-from playground.engine.launch import origin_of
+from playground.engine.launch import origin_key
 from playground.forms import read_headers, read_value
 from playground.models import Agent, Run, RunKind
 from playground.protocols import registry
@@ -226,7 +226,7 @@ def _exact(draft: engine.ActionDraft, planned: Plan) -> Call:
 def _is_own(agent: Agent, planned: Plan) -> bool:
     """Whether the call goes to the agent's own origin."""
     try:
-        return bool(planned.origin) and origin_of(planned.url) == origin_of(agent.url)
+        return bool(planned.origin) and origin_key(planned.url) == origin_key(agent.url)
     except ValueError:
         return False
 

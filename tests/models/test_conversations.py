@@ -10,7 +10,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from playground.models import Conversation, Run
+from playground.models import Conversation, Run, Tracker
 from playground.models.conversations import MAX_TURNS, queries_of, turn_of, turns_to
 
 pytestmark = pytest.mark.django_db
@@ -139,3 +139,15 @@ def test_a_long_conversation_costs_no_more(talk: Talk) -> None:
     assert len(many) <= len(few)
     assert len(turns) == MAX_TURNS
     assert turns[-1].run == run
+
+
+def test_what_became_of_promises_is_read_with_the_turns(talk: Talk) -> None:
+    run = None
+    for number in range(5):
+        run = talk.add(f"plan {number}", run, state="completed", outcome="promise")
+        Tracker.objects.create(run=run, seq=1, token="t", status="answered", patience=60)
+    assert run
+    turns = turns_to(run)
+    with CaptureQueriesContext(connection) as asked:
+        assert [turn.run.tracker.status for turn in turns[:-1]] == ["answered"] * 4
+    assert len(asked) == 0
