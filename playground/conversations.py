@@ -12,8 +12,8 @@ from typing import Any
 from playground.elicitation import Form, form_of, next_request
 from playground.models import Run
 from playground.models.conversations import queries_of, turn_of, turns_to
+from playground.protocols import registry
 from playground.protocols.events import Elicitation
-from playground.protocols.nlweb.turns import continuation
 from playground.rendering.fold import readings
 
 __all__ = ["answer_document", "elicitation_at", "next_document", "turn_of"]
@@ -23,8 +23,8 @@ def next_document(run: Run, text: str = "") -> dict[str, Any]:
     """A request that follows on `run`: its queries so far, and the session context to echo."""
     turns = turns_to(run)
     last = turns[-1]
-    return continuation(
-        last.run.request, prev=queries_of(turns), session_context=last.echo, text=text
+    return registry.continuation(
+        run.protocol, last.run.request, prev=queries_of(turns), session_context=last.echo, text=text
     )
 
 

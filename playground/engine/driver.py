@@ -18,7 +18,7 @@ from playground.engine.states import advance
 from playground.engine.tally import Tally
 from playground.engine.writer import FrameWriter, Part, RunEndedError, nudge
 from playground.limits import Limits
-from playground.models import Run, RunState
+from playground.models import Agent, Run, RunState
 from playground.models.liveness import HEARTBEAT
 from playground.protocols import registry
 from playground.protocols.events import Event, Outcome
@@ -212,6 +212,7 @@ class Driver:
             if final is RunState.COMPLETED and self.exchange.outcome is Outcome.PROMISE:
                 # Before the end is announced: a viewer stays for what is being followed.
                 await in_writer(begin, self.run, self._sighting, self._headers)
+            await self._remember()
             writer.put(**columns)
             await writer.drain()
         except RunEndedError:
@@ -223,6 +224,13 @@ class Driver:
             unfinished = Run.objects.unfinished().filter(pk=self.run.pk)
             await in_writer(unfinished.update, **columns)
             await nudge(self.run)
+
+    async def _remember(self) -> None:
+        """Keep what the exchange found out about its agent, for the next one."""
+        opening = self.exchange.opening
+        if opening is not None and self.run.agent_id is not None:
+            agents = Agent.objects.filter(pk=self.run.agent_id)
+            await in_writer(agents.update, opening=dict(opening))
 
     async def _beat(self, writer: FrameWriter) -> None:
         """Show signs of life, and listen for a Stop from elsewhere."""

@@ -61,12 +61,21 @@ class Draft:
     headers: Headers = ()
     #: The protocol version to speak; None for the agent's own.
     version: str | None = None
+    #: How it travels; None for the agent's own binding.
+    binding: str | None = None
+    #: The answer to a question of the binding itself.
+    resume: Mapping[str, Any] | None = None
 
     @property
     def target(self) -> Target:
         """The target with every header, credentials included. Never shown, never stored."""
         target = self.agent.target(list(self.headers))
-        return replace(target, version=self.version or target.version)
+        return replace(
+            target,
+            version=self.version or target.version,
+            binding=self.binding or target.binding,
+            resume=self.resume,
+        )
 
     @property
     def secrets(self) -> list[str]:
@@ -152,8 +161,9 @@ def create_run(
         binding=target.binding,
         version=target.version,
         request=draft.request,
+        resume=dict(target.resume) if target.resume is not None else None,
         headers=[[name, "" if is_credential(name) else value] for name, value in draft.headers],
-        text=_text(draft.request),
+        text=storable(_text(target, draft.request)[:500]),
         driver=this_driver(),
         alive_at=timezone.now(),
     )
@@ -192,10 +202,11 @@ def _running(owner: User | None, kind: str) -> int:
     return count
 
 
-def _text(request: dict[str, Any]) -> str:
-    query = request.get("query")
-    text = query.get("text") if isinstance(query, dict) else request.get("action")
-    return storable(text[:500]) if isinstance(text, str) else ""
+def _text(target: Target, request: Mapping[str, Any]) -> str:
+    if target.protocol == registry.ACTION:
+        action = request.get("action")
+        return action if isinstance(action, str) else ""
+    return registry.text_of(target.protocol, request)
 
 
 def _too_many(limit: int) -> Problem:

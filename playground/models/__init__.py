@@ -2,10 +2,13 @@
 
 from playground.models.agents import Agent
 from playground.models.conversations import Conversation
+from playground.models.peers import ActionServer
 from playground.models.runs import FrameBatch, Run, RunKind, RunState
 from playground.models.trackers import Tracker, TrackerStatus
+from playground.models.twins import Twin
 
 __all__ = [
+    "ActionServer",
     "Agent",
     "Conversation",
     "FrameBatch",
@@ -14,4 +17,5 @@ __all__ = [
     "RunState",
     "Tracker",
     "TrackerStatus",
+    "Twin",
 ]

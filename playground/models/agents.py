@@ -11,6 +11,7 @@ from django.urls import reverse
 from django.utils.text import slugify
 
 from playground.models.fields import EncryptedJSONField, EncryptedTextField
+from playground.models.json_text import JSONTextField
 from playground.protocols.exchange import Target
 
 if TYPE_CHECKING:
@@ -47,11 +48,13 @@ class Agent(models.Model):
         """The language of requests."""
 
         NLWEB = "nlweb", "NLWeb"
+        AGENT_API = "agent-api", "Agent API"
 
     class Binding(models.TextChoices):
         """How requests travel."""
 
         HTTP = "http", "HTTP"
+        MCP = "mcp", "MCP"
 
     class Auth(models.TextChoices):
         """How the playground shows who it is."""
@@ -86,6 +89,14 @@ class Agent(models.Model):
     #: Sent with every request, as [[name, value], ...]. Encrypted: some carry credentials.
     headers = EncryptedJSONField(default=list, blank=True)
     notes = models.TextField(blank=True)
+    #: Names of the tools that take requests over MCP; empty for what the tool list suggests.
+    ask_tool = models.CharField("tool for ask", max_length=128, blank=True)
+    await_tool = models.CharField("tool for await", max_length=128, blank=True)
+    #: What the last exchange over MCP found out: see `protocols.exchange.Exchange.opening`.
+    #: Encrypted: a session's id lets its bearer in.
+    opening = EncryptedJSONField(default=dict, blank=True, editable=False)
+    #: What the connection doctor found: protocol, version, binding, dialect, and when.
+    detected = JSONTextField(null=True, blank=True, editable=False)
     #: The way that answers were sent back last.
     reply_strategy = models.CharField(max_length=10, choices=Reply, default=Reply.FILTERS)
     reply_template = models.TextField(blank=True)
@@ -156,4 +167,6 @@ class Agent(models.Model):
             binding=self.binding,
             version=self.version,
             headers=tuple(kept + own),
+            tools=(self.ask_tool, self.await_tool),
+            opening=self.opening or None,
         )

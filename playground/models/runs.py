@@ -43,6 +43,8 @@ class RunKind(models.TextChoices):
     ANSWER = "answer", "Answer"
     CHECK = "check", "Check"
     CANCEL = "cancel", "Cancellation"
+    #: The answer to a question that the run's binding asked in mid-call.
+    REPLY = "reply", "Reply"
     ACTION = "action", "Action"
 
 
@@ -129,6 +131,8 @@ class Run(models.Model):
     #: The latest response's Retry-After, as it came.
     retry_after = models.CharField(max_length=60, blank=True)
     session_context = JSONTextField(null=True, blank=True)
+    #: The answer to a question of the binding itself: see `protocols.exchange.Target.resume`.
+    resume = JSONTextField(null=True, blank=True)
     #: What was answered to the parent's questions, {question id: value}.
     answers = JSONTextField(null=True, blank=True)
     #: What a request that follows carries as session context: None for the latest that came,

@@ -78,6 +78,9 @@ class Elicitation(Event):
     text: str
     questions: tuple[Question, ...] = ()
     raw: Any = None
+    #: How an answer travels where the binding says so (a question of MCP or A2A itself): a JSON
+    #: object that its exchange understands. None where the protocol leaves it open (NLWeb).
+    reply: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,3 +128,101 @@ class Unknown(Event):
     data: Any
     #: Why it could not be read, in words for the reader.
     reason: str = ""
+
+
+#: Number of a frame and of the event among those of the frame: where an entry has its place.
+Home = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Message(Event):
+    """A message of an Agent API response came into being: announced, or by its first content."""
+
+    id: str
+    #: What the agent calls it: `message`, `function_call`, `reasoning`, ...
+    type: str = ""
+    role: str = ""
+    status: str = ""
+    raw: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class Content(Event):
+    """A part of a message, or a piece of one (`delta`) that is appended to what came before."""
+
+    #: Where the message that it belongs to has its entry.
+    home: Home
+    msg_id: str
+    index: int
+    #: `text`, `image`, `data`, `refusal`, ...
+    kind: str
+    value: Any
+    delta: bool = False
+    status: str = ""
+    raw: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class Status(Event):
+    """A response or a message of the Agent API came to another status."""
+
+    #: `response` or `message`.
+    object: str
+    id: str
+    status: str
+    #: Where the message has its entry; None for a response.
+    home: Home | None = None
+    usage: Any = None
+    raw: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall(Event):
+    """The agent wants a tool to be called, or calls it; `home` is the message that says so."""
+
+    home: Home
+    call_id: str
+    name: str
+    #: As they came: JSON in a string, or whatever the agent sent.
+    arguments: Any
+    #: The message's type: `function_call`, `plugin_call`, `mcp_call`, `mcp_approval_request`, ...
+    kind: str = "function_call"
+
+
+@dataclass(frozen=True, slots=True)
+class ToolOutput(Event):
+    """What a tool returned; paired with its call by `call_id`."""
+
+    home: Home
+    call_id: str
+    name: str
+    output: Any
+    kind: str = "function_call_output"
+
+
+@dataclass(frozen=True, slots=True)
+class Progress(Event):
+    """How far the agent is with the call that is under way (MCP's progress notification)."""
+
+    progress: float | None
+    total: float | None = None
+    message: str = ""
+    raw: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class Log(Event):
+    """A line of the agent's log, sent along with its answer (MCP's message notification)."""
+
+    level: str
+    data: Any
+    logger: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Tools(Event):
+    """The tools that a server offers, each as it describes it."""
+
+    tools: tuple[Any, ...]
+    #: Whether there are more than were read.
+    more: bool = False

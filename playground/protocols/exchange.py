@@ -27,6 +27,12 @@ class Target:
     version: str = "0.55"
     #: Headers of the agent and of the request, authentication included, in sending order.
     headers: tuple[tuple[str, str], ...] = ()
+    #: Names of the tools for `ask` and `await`; "" for what the tool list suggests. MCP only.
+    tools: tuple[str, str] = ("", "")
+    #: What an earlier exchange with the same agent has found out (`Exchange.opening`).
+    opening: Mapping[str, Any] | None = None
+    #: The answer to a question of the binding itself, as `Elicitation.reply` asks for it.
+    resume: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +100,14 @@ class Exchange(Protocol):
     @property
     def session_context(self) -> Mapping[str, Any] | None:
         """The latest session context that the agent returned, None if it returned none."""
+        ...
+
+    @property
+    def opening(self) -> Mapping[str, Any] | None:
+        """What the next exchange with the same agent need not find out again, as JSON.
+
+        None where there is nothing of the kind, or nothing new.
+        """
         ...
 
 

@@ -114,6 +114,11 @@ class HttpExchange:
         """The latest session context that the agent returned."""
         return self._reader.session_context
 
+    @property
+    def opening(self) -> None:
+        """Nothing: every call stands by itself."""
+        return
+
     # Frames by kind
 
     def _head(self, frame: Frame) -> Sequence[Event]:

@@ -7,7 +7,7 @@ and one row in `BINDINGS`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -39,6 +39,10 @@ class Language:
     #: (version, request, token, action, session_context by name) to a request that asks after
     #: a promise or cancels it.
     follow_up: Callable[..., dict[str, Any]]
+    #: (document, prev, session_context, text by name) to the document of the turn after it.
+    continuation: Callable[..., dict[str, Any]]
+    #: (document) to what the user asks in it, in words: for titles and for the search.
+    text: Callable[[Mapping[str, Any]], str]
     #: (document) to whether the reply is wanted as a stream.
     wants_stream: Callable[[Mapping[str, Any]], bool]
     #: (bytes of a reply: a block, a document or a piece) to the same without leaked keys.
@@ -56,6 +60,8 @@ PROTOCOLS: Mapping[str, Language] = {
         reader=nlweb.NLWebReader,
         operation=nlweb.operation,
         follow_up=nlweb.new_await,
+        continuation=nlweb.continuation,
+        text=nlweb.text_of_request,
         wants_stream=nlweb.wants_stream,
         mask=nlweb.mask_block,
     ),
@@ -138,6 +144,29 @@ def follow_up(
     return language.follow_up(
         version, request, token=token, action=action, session_context=session_context
     )
+
+
+def continuation(
+    protocol: str,
+    request: Mapping[str, Any],
+    *,
+    prev: Sequence[str],
+    session_context: Mapping[str, Any] | None,
+    text: str = "",
+) -> dict[str, Any]:
+    """The document of the turn after `request`, with a new text. Raises as `exchange`.
+
+    `prev` is what was asked so far, oldest first; `session_context` is what goes back to the
+    agent of what it returned.
+    """
+    language = _row(PROTOCOLS, protocol, "protocol")
+    return language.continuation(request, prev=prev, session_context=session_context, text=text)
+
+
+def text_of(protocol: str, request: Mapping[str, Any]) -> str:
+    """What the user asks in a request, "" where it has no words or the protocol is unknown."""
+    language = PROTOCOLS.get(protocol)
+    return language.text(request) if language else ""
 
 
 def _row(table: Mapping[str, _Row], name: str, axis: str) -> _Row:

@@ -18,6 +18,7 @@ from playground.protocols.nlweb.requests import (
     operation,
     wants_stream,
 )
+from playground.protocols.nlweb.turns import continuation, text_of_request
 from playground.protocols.nlweb.typed import mask_block
 from playground.protocols.nlweb.versions import VERSIONS
 
@@ -25,9 +26,11 @@ __all__ = [
     "VERSIONS",
     "NLWebReader",
     "check",
+    "continuation",
     "mask_block",
     "new_await",
     "new_request",
     "operation",
+    "text_of_request",
     "wants_stream",
 ]

@@ -49,6 +49,12 @@ def query_text(request: Any) -> str:
     return text if isinstance(text, str) else ""
 
 
+def text_of_request(request: Any) -> str:
+    """What a request says in words: its query, or the action of one that asks after a promise."""
+    action = as_object(request).get("action")
+    return query_text(request) or (action if isinstance(action, str) else "")
+
+
 def previous(queries: Iterable[Any]) -> list[str]:
     """Queries as `context.prev` has them: no empty ones, none twice in a row, the last 50."""
     found: list[str] = []

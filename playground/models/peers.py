@@ -1,0 +1,53 @@
+"""Servers that actions name: where they are, and what was last known of them."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.db import models
+
+from playground.models.agents import OwnedQuerySet
+from playground.models.json_text import JSONTextField
+
+
+class ActionServer(models.Model):
+    """A server of another protocol that an action is run on, remembered for its user.
+
+    NLWeb 0.55 section 5: an MCP action names its server by an identifier, which is no address;
+    the user says once where it is. An A2A action names its agent by an address, where it has a
+    card.
+    """
+
+    class Protocol(models.TextChoices):
+        """What the server speaks."""
+
+        MCP = "mcp", "MCP"
+        A2A = "a2a", "A2A"
+
+    owner = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.CASCADE
+    )
+    protocol = models.CharField(max_length=4, choices=Protocol)
+    #: What actions call it: an identifier (MCP) or an address (A2A).
+    identifier = models.CharField(max_length=2000)
+    url = models.CharField("URL", max_length=2000)
+    #: The tools of an MCP server or the card of an A2A agent, as it was read last.
+    description = JSONTextField(null=True, blank=True)
+    described_at = models.DateTimeField(null=True, blank=True)
+
+    objects = OwnedQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["protocol", "identifier"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["owner", "protocol", "identifier"], name="action_server_per_owner"
+            ),
+            models.UniqueConstraint(
+                fields=["protocol", "identifier"],
+                condition=models.Q(owner=None),
+                name="action_server_unowned",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.identifier} at {self.url}"
