@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from playground.protocols.explanations import Explanation
 from playground.protocols.nlweb.failures import (
     EXPLAINED,
-    Explanation,
     explain,
     explain_status,
     retry_after_seconds,

@@ -9,20 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from email.utils import mktime_tz, parsedate_tz
 from types import MappingProxyType
 
-from playground.protocols import replies
-
-
-@dataclass(frozen=True, slots=True)
-class Explanation:
-    """A failure in plain words, a sentence each."""
-
-    meaning: str
-    advice: str
-
+from playground.protocols import replies, rpc_codes
+from playground.protocols.explanations import Explanation
 
 EXPLAINED: Mapping[str, Explanation] = MappingProxyType(
     {
@@ -98,8 +89,12 @@ _SECONDS = re.compile(r"\d{1,18}(?:\.\d{1,18})?", re.ASCII)
 
 
 def explain(code: str) -> Explanation | None:
-    """What a failure's code means, however it is capitalised; None for an unknown one."""
-    return EXPLAINED.get(code.strip().upper())
+    """What a failure's code means, however it is capitalised; None for an unknown one.
+
+    A number is a code of JSON-RPC: over MCP and A2A that is what a refusal has.
+    """
+    number = rpc_codes.code_of(code)
+    return EXPLAINED.get(code.strip().upper()) if number is None else rpc_codes.explain(number)
 
 
 def explain_status(status: int) -> Explanation | None:
