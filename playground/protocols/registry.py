@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from playground.protocols import actions, http, nlweb
+from playground.protocols.calls import Call
 from playground.protocols.exchange import Exchange, Reader, RequestProblem, Target, Version
 
 #: The protocol of runs that do an action. Beside the tables: an action's request document is
@@ -47,12 +48,15 @@ class Language:
     wants_stream: Callable[[Mapping[str, Any]], bool]
     #: (bytes of a reply: a block, a document or a piece) to the same without leaked keys.
     mask: Callable[[bytes], bytes]
+    #: (target, document) to the call that carries it over HTTP, where that depends on more
+    #: than the operation; None for a POST of the document as it is.
+    http_call: Callable[[Target, Mapping[str, Any]], Call] | None = None
 
 
 PROTOCOLS: Mapping[str, Language] = {
     "nlweb": Language(
         label="NLWeb",
-        versions=nlweb.VERSIONS,
+        versions=nlweb.SPOKEN,
         new_request=lambda version, text, streaming: nlweb.new_request(
             version, text, streaming=streaming
         ),
@@ -64,6 +68,7 @@ PROTOCOLS: Mapping[str, Language] = {
         text=nlweb.text_of_request,
         wants_stream=nlweb.wants_stream,
         mask=nlweb.mask_block,
+        http_call=nlweb.http_call,
     ),
 }
 
@@ -71,8 +76,11 @@ PROTOCOLS: Mapping[str, Language] = {
 def _over_http(
     language: Language, target: Target, request: Mapping[str, Any], max_depth: int
 ) -> Exchange:
-    streaming = language.wants_stream(request)
-    call = http.post(target, language.operation(request), request, streaming=streaming)
+    if language.http_call is not None:
+        call = language.http_call(target, request)
+    else:
+        streaming = language.wants_stream(request)
+        call = http.post(target, language.operation(request), request, streaming=streaming)
     return http.HttpExchange(call, language.reader(target.version), max_depth=max_depth)
 
 

@@ -35,7 +35,7 @@ class TestNewRequest:
         jsonschema.validate(request, schemas.load("nlweb", version, "ask-request"))
 
     def test_of_an_unknown_version(self) -> None:
-        with pytest.raises(ValueError, match=r"'0\.56'; known are 0\.54, 0\.55"):
+        with pytest.raises(ValueError, match=r"'0\.56'; known are legacy, 0\.54, 0\.55"):
             nlweb.new_request("0.56", "pasta")
 
 

@@ -11,10 +11,10 @@ REQUEST = {"query": {"text": "eggs"}}
 
 class TestRegistry:
     def test_versions(self) -> None:
-        assert [version.name for version in registry.versions("nlweb")] == ["0.54", "0.55"]
+        assert [version.name for version in registry.versions("nlweb")] == ["legacy", "0.54", "0.55"]
         assert all(version.label for version in registry.versions("nlweb"))
 
-    @pytest.mark.parametrize("version", ["0.54", "0.55"])
+    @pytest.mark.parametrize("version", ["legacy", "0.54", "0.55"])
     def test_every_version_can_be_spoken(self, version: str) -> None:
         request = registry.new_request("nlweb", version, "eggs", streaming=False)
         assert registry.check(target(version), request) == []

@@ -9,9 +9,9 @@ from typing import Any
 import jsonschema
 import pytest
 
-from playground.protocols import registry, schemas
+from playground.protocols import nlweb, schemas
 
-VERSIONS = [version.name for version in registry.versions("nlweb")]
+VERSIONS = [version.name for version in nlweb.VERSIONS]
 ALL = [(version, name) for version in VERSIONS for name in schemas.names("nlweb", version)]
 
 
@@ -64,7 +64,7 @@ class TestFiles:
 
     @pytest.mark.parametrize("version", VERSIONS)
     def test_there_is_one_for_every_stream_event(self, version: str) -> None:
-        (row,) = (row for row in registry.versions("nlweb") if row.name == version)
+        (row,) = (row for row in nlweb.VERSIONS if row.name == version)
         found = {n.removeprefix("event-") for n in schemas.names("nlweb", version) if "event-" in n}
         assert found == set(row.traits["stream_events"])
 

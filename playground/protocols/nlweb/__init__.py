@@ -1,11 +1,12 @@
-"""The NLWeb protocol, versions 0.54 and 0.55: documents and what they mean.
+"""The NLWeb protocol, versions 0.54 and 0.55, and the older server before them.
 
 =============  =====================================================================
 `versions`     the table of how the versions differ
 `requests`     build a request, check a request
+`legacy`       requests of the older public server
 `reader`       a reply, whole or streamed, as events
 `content`      the parts of a reply
-`typed`        the older public server's dialect
+`typed`        messages of the older public server
 `outcome`      what the agent has answered so far
 =============  =====================================================================
 """
@@ -13,6 +14,7 @@
 from playground.protocols.nlweb.reader import NLWebReader
 from playground.protocols.nlweb.requests import (
     check,
+    http_call,
     new_await,
     new_request,
     operation,
@@ -20,13 +22,15 @@ from playground.protocols.nlweb.requests import (
 )
 from playground.protocols.nlweb.turns import continuation, text_of_request
 from playground.protocols.nlweb.typed import mask_block
-from playground.protocols.nlweb.versions import VERSIONS
+from playground.protocols.nlweb.versions import SPOKEN, VERSIONS
 
 __all__ = [
+    "SPOKEN",
     "VERSIONS",
     "NLWebReader",
     "check",
     "continuation",
+    "http_call",
     "mask_block",
     "new_await",
     "new_request",

@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from playground.protocols.exchange import RequestProblem
-from playground.protocols.nlweb import versions
+from playground.protocols import http
+from playground.protocols.calls import Call
+from playground.protocols.exchange import RequestProblem, Target
+from playground.protocols.nlweb import legacy, versions
 
 Document = Mapping[str, Any]
 
@@ -22,6 +24,18 @@ def new_request(version: str, text: str, *, streaming: bool = True) -> dict[str,
         "prefer": {"streaming": streaming},
         "meta": {"version": versions.find(version).name},
     }
+
+
+def http_call(target: Target, document: Document) -> Call:
+    """The call that carries a request over HTTP (0.55 section 7), by the target's version.
+
+    A promise is asked after the standard's way whatever the version: an agent that made one
+    is no older server. Raises `ValueError` for an unknown version.
+    """
+    name, streaming = operation(document), wants_stream(document)
+    if versions.is_flat(target.version) and name == "ask":
+        return legacy.call(target, document, streaming=streaming)
+    return http.post(target, name, document, streaming=streaming)
 
 
 def new_await(
@@ -68,6 +82,8 @@ def check(document: Any, version: str) -> list[RequestProblem]:
     if not isinstance(document, Mapping):
         return [RequestProblem("", "The request must be a JSON object.", "error")]
     problems = [*_CHECKS[operation(document)](document), *_check_meta(document, target)]
+    if versions.is_flat(target):
+        problems += legacy.check(document)
     return sorted(problems, key=lambda problem: problem.level != "error")
 
 

@@ -13,6 +13,7 @@ RESPONSE_TYPES = ("answer", "elicitation", "promise", "failure")
 #: Formats of an answer (0.55, section 3.3.1; 0.54, section 4.1.1). The first is the default.
 RESPONSE_FORMATS = ("conversational_search", "chatgpt_app")
 
+#: The versions of the specification.
 VERSIONS: tuple[Version, ...] = (
     Version(
         "0.54",
@@ -69,7 +70,34 @@ VERSIONS: tuple[Version, ...] = (
     ),
 )
 
-_BY_NAME = {version.name: version for version in VERSIONS}
+#: The older public server, which came before the specification: its requests are flat, its
+#: messages are told apart by `message_type`. No rule of the specification applies to it.
+LEGACY = Version(
+    "legacy",
+    "NLWeb, older server",
+    MappingProxyType(
+        {
+            "version_fields": ("version", "api_version"),
+            "meta_fields": ("_meta",),
+            "stream_events": (),
+            "question_types": (),
+            "error_codes": (),
+            "summary_in": "message",
+            # How a request travels: see `playground.protocols.nlweb.legacy`.
+            "flat": True,
+        }
+    ),
+)
+
+#: Every version that can be spoken, oldest first.
+SPOKEN: tuple[Version, ...] = (LEGACY, *VERSIONS)
+
+_BY_NAME = {version.name: version for version in SPOKEN}
+
+
+def is_flat(name: str) -> bool:
+    """Whether requests of this version travel as flat parameters. Raises as `find`."""
+    return "flat" in find(name).traits
 
 
 def find(name: str) -> Version:
