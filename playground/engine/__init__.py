@@ -13,15 +13,19 @@ from playground.engine.tracking import (
     stop_following,
     supervise,
 )
+from playground.engine.ways import address_of, draft_like, draft_over
 
 __all__ = [
     "ActionDraft",
     "Draft",
     "Link",
+    "address_of",
     "cancel",
     "cancel_promise",
     "check_now",
     "create_run",
+    "draft_like",
+    "draft_over",
     "follow",
     "follow_to_end",
     "start",

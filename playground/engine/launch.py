@@ -65,6 +65,8 @@ class Draft:
     binding: str | None = None
     #: The answer to a question of the binding itself.
     resume: Mapping[str, Any] | None = None
+    #: Where it goes, for a binding that is not the agent's own; None for the agent's address.
+    url: str | None = None
 
     @property
     def target(self) -> Target:
@@ -72,6 +74,7 @@ class Draft:
         target = self.agent.target(list(self.headers))
         return replace(
             target,
+            url=self.url or target.url,
             version=self.version or target.version,
             binding=self.binding or target.binding,
             resume=self.resume,

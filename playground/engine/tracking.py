@@ -31,6 +31,7 @@ from playground.engine.promises import (
     take_in,
 )
 from playground.engine.recovery import settle_cancellations, settle_lost
+from playground.engine.ways import draft_like
 from playground.engine.writer import nudge
 from playground.models import Agent, Run, RunKind, Tracker, TrackerStatus
 from playground.models.conversations import turns_to
@@ -250,7 +251,7 @@ def _prepare(pk: int, kind: RunKind, agent: Agent | None) -> tuple[Tracker, Run,
     moved = origin_key(agent.url) != origin_key(turn.url)
     kept_ones = (pair for pair in tracker.headers if not (moved and is_credential(pair[0])))
     headers = [(str(name), str(value)) for name, value in kept_ones]
-    draft = Draft(agent, document, headers, turn.version)
+    draft = draft_like(turn, document, headers, agent=agent)
     link = Link(kind, turn, tracker.seq, tracker.part)
     return tracker, create_run(draft, turn.owner, link), draft
 

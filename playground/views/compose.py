@@ -14,7 +14,7 @@ from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_GET, require_POST
 
-from playground.engine import Draft
+from playground.engine import Draft, draft_over
 from playground.forms import read_document, read_headers
 from playground.models import Agent, Run
 from playground.protocols import registry, schemas
@@ -66,9 +66,19 @@ def read_form(request: HttpRequest) -> Composed:
     version = form.get("version") or agent.version
     if version not in {v.name for v in registry.versions(agent.protocol)}:
         version = agent.version
-    composed.draft = Draft(agent, document, headers, version)
+    binding = form.get("binding") or agent.binding
+    if binding not in bindings_of(agent):
+        binding = agent.binding
+    composed.draft = draft_over(agent, document, headers, version=version, binding=binding)
     composed.problems = registry.check(composed.draft.target, document)
     return composed
+
+
+def bindings_of(agent: Agent) -> list[str]:
+    """Over which bindings a request to `agent` can go: MCP carries NLWeb only."""
+    if agent.protocol == Agent.Protocol.NLWEB:
+        return [str(name) for name in Agent.Binding.values if name in registry.BINDINGS]
+    return [agent.binding]
 
 
 def describe_call(call: Call, secrets: Sequence[str] = ()) -> dict[str, Any]:

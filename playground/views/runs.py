@@ -69,7 +69,7 @@ def _parent(request: HttpRequest, composed: Composed) -> Run | None:
 
 @require_POST
 async def repetition(request: HttpRequest, pk: str) -> HttpResponse:
-    """Send the request of a turn once more, to the same agent and at the same place.
+    """Send the request of a turn once more, the same way and at the same place.
 
     Credentials are those that the agent has now: a run keeps none of its own.
     """
@@ -80,7 +80,7 @@ def _repeat(request: HttpRequest, pk: str) -> tuple[Run, engine.Draft]:
     found = Run.objects.turns().filter(agent__isnull=False, protocol__in=registry.PROTOCOLS)
     run = get_object_or_404(found.owned_by(request.user).select_related("agent", "parent"), pk=pk)
     headers = [(name, value) for name, value in run.headers if not is_credential(name)]
-    draft = engine.Draft(run.agent, run.request, headers, run.version)
+    draft = engine.draft_like(run, run.request, headers)
     link = engine.Link(
         kind=RunKind(run.kind),
         parent=run.parent,

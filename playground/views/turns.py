@@ -13,7 +13,7 @@ from django.views.decorators.http import require_safe
 from django_htmx.http import reswap, retarget
 
 from playground.conversations import next_document
-from playground.engine import Draft, Link, create_run
+from playground.engine import Draft, Link, create_run, draft_like
 from playground.forms import read_headers
 from playground.models import Run, RunKind
 from playground.models.conversations import turn_of
@@ -96,7 +96,7 @@ def follow_up(request: HttpRequest, run: Run, document: dict[str, Any]) -> Compo
         headers = _headers(request, turn)
     except ValidationError as error:
         return refuse(f"In the composer's headers: {error.messages[0]}")
-    composed.draft = Draft(turn.agent, document, headers, turn.version)
+    composed.draft = draft_like(turn, document, headers)
     composed.problems = registry.check(composed.draft.target, document)
     return composed
 

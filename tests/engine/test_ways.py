@@ -1,0 +1,87 @@
+"""Over which binding a request goes, and to which address."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from playground import engine
+from playground.models import Agent
+from tests.rendering.recording import CALL, END, HEAD, OPEN, Recording
+
+pytestmark = pytest.mark.django_db
+
+DOCUMENT: dict[str, Any] = {"query": {"text": "eggs"}}
+
+
+@pytest.fixture
+def agent() -> Agent:
+    found: Agent = Agent.objects.create(name="Recipes", url="http://a.example/ask")
+    return found
+
+
+def ran(agent: Agent | None, **fields: Any) -> Any:
+    recording = Recording(agent=agent, agent_name="Recipes", **fields)
+    recording.add(CALL, OPEN, HEAD, END)
+    return recording.end()
+
+
+def test_the_agents_own_binding_has_its_own_address(agent: Agent) -> None:
+    for binding in (None, "http"):
+        target = engine.draft_over(agent, DOCUMENT, binding=binding).target
+        assert (target.binding, target.url) == ("http", "http://a.example/ask")
+
+
+def test_the_other_binding_has_an_address_at_the_same_origin(agent: Agent) -> None:
+    target = engine.draft_over(agent, DOCUMENT, version="0.54", binding="mcp").target
+    assert (target.binding, target.url, target.version) == ("mcp", "http://a.example/mcp", "0.54")
+    Agent.objects.create(name="Elsewhere", url="http://b.example/tools", binding="mcp")
+    Agent.objects.create(
+        name="Another language", url="http://a.example/other", binding="mcp", protocol="agent-api"
+    )
+    assert engine.address_of(agent, "mcp") == "http://a.example/mcp"
+    tools = Agent.objects.create(name="Tools", url="http://a.example/tools", binding="mcp")
+    assert engine.address_of(agent, "mcp") == "http://a.example/tools"
+    assert engine.address_of(tools, "http") == "http://a.example/ask"
+
+
+def test_an_agent_of_somebody_else_is_not_looked_at(agent: Agent, django_user_model: Any) -> None:
+    other = django_user_model.objects.create_user("other")
+    Agent.objects.create(name="T", url="http://a.example/tools", binding="mcp", owner=other)
+    assert engine.address_of(agent, "mcp") == "http://a.example/mcp"
+
+
+def test_the_agents_credentials_go_along(agent: Agent) -> None:
+    agent.auth, agent.auth_secret = Agent.Auth.BEARER, "s3cret"
+    draft = engine.draft_over(agent, DOCUMENT, binding="mcp")
+    assert ("Authorization", "Bearer s3cret") in draft.target.headers
+    assert "s3cret" in draft.secrets
+
+
+@pytest.mark.parametrize(
+    ("binding", "url", "expected"),
+    [
+        ("mcp", "http://a.example/tools", "http://a.example/tools"),
+        # Over its own binding it goes where the agent is now.
+        ("http", "http://a.example/before", "http://a.example/ask"),
+        # The agent has moved: nothing of it goes to where it was.
+        ("mcp", "http://b.example/tools", "http://a.example/mcp"),
+        ("http", "http://b.example/ask", "http://a.example/ask"),
+    ],
+)
+def test_what_follows_a_run_goes_its_way(
+    agent: Agent, binding: str, url: str, expected: str
+) -> None:
+    run = ran(agent, url=url, version="0.54")
+    run.binding = binding
+    target = engine.draft_like(run, DOCUMENT, [("X-A", "1")]).target
+    assert (target.binding, target.url, target.version) == (binding, expected, "0.54")
+    assert ("X-A", "1") in target.headers
+
+
+def test_an_agent_may_stand_in_for_the_runs(agent: Agent) -> None:
+    run = ran(None)
+    with pytest.raises(ValueError, match="was deleted"):
+        engine.draft_like(run, DOCUMENT)
+    assert engine.draft_like(run, DOCUMENT, agent=agent).agent == agent

@@ -1,0 +1,84 @@
+"""Where an agent is over the other binding: by rule, and never at another origin."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from playground.protocols.addresses import address_over, base_path, same_origin
+
+HERE = "http://a.example"
+
+
+@pytest.mark.parametrize(
+    ("binding", "own", "url", "others", "expected"),
+    [
+        # Its own binding: its own address, whatever else there is.
+        ("http", "http", f"{HERE}/ask", [("http", f"{HERE}/other")], f"{HERE}/ask"),
+        ("mcp", "mcp", f"{HERE}/x", [], f"{HERE}/x"),
+        # Derived.
+        ("mcp", "http", HERE, [], f"{HERE}/mcp"),
+        ("mcp", "http", f"{HERE}/", [], f"{HERE}/mcp"),
+        ("mcp", "http", f"{HERE}/api/ask", [], f"{HERE}/api/mcp"),
+        ("mcp", "http", f"{HERE}/api/await/", [], f"{HERE}/api/mcp"),
+        ("mcp", "http", f"{HERE}/task", [], f"{HERE}/task/mcp"),
+        ("mcp", "http", f"{HERE}/ask?key=1#top", [], f"{HERE}/mcp?key=1"),
+        ("mcp", "http", f"{HERE}/mcp", [], f"{HERE}/mcp"),
+        ("http", "mcp", f"{HERE}/mcp", [], HERE),
+        ("http", "mcp", f"{HERE}/demo/mcp/", [], f"{HERE}/demo"),
+        ("http", "mcp", f"{HERE}/server", [], f"{HERE}/server"),
+        # Another agent of the same origin.
+        ("mcp", "http", f"{HERE}/ask", [("mcp", f"{HERE}/tools")], f"{HERE}/tools"),
+        ("mcp", "http", f"{HERE}/ask", [("mcp", "HTTP://A.example:80/t")], "HTTP://A.example:80/t"),
+        ("mcp", "http", f"{HERE}/ask", [("http", f"{HERE}/tools")], f"{HERE}/mcp"),
+        ("mcp", "http", f"{HERE}/ask", [("mcp", "http://b.example/tools")], f"{HERE}/mcp"),
+        ("mcp", "http", f"{HERE}/ask", [("mcp", "https://a.example/tools")], f"{HERE}/mcp"),
+        ("mcp", "http", f"{HERE}/ask", [("mcp", f"{HERE}:8080/tools")], f"{HERE}/mcp"),
+        # Several: the nearest, and among equals the first.
+        (
+            "mcp", "http", f"{HERE}/b/ask",
+            [("mcp", f"{HERE}/a/mcp"), ("mcp", f"{HERE}/b/mcp")], f"{HERE}/b/mcp",
+        ),
+        (
+            "mcp", "http", f"{HERE}/ask",
+            [("mcp", f"{HERE}/x"), ("mcp", f"{HERE}/y")], f"{HERE}/x",
+        ),
+        # Nonsense, here and there.
+        ("mcp", "http", "http://[::1", [("mcp", "http://[::1")], "http://[::1"),
+        ("mcp", "http", HERE, [("mcp", "http://[::1"), ("mcp", "http://a:x")], f"{HERE}/mcp"),
+        ("mcp", "http", "", [], "/mcp"),
+    ],
+)  # fmt: skip
+def test_the_rule(
+    binding: str, own: str, url: str, others: list[tuple[str, str]], expected: str
+) -> None:
+    assert address_over(binding, url, own, others) == expected
+
+
+bindings = st.sampled_from(["http", "mcp"])
+addresses = st.sampled_from(
+    [HERE, f"{HERE}/a/mcp", f"{HERE}:80/b", f"{HERE}:81", "https://a.example", "http://b.example/m"]
+)
+
+
+@given(bindings, bindings, addresses, st.lists(st.tuples(bindings, addresses)))
+def test_a_new_origin_never_arises(
+    binding: str, own: str, url: str, others: list[tuple[str, str]]
+) -> None:
+    assert same_origin(address_over(binding, url, own, others), url)
+
+
+@given(bindings, bindings, st.text(), st.lists(st.tuples(bindings, st.text())))
+def test_any_text_has_an_address(
+    binding: str, own: str, url: str, others: list[tuple[str, str]]
+) -> None:
+    assert isinstance(address_over(binding, url, own, others), str)
+
+
+@pytest.mark.parametrize(
+    ("path", "base"),
+    [("", ""), ("/", ""), ("/ask", ""), ("/a/ask/", "/a"), ("/a/mcp", "/a"), ("/mask", "/mask")],
+)
+def test_base(path: str, base: str) -> None:
+    assert base_path(path) == base
