@@ -17,6 +17,7 @@ from playground.views import (
     run_parts,
     runs,
     session,
+    told,
     turns,
     workbench,
 )
@@ -39,6 +40,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("runs/<uuid:pk>/events/", run_parts.events, name="run-events"),
     path("runs/<uuid:pk>/events/<int:seq>/", run_parts.event, name="run-event"),
     path("runs/<uuid:pk>/items/<int:seq>/<int:part>/", run_parts.item, name="run-item"),
+    path("runs/<uuid:pk>/told/", told.told, name="run-told"),
     path("runs/<uuid:pk>/timeline/", run_parts.timeline, name="run-timeline"),
     path("runs/<uuid:pk>/wire/", run_parts.wire, name="run-wire"),
     path("runs/<uuid:pk>/wire.txt", run_parts.wire_text, name="run-wire-text"),

@@ -38,6 +38,7 @@ class Placer:
 
     def __init__(self) -> None:
         self._pinned = self._asides = 0
+        self._told = False
         self._format: Mapping[str, Any] = {}
 
     def place(self, event: Event) -> Place:
@@ -46,11 +47,20 @@ class Placer:
         if kind is Started or kind is Completed:
             return self._beside(event.meta)  # type: ignore[attr-defined]
         if kind is Note:
-            return Place.ENTRY if event.name == "redirect" else Place.NONE  # type: ignore[attr-defined]
+            return self._note(event)  # type: ignore[arg-type]
         if self._pinned < MAX_PINNED and is_summary(event):
             self._pinned += 1
             return Place.PINNED
         return Place.ENTRY
+
+    def _note(self, note: Note) -> Place:
+        """What a server tells about its work stands above the results, all of it in one entry."""
+        if note.name == "redirect":
+            return Place.ENTRY
+        if self._told or not is_told(note):
+            return Place.NONE
+        self._told = True
+        return Place.ASIDE
 
     def _beside(self, meta: Mapping[str, Any]) -> Place:
         """Metadata has something to show where its format has members of its own."""
@@ -60,6 +70,14 @@ class Placer:
         self._asides += 1
         self._format = facts
         return Place.ASIDE
+
+
+def is_told(event: Event) -> bool:
+    """Whether the event is one of the older NLWeb server's words about its own work."""
+    if type(event) is not Note:
+        return False
+    data = event.data
+    return isinstance(data, Mapping) and data.get("message_type") == event.name
 
 
 def format_facts(meta: Mapping[str, Any]) -> dict[str, Any]:

@@ -66,8 +66,7 @@ def card_of(item: Any) -> Card:
     if not isinstance(item, Mapping):
         kind = {str: "text", type(None): "null", list: "list", bool: "boolean"}
         return Card(kind=kind.get(type(item), "number"), title=words(item) or "(nothing)")
-    if isinstance(inner := item.get("schema_object"), Mapping):
-        item = {**inner, **item}
+    item = _opened(item)
     name = type_of(item)
     family, build = _BY_TYPE.get(name.lower(), UNKNOWN)
     facts, lists = build(item)
@@ -85,6 +84,20 @@ def card_of(item: Any) -> Card:
         types=tuple(other for other in types_of(item) if other != name),
         context=words(item.get("@context"), 120),
     )
+
+
+#: What the older NLWeb server says of a result itself, and not in the object that it wraps.
+_OUTER = ("name", "url", "site", "score", "description")
+
+
+def _opened(item: Item) -> Item:
+    """An item of the older NLWeb server as one object: its `schema_object`, named as outside."""
+    inner = item.get("schema_object")
+    if isinstance(inner, list):
+        inner = next((part for part in inner[:MAX_TYPES] if isinstance(part, Mapping)), None)
+    if not isinstance(inner, Mapping):
+        return item
+    return {**item, **inner, **{name: item[name] for name in _OUTER if item.get(name)}}
 
 
 def _title(item: Item) -> str:

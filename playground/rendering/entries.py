@@ -13,7 +13,7 @@ from django.conf import settings
 
 from playground.protocols import events as ev
 from playground.protocols.nlweb import failures
-from playground.protocols.places import Place, format_facts, is_summary
+from playground.protocols.places import Place, format_facts, is_summary, is_told
 from playground.rendering.cards import card_of
 from playground.rendering.grounding import grounding_of
 from playground.rendering.links import safe_url
@@ -55,6 +55,8 @@ def entry_of(event: ev.Event, part: int, place: Place) -> Entry | None:
     if place is Place.NONE:
         return None
     template = "summary" if is_summary(event) else _TEMPLATES.get(type(event), "unknown")
+    if is_told(event):
+        template = "told"
     return Entry(event.seq, part, template, event, place in (Place.PINNED, Place.ASIDE))
 
 
