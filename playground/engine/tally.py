@@ -6,11 +6,24 @@ from collections.abc import Sequence
 from typing import Any
 
 from playground.models.json_text import storable
-from playground.protocols.events import Event, Failure, Result, Started
+from playground.protocols.events import (
+    Content,
+    Event,
+    Failure,
+    Message,
+    Result,
+    Started,
+    Status,
+    ToolCall,
+    ToolOutput,
+)
 from playground.protocols.frames import BODY_KINDS, Frame, FrameKind
 from playground.protocols.http import read_head
 from playground.protocols.places import Place, Placer
 
+#: What changes how later frames are read: metadata that opens an answer, and messages, which
+#: later events belong to.
+_OPENING = frozenset({Started, Message, Content, Status, ToolCall, ToolOutput})
 _SHOWN = (Place.ENTRY, Place.PINNED, Place.ASIDE)
 
 
@@ -32,7 +45,7 @@ class Tally:
         for frame, events in readings:
             for event in events:
                 self._event(event)
-                opening |= type(event) is Started
+                opening |= type(event) in _OPENING
             self._frame(frame, events)
         new_entries = self._places[Place.ENTRY] - entries
         new_pinned = self._places[Place.PINNED] - pinned

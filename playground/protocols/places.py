@@ -11,7 +11,19 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from playground.protocols.events import Completed, Event, Note, Result, Started, Text
+from playground.protocols.events import (
+    Completed,
+    Content,
+    Event,
+    Message,
+    Note,
+    Result,
+    Started,
+    Status,
+    Text,
+    ToolCall,
+    ToolOutput,
+)
 
 #: Summaries that a run can have pinned; later ones stand in the thread like everything else.
 MAX_PINNED = 10
@@ -48,6 +60,8 @@ class Placer:
             return self._beside(event.meta)  # type: ignore[attr-defined]
         if kind is Note:
             return self._note(event)  # type: ignore[arg-type]
+        if kind in _WITHIN or (kind is Message and event.type == _HEARTBEAT):  # type: ignore[attr-defined]
+            return Place.NONE
         if self._pinned < MAX_PINNED and is_summary(event):
             self._pinned += 1
             return Place.PINNED
@@ -89,6 +103,9 @@ def format_facts(meta: Mapping[str, Any]) -> dict[str, Any]:
     return facts
 
 
+#: What becomes of a message stands in the message's own entry.
+_WITHIN = frozenset({Content, Status, ToolCall, ToolOutput})
+_HEARTBEAT = "heartbeat"
 _FORMAT_PREFIX, _DEFAULT_FORMAT = "openai/", "conversational_search"
 _SUMMARIES = frozenset({"searchsummary", "summary"})
 _KNOWN = frozenset({"SearchSummary", "Summary"})
