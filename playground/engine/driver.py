@@ -131,6 +131,8 @@ class Driver:
         self._state = advance(self._state, RunState.CONNECTING)
         writer.put(state=self._state, started_at=timezone.now(), alive_at=timezone.now())
         while call := self.exchange.next_call():
+            if call.delay:
+                await asyncio.sleep(call.delay)
             async with contextlib.aclosing(self._transport.send(call, self._clock)) as stream:
                 async for frames in stream:
                     await self._take(writer, frames)

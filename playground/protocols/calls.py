@@ -34,6 +34,8 @@ class Call:
     body: bytes = b""
     #: True when the caller hopes for a stream.
     streaming: bool = False
+    #: Seconds to wait before it is made: what makes calls has a clock, what plans them has none.
+    delay: float = 0.0
 
     @property
     def origin(self) -> str:

@@ -69,6 +69,9 @@ def encode(document: Any) -> bytes:
 class HttpExchange:
     """One call and its reply. See `playground.protocols.exchange.Exchange`."""
 
+    #: What a reply has to be, for the sentence about one that is not.
+    wanted = "an NLWeb reply"
+
     def __init__(self, call: Call, reader: Reader, *, max_depth: int) -> None:
         self._call: Call | None = call
         self._reader = reader
@@ -207,7 +210,7 @@ class HttpExchange:
             return _NOTHING if not text.strip() else [self._unread(seq, text, came)]
         events = self._reader.document(seq, payload)
         if all(type(event) is Unknown for event in events):
-            came = "is JSON, but not an NLWeb reply"
+            came = f"is JSON, but not {self.wanted}"
             self._fail(replies.unreadable(came, self._status, self._headers, text))
         return events
 

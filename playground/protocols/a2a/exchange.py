@@ -1,0 +1,247 @@
+"""The exchange with an A2A agent: its card, one message, and the task that comes of it.
+
+Driven by the frames alone: what a reply belongs to is read from the call before it, so that a
+run that is over is read in the same way as one that is under way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from playground.protocols import jsontext
+from playground.protocols.a2a import messages
+from playground.protocols.a2a.card import Card, is_same
+from playground.protocols.a2a.finding import Finder
+from playground.protocols.a2a.reader import A2AReader
+from playground.protocols.a2a.replies import CardReply, RpcReply
+from playground.protocols.a2a.versions import LOOKS, Version
+from playground.protocols.calls import Call, origin_of
+from playground.protocols.events import Event, Log, Note, Outcome
+from playground.protocols.frames import Frame, FrameKind
+from playground.protocols.http import USER_AGENT, encode, merged
+from playground.protocols.problems import Problem, Stage
+
+#: How often a task is looked after before the run ends without its end.
+MAX_LOOKS = 60
+#: Seconds before the first look, what each is longer than the one before, and the longest.
+FIRST_PAUSE, GROWTH, LONGEST_PAUSE = 0.5, 1.5, 5.0
+#: Skills that a sentence names.
+_NAMED = 10
+
+Headers = tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Errand:
+    """What an agent is to be told, and where the user agreed to send it."""
+
+    #: The address that the agent is known by; its card is near it.
+    agent_url: str
+    #: The address that the user has seen and agreed to.
+    url: str
+    message: Any
+    message_id: str
+    skill: str = ""
+    #: Headers of the user, for the agreed address only.
+    headers: Headers = ()
+    resume: Mapping[str, Any] | None = None
+
+
+def send_call(errand: Errand, version: Version, *, streaming: bool) -> Call:
+    """The call that sends the message of an errand."""
+    body = messages.send(
+        version,
+        errand.message,
+        skill=errand.skill,
+        message_id=errand.message_id,
+        streaming=streaming,
+        resume=errand.resume,
+    )
+    return _post(errand, version, body, streaming=streaming)
+
+
+def _post(errand: Errand, version: Version, body: Any, *, streaming: bool = False) -> Call:
+    accept = "text/event-stream, application/json" if streaming else "application/json"
+    defaults = (
+        ("Content-Type", "application/json"),
+        ("Accept", accept),
+        ("User-Agent", USER_AGENT),
+        *version.headers,
+    )
+    return Call("POST", errand.url, merged(defaults, errand.headers), encode(body), streaming)
+
+
+def card_call(url: str, errand_url: str = "", headers: Headers = ()) -> Call:
+    """The call that reads a card; the headers go along to the origin of `errand_url` only."""
+    own = headers if origin_of(url) == origin_of(errand_url) else ()
+    defaults = (("Accept", "application/json"), ("User-Agent", USER_AGENT))
+    return Call("GET", url, merged(defaults, own))
+
+
+class A2AExchange:
+    """See `playground.protocols.exchange.Exchange`."""
+
+    def __init__(self, errand: Errand, *, max_depth: int = 100) -> None:
+        self._errand = errand
+        self._max_depth = max_depth
+        self._finder = Finder(errand.agent_url)
+        self._reader = A2AReader()
+        self._card_reply: CardReply | None = None
+        self._rpc_reply: RpcReply | None = None
+        self._is_sent = False
+        self._looks = 0
+        self._problem: Problem | None = None
+
+    @property
+    def card(self) -> Card | None:
+        """The agent's card, once it has been found."""
+        return self._finder.card
+
+    def next_call(self) -> Call | None:
+        """The card, the message, and the task until it has ended."""
+        if self.problem is not None:
+            return None
+        if not self._is_sent:
+            return self._card_call() or self._send_call()
+        return self._look_call()
+
+    def receive(self, frame: Frame) -> Sequence[Event]:
+        """What `frame` means. Never raises on an agent's data."""
+        if frame.kind is FrameKind.CALL:
+            self._begin(frame.data)
+            return ()
+        if self._card_reply is not None:
+            return self._receive_card(self._card_reply, frame)
+        return self._rpc_reply.receive(frame) if self._rpc_reply is not None else ()
+
+    @property
+    def outcome(self) -> Outcome:
+        """What the agent has answered so far."""
+        return self._reader.outcome
+
+    @property
+    def problem(self) -> Problem | None:
+        """Why it does not go on."""
+        own = self._problem or self._finder.problem
+        return own or (self._rpc_reply.problem if self._rpc_reply is not None else None)
+
+    @property
+    def session_context(self) -> None:
+        """A2A has none of NLWeb's."""
+        return
+
+    @property
+    def opening(self) -> None:
+        """Nothing: a card is read anew each time, because an agent may move."""
+        return
+
+    # Calls
+
+    def _card_call(self) -> Call | None:
+        place = self._finder.next_place()
+        if place is None:
+            return None
+        return card_call(place, self._errand.url, self._errand.headers)
+
+    def _send_call(self) -> Call | None:
+        card = self._finder.card
+        if card is None or card.version is None:
+            return None
+        return send_call(self._errand, card.version, streaming=card.streaming)
+
+    def _look_call(self) -> Call | None:
+        """The next look at the task, after a pause; None where there is no need for one."""
+        card, reply = self._finder.card, self._rpc_reply
+        if card is None or card.version is None or reply is None or not reply.ended:
+            return None
+        if not self._reader.is_open:
+            return None
+        if self._looks >= MAX_LOOKS:
+            self._problem = _still_open()
+            return None
+        number = messages.FIRST_ID + self._looks + 1
+        call = _post(
+            self._errand, card.version, messages.look(card.version, self._reader.task, number)
+        )
+        pause = min(FIRST_PAUSE * GROWTH**self._looks, LONGEST_PAUSE)
+        return Call(call.method, call.url, call.headers, call.body, delay=pause)
+
+    # Frames
+
+    def _begin(self, data: bytes) -> None:
+        """What the reply to a call is read as."""
+        self._card_reply = self._rpc_reply = None
+        if data.startswith(b"GET "):
+            self._card_reply = CardReply(self._max_depth)
+            return
+        method, number = _envelope(data)
+        if method in LOOKS:
+            self._looks += 1
+        self._is_sent = True
+        self._rpc_reply = RpcReply(self._reader, number, max_depth=self._max_depth)
+
+    def _receive_card(self, reply: CardReply, frame: Frame) -> Sequence[Event]:
+        reply.receive(frame)
+        self._problem = self._problem or reply.problem
+        if frame.kind is not FrameKind.END or reply.problem:
+            return ()
+        self._finder.take(reply)
+        card = self._finder.card
+        if card is None:
+            return [Note(frame.seq, "card", {"remark": f"It {reply.came}."})] if reply.came else ()
+        self._problem = _disagreement(card, self._errand.url)
+        facts = {"name": card.name, "url": card.url, "streaming": card.streaming}
+        events: list[Event] = [Note(frame.seq, "card", facts)]
+        if warning := unknown_skill(card, self._errand.skill):
+            events.append(Log(frame.seq, "warning", warning, "card"))
+        return events
+
+
+def unknown_skill(card: Card, skill: str) -> str:
+    """What there is to say about a skill that a card does not have, "" where it has it."""
+    if not skill or card.has_skill(skill):
+        return ""
+    known = ", ".join(f"“{each.id}”" for each in card.skills[:_NAMED])
+    more = len(card.skills) - _NAMED
+    listed = f"; it has {known}{f' and {more} more' if more > 0 else ''}" if known else ""
+    return f"The agent's card has no skill “{skill[:80]}”{listed}."
+
+
+def _disagreement(card: Card, agreed: str) -> Problem | None:
+    """Why nothing is sent to the address that a card names."""
+    if not card.url:
+        cause = card.problems[0] if card.problems else "The card names no address."
+        fix = "Ask whoever runs the agent for an interface over JSON-RPC, in A2A 0.3 or 1.0."
+        return Problem("failed", Stage.DECODE, cause, fix)
+    if is_same(card.url, agreed):
+        return None
+    return Problem(
+        "refused",
+        Stage.POLICY,
+        f"The agent's card says to send messages to {card.url}, and {agreed} was agreed to."
+        " Nothing was sent.",
+        "Open the action again, read the card, and look at the address before you run it.",
+    )
+
+
+def _still_open() -> Problem:
+    return Problem(
+        "truncated",
+        Stage.LIMIT,
+        f"The task had not ended when it was looked after for the {MAX_LOOKS}th time.",
+        "Ask the agent again later; what it had sent by then is kept.",
+    )
+
+
+def _envelope(call: bytes) -> tuple[str, Any]:
+    """Method and id of the JSON-RPC request in a call as it was sent."""
+    body = call.partition(b"\r\n\r\n")[2].decode("utf-8", "replace")
+    try:
+        document = jsontext.decode(body)
+    except (ValueError, RecursionError):
+        return "", None
+    if not isinstance(document, Mapping):
+        return "", None
+    return str(document.get("method", "")), document.get("id")

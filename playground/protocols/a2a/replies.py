@@ -1,0 +1,150 @@
+"""One reply of an A2A agent at a time: to the request for a card, and to a JSON-RPC call."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from playground.protocols import jsonrpc, jsontext, replies
+from playground.protocols.a2a import card
+from playground.protocols.a2a.card import Card
+from playground.protocols.a2a.reader import A2AReader
+from playground.protocols.calls import Call
+from playground.protocols.events import Event, Note, Outcome, Unknown
+from playground.protocols.frames import Frame, FrameKind
+from playground.protocols.http import HttpExchange, is_utf8, read_head
+from playground.protocols.jsonrpc import Deviation, Kind
+from playground.protocols.problems import Problem, Stage
+
+
+class CardReply:
+    """What came where a card may be."""
+
+    def __init__(self, max_depth: int) -> None:
+        self._max_depth = max_depth
+        self._status = 0
+        self._headers: Mapping[str, str] = {}
+        self._body: list[bytes] = []
+        self._size = 0
+        #: The card, once it has come.
+        self.card: Card | None = None
+        #: What came instead, for the end of a sentence.
+        self.came = ""
+        self.problem: Problem | None = None
+
+    def receive(self, frame: Frame) -> None:
+        """Take a frame of the reply."""
+        if frame.kind is FrameKind.HEAD:
+            self._status, self._headers = read_head(frame.data)
+        elif frame.kind in (FrameKind.BODY, FrameKind.EVENT, FrameKind.TAIL):
+            self._add(frame.data)
+        elif frame.kind is FrameKind.END:
+            self._read()
+
+    @property
+    def status(self) -> int:
+        """The status of HTTP, 0 before it has come."""
+        return self._status
+
+    def _add(self, data: bytes) -> None:
+        self._size += len(data)
+        if self._size > card.MAX_BYTES:
+            self._body = []
+            self.problem = Problem(
+                "refused",
+                Stage.LIMIT,
+                f"The agent's card has more than {card.MAX_BYTES:,} bytes.",
+                "Check that the address is that of an agent card; real ones have a few thousand.",
+            )
+        else:
+            self._body.append(data)
+
+    def _read(self) -> None:
+        if self._status // 100 == 3:
+            where = self._headers.get("location", "").strip()[:200] or "an address it does not name"
+            self.came = f"redirects to {where} (HTTP {self._status}), which is not followed"
+        elif self._status != 200:
+            self.came = f"answers with HTTP {self._status}"
+        else:
+            self._read_body(b"".join(self._body).removeprefix(b"\xef\xbb\xbf"))
+        self._body = []
+
+    def _read_body(self, body: bytes) -> None:
+        text = body.decode("utf-8", "replace")
+        if jsontext.exceeds_depth(text, self._max_depth):
+            self.came = "is JSON that is nested too deep to be read"
+            return
+        try:
+            value = jsontext.decode(text)
+        except (ValueError, RecursionError) as error:
+            self.came, _ = replies.describe(text, error, utf8=is_utf8(body))
+            return
+        if card.is_card(value):
+            self.card = card.read_card(value)
+        else:
+            self.came = "is JSON, but not an agent card"
+
+
+class RpcReply(HttpExchange):
+    """The reply to a JSON-RPC call, as a document or as a stream."""
+
+    wanted = "a response of JSON-RPC"
+
+    def __init__(self, reader: A2AReader, request_id: Any, *, max_depth: int) -> None:
+        super().__init__(Call("", ""), RpcReader(reader, request_id), max_depth=max_depth)
+        #: Whether the reply has come to its proper end.
+        self.ended = False
+
+    def receive(self, frame: Frame) -> Sequence[Event]:
+        """What `frame` means. Never raises on an agent's data."""
+        self.ended = self.ended or frame.kind is FrameKind.END
+        return super().receive(frame)
+
+
+class RpcReader:
+    """Takes results and errors out of their envelopes. See `protocols.exchange.Reader`."""
+
+    def __init__(self, reader: A2AReader, request_id: Any) -> None:
+        self._reader = reader
+        self._id = request_id
+
+    def document(self, seq: int, payload: Any) -> list[Event]:
+        """Events of one whole JSON reply."""
+        return [event for each in jsonrpc.read_all(payload) for event in self._read(seq, each)]
+
+    def message(self, seq: int, name: str | None, data: str) -> list[Event]:
+        """Events of one stream message. Streams of A2A have no names."""
+        if not data or data.isspace():
+            return [Note(seq, name or "message")]
+        try:
+            return self.document(seq, jsontext.decode(data))
+        except (ValueError, RecursionError) as error:
+            return [Unknown(seq, name or "message", data, f"The data is not JSON: {error}.")]
+
+    def end(self) -> None:
+        """Nothing: what a task has come to, its state says."""
+
+    @property
+    def outcome(self) -> Outcome:
+        """What the agent has answered so far."""
+        return self._reader.outcome
+
+    @property
+    def session_context(self) -> Mapping[str, Any] | None:
+        """A2A has none of NLWeb's."""
+        return None
+
+    def _read(self, seq: int, message: jsonrpc.Message) -> list[Event]:
+        if message.kind is Kind.RESULT:
+            events = self._reader.result(seq, message.result)
+        elif message.kind is Kind.ERROR and message.error is not None:
+            events = self._reader.error(seq, message.error)
+        else:
+            return [Unknown(seq, message.kind, message.raw, "This is no response of JSON-RPC.")]
+        return [*(events or [Note(seq, "unchanged")]), *self._remarks(seq, message)]
+
+    def _remarks(self, seq: int, message: jsonrpc.Message) -> list[Event]:
+        problems = message.problems
+        if message.id is not None and not message.answers(self._id):
+            problems = (*problems, Deviation.WRONG_ID)
+        return [Note(seq, "json-rpc", {"remark": jsonrpc.SENTENCES[each]}) for each in problems]
