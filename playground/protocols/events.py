@@ -61,6 +61,23 @@ class Text(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class Bounds:
+    """What an answer has to be, where the question says so; each part may be left open."""
+
+    required: bool = False
+    #: Whether a number has to be whole.
+    whole: bool = False
+    #: Of a number, or of how many options are chosen.
+    least: float | None = None
+    most: float | None = None
+    #: Characters of a text.
+    shortest: int | None = None
+    longest: int | None = None
+    #: `email`, `uri`, `date` or `date-time`; "" for any text.
+    format: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Question:
     """One question of an elicitation, read leniently."""
 
@@ -69,6 +86,12 @@ class Question:
     type: str
     options: tuple[str, ...] = ()
     default: Any = None
+    #: What the options are called, one for each; none where they speak for themselves.
+    labels: tuple[str, ...] = ()
+    #: What is said about the question beside its text.
+    hint: str = ""
+    #: None where the protocol knows no such thing (NLWeb).
+    bounds: Bounds | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +104,8 @@ class Elicitation(Event):
     #: How an answer travels where the binding says so (a question of MCP or A2A itself): a JSON
     #: object that its exchange understands. None where the protocol leaves it open (NLWeb).
     reply: Mapping[str, Any] | None = None
+    #: Addresses that the agent sends its user to, as they came.
+    links: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
