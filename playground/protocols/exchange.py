@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from playground.protocols.calls import Call
 from playground.protocols.events import Event, Outcome
@@ -33,6 +33,8 @@ class Target:
     opening: Mapping[str, Any] | None = None
     #: The answer to a question of the binding itself, as `Elicitation.reply` asks for it.
     resume: Mapping[str, Any] | None = None
+    #: What the ids of calls begin with, so that runs that share a session do not share ids.
+    mark: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +110,20 @@ class Exchange(Protocol):
 
         None where there is nothing of the kind, or nothing new.
         """
+        ...
+
+
+@runtime_checkable
+class Interactive(Exchange, Protocol):
+    """An exchange whose other side asks things back while it answers."""
+
+    @property
+    def waiting(self) -> bool:
+        """Whether the other side waits for an answer of the user: its silence is no fault."""
+        ...
+
+    def errands(self) -> Sequence[Mapping[str, Any]]:
+        """Answers that are due in mid-call and need no user, each once, as `Target.resume`."""
         ...
 
 
