@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -53,6 +54,8 @@ def ask(corpus: Corpus, request: Ask, links: Links) -> Answer | Whole | Pledge |
         return composed(menus.for_occasion(corpus, examined.answers, links), examined)
     if eliciting.is_party(examined):
         return composed(menus.menu(corpus, examined.answers, links), examined)
+    if eliciting.is_surprise(examined.text):
+        examined = replace(examined, text="a recipe")
     more = {"decontextualized_query": asked.text} if asked.text != request.text else {}
     return _search(corpus, examined, links, more)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -14,6 +15,7 @@ from playground.demo.questions import Elicitation
 from playground.demo.wishes import understand
 
 _MEALS = frozenset({"dinner", "supper", "lunch", "hungry", "tonight", "evening"})
+_SURPRISE = re.compile(r"\bsurprise me\b.*\bask first\b", re.I | re.S)
 _VAGUE = frozenset({"site", "itemType", "num_results"})
 
 
@@ -36,6 +38,11 @@ def is_menu(ask: Ask) -> bool:
     return bool({"menu", "menus"} & set(words_of(ask.text))) and not is_party(ask)
 
 
+def is_surprise(text: str) -> bool:
+    """Whether a text wants to be surprised, and asked before."""
+    return bool(_SURPRISE.search(text))
+
+
 def examine(ask: Ask) -> Ask | Questions:
     """What to ask before answering, or the request with its answers checked.
 
@@ -49,7 +56,7 @@ def examine(ask: Ask) -> Ask | Questions:
     if set(ask.answers) & set(asking.ids_of(elicitation)):
         checked = answering.check(elicitation, ask.answers)
         return replace(ask, answers={**ask.answers, **checked})
-    if not is_party(ask) and _says_enough(ask):
+    if not (is_party(ask) or is_surprise(ask.text)) and _says_enough(ask):
         return ask
     return Questions(elicitation)
 
@@ -71,6 +78,8 @@ def _elicitation_for(ask: Ask) -> Elicitation | None:
     """The questions that belong to a request, whether or not it answers them."""
     if is_party(ask):
         return asking.DINNER_PARTY
+    if is_surprise(ask.text):
+        return asking.SURPRISE
     words = set(understand(ask.text).words)
     if words == {"pasta"}:
         return asking.PASTA_IN_WORDS if ask.version == "0.54" else asking.PASTA

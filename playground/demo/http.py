@@ -13,6 +13,9 @@ from django.views.decorators.csrf import csrf_exempt
 
 from playground.demo.replying import encode
 
+#: Seconds between two events of a stream, at pace 1: slow enough to be watched.
+PAUSE = 0.06
+
 View = Callable[..., Coroutine[Any, Any, HttpResponseBase]]
 
 

@@ -82,3 +82,22 @@ class Saved(models.Model):
         """What was put there."""
         found: dict[str, Any] = json.loads(self.entry)
         return found
+
+
+class Memory(models.Model):
+    """What a protocol has to remember between two requests: a session, a question, a task."""
+
+    #: Which of the demo's endpoints it belongs to.
+    area = models.CharField(max_length=20)
+    key = models.CharField(max_length=200)
+    #: What is remembered, as JSON text.
+    state = models.TextField()
+    #: When it was used last, in seconds since the epoch.
+    touched = models.FloatField()
+
+    class Meta:
+        ordering = ["id"]
+        constraints = [models.UniqueConstraint(fields=["area", "key"], name="demo_memory")]
+
+    def __str__(self) -> str:
+        return f"{self.area} {self.key}"

@@ -131,8 +131,14 @@ MENU_FOR: Mapping[str, Elicitation] = {
     },
 }
 
+#: What comes before a surprise; over MCP, MCP asks it itself.
+SURPRISE: Elicitation = {
+    "text": "A surprise it shall be! Only so that you can eat it, and in time:",
+    "questions": [DIET, TIME],
+}
+
 ELICITATIONS: Sequence[Elicitation] = (
-    DINNER, PASTA, PASTA_IN_WORDS, DINNER_PARTY, MENU, *MENU_FOR.values(),
+    DINNER, PASTA, PASTA_IN_WORDS, DINNER_PARTY, MENU, SURPRISE, *MENU_FOR.values(),
 )  # fmt: skip
 
 

@@ -51,7 +51,7 @@ def keep(pledge: Pledge) -> Task:
         started=promising.now(),
         seconds=pledge.seconds,
     )
-    _prune(Pending.objects.all(), TASKS)
+    prune(Pending.objects.all(), TASKS)
     return _task(row)
 
 
@@ -78,7 +78,7 @@ def add(name: str, entry: dict[str, Any]) -> tuple[Saved, int]:
     if len(text) > _MAX_ENTRY:
         raise FailureError("TOKEN_LIMIT", "That is too much to save.")
     row = Saved.objects.create(shelf=name, entry=text)
-    _prune(Saved.objects.filter(shelf=name), ENTRIES)
+    prune(Saved.objects.filter(shelf=name), ENTRIES)
     return row, Saved.objects.filter(shelf=name).count()
 
 
@@ -116,7 +116,7 @@ def _task(row: Pending) -> Task:
     return Task(row.token, ask, row.plot, row.started, row.seconds, row.cancelled)
 
 
-def _prune(rows: QuerySet[Any], kept: int) -> None:
+def prune(rows: QuerySet[Any], kept: int) -> None:
     """Delete all rows but the newest."""
     surplus = rows.order_by("-pk").values_list("pk", flat=True)[kept : kept + 1]
     for newest in surplus:

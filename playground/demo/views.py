@@ -4,33 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from typing import Any
 
-from asgiref.sync import sync_to_async
-from django.conf import settings
 from django.contrib.auth.decorators import login_not_required
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
-from django.urls import reverse
 
-from playground.demo import agent, asking, corpus, lists, pages, replying, storing
-from playground.demo.asking import Ask
-from playground.demo.corpus import Corpus
+from playground.demo import asking, pages, replying, serving
 from playground.demo.failures import FailureError
-from playground.demo.http import endpoint, event_stream, json_response
-from playground.demo.offering import Links
-from playground.demo.promising import Pledge
-from playground.demo.replying import Answer, Shelf, Whole, meta
+from playground.demo.http import PAUSE, endpoint, event_stream, json_response
+from playground.demo.replying import Answer, meta
 from playground.demo.scenarios import SCENARIOS
 from playground.demo.scenarios.scene import read_scene
+from playground.demo.serving import Served
 
 logger = logging.getLogger("playground.demo")
-
-#: Seconds between two events of a stream, at pace 1: slow enough to be watched.
-_PAUSE = 0.06
 
 
 @endpoint
@@ -38,18 +28,10 @@ async def ask(request: HttpRequest) -> HttpResponseBase:
     """`POST /ask`: an answer, questions, a promise or a failure, as JSON or as a stream."""
 
     async def answer(document: Mapping[str, Any]) -> HttpResponseBase:
-        began = time.monotonic()
-        asked = asking.read_ask(
-            document, request.headers.get("Accept", ""), request.GET.get("pace")
-        )
-        reply = agent.ask(await _corpus(), asked, _links(request))
-        if isinstance(reply, Pledge):
-            reply = agent.promise(await storing.keep(reply))
-        elif isinstance(reply, Shelf):
-            reply = agent.composed([await lists.described(request, reply.name)], reply.ask)
-        if isinstance(reply, Answer) and asked.streaming:
-            return event_stream(_events(asked, reply, began))
-        return _json(reply, asked.version, asked.session, began)
+        served = await serving.ask(request, document)
+        if isinstance(served.reply, Answer) and served.streaming:
+            return event_stream(_events(served, served.reply))
+        return json_response(served.document(), served.status)
 
     return await _replying(request, answer)
 
@@ -59,12 +41,8 @@ async def await_(request: HttpRequest) -> HttpResponseBase:
     """`POST /await`: how a promised task is doing, its answer, or its end (section 4.2)."""
 
     async def answer(document: Mapping[str, Any]) -> HttpResponseBase:
-        began = time.monotonic()
-        awaited = asking.read_await(document)
-        found = storing.cancel if awaited.action == "cancel" else storing.task
-        task = await found(awaited.token)
-        reply = agent.await_(await _corpus(), task)
-        return _json(reply, awaited.version, {**task.ask.session, **awaited.session}, began)
+        served = await serving.await_(document)
+        return json_response(served.document(), served.status)
 
     return await _replying(request, answer)
 
@@ -120,55 +98,23 @@ def _post_only() -> HttpResponse:
     )
 
 
-async def _corpus() -> Corpus:
-    return corpus.loaded() or await sync_to_async(corpus.load)()
-
-
-def _links(request: HttpRequest) -> Links:
-    return Links(
-        # Without the hash of the manifest: an item's picture has one address for good.
-        static=request.build_absolute_uri(settings.STATIC_URL),
-        cookbook=request.build_absolute_uri(reverse("demo-cookbook")),
-        cart=request.build_absolute_uri(reverse("demo-cart")),
-        a2a=request.build_absolute_uri(reverse("demo") + "a2a"),
-    )
-
-
-def _json(
-    reply: Answer | Whole, version: str, session: Mapping[str, Any], began: float
-) -> HttpResponse:
-    """A reply in one piece."""
-    if isinstance(reply, Whole):
-        session = {**session, **reply.remember}
-        body, more, kind, status = reply.body, reply.meta, reply.kind, reply.status
-    else:
-        body, more, kind, status = {"results": reply.items}, reply.meta, "answer", 200
-    if kind == "answer":
-        more = {**more, "processing_time_ms": _milliseconds(began)}
-    return json_response({"_meta": meta(kind, version, session, **more), **body}, status)
-
-
-async def _events(asked: Ask, reply: Answer, began: float) -> AsyncIterator[bytes]:
+async def _events(served: Served, reply: Answer) -> AsyncIterator[bytes]:
     """An answer as server-sent events (section 6.1; 0.54 examples, section 5)."""
     event = replying.event
-    version = asked.version
+    version = served.version
     opening = meta("answer", version, None, streaming=True)
     yield event("start", {"_meta": opening})
     index = 0
     for part in reply.parts:
-        await asyncio.sleep(_PAUSE * asked.pace)
+        await asyncio.sleep(PAUSE * served.pace)
         if part.item is not None:
             yield event("result", {"index": index, "item": part.item})
             index += 1
         else:
             yield event("content", part.content)
     if reply.failure:
-        yield event("error", replying.failure(reply.failure, version, asked.session))
-    more = {**reply.meta, "total_items": index, "processing_time_ms": _milliseconds(began)}
-    yield event("complete", {"_meta": meta("answer", version, asked.session, **more)})
+        yield event("error", replying.failure(reply.failure, version, served.session))
+    more = {**reply.meta, "total_items": index, "processing_time_ms": served.milliseconds}
+    yield event("complete", {"_meta": meta("answer", version, served.session, **more)})
     if reply.farewell:
         yield event("end", {"message": reply.farewell})
-
-
-def _milliseconds(began: float) -> int:
-    return round((time.monotonic() - began) * 1000)

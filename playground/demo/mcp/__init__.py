@@ -1,0 +1,1 @@
+"""The demo agent as an MCP server over streamable HTTP, in both generations of MCP."""

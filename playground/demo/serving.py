@@ -1,0 +1,98 @@
+"""An answer of this agent as every protocol needs it: one document in, one reply out."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from asgiref.sync import sync_to_async
+from django.conf import settings
+from django.http import HttpRequest
+from django.urls import reverse
+
+from playground.demo import agent, asking, corpus, lists, storing
+from playground.demo.corpus import Corpus
+from playground.demo.offering import Links
+from playground.demo.promising import Pledge
+from playground.demo.replying import Answer, Document, Shelf, Whole, meta
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    """A reply, with what of its request shows in it."""
+
+    reply: Answer | Whole
+    version: str
+    session: Mapping[str, Any]
+    streaming: bool = False
+    #: Multiplies every deliberate delay; 0 means none.
+    pace: float = 1.0
+    began: float = field(default_factory=time.monotonic)
+
+    @property
+    def status(self) -> int:
+        """Its HTTP status."""
+        return self.reply.status if isinstance(self.reply, Whole) else 200
+
+    @property
+    def milliseconds(self) -> int:
+        """How long it has taken so far."""
+        return round((time.monotonic() - self.began) * 1000)
+
+    def document(self) -> Document:
+        """The whole reply in one piece (section 4)."""
+        session, reply = self.session, self.reply
+        if isinstance(reply, Whole):
+            session = {**session, **reply.remember}
+            body, more, kind = reply.body, reply.meta, reply.kind
+        else:
+            body, more, kind = {"results": reply.items}, reply.meta, "answer"
+        if kind == "answer":
+            more = {**more, "processing_time_ms": self.milliseconds}
+        return {"_meta": meta(kind, self.version, session, **more), **body}
+
+
+async def ask(request: HttpRequest, document: Mapping[str, Any], *, whole: bool = False) -> Served:
+    """The reply to an `ask`; `whole` where the protocol has no way to deliver it in parts.
+
+    Raises `FailureError`.
+    """
+    began = time.monotonic()
+    asked = asking.read_ask(document, request.headers.get("Accept", ""), request.GET.get("pace"))
+    if whole:
+        asked = replace(asked, streaming=False)
+    reply = agent.ask(await known(), asked, links(request))
+    if isinstance(reply, Pledge):
+        reply = agent.promise(await storing.keep(reply))
+    elif isinstance(reply, Shelf):
+        reply = agent.composed([await lists.described(request, reply.name)], reply.ask)
+    return Served(reply, asked.version, asked.session, asked.streaming, asked.pace, began)
+
+
+async def await_(document: Mapping[str, Any]) -> Served:
+    """The reply to an `await` (section 4.2). Raises `FailureError`."""
+    began = time.monotonic()
+    awaited = asking.read_await(document)
+    found = storing.cancel if awaited.action == "cancel" else storing.task
+    task = await found(awaited.token)
+    reply = agent.await_(await known(), task)
+    session = {**task.ask.session, **awaited.session}
+    return Served(reply, awaited.version, session, began=began)
+
+
+async def known() -> Corpus:
+    """The corpus, read from the database the first time."""
+    return corpus.loaded() or await sync_to_async(corpus.load)()
+
+
+def links(request: HttpRequest) -> Links:
+    """Where the parts of this demo are, on the origin that the request came to."""
+    return Links(
+        # Without the hash of the manifest: an item's picture has one address for good.
+        static=request.build_absolute_uri(settings.STATIC_URL),
+        cookbook=request.build_absolute_uri(reverse("demo-cookbook")),
+        cart=request.build_absolute_uri(reverse("demo-cart")),
+        a2a=request.build_absolute_uri(reverse("demo") + "a2a"),
+    )
