@@ -2,20 +2,37 @@
 
 =============  =====================================================================
 `judging`      `judge`: frames and a request in, a `Report` out
+`books`        which rules there are for a protocol over a binding
 `findings`     levels, verdicts, findings, reports
-`transcript`   a reply as the rules see it, read by the playground's own readers
-`parts`        where the parts of a reply stand, as JSON pointers
 `rule`         what a rule is
-`rules`        the rules, a module for each part of the specification
+`rules`        the rules of NLWeb, a module for each part of the specification
+`agent_api`    the rules of the Agent API, with their own transcript
+`transcript`   a reply of NLWeb as its rules see it, read by the playground's own readers
+`transfer`     a reply of any protocol as it crossed the wire
+`parts`        where the parts of an NLWeb reply stand, as JSON pointers
 `schema`       the JSON Schemas, compiled, and what they find
 =============  =====================================================================
 
 Knows the protocols and jsonschema, and nothing of runs, pages or the network.
 """
 
+from playground.conformance.books import BOOKS, Chapter, chapters, rules, versions
 from playground.conformance.findings import Finding, Level, Report, Verdict
 from playground.conformance.judging import judge
 from playground.conformance.rule import Rule
 from playground.conformance.rules import RULES
 
-__all__ = ["RULES", "Finding", "Level", "Report", "Rule", "Verdict", "judge"]
+__all__ = [
+    "BOOKS",
+    "RULES",
+    "Chapter",
+    "Finding",
+    "Level",
+    "Report",
+    "Rule",
+    "Verdict",
+    "chapters",
+    "judge",
+    "rules",
+    "versions",
+]

@@ -39,7 +39,9 @@ class Finding:
     section: str
     verdict: Verdict
     #: JSON pointer into the JSON of frame `seq`, "" for all of it. Where a member is missing
-    #: it names the place where it belongs.
+    #: it names the place where it belongs. Into JSON that stands in a text (an NLWeb reply in a
+    #: result of MCP): the pointer to the text, `#`, and the pointer inside of it, such as
+    #: `/result/content/0/text#/results/0/name`.
     pointer: str
     #: What is wrong and how to mend it; the rule's title where nothing is.
     message: str
@@ -73,6 +75,8 @@ class Report:
 
     version: str
     findings: tuple[Finding, ...]
+    protocol: str = "nlweb"
+    binding: str = "http"
 
     @cached_property
     def verdicts(self) -> Mapping[str, Verdict]:
@@ -98,6 +102,8 @@ class Report:
     def to_json(self) -> dict[str, Any]:
         """The report as a JSON object, all rules included."""
         return {
+            "protocol": self.protocol,
+            "binding": self.binding,
             "version": self.version,
             "counts": {level.value: count for level, count in self.counts.items()},
             "findings": [finding.to_json() for finding in self.findings],

@@ -1,22 +1,18 @@
-"""Judge a reply: every rule, one verdict each."""
+"""Judge a reply: every rule of its protocol and binding, one verdict each."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from playground.conformance.books import Case, Chapter, chapters, versions
 from playground.conformance.findings import Finding, Report, Verdict
 from playground.conformance.parts import MAX_PARTS
-from playground.conformance.rule import Problem, Rule, Unjudged, Violation
-from playground.conformance.rules import RULES
-from playground.conformance.transcript import Transcript, read
+from playground.conformance.rule import Problem, Record, Rule, Unjudged, Violation
 from playground.protocols.frames import Frame
-from playground.protocols.nlweb import VERSIONS
 
 #: Violations of one rule that are listed; the last one says how many more there are.
 MAX_LISTED = 20
-_OPERATIONS = ("ask", "await")
-_KNOWN = frozenset(version.name for version in VERSIONS)
 
 
 def judge(
@@ -24,42 +20,51 @@ def judge(
     request: Any,
     version: str,
     *,
+    protocol: str = "nlweb",
+    binding: str = "http",
     operation: str = "ask",
     state: str = "completed",
     earlier_progress: Sequence[float] = (),
 ) -> Report:
     """The report on the last reply among the frames of a run.
 
-    `version` is the one to judge by, whatever the request was sent as. `operation` is `ask` or
-    `await`; of any other, and of a version that is not NLWeb's, nothing applies. `state` is the
-    run's state; of one that is not final, what came so far is judged. `earlier_progress` is
-    what earlier replies to the same promise told, oldest first. Never raises on what an agent
-    sent.
+    `protocol` and `binding` say which rules there are: none of pairs that are not in the table
+    of `books`. `version` is the one to judge by, whatever the request was sent as; by one that
+    is not in the table nothing applies. `operation` is `ask` or `await` of NLWeb, and of any
+    other nothing applies. `state` is the run's state; of one that is not final, what came so
+    far is judged. `earlier_progress` is what earlier replies to the same promise told, oldest
+    first. Never raises on what an agent sent.
     """
-    if version not in _KNOWN or operation not in _OPERATIONS:
-        return Report(version, tuple(_plain(rule, version, _NONE) for rule in RULES))
-    transcript = read(
-        frames,
-        request,
-        version,
-        operation=operation,
-        state=state,
-        earlier_progress=earlier_progress,
-    )
-    claims = _Claims()
+    case = Case(tuple(frames), request, version, operation, state, tuple(earlier_progress))
+    known = version in versions(protocol, binding)
     findings: list[Finding] = []
-    # What another rule says better is known only when the others have spoken.
-    for rule in sorted(RULES, key=lambda rule: rule.leftovers):
-        findings += _findings(rule, transcript, claims)
-    order = {rule.id: at for at, rule in enumerate(RULES)}
-    findings.sort(key=lambda finding: order[finding.rule])
-    return Report(version, tuple(findings))
+    for chapter in chapters(protocol, binding):
+        findings += _judged(chapter, case) if known else _unread(chapter, version)
+    return Report(version, tuple(findings), protocol, binding)
 
 
 _NONE = Verdict.NOT_APPLICABLE
 
 
-def _findings(rule: Rule, transcript: Transcript, claims: _Claims) -> list[Finding]:
+def _unread(chapter: Chapter, version: str) -> list[Finding]:
+    return [_plain(rule, version, _NONE) for rule in chapter.rules]
+
+
+def _judged(chapter: Chapter, case: Case) -> list[Finding]:
+    transcript = chapter.read(case)
+    if transcript is None:
+        return _unread(chapter, case.version)
+    claims = _Claims()
+    findings: list[Finding] = []
+    # What another rule says better is known only when the others have spoken.
+    for rule in sorted(chapter.rules, key=lambda rule: rule.leftovers):
+        findings += _findings(rule, transcript, claims)
+    order = {rule.id: at for at, rule in enumerate(chapter.rules)}
+    findings.sort(key=lambda finding: order[finding.rule])
+    return findings
+
+
+def _findings(rule: Rule[Any], transcript: Record, claims: _Claims) -> list[Finding]:
     version = transcript.version
     if version not in rule.demands or not rule.when(transcript):
         return [_plain(rule, version, _NONE)]
@@ -83,7 +88,7 @@ def _findings(rule: Rule, transcript: Transcript, claims: _Claims) -> list[Findi
     return [_plain(rule, version, Verdict.PASS)]
 
 
-def _problems(rule: Rule, transcript: Transcript, claims: _Claims) -> Iterator[Problem]:
+def _problems(rule: Rule[Any], transcript: Record, claims: _Claims) -> Iterator[Problem]:
     for problem in rule.check(transcript):
         if isinstance(problem, Violation):
             if rule.leftovers and claims.has(problem.seq, problem.pointer):
@@ -93,7 +98,7 @@ def _problems(rule: Rule, transcript: Transcript, claims: _Claims) -> Iterator[P
 
 
 def _failed(
-    rule: Rule, transcript: Transcript, listed: list[Violation], count: int
+    rule: Rule[Any], transcript: Record, listed: list[Violation], count: int
 ) -> list[Finding]:
     if more := count - len(listed):
         last = listed[-1]
@@ -101,14 +106,14 @@ def _failed(
     return [_finding(rule, transcript, Verdict.FAIL, violation) for violation in listed]
 
 
-def _finding(rule: Rule, transcript: Transcript, verdict: Verdict, problem: Problem) -> Finding:
+def _finding(rule: Rule[Any], transcript: Record, verdict: Verdict, problem: Problem) -> Finding:
     level, section = rule.demand(transcript.version)
     message, seq, _ = problem
-    pointer = transcript.nearest(seq, problem.pointer)
+    pointer = transcript.pointed(seq, problem.pointer)
     return Finding(rule.id, level, section, verdict, pointer, message, seq)
 
 
-def _plain(rule: Rule, version: str, verdict: Verdict) -> Finding:
+def _plain(rule: Rule[Any], version: str, verdict: Verdict) -> Finding:
     level, section = rule.demand(version)
     return Finding(rule.id, level, section, verdict, "", rule.title)
 

@@ -4,10 +4,37 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from playground.conformance.findings import Level
 from playground.conformance.transcript import Transcript
+
+
+class Record(Protocol):
+    """What judging has to know of a transcript, whatever protocol it is of."""
+
+    @property
+    def version(self) -> str:
+        """The version that it is judged by."""
+        ...
+
+    @property
+    def whole(self) -> bool:
+        """Whether nothing more could have come."""
+        ...
+
+    @property
+    def overflowed(self) -> bool:
+        """Whether there is more than the rules look at."""
+        ...
+
+    def pointed(self, seq: int | None, pointer: str) -> str:
+        """A rule's pointer as it leads through the JSON of frame `seq`."""
+        ...
+
+
+#: A transcript of one protocol.
+T = TypeVar("T", bound=Record)
 
 
 class Violation(NamedTuple):
@@ -30,7 +57,6 @@ class Unjudged(NamedTuple):
 
 
 Problem = Violation | Unjudged
-Check = Callable[[Transcript], Iterator[Problem]]
 
 
 class Demand(NamedTuple):
@@ -55,13 +81,13 @@ def info(section: str) -> Demand:
     return Demand(Level.INFO, section)
 
 
-def always(_: Transcript) -> bool:
+def always(_: Any) -> bool:
     """Applies to every reply."""
     return True
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(Generic[T]):
     """One rule: stable id, what it wants, what each version demands, and how to check it."""
 
     id: str
@@ -70,9 +96,9 @@ class Rule:
     #: By version; a version that is missing knows no such rule.
     demands: Mapping[str, Demand]
     #: Yields what violates the rule or keeps it from being judged. Never raises.
-    check: Check
+    check: Callable[[T], Iterator[Problem]]
     #: Whether a transcript is one that the rule is about.
-    when: Callable[[Transcript], bool] = always
+    when: Callable[[T], bool] = always
     #: Whether a reply that did not come whole can fail this rule but not pass it.
     to_the_end: bool = False
     #: Whether what another rule reports at the same place is left to that rule.
@@ -92,19 +118,19 @@ def rule(
     when: Callable[[Transcript], bool] = always,
     to_the_end: bool = False,
     leftovers: bool = False,
-) -> Callable[[Check], Rule]:
-    """Make a rule of the function below it; the modules of `rules` list them."""
+) -> Callable[[Callable[[Transcript], Iterator[Problem]]], Rule[Transcript]]:
+    """Make a rule of NLWeb of the function below it; the modules of `rules` list them."""
     asked = {"0.55": v55, "0.54": v54}
     demands = {version: demand for version, demand in asked.items() if demand is not None}
 
-    def made(check: Check) -> Rule:
+    def made(check: Callable[[Transcript], Iterator[Problem]]) -> Rule[Transcript]:
         return Rule(name, title, demands, check, when, to_the_end, leftovers)
 
     return made
 
 
 def absent(
-    transcript: Transcript, message: str, seq: int | None, pointer: str = ""
+    transcript: Record, message: str, seq: int | None, pointer: str = ""
 ) -> Violation | Unjudged:
     """Something did not come: a violation only if nothing more could have come."""
     if transcript.whole:

@@ -18,19 +18,21 @@ from playground.conformance.parts import (
     meta_of,
     parts_of,
 )
+from playground.conformance.transfer import (
+    BROKEN_OFF,
+    MAX_DEPTH,
+    Transfer,
+    last_reply,
+    transfer_of,
+)
 from playground.protocols.calls import Call
 from playground.protocols.events import Event, Outcome, Unknown
 from playground.protocols.frames import Frame, FrameKind
-from playground.protocols.http import HttpExchange, read_head
+from playground.protocols.http import HttpExchange
 from playground.protocols.nlweb import NLWebReader, versions
 from playground.protocols.nlweb.content import number_of
 
-#: States of a run whose reply may have had more to say.
-_BROKEN_OFF = frozenset({"truncated", "cancelled", "interrupted", "refused"})
-_STREAM_KINDS = frozenset({FrameKind.EVENT, FrameKind.COMMENT, FrameKind.TAIL})
 _KINDS = frozenset(outcome.value for outcome in Outcome if outcome is not Outcome.NONE)
-#: Nesting of JSON that is read.
-MAX_DEPTH = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +69,8 @@ class Transcript:
     frames: tuple[Frame, ...]
     #: Progress that earlier replies to the same promise told.
     earlier_progress: tuple[float, ...] = ()
+    #: Where the reply stands in its frame, "" where it is all of it; see `read_inner`.
+    place: str = ""
 
     @property
     def traits(self) -> Mapping[str, Any]:
@@ -89,10 +93,17 @@ class Transcript:
         objects = any(isinstance(message.payload, dict) for message in self.messages)
         return objects and (self.status < 300 or self.outcome is not Outcome.NONE)
 
-    def nearest(self, seq: int | None, pointer: str) -> str:
-        """`pointer`, or what of it leads to something in frame `seq` and one step beyond."""
+    def pointed(self, seq: int | None, pointer: str) -> str:
+        """`pointer`, or what of it leads to something in frame `seq` and one step beyond.
+
+        From the top of the frame's JSON; of a reply in a text, the place of the text, a `#`,
+        and the pointer into the JSON in it.
+        """
         message = self.by_frame.get(seq)
-        return cut(message.payload, pointer) if message and pointer else ""
+        if message is None:
+            return ""
+        inner = cut(message.payload, pointer) if pointer else ""
+        return f"{self.place}{inner}" if inner else self.place.removesuffix("#")
 
     def prefer(self, name: str) -> Any:
         """A preference of the request (section 3.3), None without one."""
@@ -135,29 +146,71 @@ def read(
     earlier_progress: Iterable[float] = (),
 ) -> Transcript:
     """The last reply among the frames. Raises `ValueError` for an unknown version only."""
-    reply = _last_reply(tuple(frames))
+    transfer = transfer_of(last_reply(tuple(frames)))
     recorder = _Recorder(version)
-    messages = recorder.read(reply)
-    head = next((frame for frame in reply if frame.kind is FrameKind.HEAD), None)
-    status, headers = read_head(head.data) if head else (0, {})
+    messages = recorder.read(transfer.frames)
     whole = [message for message in messages if message.readable or not message.unfinished]
     unread_tail = len(whole) < len(messages)
-    messages = tuple(whole)
+    return _transcript(
+        transfer,
+        recorder,
+        tuple(whole),
+        version=version,
+        operation=operation,
+        request=request if isinstance(request, Mapping) else {},
+        whole=transfer.ended and not unread_tail and state not in BROKEN_OFF,
+        earlier_progress=_numbers(earlier_progress),
+    )
+
+
+def read_inner(
+    transfer: Transfer,
+    message: Message,
+    place: str,
+    request: Any,
+    version: str,
+    *,
+    operation: str = "ask",
+    earlier_progress: Iterable[float] = (),
+) -> Transcript:
+    """A reply that another binding's message carries, at `place` in the message's frame.
+
+    `place` is a JSON pointer; where the reply is JSON in a text, it ends with `#`. Raises
+    `ValueError` for an unknown version only.
+    """
+    recorder = _Recorder(version)
+    recorder.document(message.seq, message.payload)
+    recorder.end()
+    return _transcript(
+        transfer,
+        recorder,
+        (message._replace(document=True),),
+        version=version,
+        operation=operation,
+        request=request if isinstance(request, Mapping) else {},
+        whole=True,
+        earlier_progress=_numbers(earlier_progress),
+        place=place,
+    )
+
+
+def _numbers(told: Iterable[float]) -> tuple[float, ...]:
+    return tuple(number for number in map(number_of, told) if number is not None)
+
+
+def _transcript(
+    transfer: Transfer, recorder: _Recorder, messages: tuple[Message, ...], **facts: Any
+) -> Transcript:
     items = tuple(islice(chain.from_iterable(map(items_of, messages)), MAX_PARTS))
     walk = ActionWalk()
     lists = tuple(islice(chain.from_iterable(map(walk.actions_of, items)), MAX_PARTS))
     actions = tuple(islice(each_of(lists), MAX_PARTS))
-    ended = any(frame.kind is FrameKind.END for frame in reply)
     return Transcript(
-        version=version,
-        operation=operation,
-        request=request if isinstance(request, Mapping) else {},
-        status=status,
-        headers=headers,
-        head_seq=head.seq if head else None,
-        streamed=_is_stream(reply, headers),
-        ended=ended,
-        whole=ended and not unread_tail and state not in _BROKEN_OFF,
+        status=transfer.status,
+        headers=transfer.headers,
+        head_seq=transfer.head_seq,
+        streamed=transfer.streamed and not facts.get("place"),
+        ended=transfer.ended,
         messages=messages,
         by_frame={message.seq: message for message in messages},
         metas=tuple(place for message in messages if (place := meta_of(message))),
@@ -168,28 +221,9 @@ def read(
         parts=_parts(messages),
         outcome=recorder.outcome,
         session_context=recorder.session_context,
-        frames=reply,
-        earlier_progress=tuple(
-            told for told in map(number_of, earlier_progress) if told is not None
-        ),
+        frames=transfer.frames,
+        **facts,
     )
-
-
-def _last_reply(frames: tuple[Frame, ...]) -> tuple[Frame, ...]:
-    """The frames from the last response head on, if no call was made after it."""
-    for at in range(len(frames) - 1, -1, -1):
-        if frames[at].kind is FrameKind.HEAD:
-            return frames[at:]
-        if frames[at].kind is FrameKind.CALL:
-            return frames[at + 1 :]
-    return frames
-
-
-def _is_stream(reply: tuple[Frame, ...], headers: Mapping[str, str]) -> bool:
-    if any(frame.kind in _STREAM_KINDS for frame in reply):
-        return True
-    silent = not any(frame.kind is FrameKind.BODY for frame in reply)
-    return silent and headers.get("content-type", "").lower().startswith("text/event-stream")
 
 
 def _parts(messages: tuple[Message, ...]) -> Mapping[str, tuple[Place, ...]]:

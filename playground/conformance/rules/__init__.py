@@ -24,6 +24,7 @@ from playground.conformance.rules import (
     schema,
     streams,
 )
+from playground.conformance.transcript import Transcript
 
 _ALL = (
     *replies.RULES,
@@ -42,9 +43,9 @@ _ALL = (
 )
 
 
-def _section(rule: Rule) -> tuple[int, ...]:
+def _section(rule: Rule[Transcript]) -> tuple[int, ...]:
     return tuple(map(int, re.findall(r"\d+", rule.demands["0.55"].section)))
 
 
 #: Every rule, in the order of the sections of 0.55.
-RULES: tuple[Rule, ...] = tuple(sorted(_ALL, key=_section))
+RULES: tuple[Rule[Transcript], ...] = tuple(sorted(_ALL, key=_section))

@@ -1,0 +1,32 @@
+"""The rules of the Agent API.
+
+=============  =====================================================================
+`transcript`   a reply as the rules see it
+`walk`         one pass over a stream: what each object means after those before it
+`transitions`  which status may follow which
+`wire`         HTTP, the stream, and that what came are objects of the protocol
+`fields`       what every object holds, and the words in it
+`lifecycle`    order, statuses, sequence numbers
+`contents`     contents as they grow
+`tools`        calls and outputs
+`endings`      errors, usage, session
+=============  =====================================================================
+"""
+
+from __future__ import annotations
+
+from playground.conformance.agent_api import contents, endings, fields, lifecycle, tools, wire
+from playground.conformance.agent_api.rule import VERSION, AgentRule
+from playground.conformance.agent_api.transcript import AgentTranscript, read
+
+#: Every rule, in the order in which a report lists them.
+RULES: tuple[AgentRule, ...] = (
+    *wire.RULES,
+    *fields.RULES,
+    *lifecycle.RULES,
+    *contents.RULES,
+    *tools.RULES,
+    *endings.RULES,
+)
+
+__all__ = ["RULES", "VERSION", "AgentTranscript", "read"]

@@ -1,0 +1,311 @@
+"""What every response, message and content holds: sections 3, 4 and 6."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from playground.conformance.agent_api.rule import rule, streamed
+from playground.conformance.agent_api.transcript import AgentTranscript
+from playground.conformance.agent_api.walk import status_of
+from playground.conformance.parts import Place
+from playground.conformance.rule import Problem, Violation, info, must, should
+from playground.conformance.values import is_integer, named
+from playground.protocols.agent_api import vocabulary
+
+_STREAMING = "Content Streaming"
+
+#: Members by name: the types that they may have in Python, and the same in words.
+_Shape = Mapping[str, tuple[tuple[type, ...], str]]
+_NULL = type(None)
+_TEXT = ((str, _NULL), "a string")
+_LIST = ((list, _NULL), "an array")
+_OBJECT = ((dict, _NULL), "an object")
+_WHOLE = ((int, float, _NULL), "a whole number")
+
+_RESPONSE: _Shape = {
+    "created_at": _WHOLE,
+    "completed_at": _WHOLE,
+    "output": _LIST,
+    "usage": _OBJECT,
+    "session_id": _TEXT,
+}
+_MESSAGE: _Shape = {
+    "type": ((str,), "a string"),
+    "role": _TEXT,
+    "content": _LIST,
+    "code": _TEXT,
+    "message": _TEXT,
+}
+_CONTENT: _Shape = {
+    "index": _WHOLE,
+    "delta": ((bool, _NULL), "true or false"),
+    "msg_id": _TEXT,
+    "text": _TEXT,
+    "image_url": _TEXT,
+    "data": _OBJECT,
+}
+#: What the specification tells of an object, with what every event may have.
+_EVENT = {"object", "status", "error", "sequence_number"}
+_KNOWN = {
+    "response": {*_RESPONSE, *_EVENT, "id"},
+    "message": {*_MESSAGE, *_EVENT, "id"},
+    "content": {*_CONTENT, *_EVENT, "type"},
+}
+#: The member that a content of each type is about.
+_PAYLOAD = {"text": "text", "image": "image_url", "data": "data"}
+
+
+def _named(place: Place, *names: str) -> Iterator[Problem]:
+    """Members that have to be strings."""
+    for name in names:
+        value = place.value.get(name)
+        if not isinstance(value, str) or not value:
+            said = "is missing" if name not in place.value else f"is {named(value)}"
+            said = "is empty" if value == "" else said
+            yield Violation(
+                f"{name} {said}. Set it to a string.", place.seq, f"{place.pointer}/{name}"
+            )
+
+
+def _typed(place: Place, shape: _Shape) -> Iterator[Problem]:
+    """Members of other types than they should have."""
+    for name, (types, words) in shape.items():
+        value: Any = place.value.get(name)
+        fits = type(value) in types and (float not in types or value is None or is_integer(value))
+        if name in place.value and not fits:
+            yield Violation(
+                f"{name} is {named(value)}. Make it {words}.", place.seq, f"{place.pointer}/{name}"
+            )
+
+
+@rule(
+    "response-fields",
+    "A response has an id and a status, and its members have the types of the model.",
+    must("6"),
+    when=lambda t: bool(t.responses),
+)
+def response_fields(t: AgentTranscript) -> Iterator[Problem]:
+    """Error, status and sequence number have rules of their own."""
+    for place in t.responses:
+        yield from _named(place, "id", "status")
+        yield from _typed(place, _RESPONSE)
+
+
+@rule(
+    "message-fields",
+    "A message has an id and a status, and its members have the types of the model.",
+    must("4"),
+    when=lambda t: bool(t.messages),
+)
+def message_fields(t: AgentTranscript) -> Iterator[Problem]:
+    """Its type is "message" where none is given."""
+    for place in t.messages:
+        yield from _named(place, "id", "status")
+        yield from _typed(place, _MESSAGE)
+
+
+@rule(
+    "content-fields",
+    "A content names its type, and its members have the types of the model.",
+    must("3"),
+    when=lambda t: bool(t.contents),
+)
+def content_fields(t: AgentTranscript) -> Iterator[Problem]:
+    """Of streams those that came by themselves; what a message repeats of them is not judged."""
+    for place in t.contents:
+        yield from _named(place, "type")
+        yield from _typed(place, _CONTENT)
+
+
+def _has_contents(t: AgentTranscript) -> bool:
+    return streamed(t) and bool(t.contents)
+
+
+@rule(
+    "content-index",
+    "A content of a stream has an index, a whole number from 0.",
+    must(_STREAMING),
+    when=_has_contents,
+)
+def content_index(t: AgentTranscript) -> Iterator[Problem]:
+    """It points to the content's place in the message."""
+    for place in t.contents:
+        index = place.value.get("index")
+        if not is_integer(index) or index < 0:
+            message = "Set index to the content's place in its message, a whole number from 0."
+            yield Violation(message, place.seq, f"{place.pointer}/index")
+
+
+@rule(
+    "content-msg-id",
+    "A content of a stream names its message in msg_id.",
+    should("Best Practices 1"),
+    when=_has_contents,
+)
+def content_msg_id(t: AgentTranscript) -> Iterator[Problem]:
+    """Of two messages at once nothing else says which one it belongs to."""
+    for place in t.contents:
+        if not isinstance(name := place.value.get("msg_id"), str) or not name:
+            yield Violation("Set msg_id to the id of the message.", place.seq, "/msg_id")
+
+
+@rule(
+    "content-status",
+    "A content of a stream has a status.",
+    should(_STREAMING),
+    when=_has_contents,
+)
+def content_status(t: AgentTranscript) -> Iterator[Problem]:
+    """Clients buffer pieces until it says completed."""
+    for place in t.contents:
+        if not status_of(place):
+            message = "Set status to in_progress, or to completed on the last segment."
+            yield Violation(message, place.seq, "/status")
+
+
+@rule(
+    "content-delta",
+    "A content of a stream says whether it is a piece: delta is true or false.",
+    info("3"),
+    when=_has_contents,
+)
+def content_delta(t: AgentTranscript) -> Iterator[Problem]:
+    """The model lets it be null; examples always say it."""
+    for place in t.contents:
+        if place.value.get("delta") is None:
+            said = "null" if "delta" in place.value else "missing"
+            message = f"delta is {said}, which reads as false: say so."
+            yield Violation(message, place.seq, "/delta")
+
+
+@rule(
+    "content-payload",
+    "A content holds what its type is for: text, image_url or data.",
+    should("3"),
+    when=lambda t: any(place.value.get("type") in _words(_PAYLOAD) for place in t.contents),
+)
+def content_payload(t: AgentTranscript) -> Iterator[Problem]:
+    """Of contents that have just been created nothing is asked."""
+    for place in t.contents:
+        kind = place.value.get("type")
+        member = _PAYLOAD.get(kind) if isinstance(kind, str) else None
+        if member and place.value.get(member) is None and status_of(place) != "created":
+            message = f"A content of type {kind} holds {member}: add it."
+            yield Violation(message, place.seq, f"{place.pointer}/{member}")
+
+
+def _words(values: Mapping[str, str]) -> list[str]:
+    return list(values)
+
+
+# Words
+
+
+def _unlisted(
+    places: tuple[Place, ...], member: str, listed: tuple[str, ...], extra: tuple[str, ...]
+) -> Iterator[Problem]:
+    """Each unlisted word once, where it came first."""
+    seen: set[str] = set()
+    for place in places:
+        word = place.value.get(member)
+        if isinstance(word, str) and word and word not in listed and word not in seen:
+            seen.add(word)
+            known = "Some agents use it" if word in extra else "Clients may not know it"
+            yield Violation(
+                f'"{word[:60]}" is not among {", ".join(listed)}. {known}.',
+                place.seq,
+                f"{place.pointer}/{member}",
+            )
+
+
+@rule(
+    "message-type-known",
+    "Messages have types that the specification lists.",
+    info("1"),
+    when=lambda t: bool(t.messages),
+)
+def message_type_known(t: AgentTranscript) -> Iterator[Problem]:
+    """Each other type is named once. Its own examples have "assistant" for a type."""
+    listed, extra = vocabulary.MESSAGE_TYPES, vocabulary.DIALECT_MESSAGE_TYPES
+    yield from _unlisted(t.messages, "type", listed, extra)
+
+
+@rule(
+    "content-type-known",
+    "Contents have types that the specification lists.",
+    info("3"),
+    when=lambda t: bool(t.contents),
+)
+def content_type_known(t: AgentTranscript) -> Iterator[Problem]:
+    """Each other type is named once."""
+    listed, extra = vocabulary.CONTENT_TYPES, vocabulary.DIALECT_CONTENT_TYPES
+    yield from _unlisted(t.contents, "type", listed, extra)
+
+
+@rule(
+    "role-known",
+    "A message has the role assistant, user or system.",
+    should("4"),
+    when=lambda t: any(isinstance(place.value.get("role"), str) for place in t.messages),
+)
+def role_known(t: AgentTranscript) -> Iterator[Problem]:
+    """Each other role is named once."""
+    yield from _unlisted(t.messages, "role", vocabulary.ROLES, vocabulary.DIALECT_ROLES)
+
+
+@rule(
+    "status-known",
+    "Statuses are those that the specification lists.",
+    should("1"),
+    when=lambda t: t.spoke,
+)
+def status_known(t: AgentTranscript) -> Iterator[Problem]:
+    """Each other status is named once; section 4 mentions `incomplete` and does not list it."""
+    places = (*t.responses, *t.messages, *t.contents)
+    yield from _unlisted(places, "status", vocabulary.STATUSES, vocabulary.DIALECT_STATUSES)
+
+
+@rule(
+    "members-known",
+    "Objects have the members that the specification tells of.",
+    info("3, 4, 6"),
+    when=lambda t: t.spoke,
+)
+def members_known(t: AgentTranscript) -> Iterator[Problem]:
+    """Others are not forbidden; each is named once."""
+    seen: set[tuple[str, str]] = set()
+    pairs = (("response", t.responses), ("message", t.messages), ("content", t.contents))
+    for kind, places in pairs:
+        for place in places:
+            if place.value.keys() <= _KNOWN[kind]:
+                continue
+            for name in [name for name in place.value if name not in _KNOWN[kind]]:
+                if (kind, name) not in seen and len(seen) < _MAX_MEMBERS:
+                    seen.add((kind, name))
+                    yield Violation(
+                        f"The specification tells of no such member of a {kind}: clients pass "
+                        "over it.",
+                        place.seq,
+                        f"{place.pointer}/{name.replace('~', '~0').replace('/', '~1')}",
+                    )
+
+
+#: Members that are told apart; an agent can make up as many as it likes.
+_MAX_MEMBERS = 1_000
+
+RULES = (
+    response_fields,
+    message_fields,
+    content_fields,
+    content_index,
+    content_msg_id,
+    content_status,
+    content_delta,
+    content_payload,
+    message_type_known,
+    content_type_known,
+    role_known,
+    status_known,
+    members_known,
+)
