@@ -1,0 +1,75 @@
+"""Which thing of one reply is which of the other, whatever the order.
+
+Near-linear: things are found by their digests and keys, never compared each with each.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from playground.protocols.comparison.things import Thing
+
+#: A thing on the left and the one on the right that it is; None where there is none.
+Pair = tuple[Thing | None, Thing | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """A thing, where it stands in its reply, and the digest of what it says."""
+
+    place: int
+    thing: Thing
+    digest: bytes
+
+
+def pairs_of(left: Sequence[Placed], right: Sequence[Placed]) -> list[Pair]:
+    """The pairs that differ: things that say the same on both sides are left out.
+
+    First goes what is the same. Of the rest, things of one kind are paired by the surest key
+    that both have; several with one key in the order of their digests, so that nothing depends
+    on the order in which they came. In the order of the left, then of the right.
+    """
+    pairs: list[tuple[Placed, Placed]] = []
+    _, left, right = _matched(left, right, lambda each: (each.thing.kind, each.digest))
+    levels = max((len(each.thing.keys) for each in (*left, *right)), default=0)
+    for level in range(levels):
+        found, left, right = _matched(left, right, partial(_key, level))
+        pairs += found
+    placed: list[tuple[int, int, Pair]] = []
+    placed += [(0, ours.place, (ours.thing, theirs.thing)) for ours, theirs in pairs]
+    placed += [(0, each.place, (each.thing, None)) for each in left]
+    placed += [(1, each.place, (None, each.thing)) for each in right]
+    return [pair for *_, pair in sorted(placed, key=lambda row: row[:2])]
+
+
+def _matched(
+    left: Iterable[Placed], right: Iterable[Placed], key: Callable[[Placed], Hashable | None]
+) -> tuple[list[tuple[Placed, Placed]], list[Placed], list[Placed]]:
+    """The pairs with the same key, and what is left over on either side."""
+    groups: dict[Hashable, tuple[list[Placed], list[Placed]]] = defaultdict(lambda: ([], []))
+    spare: tuple[list[Placed], list[Placed]] = ([], [])
+    for side, things in enumerate((left, right)):
+        for each in things:
+            name = key(each)
+            (spare if name is None else groups[name])[side].append(each)
+    pairs: list[tuple[Placed, Placed]] = []
+    for ours, theirs in groups.values():
+        ours.sort(key=_order)
+        theirs.sort(key=_order)
+        common = min(len(ours), len(theirs))
+        pairs += zip(ours, theirs, strict=False)
+        spare[0].extend(ours[common:])
+        spare[1].extend(theirs[common:])
+    return pairs, *spare
+
+
+def _order(placed: Placed) -> bytes:
+    return placed.digest
+
+
+def _key(level: int, placed: Placed) -> Hashable | None:
+    key = placed.thing.keys[level] if level < len(placed.thing.keys) else None
+    return None if key is None else (placed.thing.kind, key)

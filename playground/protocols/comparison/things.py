@@ -1,0 +1,224 @@
+"""Events to the things that a reply is made of: results, texts, questions, messages.
+
+What belongs together comes together here, pieces of a text and metadata from several places,
+so that it makes no difference how it travelled.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from playground.protocols import events as ev
+from playground.protocols import jsontext
+from playground.protocols.places import is_summary
+
+#: How a thing can be told, the surest first: the same kind of key on both sides is compared.
+#: None where a thing has no such key.
+Keys = tuple[Hashable | None, ...]
+
+#: Characters of an agent's words in a label.
+MAX_LABEL = 80
+
+
+@dataclass(frozen=True, slots=True)
+class Thing:
+    """One thing that a reply says."""
+
+    #: `result`, `text`, `question`, `metadata`, ...
+    kind: str
+    #: What it is called on the page.
+    label: str
+    value: Any
+    keys: Keys
+
+
+@dataclass(slots=True)
+class _Message:
+    """A message of the Agent API, put together from its pieces."""
+
+    type: str = ""
+    role: str = ""
+    parts: dict[int, tuple[str, Any]] = field(default_factory=dict)
+
+
+def things_of(events: Iterable[ev.Event], outcome: str) -> list[Thing]:
+    """The things of one reply, in the order in which they began."""
+    gatherer = _Gatherer()
+    for event in events:
+        gatherer.take(event)
+    return [_one("outcome", "Outcome", outcome), *gatherer.things()]
+
+
+class _Gatherer:
+    """Takes in the events of one reply."""
+
+    def __init__(self) -> None:
+        self._things: list[Thing] = []
+        self._meta: dict[str, Any] = {}
+        self._status: str | None = None
+        self._messages: dict[str, _Message] = {}
+        #: Pieces of the text that is still coming in, and its kind.
+        self._pieces: list[str] = []
+        self._kind = ""
+        self._takers: Mapping[type[ev.Event], Callable[[Any], None]] = {
+            ev.Started: lambda e: self._meta.update(e.meta),
+            ev.Completed: lambda e: self._meta.update(e.meta),
+            ev.Result: lambda e: self._things.append(_result(e)),
+            ev.Text: self._text,
+            ev.Elicitation: lambda e: self._things.append(_elicitation(e)),
+            ev.Promise: lambda e: self._things.append(_promise(e)),
+            ev.Failure: lambda e: self._things.append(_failure(e)),
+            ev.Unknown: lambda e: self._things.append(_unknown(e)),
+            ev.Note: self._note,
+            ev.Message: self._message,
+            ev.Content: self._content,
+            ev.Status: self._response,
+            ev.ToolCall: lambda e: self._things.append(_tool("tool call", e.name, e.arguments)),
+            ev.ToolOutput: lambda e: self._things.append(_tool("tool output", e.name, e.output)),
+        }
+
+    def take(self, event: ev.Event) -> None:
+        """Take in one event; those that tell of the way to the answer are passed over."""
+        taker = self._takers.get(type(event))
+        if taker is None:
+            return
+        if not isinstance(event, ev.Text):
+            self._end_text()
+        taker(event)
+
+    def things(self) -> list[Thing]:
+        """Everything that was taken in, metadata last."""
+        self._end_text()
+        found = [*self._things, *map(_said, filter(lambda m: m.parts, self._messages.values()))]
+        if self._status is not None:
+            found.append(_one("status", "Status of the response", self._status))
+        # Their summary stands among the texts (NLWeb 0.54 HTTP examples, section 2).
+        meta = {name: value for name, value in self._meta.items() if name != "summary"}
+        if isinstance(kind := meta.get("response_type"), str):
+            meta["response_type"] = kind.lower()
+        return [*found, _one("metadata", "Metadata", meta)]
+
+    def _text(self, event: ev.Text) -> None:
+        if not event.delta or event.kind != self._kind:
+            self._end_text()
+        self._kind = event.kind
+        self._pieces.append(event.text)
+
+    def _end_text(self) -> None:
+        if self._pieces:
+            self._things.append(_words(self._kind, "".join(self._pieces)))
+        self._pieces = []
+
+    def _note(self, event: ev.Note) -> None:
+        """Metadata that came late, or an address to go to instead; the rest is framing."""
+        data = event.data if isinstance(event.data, Mapping) else {}
+        if event.name == "_meta" and isinstance(meta := data.get("_meta"), Mapping):
+            self._meta.update(meta)
+        elif event.name == "redirect":
+            self._things.append(_one("redirect", "Redirect", dict(data)))
+
+    def _message(self, event: ev.Message) -> None:
+        known = self._messages.setdefault(event.id, _Message())
+        known.type, known.role = event.type or known.type, event.role or known.role
+
+    def _content(self, event: ev.Content) -> None:
+        parts = self._messages.setdefault(event.msg_id, _Message()).parts
+        _, before = parts.get(event.index, ("", None))
+        value = event.value
+        if event.delta and isinstance(before, str) and isinstance(value, str):
+            value = before + value
+        elif not event.delta and value is None:
+            value = before  # It only says that it is complete.
+        parts[event.index] = event.kind, value
+
+    def _response(self, event: ev.Status) -> None:
+        if event.object == "response":
+            self._status = event.status
+
+
+def _one(kind: str, label: str, value: Any) -> Thing:
+    """Something that a reply has once."""
+    return Thing(kind, label, value, (None, None, None, kind))
+
+
+def _result(event: ev.Result) -> Thing:
+    item = event.item
+    if is_summary(event):
+        return _words("summary", str(item.get("text") or item.get("description") or ""))
+    if not isinstance(item, Mapping):
+        return Thing("result", "Result", item, (None, None, None, type(item).__name__))
+    url, at_id, name = (_name(item.get(key)) for key in ("url", "@id", "name"))
+    kind = _type(item)
+    named = (name, kind) if name else None
+    called = name or url or at_id
+    nameless = None if called else ("nameless", kind)
+    label = f"{kind or 'Result'} “{shorten(called)}”" if called else kind or "Result"
+    return Thing("result", label, item, (url, at_id, named, nameless))
+
+
+def _name(value: Any) -> str | None:
+    return value if isinstance(value, str) and value else None
+
+
+def _type(item: Mapping[str, Any]) -> str:
+    kind = item.get("@type")
+    if isinstance(kind, list) and kind:
+        kind = kind[0]
+    return kind[:MAX_LABEL] if isinstance(kind, str) else ""
+
+
+def _words(kind: str, text: str) -> Thing:
+    label = "Text" if kind == "text" else kind[:MAX_LABEL].capitalize()
+    return Thing("text", label, text, (None, None, None, ("text", kind)))
+
+
+def _elicitation(event: ev.Elicitation) -> Thing:
+    questions = [
+        {
+            "id": each.id, "text": each.text, "type": each.type,
+            "options": list(each.options), "default": each.default,
+        }
+        for each in event.questions
+    ]  # fmt: skip
+    value = {"text": event.text, "questions": questions}
+    return _one("question", "The agent’s questions", value)
+
+
+def _promise(event: ev.Promise) -> Thing:
+    return _one("promise", "Promise", {"message": event.message})
+
+
+def _failure(event: ev.Failure) -> Thing:
+    value = {"code": event.code, "message": event.message, "details": event.details}
+    return _one("failure", "Failure", value)
+
+
+def _unknown(event: ev.Unknown) -> Thing:
+    label = f"Unknown “{shorten(event.name)}”"
+    return Thing("unknown", label, event.data, (None, None, None, ("unknown", event.name)))
+
+
+def _said(message: _Message) -> Thing:
+    content = [{"type": kind, "value": value} for _, (kind, value) in sorted(message.parts.items())]
+    what = message.type or "message"
+    key = ("message", message.type, message.role)
+    value = {"role": message.role, "type": message.type, "content": content}
+    return Thing("message", what[:MAX_LABEL].capitalize(), value, (None, None, None, key))
+
+
+def _tool(kind: str, name: str, value: Any) -> Thing:
+    """A call's arguments or its output; JSON in a string is what it says."""
+    if isinstance(value, str):
+        with contextlib.suppress(ValueError, RecursionError):
+            value = jsontext.decode(value)
+    label = f"{kind.capitalize()} “{shorten(name)}”"
+    return Thing(kind, label, value, (None, None, None, (kind, name)))
+
+
+def shorten(text: Any) -> str:
+    """An agent's words as part of a label."""
+    name: str = text if isinstance(text, str) else ""
+    return name if len(name) <= MAX_LABEL else name[: MAX_LABEL - 1] + "…"

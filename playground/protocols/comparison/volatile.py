@@ -1,0 +1,75 @@
+"""What differs between two replies to one request although they say the same."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+Skip = Callable[[str], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Ignored:
+    """Members that are left out of a comparison, whatever their value is."""
+
+    what: str
+    #: Names of members; capitals, `_` and `-` make no difference.
+    names: tuple[str, ...]
+    #: Whether inside results, too: there a `duration` may be that of a film.
+    in_results: bool = False
+
+
+#: The one list of what is ignored, in the order in which a page shows it.
+IGNORED: tuple[Ignored, ...] = (
+    Ignored(
+        "Identifiers of one exchange",
+        (
+            "request_id", "query_id", "conversation_id", "session_id", "response_id",
+            "message_id", "msg_id", "call_id", "trace_id", "correlation_id", "run_id", "task_id",
+        ),
+        in_results=True,
+    ),
+    Ignored("Tokens", ("promise_token", "state_token", "request_state"), in_results=True),
+    Ignored("Tokens, outside of results", ("token", "cursor")),
+    Ignored(
+        "Moments, outside of results",
+        (
+            "timestamp", "time", "date", "created", "created_at", "updated_at", "started_at",
+            "completed_at", "generated_at", "expires_at", "server_time",
+        ),
+    ),
+    Ignored(
+        "Durations, outside of results",
+        (
+            "processing_time", "processing_time_ms", "response_time", "response_time_ms",
+            "duration", "duration_ms", "elapsed", "elapsed_ms", "latency", "latency_ms", "took",
+            "took_ms", "time_to_first_result", "estimated_time",
+        ),
+    ),
+    Ignored("How far something is, and what it cost, outside of results", ("progress", "usage")),
+)  # fmt: skip
+
+#: What is ignored besides, in words.
+UNSEEN: tuple[str, ...] = (
+    "the order of the results, and the index that they give themselves",
+    "whether the reply was streamed, and how a text was cut into pieces",
+    "progress and log lines, lists of tools, and how the connection was opened",
+)
+
+
+def _plain(name: str) -> str:
+    return name.lower().replace("_", "").replace("-", "")
+
+
+_EVERYWHERE = frozenset(_plain(name) for row in IGNORED if row.in_results for name in row.names)
+_OUTSIDE = frozenset(_plain(name) for row in IGNORED for name in row.names)
+
+
+def skip_in_results(name: str) -> bool:
+    """Whether a member of a result is ignored."""
+    return _plain(name) in _EVERYWHERE
+
+
+def skip_outside(name: str) -> bool:
+    """Whether a member of anything but a result is ignored."""
+    return _plain(name) in _OUTSIDE
