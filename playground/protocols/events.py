@@ -173,7 +173,10 @@ class Message(Event):
 
 @dataclass(frozen=True, slots=True)
 class Content(Event):
-    """A part of a message, or a piece of one (`delta`) that is appended to what came before."""
+    """A part of a message, or a piece of one (`delta`) that is appended to what came before.
+
+    A part that is no piece replaces what came of it. Parts are told apart by `index` and `kind`.
+    """
 
     #: Where the message that it belongs to has its entry.
     home: Home
@@ -189,16 +192,19 @@ class Content(Event):
 
 @dataclass(frozen=True, slots=True)
 class Status(Event):
-    """A response or a message of the Agent API came to another status."""
+    """A response, a message or a content of the Agent API came to another status."""
 
-    #: `response` or `message`.
+    #: `response`, `message`, or `content` for one that says no more than its status.
     object: str
+    #: Of the response or the message; for a content that of its message.
     id: str
     status: str
     #: Where the message has its entry; None for a response.
     home: Home | None = None
     usage: Any = None
     raw: Any = None
+    #: Place of a content in its message; None for the others.
+    index: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

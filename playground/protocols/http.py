@@ -31,9 +31,12 @@ _NOTHING: Sequence[Event] = ()
 def operation_url(url: str, operation: str) -> str:
     """The address of an operation (`ask`, `await`) of the agent at `url`.
 
-    `url` may be the agent's base or its ask address; the query string is kept.
+    `url` may be the agent's base or its ask address; the query string is kept. A protocol that
+    knows one address only asks for no operation (""), and gets the address as it is.
     """
     parts = urlsplit(url)
+    if not operation:
+        return urlunsplit(parts._replace(fragment=""))
     path = parts.path.rstrip("/")
     if path.endswith("/ask"):
         if operation == "ask":
@@ -72,8 +75,10 @@ class HttpExchange:
     #: What a reply has to be, for the sentence about one that is not.
     wanted = "an NLWeb reply"
 
-    def __init__(self, call: Call, reader: Reader, *, max_depth: int) -> None:
+    def __init__(self, call: Call, reader: Reader, *, max_depth: int, wanted: str = "") -> None:
+        """Make `call` and read its reply; `wanted` says what that has to be, with its article."""
         self._call: Call | None = call
+        self.wanted = wanted or self.wanted
         self._reader = reader
         self._max_depth = max_depth
         self._problem: Problem | None = None

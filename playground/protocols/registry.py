@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from playground.protocols import actions, http, nlweb
+from playground.protocols import actions, agent_api, http, nlweb
 from playground.protocols.calls import Call
 from playground.protocols.exchange import Exchange, Reader, RequestProblem, Target, Version
 
@@ -44,6 +44,11 @@ class Language:
     continuation: Callable[..., dict[str, Any]]
     #: (document) to what the user asks in it, in words: for titles and for the search.
     text: Callable[[Mapping[str, Any]], str]
+    #: (document) to the question that later requests of the conversation are told of; "" for none.
+    query: Callable[[Any], str]
+    #: (document, what came back for it or None) to what the conversation goes on with: what is
+    #: to be echoed, None for nothing.
+    session: Callable[[Any, Mapping[str, Any] | None], Any]
     #: (document) to whether the reply is wanted as a stream.
     wants_stream: Callable[[Mapping[str, Any]], bool]
     #: (bytes of a reply: a block, a document or a piece) to the same without leaked keys.
@@ -51,6 +56,12 @@ class Language:
     #: (target, document) to the call that carries it over HTTP, where that depends on more
     #: than the operation; None for a POST of the document as it is.
     http_call: Callable[[Target, Mapping[str, Any]], Call] | None = None
+    #: What a reply is called, with its article.
+    reply: str = ""
+
+
+def _no_promises(*_: Any, **__: Any) -> dict[str, Any]:
+    raise ValueError("This protocol knows no promises.")
 
 
 PROTOCOLS: Mapping[str, Language] = {
@@ -66,9 +77,29 @@ PROTOCOLS: Mapping[str, Language] = {
         follow_up=nlweb.new_await,
         continuation=nlweb.continuation,
         text=nlweb.text_of_request,
+        query=nlweb.query_text,
+        session=nlweb.session,
         wants_stream=nlweb.wants_stream,
         mask=nlweb.mask_block,
         http_call=nlweb.http_call,
+    ),
+    "agent-api": Language(
+        label="Agent API",
+        versions=agent_api.VERSIONS,
+        new_request=lambda version, text, streaming: agent_api.new_request(
+            version, text, streaming=streaming
+        ),
+        check=agent_api.check,
+        reader=agent_api.AgentAPIReader,
+        operation=agent_api.operation,
+        follow_up=_no_promises,
+        continuation=agent_api.continuation,
+        text=agent_api.text_of_request,
+        query=agent_api.text_of_request,
+        session=agent_api.session,
+        wants_stream=agent_api.wants_stream,
+        mask=bytes,
+        reply="an Agent API response",
     ),
 }
 
@@ -81,7 +112,8 @@ def _over_http(
     else:
         streaming = language.wants_stream(request)
         call = http.post(target, language.operation(request), request, streaming=streaming)
-    return http.HttpExchange(call, language.reader(target.version), max_depth=max_depth)
+    reader = language.reader(target.version)
+    return http.HttpExchange(call, reader, max_depth=max_depth, wanted=language.reply)
 
 
 Binding = Callable[[Language, Target, Mapping[str, Any], int], Exchange]
@@ -175,6 +207,21 @@ def text_of(protocol: str, request: Mapping[str, Any]) -> str:
     """What the user asks in a request, "" where it has no words or the protocol is unknown."""
     language = PROTOCOLS.get(protocol)
     return language.text(request) if language else ""
+
+
+def query_of(protocol: str, request: Any) -> str:
+    """The question of a request as later ones repeat it, "" for none or an unknown protocol."""
+    language = PROTOCOLS.get(protocol)
+    return language.query(request) if language else ""
+
+
+def session_of(protocol: str, request: Any, returned: Mapping[str, Any] | None) -> Any:
+    """What a request that follows echoes: of what was sent, and of what came back for it.
+
+    None for nothing, and for an unknown protocol.
+    """
+    language = PROTOCOLS.get(protocol)
+    return language.session(request, returned) if language else None
 
 
 def _row(table: Mapping[str, _Row], name: str, axis: str) -> _Row:

@@ -19,7 +19,7 @@ _FIXES: Mapping[int, str] = {
     405: "Check the agent's URL: this address does not take POST requests.",
     406: "Switch streaming on or off: the agent does not offer what Accept asks for.",
     413: "Shorten the request, for instance its context.",
-    415: "Check the Content-Type among the request's headers; NLWeb sends application/json.",
+    415: "Check the Content-Type among the request's headers; agents expect application/json.",
     421: "Check the agent's URL: this server does not answer for that host name.",
     422: "Compare the request with what the agent documents; the reply's body may say more.",
     429: "Wait before sending again: the agent limits how often it may be asked.",
@@ -32,7 +32,7 @@ _FAMILY_FIXES: Mapping[int, str] = {
     4: "Check the request and the agent's URL; the reply's body may say what was wrong.",
     5: "Look into the agent's log: it failed while it was answering.",
 }
-_ELSE_FIX = "Check that the URL is that of an NLWeb agent; the Wire tab shows what came."
+_ELSE_FIX = "Check that the URL is that of an agent; the Wire tab shows what came."
 _HTML = re.compile(r"\s*(?:<!doctype html|<html|<head|<body|<!--)", re.IGNORECASE)
 
 
@@ -50,7 +50,7 @@ def fix_for(status: int, headers: Mapping[str, str]) -> str:
 def unreadable(
     came: str, status: int, headers: Mapping[str, str], detail: str = "", *, stream: bool = False
 ) -> Problem:
-    """A problem of the decode stage: `came` says what came instead of an NLWeb reply."""
+    """A problem of the decode stage: `came` says what came instead of a reply."""
     what = "event stream" if stream else "reply"
     cause = f"The {what} to this request (HTTP {status}) {came}."
     if status // 100 == 3:

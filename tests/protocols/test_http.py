@@ -177,7 +177,7 @@ class TestDocument:
     @pytest.mark.parametrize(
         ("status", "words"),
         [
-            (200, "URL is that of an NLWeb agent"),
+            (200, "URL is that of an agent"),
             (301, "follows no redirects"),
             (400, "what the agent documents"),
             (401, "authentication"),
@@ -191,7 +191,7 @@ class TestDocument:
             (500, "agent's log"),
             (503, "later"),
             (599, "agent's log"),
-            (0, "URL is that of an NLWeb agent"),
+            (0, "URL is that of an agent"),
         ],
     )
     def test_a_fix_for_every_status(self, status: int, words: str) -> None:

@@ -21,7 +21,7 @@ class TestRegistry:
         assert registry.exchange(target(version), request).next_call() is not None
 
     def test_an_unknown_protocol(self) -> None:
-        message = "There is no protocol 'smtp'; known are nlweb."
+        message = "There is no protocol 'smtp'; known are nlweb, agent-api."
         unknown = Target("http://a.example.com", protocol="smtp")
         for attempt in (
             lambda: registry.exchange(unknown, REQUEST),

@@ -20,7 +20,7 @@ from playground.protocols.nlweb.requests import (
     operation,
     wants_stream,
 )
-from playground.protocols.nlweb.turns import continuation, text_of_request
+from playground.protocols.nlweb.turns import continuation, query_text, session, text_of_request
 from playground.protocols.nlweb.typed import mask_block
 from playground.protocols.nlweb.versions import SPOKEN, VERSIONS
 
@@ -35,6 +35,8 @@ __all__ = [
     "new_await",
     "new_request",
     "operation",
+    "query_text",
+    "session",
     "text_of_request",
     "wants_stream",
 ]

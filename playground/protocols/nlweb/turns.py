@@ -55,6 +55,12 @@ def text_of_request(request: Any) -> str:
     return query_text(request) or (action if isinstance(action, str) else "")
 
 
+def session(request: Any, returned: Mapping[str, Any] | None) -> Any:
+    """The session context after a turn: what came back, or else what was sent holds on."""
+    sent = as_object(as_object(request).get("meta")).get("session_context")
+    return sent if returned is None else returned
+
+
 def previous(queries: Iterable[Any]) -> list[str]:
     """Queries as `context.prev` has them: no empty ones, none twice in a row, the last 50."""
     found: list[str] = []

@@ -1,0 +1,218 @@
+"""Messages and their contents as events: each thing once, however often the agent says it.
+
+A message comes into being when it is announced or when its first content comes (a framework
+that knows texts only announces none). Contents come in pieces, as whole replacements, or
+complete; the completed message and the completed response repeat them, and what was said
+already makes no event of its own there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from playground.protocols.agent_api import failures, parts
+from playground.protocols.agent_api.assembly import Draft, Drafts, Slot
+from playground.protocols.agent_api.tools import is_tool, tool_event
+from playground.protocols.agent_api.vocabulary import FINAL_STATUSES
+from playground.protocols.events import Content, Event, Message, Note, Status, Unknown
+
+Payload = Mapping[str, Any]
+Found = list[Event]
+
+
+class Messages:
+    """The messages of one response. Every method appends what it reads to `found`."""
+
+    def __init__(self) -> None:
+        self._drafts = Drafts()
+
+    # Contents
+
+    def content(self, found: Found, seq: int, part: Payload) -> None:
+        """A part of a message, or a piece of one (section "Content Streaming")."""
+        draft = self._owner(found, seq, part)
+        kind = parts.kind_of(part)
+        value = parts.value_of(part, kind)
+        status = part.get("status")
+        slot = draft.slot(parts.index_of(part.get("index")), kind)
+        if part.get("delta") is True and value is not None:
+            slot.add(value)
+            said = _text(status)
+            found.append(
+                Content(seq, draft.home, draft.id, slot.index, kind, value, True, said, part)
+            )
+        else:
+            self._whole(found, seq, draft, slot, value, part)
+        if status != "in_progress" and _text(status) in FINAL_STATUSES:
+            self._finish(found, seq, draft, slot, _text(status))
+        if part.get("error") is not None:
+            found.append(failures.of_error(seq, part["error"], part))
+
+    def _owner(self, found: Found, seq: int, part: Payload) -> Draft:
+        name = identifier(part.get("msg_id"))
+        draft = self._drafts.find(name) if name else self._drafts.current
+        if draft is None:
+            draft = self._begin(found, seq, name, {})
+        return draft
+
+    def _whole(
+        self, found: Found, seq: int, draft: Draft, slot: Slot, value: Any, part: Payload
+    ) -> None:
+        """A part that is given as a whole: new, a replacement, or what its pieces said."""
+        status = _text(part.get("status"))
+        if value is not None and slot.put(value):
+            found.append(
+                Content(
+                    seq, draft.home, draft.id, slot.index, slot.kind, value, False, status, part
+                )
+            )
+            slot.told = False
+        else:
+            found.append(
+                Status(seq, "content", draft.id, status, draft.home, raw=part, index=slot.index)
+            )
+
+    def _finish(self, found: Found, seq: int, draft: Draft, slot: Slot, status: str) -> None:
+        """A part is complete: if it is a call of a tool or its output, it can be told now."""
+        if is_tool(draft.type) and not slot.told:
+            event = tool_event(seq, draft.home, draft.type, slot.value)
+            slot.told = event is not None
+            found.extend([event] if event else [])
+        slot.close(status)
+
+    # Messages
+
+    def message(self, found: Found, seq: int, payload: Payload) -> None:
+        """A message is announced, goes on, or is complete (section "Message Model")."""
+        name, kind = identifier(payload.get("id")), _text(payload.get("type"))
+        known = self._drafts.find(name) if name else self._drafts.unnamed(kind)
+        self._read(found, seq, payload, name, known)
+
+    def output(self, found: Found, seq: int, messages: list[Any]) -> None:
+        """The messages of a response: those that came before it, and those that did not."""
+        nameless = 0
+        for payload in messages:
+            if not isinstance(payload, dict):
+                reason = "A message of the output is not a JSON object."
+                found.append(Unknown(seq, "output", payload, reason))
+                continue
+            name = identifier(payload.get("id"))
+            known = self._drafts.find(name) if name else self._drafts.nameless(nameless)
+            nameless += not name
+            self._read(found, seq, payload, name, known, repeated=True)
+
+    def _read(
+        self,
+        found: Found,
+        seq: int,
+        payload: Payload,
+        name: str,
+        known: Draft | None,
+        *,
+        repeated: bool = False,
+    ) -> None:
+        kind = _text(payload.get("type"))
+        if kind == "heartbeat":
+            found.extend([] if repeated else [Note(seq, "heartbeat", payload)])
+            return
+        draft = known or self._begin(found, seq, name, payload)
+        before, draft.status = draft.status, _text(payload.get("status")) or draft.status
+        draft.type, draft.role = kind or draft.type, _text(payload.get("role")) or draft.role
+        self._contents(found, seq, draft, payload)
+        if not draft.is_open:
+            for slot in draft.unfinished():
+                self._finish(found, seq, draft, slot, draft.status)
+        self._errors(found, seq, draft, payload)
+        self._drafts.settle(draft)
+        if _is_news(known, repeated, before, draft):
+            found.append(_status(seq, draft, payload))
+
+    def _begin(self, found: Found, seq: int, name: str, payload: Payload) -> Draft:
+        draft = self._drafts.begin(name, (seq, len(found)))
+        kind, role = _text(payload.get("type")), _text(payload.get("role"))
+        if kind == "error" and failures.first_text(payload, "code", "message"):
+            # Nothing but the error is in it, so that has the entry.
+            self._errors(found, seq, draft, payload)
+        else:
+            status = _text(payload.get("status"))
+            found.append(Message(seq, name, kind, role, status, payload or None))
+        return draft
+
+    def _contents(self, found: Found, seq: int, draft: Draft, payload: Payload) -> None:
+        """The contents that a message carries itself: what of it is new."""
+        content = payload.get("content")
+        if isinstance(content, str):
+            content = [{"type": "text", "text": content}] if content else []
+        for position, part in enumerate(content if isinstance(content, list) else ()):
+            if isinstance(part, str):
+                part = {"type": "text", "text": part}
+            if isinstance(part, dict):
+                self._nested(found, seq, draft, part, position)
+            else:
+                reason = "A content of the message is not a JSON object."
+                found.append(Unknown(seq, "content", part, reason))
+
+    def _nested(
+        self, found: Found, seq: int, draft: Draft, part: dict[str, Any], position: int
+    ) -> None:
+        kind = parts.kind_of(part)
+        value = parts.value_of(part, kind)
+        slot = draft.nested(parts.index_of(part.get("index")), kind, position)
+        status = _text(part.get("status")) or draft.status
+        if value is not None and slot.put(value):
+            found.append(
+                Content(seq, draft.home, draft.id, slot.index, kind, value, False, status, part)
+            )
+            slot.told = False
+        if status in FINAL_STATUSES or not draft.is_open:
+            self._finish(found, seq, draft, slot, status)
+
+    def _errors(self, found: Found, seq: int, draft: Draft, payload: Payload) -> None:
+        """The error that a message is or carries, once."""
+        if payload.get("error") is not None:
+            failure = failures.of_error(seq, payload["error"], payload)
+        elif failures.first_text(payload, "code", "message"):
+            failure = failures.of_message(seq, payload, "")
+        elif draft.type == "error" and not draft.is_open and draft.told is None:
+            failure = failures.of_message(seq, payload, _words(payload))
+        else:
+            return
+        if draft.told != (failure.code, failure.message):
+            draft.told = failure.code, failure.message
+            found.append(failure)
+
+
+def identifier(value: Any) -> str:
+    """An id as text: agents number things, too. "" for what is none."""
+    if type(value) is str:
+        return value
+    return parts.canonical(value) if type(value) is int else ""
+
+
+def _is_news(known: Draft | None, repeated: bool, before: str, draft: Draft) -> bool:
+    """Whether a message's status has to be told by itself.
+
+    The output of a response is a reminder, so only a change is told from there; a message that
+    was not known tells its first status itself, and if that is the last one, then its end.
+    """
+    if known is None:
+        return not draft.is_open
+    return not repeated or draft.status != before
+
+
+def _status(seq: int, draft: Draft, payload: Payload) -> Status:
+    usage = payload.get("usage")
+    return Status(seq, "message", draft.id, draft.status, draft.home, usage, payload)
+
+
+def _words(payload: Payload) -> str:
+    """The text of a message's contents."""
+    content = payload.get("content")
+    entries = content if isinstance(content, list) else [content]
+    texts = (each.get("text") if isinstance(each, dict) else each for each in entries)
+    return " ".join(text for text in texts if isinstance(text, str))
+
+
+def _text(value: Any) -> str:
+    return value if type(value) is str else ""

@@ -1,0 +1,96 @@
+"""The parts of a message: what kind each is, and what it holds (section "Content Models")."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+#: The member that holds what a part is, by the part's type.
+_MEMBERS: Mapping[str, str] = {
+    "text": "text",
+    "image": "image_url",
+    "data": "data",
+    "refusal": "refusal",
+    "video": "video_url",
+}
+_KINDS = {member: kind for kind, member in _MEMBERS.items()}
+#: Types whose value is text: pieces of it are joined, and nothing else is handed on.
+TEXTUAL = frozenset({"text", "refusal"})
+#: Members that say how a part travels and not what it is.
+_ENVELOPE = frozenset(
+    {"object", "status", "error", "type", "index", "delta", "msg_id", "sequence_number"}
+)
+
+Payload = Mapping[str, Any]
+
+
+def kind_of(part: Payload) -> str:
+    """The type of a part; for one without a type the one that its members suggest, else ""."""
+    kind = part.get("type")
+    if type(kind) is str and kind:
+        return kind
+    return next((_KINDS[name] for name in part if name in _KINDS), "")
+
+
+def value_of(part: Payload, kind: str) -> Any:
+    """What a part of this type holds: text, an address, an object; None for nothing.
+
+    A file, audio, and whatever has a type that nobody knows: the members beyond the envelope.
+    """
+    if member := _MEMBERS.get(kind):
+        value = part.get(member)
+        if value is None or type(value) is str or kind not in TEXTUAL:
+            return value
+        return canonical(value)
+    return {name: value for name, value in part.items() if name not in _ENVELOPE} or None
+
+
+def canonical(value: Any) -> str:
+    """A JSON value as text that is the same for equal values."""
+    return json.dumps(value, ensure_ascii=False, sort_keys=True)
+
+
+def join(pieces: list[Any]) -> Any:
+    """One value from its pieces, as agents cut it up.
+
+    Texts are put together, objects member by member, lists one after the other; of anything
+    else the last piece counts. Linear in the size of the pieces.
+    """
+    if len(pieces) < 2:
+        return pieces[0] if pieces else None
+    if all(type(piece) is str for piece in pieces):
+        return "".join(pieces)
+    if all(isinstance(piece, dict) for piece in pieces):
+        return _join_objects(pieces)
+    if all(type(piece) is list for piece in pieces):
+        return [entry for piece in pieces for entry in piece]
+    return pieces[-1]
+
+
+def _join_objects(pieces: list[dict[str, Any]]) -> dict[str, Any]:
+    members: dict[str, list[Any]] = {}
+    for piece in pieces:
+        for name, value in piece.items():
+            if value is not None:
+                members.setdefault(name, []).append(value)
+    return {
+        name: values[-1] if name in _NAMES else join(values) for name, values in members.items()
+    }
+
+
+#: Members that name something: every piece repeats them whole.
+_NAMES = frozenset({"call_id", "id", "name", "server_label", "approval_request_id"})
+
+
+def index_of(value: Any) -> int | None:
+    """The place of a part in its message, None where there is none."""
+    if type(value) is int and 0 <= value < _MANY:
+        return value
+    if type(value) is float and value.is_integer() and 0 <= value < _MANY:
+        return int(value)
+    return None
+
+
+#: Above this a number is no place in a list.
+_MANY = 2**31

@@ -1,0 +1,174 @@
+"""The lenient reader: an Agent API response, whole or streamed, as events.
+
+A stream is a sequence of objects that say themselves what they are: `response`, `message` or
+`content` (section "Protocol Flow"); a whole response is the last of them alone. What agents do
+beside the specification is read all the same; to find it is the conformance report's part.
+Total: whatever an agent sends, it makes events of it and never raises.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from playground.protocols import jsontext
+from playground.protocols.agent_api import failures, versions
+from playground.protocols.agent_api.messages import Messages, identifier
+from playground.protocols.agent_api.outcome import Fold
+from playground.protocols.agent_api.vocabulary import REFUSALS
+from playground.protocols.events import Event, Note, Outcome, Status, Unknown
+
+Payload = Mapping[str, Any]
+_Read = Callable[[list[Event], int, Payload], None]
+
+
+class AgentAPIReader:
+    """Reads one response. See `playground.protocols.exchange.Reader`."""
+
+    def __init__(self, version: str) -> None:
+        """A reader for a target of this version. Raises `ValueError` for an unknown one."""
+        self._label = versions.find(version).label
+        self._fold = Fold()
+        self._messages = Messages()
+        self._session: dict[str, Any] = {}
+        self._told: tuple[str, str] | None = None
+        self._objects: Mapping[Any, _Read] = {
+            "content": self._messages.content,
+            "message": self._messages.message,
+            "response": self._response,
+        }
+
+    @property
+    def outcome(self) -> Outcome:
+        """What the agent has answered so far."""
+        return self._fold.outcome
+
+    @property
+    def session_context(self) -> Mapping[str, Any] | None:
+        """What the agent calls the conversation and its latest response; None before it did."""
+        return dict(self._session) or None
+
+    def end(self) -> None:
+        """The reply ended the way its framing says. A response says itself when it is over."""
+
+    def document(self, seq: int, payload: Any) -> list[Event]:
+        """Events of one whole reply: a response, or a list of what a stream would have sent."""
+        found: list[Event] = []
+        for part in payload if isinstance(payload, list) and payload else [payload]:
+            self._object(found, seq, part)
+        return self._take(found)
+
+    def message(self, seq: int, name: str | None, data: str) -> list[Event]:
+        """Events of one stream message: what it is, its data say, whatever its name."""
+        if not data or data.isspace():
+            return [Unknown(seq, name or "message", "", "The message has no data.")]
+        if data.strip() == "[DONE]":
+            # The end of a stream as the APIs of models write it.
+            return [Note(seq, "done", data)]
+        try:
+            payload = jsontext.decode(data)
+        except ValueError as error:
+            return [Unknown(seq, name or "message", data, f"The data is not JSON: {error}.")]
+        except RecursionError:
+            return [Unknown(seq, name or "message", data, "The data is nested too deep.")]
+        found: list[Event] = []
+        self._object(found, seq, payload)
+        return self._take(found)
+
+    # Objects by name
+
+    def _object(self, found: list[Event], seq: int, payload: Any) -> None:
+        if type(payload) is not dict:
+            reason = "The data is JSON, but not an object."
+            found.append(Unknown(seq, "message", payload, reason))
+            return
+        name = payload.get("object")
+        read = self._objects.get(name) if type(name) is str else self._guess(payload)
+        if read:
+            read(found, seq, payload)
+        elif payload.get("error") is not None:
+            found.append(failures.of_error(seq, payload["error"], payload))
+        else:
+            said = name if isinstance(name, str) else "message"
+            reason = f"The {self._label} defines no object of this kind."
+            found.append(Unknown(seq, said, payload, reason))
+
+    def _guess(self, payload: Payload) -> _Read | None:
+        """How to read an object that does not say what it is."""
+        return next((read for name, read in self._signs() if payload.get(name) is not None), None)
+
+    def _signs(self) -> tuple[tuple[str, _Read], ...]:
+        """Members that give away what an object is, the surest first."""
+        return (
+            ("output", self._response),
+            ("msg_id", self._messages.content),
+            ("error", self._error),
+            ("detail", self._detail),
+            ("response", self._wrapped),
+            ("role", self._messages.message),
+            ("content", self._messages.message),
+            ("text", self._messages.content),
+            ("image_url", self._messages.content),
+            ("data", self._messages.content),
+            ("code", self._bare_error),
+            ("message", self._bare_error),
+        )
+
+    def _response(self, found: list[Event], seq: int, payload: Payload) -> None:
+        status = _text(payload.get("status"))
+        name = identifier(payload.get("id"))
+        self._remember(name, payload)
+        output = payload.get("output")
+        if isinstance(output, list):
+            self._messages.output(found, seq, output)
+        elif output is not None:
+            reason = "The output is not a list of messages."
+            found.append(Unknown(seq, "output", output, reason))
+        error = payload.get("error")
+        if error is not None:
+            self._fail(found, failures.of_error(seq, error, payload))
+        elif status in REFUSALS and not self._fold.failed:
+            self._fail(found, failures.of_error(seq, {"code": status}, payload))
+        # A document without a status came whole, so it is complete unless it says no.
+        if not status and isinstance(output, list) and error is None:
+            status = "completed"
+        found.append(Status(seq, "response", name, status, usage=payload.get("usage"), raw=payload))
+
+    def _wrapped(self, found: list[Event], seq: int, payload: Payload) -> None:
+        inner = payload["response"]
+        if isinstance(inner, dict) and inner.get("object", "response") == "response":
+            self._response(found, seq, inner)
+        else:
+            reason = f"The object is none of those that the {self._label} defines."
+            found.append(Unknown(seq, "message", payload, reason))
+
+    def _error(self, found: list[Event], seq: int, payload: Payload) -> None:
+        found.append(failures.of_error(seq, payload["error"], payload))
+
+    def _detail(self, found: list[Event], seq: int, payload: Payload) -> None:
+        found.append(failures.of_detail(seq, payload["detail"], payload))
+
+    def _bare_error(self, found: list[Event], seq: int, payload: Payload) -> None:
+        found.append(failures.of_error(seq, payload, payload))
+
+    # What they have in common
+
+    def _remember(self, name: str, payload: Payload) -> None:
+        session = identifier(payload.get("session_id"))
+        self._session |= {"session_id": session} if session else {}
+        self._session |= {"response_id": name} if name else {}
+
+    def _fail(self, found: list[Event], failure: Any) -> None:
+        """Hand an error of the response on, once however often it is repeated."""
+        if self._told != (failure.code, failure.message):
+            self._told = failure.code, failure.message
+            found.append(failure)
+
+    def _take(self, found: list[Event]) -> list[Event]:
+        for event in found:
+            self._fold.event(event)
+        return found
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""

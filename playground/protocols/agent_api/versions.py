@@ -1,0 +1,34 @@
+"""The versions of the Agent API: there is one, and it has no name of its own."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+
+from playground.protocols.agent_api import vocabulary
+from playground.protocols.exchange import Version
+
+VERSIONS: tuple[Version, ...] = (
+    Version(
+        "1",
+        "Agent API",
+        MappingProxyType(
+            {
+                "roles": vocabulary.ROLES,
+                "message_types": vocabulary.MESSAGE_TYPES,
+                "content_types": vocabulary.CONTENT_TYPES,
+                "statuses": vocabulary.STATUSES,
+            }
+        ),
+    ),
+)
+
+_BY_NAME = {version.name: version for version in VERSIONS}
+
+
+def find(name: str) -> Version:
+    """The row of a version. Raises `ValueError` for a version that is not in the table."""
+    try:
+        return _BY_NAME[name]
+    except KeyError:
+        known = ", ".join(_BY_NAME)
+        raise ValueError(f"There is no Agent API version {name!r}; known are {known}.") from None
