@@ -1,0 +1,85 @@
+"""Conversations with an A2A agent as scripts: the card, what is answered, and so on."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from playground.protocols.a2a import A2AExchange, Errand
+from playground.protocols.calls import Call
+from playground.protocols.frames import FrameKind
+from tests.protocols.playbook import CAPTURES, SSE, Playbook
+
+AGENT = "http://agent.example.com/a2a"
+CARD_03 = {
+    "name": "Cook", "description": "Cooks", "url": AGENT, "protocolVersion": "0.3.0",
+    "capabilities": {"streaming": True}, "skills": [{"id": "ask", "name": "Ask"}],
+}  # fmt: skip
+CARD_10 = {
+    "name": "Cook", "description": "Cooks", "capabilities": {},
+    "supportedInterfaces": [{"url": AGENT, "protocolBinding": "JSONRPC", "protocolVersion": "1.0"}],
+    "skills": [{"id": "ask", "name": "Ask"}],
+}  # fmt: skip
+
+
+class Talk(Playbook):
+    """An exchange that is asked for its calls, and whose calls come back as frames."""
+
+    def __init__(self, **changes: Any) -> None:
+        options = {"agent_url": AGENT, "url": AGENT, "message": "eggs", "message_id": "m-1"}
+        max_depth = changes.pop("max_depth", 100)
+        self.a2a = A2AExchange(Errand(**{**options, **changes}), max_depth=max_depth)
+        super().__init__(exchange=self.a2a)
+        self.calls: list[Call] = []
+
+    def call(self) -> Talk:
+        """Make the next call, which there must be."""
+        call = self.exchange.next_call()
+        assert call is not None
+        self.calls.append(call)
+        lines = [f"{call.method} / HTTP/1.1", *(f"{name}: {value}" for name, value in call.headers)]
+        self.frame(FrameKind.CALL, "\r\n".join(lines).encode() + b"\r\n\r\n" + call.body)
+        return self
+
+    def answer(self, value: Any, status: int = 200, **options: Any) -> Talk:
+        """A whole reply: a JSON value, or bytes as they are."""
+        body = value if isinstance(value, bytes) else json.dumps(value).encode()
+        self.head(status, **options)
+        self.body(body)
+        self.end()
+        return self
+
+    def result(self, value: Any) -> Talk:
+        """The result of the call before, as a document."""
+        return self.answer({"jsonrpc": "2.0", "id": self.sent["id"], "result": value})
+
+    def results(self, *values: Any) -> Talk:
+        """The results of the call before, as a stream."""
+        self.head(200, SSE)
+        envelopes = [{"jsonrpc": "2.0", "id": self.sent["id"], "result": value} for value in values]
+        self.stream([f"data: {json.dumps(each)}\r\n\r\n".encode() for each in envelopes])
+        self.end()
+        return self
+
+    @property
+    def sent(self) -> Any:
+        """The JSON-RPC document of the last call."""
+        return json.loads(self.calls[-1].body)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether there is nothing more to send."""
+        return self.exchange.next_call() is None
+
+
+def begun(card: Any = None, **changes: Any) -> Talk:
+    """A conversation whose card has come and whose message is sent."""
+    return Talk(**changes).call().answer(CARD_10 if card is None else card).call()
+
+
+def capture(name: str) -> tuple[bytes, bytes]:
+    """Head and body of a recorded reply."""
+    head, _, body = (
+        (CAPTURES / "a2a" / f"{name}.txt").read_bytes().replace(b"\r\n", b"\n").partition(b"\n\n")
+    )
+    return head, body

@@ -1,0 +1,556 @@
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from playground.protocols.a2a import exchange as module
+from playground.protocols.events import (
+    Completed,
+    Elicitation,
+    Event,
+    Failure,
+    Log,
+    Note,
+    Outcome,
+    Progress,
+    Result,
+    Started,
+    Text,
+    Unknown,
+)
+from playground.protocols.frames import Frame, FrameKind
+from tests import json_values
+from tests.protocols.a2a.conversation import AGENT, CARD_03, CARD_10, Talk, begun, capture
+from tests.protocols.playbook import SSE, every_cut
+
+WELL_KNOWN = "/.well-known/agent-card.json"
+
+
+def task(state: str, **more: Any) -> dict[str, Any]:
+    return {"id": "t", "contextId": "c", "status": {"state": state}, **more}
+
+
+def status(state: str, text: str = "", **more: Any) -> dict[str, Any]:
+    found: dict[str, Any] = {"state": state}
+    if text:
+        found["message"] = {"role": "ROLE_AGENT", "parts": [{"text": text}]}
+    return {"statusUpdate": {"taskId": "t", "contextId": "c", "status": found, **more}}
+
+
+def chunk(*parts: Any, append: bool = False, name: str = "a1", **more: Any) -> dict[str, Any]:
+    artifact = {"artifactId": name, "parts": list(parts)}
+    return {"artifactUpdate": {"taskId": "t", "artifact": artifact, "append": append, **more}}
+
+
+def of(talk: Talk, *kinds: type[Event]) -> list[Any]:
+    return [event for event in talk.events if isinstance(event, kinds)]
+
+
+class TestCalls:
+    def test_the_card_first_then_the_message(self) -> None:
+        talk = Talk(skill="ask").call()
+        assert (talk.calls[0].method, talk.calls[0].url) == (
+            "GET", f"http://agent.example.com{WELL_KNOWN}",
+        )  # fmt: skip
+        talk.answer(CARD_10).call()
+        call = talk.calls[1]
+        assert (call.method, call.url, call.streaming) == ("POST", AGENT, False)
+        assert dict(call.headers)["A2A-Version"] == "1.0"
+        assert talk.sent["method"] == "SendMessage"
+        assert talk.sent["params"]["metadata"] == {"skill": "ask"}
+        talk.result({"message": {"role": "ROLE_AGENT", "parts": [{"text": "hi"}]}})
+        assert talk.is_over
+        assert (talk.exchange.outcome, talk.exchange.problem) == (Outcome.ANSWER, None)
+        assert (talk.exchange.opening, talk.exchange.session_context) == (None, None)
+
+    def test_the_older_version_streams_and_has_no_header(self) -> None:
+        talk = begun(CARD_03)
+        assert "A2A-Version" not in dict(talk.calls[1].headers)
+        assert talk.sent["method"] == "message/stream"
+        assert talk.calls[1].streaming
+
+    def test_the_next_call_is_the_same_until_it_is_made(self) -> None:
+        talk = Talk()
+        assert talk.exchange.next_call() == talk.exchange.next_call()
+
+    @pytest.mark.parametrize(
+        ("agent", "agreed", "along"),
+        [(AGENT, AGENT, True), (AGENT, "http://other.example.com/a2a", False)],
+    )
+    def test_headers_go_to_the_agreed_origin_only(
+        self, agent: str, agreed: str, along: bool
+    ) -> None:
+        headers = (("Authorization", "Bearer s"),)
+        talk = Talk(agent_url=agent, url=agreed, headers=headers).call()
+        assert (headers[0] in talk.calls[0].headers) is along
+        card = {**CARD_03, "url": agreed}
+        talk.answer(card)
+        # The place below the agent's path may have a card that names the agent.
+        while talk.calls[-1].method == "GET":
+            talk.call()
+            if talk.calls[-1].method == "GET":
+                talk.answer({}, 404)
+        assert talk.calls[-1].url == agreed
+        assert headers[0] in talk.calls[-1].headers
+
+    def test_an_answer_goes_on_with_its_task(self) -> None:
+        resume = {"kind": "a2a", "taskId": "t", "contextId": "c", "answer": "two"}
+        message = begun(resume=resume).sent["params"]["message"]
+        assert (message["taskId"], message["parts"]) == ("t", [{"text": "two"}])
+
+
+class TestCards:
+    def test_a_card_below_the_path_after_none_at_the_origin(self) -> None:
+        talk = Talk().call().answer(b"<html>", 404).call()
+        assert talk.calls[1].url == AGENT + WELL_KNOWN
+        talk.answer(CARD_10).call()
+        assert talk.calls[2].method == "POST"
+
+    def test_two_agents_at_one_origin(self) -> None:
+        other = {**CARD_03, "name": "Other", "url": "http://agent.example.com/other"}
+        talk = Talk().call().answer(other).call()
+        assert talk.calls[1].url == AGENT + WELL_KNOWN
+        talk.answer(CARD_10).call()
+        assert talk.a2a.card
+        assert talk.a2a.card.name == "Cook"
+        assert talk.calls[2].url == AGENT
+
+    def test_a_card_that_names_another_address_is_refused_unless_that_was_agreed_to(self) -> None:
+        moved = {**CARD_03, "url": "http://evil.example.com/"}
+        talk = Talk().call().answer(moved).call().answer({}, 404)
+        problem = talk.exchange.problem
+        assert problem
+        assert (problem.state, problem.stage) == ("refused", "policy")
+        assert "http://evil.example.com/" in problem.cause
+        assert AGENT in problem.cause
+        assert talk.is_over
+        assert len(talk.calls) == 2
+
+    @pytest.mark.parametrize(
+        ("body", "code", "extra", "came"),
+        [
+            (b"<!doctype html><title>x</title>", 200, "", "is an HTML page, not JSON"),
+            (b"[1, 2]", 200, "", "is JSON, but not an agent card"),
+            (b"\xff\xfe", 200, "", "is text, not JSON"),
+            (b"[" * 200, 200, "", "is JSON that is nested too deep to be read"),
+            (b"", 404, "", "answers with HTTP 404"),
+            (b"", 302, "Location: http://b.example/\r\n", "redirects to http://b.example/"),
+            (b"", 302, "", "redirects to an address it does not name"),
+        ],
+    )
+    def test_what_is_no_card(self, body: bytes, code: int, extra: str, came: str) -> None:
+        talk = Talk(agent_url="http://agent.example.com")
+        for _ in range(2):
+            talk.call().answer(body, code, extra=extra)
+        problem = talk.exchange.problem
+        assert problem
+        assert (problem.state, problem.cause) == ("failed", "No agent card was found.")
+        assert problem.detail.count(came) == 2
+        assert talk.is_over
+
+    def test_a_card_behind_a_door(self) -> None:
+        talk = Talk(agent_url="http://agent.example.com")
+        talk.call().answer({}, 401).call().answer({}, 401)
+        assert talk.exchange.problem
+        assert "authentication" in talk.exchange.problem.fix
+
+    def test_a_card_without_end_is_refused(self) -> None:
+        talk = Talk().call()
+        talk.head().body(b"{" + b" " * 600_000)
+        assert talk.exchange.problem is None
+        talk.body(b" " * 600_000)
+        assert talk.exchange.problem
+        assert (talk.exchange.problem.state, talk.exchange.problem.stage) == ("refused", "limit")
+        assert talk.frame(FrameKind.END).events == []
+
+    def test_a_card_as_a_stream_of_events_is_none(self) -> None:
+        talk = Talk(agent_url="http://agent.example.com").call().head(200, SSE)
+        talk.stream([b"data: {}\n\n", b"data: "]).end()
+        assert of(talk, Note)[0].data == {"remark": "It is text, not JSON."}  # type: ignore[arg-type]
+
+    def test_an_address_that_can_have_no_card(self) -> None:
+        talk = Talk(agent_url="kitchen")
+        assert talk.exchange.problem
+        assert "no card" in talk.exchange.problem.cause
+        assert talk.is_over
+
+    def test_a_card_with_nothing_that_is_spoken(self) -> None:
+        talk = Talk().call().answer({**CARD_03, "preferredTransport": "GRPC"})
+        assert talk.exchange.problem
+        assert "not spoken here: GRPC 0.3.0" in talk.exchange.problem.cause
+
+    @pytest.mark.parametrize(("skill", "count"), [("ask", 0), ("Ask", 0), ("", 0), ("dance", 1)])
+    def test_a_skill_that_the_card_does_not_have_is_a_warning(self, skill: str, count: int) -> None:
+        talk = Talk(skill=skill).call().answer(CARD_10)
+        warnings = of(talk, Log)
+        assert len(warnings) == count
+        if warnings:
+            assert warnings[0].data == "The agent's card has no skill “dance”; it has “ask”."
+        assert not talk.is_over
+
+    def test_many_skills_are_counted(self) -> None:
+        card = {**CARD_10, "skills": [{"id": f"s{n}"} for n in range(12)]}
+        (warning,) = of(Talk(skill="x").call().answer(card), Log)
+        assert warning.data.endswith("“s9” and 2 more.")
+        none = Talk(skill="x").call().answer({**CARD_10, "skills": []})
+        assert of(none, Log)[0].data == "The agent's card has no skill “x”."
+
+
+class TestCaptures:
+    @pytest.mark.parametrize("version", ["v03", "v1"])
+    def test_a_message(self, version: str) -> None:
+        head, body = capture(f"{version}_send_message")
+        talk = begun(CARD_03 if version == "v03" else CARD_10)
+        talk.frame(FrameKind.HEAD, head.replace(b"\n", b"\r\n")).body(body).end()
+        assert [event.text for event in of(talk, Text)] == ["You said: hello — crème 🥚"]
+        assert (talk.exchange.outcome, talk.exchange.problem) == (Outcome.ANSWER, None)
+        assert talk.is_over
+
+    @pytest.mark.parametrize("version", ["v03", "v1"])
+    def test_a_task_that_is_streamed(self, version: str) -> None:
+        _, body = capture(f"{version}_stream_task")
+        talk = begun(CARD_03 if version == "v03" else CARD_10)
+        talk.head(200, SSE).stream([body.replace(b"\n", b"\r\n")]).end()
+        kinds = [type(event) for event in talk.events if not isinstance(event, Note)]
+        words = [] if version == "v03" else [Text]
+        assert kinds == [
+            Progress,
+            Progress,
+            Text,
+            Text,
+            Started,
+            Result,
+            Completed,
+            *words,
+            Completed,
+        ]
+        assert [event.message for event in of(talk, Progress)][1] == "Searching..."
+        assert [(event.text, event.delta) for event in of(talk, Text)][:2] == [
+            ("first chunk ", False), ("second chunk", True),
+        ]  # fmt: skip
+        assert of(talk, Result)[0].item["name"] == "Crème 🥚"
+        assert (talk.exchange.outcome, talk.exchange.problem) == (Outcome.ANSWER, None)
+        assert talk.is_over
+
+    def test_however_the_stream_is_cut_the_events_are_the_same(self) -> None:
+        _, body = capture("v03_stream_task")
+        body = body[: body.index(b"second chunk")].replace(b"\n", b"\r\n")
+        whole = begun(CARD_03).head(200, SSE).stream([body]).end().unnumbered()
+        assert len(whole) > 4
+        for chunks in every_cut(body):
+            assert begun(CARD_03).head(200, SSE).stream(chunks).end().unnumbered() == whole
+
+
+class TestTasks:
+    def test_a_task_is_followed_to_its_end(self) -> None:
+        talk = begun().result({"task": task("TASK_STATE_SUBMITTED")})
+        call = talk.exchange.next_call()
+        assert call
+        assert call.delay == module.FIRST_PAUSE
+        talk.call()
+        assert talk.sent == {"jsonrpc": "2.0", "id": 2, "method": "GetTask", "params": {"id": "t"}}
+        talk.result(task("TASK_STATE_WORKING")).call()
+        assert talk.calls[-1].delay > module.FIRST_PAUSE
+        artifact = {"artifactId": "a", "parts": [{"text": "done"}]}
+        talk.result(task("TASK_STATE_COMPLETED", artifacts=[artifact]))
+        assert talk.is_over
+        assert [type(event) for event in talk.events[-2:]] == [Text, Completed]
+        assert len(of(talk, Progress)) == 2
+        assert talk.exchange.outcome is Outcome.ANSWER
+
+    def test_a_stream_that_ends_before_its_task_is_followed_too(self) -> None:
+        talk = begun(CARD_03).results(status("working"))
+        talk.call()
+        assert talk.sent["method"] == "tasks/get"
+        talk.result({"kind": "task", **task("completed")})
+        assert talk.is_over
+
+    def test_a_stream_that_broke_is_not(self) -> None:
+        talk = begun(CARD_03).head(200, SSE)
+        talk.stream([b'data: {"id": 1, "result": {"kind": "task", "id": "t",'
+                     b' "status": {"state": "working"}}}\n\n'])  # fmt: skip
+        talk.frame(FrameKind.ERROR, b"{}")
+        assert talk.exchange.next_call() is None
+
+    def test_a_task_that_never_ends_is_given_up(self) -> None:
+        talk = begun().result({"task": task("working")})
+        for _ in range(module.MAX_LOOKS):
+            talk.call().result(task("working"))
+        assert talk.exchange.next_call() is None
+        assert talk.exchange.problem
+        assert (talk.exchange.problem.state, talk.exchange.problem.stage) == ("truncated", "limit")
+        assert talk.calls[-1].delay == module.LONGEST_PAUSE
+        assert len(of(talk, Progress)) == 1
+
+    @pytest.mark.parametrize(
+        ("state", "code"),
+        [
+            ("failed", "TASK_FAILED"),
+            ("TASK_STATE_REJECTED", "TASK_REJECTED"),
+            ("canceled", "TASK_CANCELED"),
+            ("cancelled", "TASK_CANCELED"),
+        ],
+    )
+    def test_a_task_that_fails(self, state: str, code: str) -> None:
+        talk = begun().result({"task": task(state)})
+        (failure,) = of(talk, Failure)
+        assert (failure.code, bool(failure.message)) == (code, True)
+        assert (talk.exchange.outcome, talk.exchange.problem) == (Outcome.FAILURE, None)
+        assert talk.is_over
+        said = begun().results(status(state, "No eggs."))
+        assert of(said, Failure)[0].message == "No eggs."
+
+    @pytest.mark.parametrize("state", ["dreaming", "TASK_STATE_UNSPECIFIED", None, 7])
+    def test_a_state_that_nobody_knows(self, state: Any) -> None:
+        talk = begun().result({"task": task(state)})
+        assert [type(event) for event in of(talk, Unknown)] == [Unknown]
+        assert "state" in of(talk, Unknown)[0].reason or "says" in of(talk, Unknown)[0].reason
+        assert talk.is_over
+
+    def test_what_is_said_about_another_task_is_told_apart(self) -> None:
+        other = status("completed")
+        other["statusUpdate"]["taskId"] = "x"
+        talk = begun(CARD_03).results({"task": task("working")}, other)
+        assert "the task of this run is t" in of(talk, Unknown)[0].reason
+        assert not talk.is_over
+
+    def test_the_last_words_of_a_task_that_made_nothing(self) -> None:
+        history = [
+            {"role": "ROLE_USER", "parts": [{"text": "eggs"}]},
+            {"role": "ROLE_AGENT", "parts": [{"text": "Here you are."}]},
+            {"role": "ROLE_USER", "parts": [{"text": "thanks"}]}, 7,
+        ]  # fmt: skip
+        talk = begun().result({"task": task("completed", history=history)})
+        assert [event.text for event in of(talk, Text)] == ["Here you are."]
+        assert of(begun().result({"task": task("completed")}), Text) == []
+
+    def test_data_in_a_working_state_is_shown(self) -> None:
+        message = {"parts": [{"text": "a"}, {"data": {"n": 1}}]}
+        talk = begun().result(
+            {"task": {**task("working"), "status": {"state": "working", "message": message}}}
+        )
+        assert [type(event) for event in of(talk, Progress, Result)] == [Progress, Result]
+
+
+class TestArtifacts:
+    def test_what_is_shown_is_not_shown_again(self) -> None:
+        talk = begun(CARD_03).results(
+            chunk({"text": "one "}), chunk({"text": "two"}, append=True),
+            {"task": task("working", artifacts=[
+                {"artifactId": "a1",
+                 "parts": [{"text": "one "}, {"text": "two"}, {"data": [1]}]}])},
+            {"task": task("completed", artifacts=[
+                {"artifactId": "a1", "parts": [{"text": "one two three"}, {"data": [1]}]}])},
+        )  # fmt: skip
+        assert [(event.text, event.delta) for event in of(talk, Text)] == [
+            ("one ", False), ("two", True), (" three", True),
+        ]  # fmt: skip
+        assert [event.item for event in of(talk, Result)] == [[1]]
+
+    def test_an_artifact_that_is_replaced_is_shown_anew(self) -> None:
+        talk = begun(CARD_03).results(chunk({"text": "one"}), chunk({"text": "other"}))
+        assert [event.text for event in of(talk, Text)] == ["one", "other"]
+
+    def test_a_piece_of_an_artifact_of_which_nothing_had_come(self) -> None:
+        talk = begun(CARD_03).results(chunk({"text": "two"}, append=True))
+        assert [event.text for event in of(talk, Text)] == ["two"]
+        assert any("of which nothing had come" in str(event.data) for event in of(talk, Note))
+
+    @pytest.mark.parametrize("artifact", [None, 7, [], "x"])
+    def test_what_is_no_artifact(self, artifact: Any) -> None:
+        talk = begun(CARD_03).results({"artifactUpdate": {"taskId": "t", "artifact": artifact}})
+        assert "An artifact is an object." in [event.reason for event in of(talk, Unknown)]
+        whole = begun().result({"task": task("completed", artifacts=[artifact])})
+        assert "An artifact is an object." in [event.reason for event in of(whole, Unknown)]
+
+    def test_more_artifacts_than_are_told_apart(self) -> None:
+        many = [{"artifactId": str(n), "parts": [{"text": "x"}]} for n in range(1_000)]
+        talk = begun().result({"task": task("working", artifacts=many)}).call()
+        late = {"artifactId": "late", "parts": [{"text": "late"}]}
+        talk.result(task("working", artifacts=[late])).call().result(
+            task("completed", artifacts=[late])
+        )
+        assert [event.text for event in of(talk, Text)][-2:] == ["late", "late"]
+
+
+class TestQuestions:
+    def test_a_question_in_words(self) -> None:
+        talk = begun().results(status("TASK_STATE_INPUT_REQUIRED", "How many?", final=True))
+        (asked,) = of(talk, Elicitation)
+        assert (asked.text, [each.id for each in asked.questions]) == ("How many?", ["answer"])
+        assert asked.reply == {"kind": "a2a", "taskId": "t", "contextId": "c", "as": "text"}
+        assert talk.exchange.outcome is Outcome.ELICITATION
+        assert talk.is_over
+
+    def test_a_form_of_nlweb(self) -> None:
+        options = ["a", "b"]
+        form = {"elicitation": {"text": "Diet?", "questions": [
+            {"id": "diet", "text": "?", "type": "single_select", "options": options}]}}  # fmt: skip
+        message = {"parts": [{"data": form}]}
+        body = {"taskId": "t", "status": {"state": "input-required", "message": message}}
+        (asked,) = of(begun().result({"kind": "status-update", **body}), Elicitation)
+        assert (asked.text, asked.questions[0].options) == ("Diet?", ("a", "b"))
+        assert asked.reply["as"] == "data"
+
+    def test_data_that_are_no_form_leave_the_question_in_words(self) -> None:
+        message = {"parts": [{"data": {"elicitation": {"questions": []}}}, {"text": "How?"}]}
+        body = {"taskId": "t", "status": {"state": "input-required", "message": message}}
+        (asked,) = of(begun().result({"kind": "status-update", **body}), Elicitation)
+        assert (asked.text, asked.reply["as"]) == ("How?", "text")
+
+    def test_authorisation_is_explained(self) -> None:
+        (asked,) = of(begun().result({"task": task("TASK_STATE_AUTH_REQUIRED")}), Elicitation)
+        assert "do not type a password" in asked.text
+
+
+class TestErrors:
+    def test_an_error_of_json_rpc(self) -> None:
+        error = {"code": -32009, "message": "Unsupported", "data": [{"reason": "X"}]}
+        talk = begun().answer({"jsonrpc": "2.0", "id": 1, "error": error})
+        assert of(talk, Failure) == [
+            Failure(8, "-32009", "Unsupported", [{"reason": "X"}], error),
+        ]  # fmt: skip
+        assert (talk.exchange.outcome, talk.exchange.problem) == (Outcome.FAILURE, None)
+        assert talk.is_over
+
+    def test_an_error_without_a_code(self) -> None:
+        talk = begun().answer({"id": 1, "error": "no"})
+        assert [(event.code, event.message) for event in of(talk, Failure)] == [
+            ("JSON-RPC error", "no")
+        ]
+
+    def test_an_error_to_a_stream_request_as_a_document(self) -> None:
+        talk = begun(CARD_03).answer(
+            {"jsonrpc": "2.0", "id": 1, "error": {"code": -32601, "message": "m"}}
+        )
+        assert of(talk, Failure)[0].code == "-32601"
+
+    @pytest.mark.parametrize(
+        ("status_", "body", "cause"),
+        [
+            (200, b"<html>", "is an HTML page, not JSON"),
+            (200, b'{"a": 1}', "is JSON, but not a response of JSON-RPC"),
+            (401, b"", "is empty"),
+            (200, b"7", "is JSON, but not a response of JSON-RPC"),
+        ],
+    )
+    def test_a_reply_that_is_none(self, status_: int, body: bytes, cause: str) -> None:
+        talk = begun().answer(body, status_)
+        assert talk.exchange.problem
+        assert cause in talk.exchange.problem.cause
+        assert talk.is_over
+
+    @pytest.mark.parametrize(
+        ("envelope", "remark"),
+        [
+            ({"jsonrpc": "2.0", "id": 9}, "The response's id is not that of the call."),
+            ({"jsonrpc": "2.0"}, "The response has no id"),
+            ({"id": 1}, 'The message lacks "jsonrpc"'),
+            ({"jsonrpc": "2.0", "id": 1, "error": {"code": 1, "message": ""}}, "at once"),
+        ],
+    )
+    def test_odd_envelopes_are_read_and_noted(self, envelope: Any, remark: str) -> None:
+        result = {"message": {"role": "ROLE_AGENT", "parts": [{"text": "hi"}]}}
+        talk = begun().answer({**envelope, "result": result})
+        assert [event.text for event in of(talk, Text)] == ["hi"]
+        assert any(remark in str(event.data) for event in of(talk, Note))
+
+    def test_a_batch_is_read(self) -> None:
+        each = {"jsonrpc": "2.0", "id": 1, "result": {"message": {"parts": [{"text": "x"}]}}}
+        assert len(of(begun().answer([each, each]), Text)) == 2
+
+    @pytest.mark.parametrize("result", [None, 7, {}, {"kind": "poem"}, {"id": "t"}])
+    def test_results_that_are_neither_message_nor_task(self, result: Any) -> None:
+        assert [type(each) for each in of(begun().result(result), Unknown)] == [Unknown]
+
+    @pytest.mark.parametrize(
+        ("part", "kind"),
+        [
+            ({"text": ""}, None),
+            ("words", Unknown),
+            ({"kind": "poem"}, Unknown),
+            ({"file": {"uri": "https://x/", "name": "n"}}, Result),
+            ({"url": "https://x/", "mediaType": "image/png"}, Result),
+            ({"raw": "AAAA", "filename": "f"}, Result),
+            ({"data": {"promise": {"token": "p"}, "_meta": {}}}, Result),
+        ],
+    )
+    def test_parts_of_every_kind(self, part: Any, kind: type[Event] | None) -> None:
+        talk = begun().result({"message": {"parts": [part]}})
+        found = [type(event) for event in talk.events if not isinstance(event, Note)]
+        assert found == ([kind] if kind else [])
+
+    def test_a_stream_message_that_is_no_json(self) -> None:
+        talk = begun(CARD_03).head(200, SSE).stream([b"data: {\n\n", b"event: ping\n\n"]).end()
+        assert "not JSON" in of(talk, Unknown)[0].reason
+        assert Note(0, "ping") in talk.unnumbered()
+
+    def test_a_reply_that_is_nested_too_deep(self) -> None:
+        talk = begun(max_depth=20).answer(b"[" * 30)
+        assert talk.exchange.problem
+        assert talk.exchange.problem.limit == "max_depth"
+
+
+def test_frames_alone_tell_what_a_reply_belongs_to() -> None:
+    talk = begun().result({"task": task("TASK_STATE_WORKING")}).call()
+    talk.result(task("TASK_STATE_COMPLETED", artifacts=[{"parts": [{"text": "x"}]}]))
+    again = Talk()
+    again.calls = talk.calls
+    for number, call in enumerate(talk.calls):
+        again.frame(FrameKind.CALL, f"{call.method} / HTTP/1.1\r\n\r\n".encode() + call.body)
+        again.answer(
+            [CARD_10,
+             {"id": 1, "jsonrpc": "2.0", "result": {"task": task("TASK_STATE_WORKING")}},
+             {"id": 2, "jsonrpc": "2.0",
+              "result": task("TASK_STATE_COMPLETED", artifacts=[{"parts": [{"text": "x"}]}])},
+            ][number]
+        )  # fmt: skip
+    assert again.unnumbered() == talk.unnumbered()
+    assert again.exchange.outcome is talk.exchange.outcome
+
+
+NAMES = [
+    "jsonrpc", "id", "result", "error", "code", "message", "task", "statusUpdate", "artifactUpdate",
+    "kind", "taskId", "contextId", "status", "state", "artifact", "artifacts", "artifactId",
+    "parts", "append", "text", "data", "file", "url", "history", "role", "elicitation", "questions",
+    "_meta",
+]  # fmt: skip
+TEXTS = [
+    "task", "status-update", "artifact-update", "message", "working", "completed", "input-required",
+    "failed", "TASK_STATE_WORKING", "agent", "t",
+]  # fmt: skip
+VALUES = json_values.values(NAMES, TEXTS)
+
+
+@given(st.lists(json_values.objects(NAMES, TEXTS) | VALUES, max_size=6), st.booleans())
+def test_nothing_that_an_agent_sends_makes_it_raise(values: list[Any], streamed: bool) -> None:
+    talk = begun(CARD_03)
+    for value in values:
+        body = {"jsonrpc": "2.0", "id": 1, "result": value}
+        if streamed:
+            talk.head(200, SSE).stream([f"data: {json.dumps(body)}\n\n".encode()]).end()
+        else:
+            talk.answer(body)
+        if talk.exchange.next_call():
+            talk.call()
+    assert isinstance(talk.exchange.outcome, Outcome)
+
+
+@given(st.binary(max_size=60), st.sampled_from(list(FrameKind)), st.binary(max_size=60))
+def test_no_frames_make_it_raise(call: bytes, kind: FrameKind, data: bytes) -> None:
+    talk = Talk()
+    for number, (each, content) in enumerate(
+        [(FrameKind.CALL, call), (FrameKind.HEAD, data), (kind, data), (FrameKind.END, b"")]
+    ):
+        talk.exchange.receive(Frame(number + 1, 0, each, content))
+    assert isinstance(talk.exchange.outcome, Outcome)
+
+
+@given(VALUES)
+def test_no_card_makes_it_raise(value: Any) -> None:
+    talk = Talk().call().answer(value)
+    assert talk.exchange.next_call() is not None or talk.exchange.problem
