@@ -3,7 +3,6 @@
 =============  =====================================================================
 `transcript`   a reply as the rules see it
 `walk`         one pass over a stream: what each object means after those before it
-`transitions`  which status may follow which
 `wire`         HTTP, the stream, and that what came are objects of the protocol
 `fields`       what every object holds, and the words in it
 `lifecycle`    order, statuses, sequence numbers

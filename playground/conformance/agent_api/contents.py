@@ -7,8 +7,7 @@ from typing import Any
 
 from playground.conformance.agent_api.rule import rule, streamed
 from playground.conformance.agent_api.transcript import AgentTranscript
-from playground.conformance.agent_api.transitions import is_final
-from playground.conformance.agent_api.walk import Thread
+from playground.conformance.agent_api.walk import Thread, is_final
 from playground.conformance.rule import Problem, Unjudged, Violation, info, must, should
 
 _STREAMING = "Content Streaming"

@@ -7,8 +7,7 @@ from typing import Any
 
 from playground.conformance.agent_api.rule import rule, streamed
 from playground.conformance.agent_api.transcript import AgentTranscript
-from playground.conformance.agent_api.transitions import is_final
-from playground.conformance.agent_api.walk import status_of
+from playground.conformance.agent_api.walk import is_final, status_of
 from playground.conformance.rule import (
     Problem,
     Unjudged,

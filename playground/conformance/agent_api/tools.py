@@ -7,8 +7,7 @@ from typing import Any, NamedTuple
 
 from playground.conformance.agent_api.rule import rule
 from playground.conformance.agent_api.transcript import AgentTranscript
-from playground.conformance.agent_api.transitions import is_final
-from playground.conformance.agent_api.walk import Slot, Thread
+from playground.conformance.agent_api.walk import Slot, Thread, is_final
 from playground.conformance.parts import Place
 from playground.conformance.rule import Problem, Unjudged, Violation, info, must, should
 from playground.conformance.values import is_words, named

@@ -6,9 +6,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from playground.conformance.agent_api.transitions import allowed, is_final
 from playground.conformance.parts import Place
 from playground.conformance.values import is_integer
+from playground.protocols.agent_api.transitions import may_follow
+from playground.protocols.agent_api.vocabulary import FINAL_STATUSES
 
 
 class Change(NamedTuple):
@@ -161,7 +162,7 @@ class Walk:
             self.replaced.append(place)
 
     def _check(self, place: Place, kind: str, before: str, after: str) -> None:
-        if before and after and not allowed(before, after):
+        if before and after and not may_follow(kind, before, after):
             self.changes.append(Change(place, kind, before, after))
 
     # What was left open
@@ -186,6 +187,11 @@ def walked(objects: Sequence[Place]) -> Walk:
     for place in objects:
         walk.take(place)
     return walk
+
+
+def is_final(status: str) -> bool:
+    """Whether nothing more comes after this status."""
+    return status in FINAL_STATUSES
 
 
 def status_of(place: Place) -> str:
