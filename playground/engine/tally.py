@@ -22,8 +22,8 @@ from playground.protocols.http import read_head
 from playground.protocols.places import Place, Placer
 
 #: What changes how later frames are read: metadata that opens an answer, and messages, which
-#: later events belong to.
-_OPENING = frozenset({Started, Message, Content, Status, ToolCall, ToolOutput})
+#: later events belong to. A failure can be a message, and is not told again when that is.
+_OPENING = frozenset({Started, Message, Content, Status, ToolCall, ToolOutput, Failure})
 _SHOWN = (Place.ENTRY, Place.PINNED, Place.ASIDE)
 
 

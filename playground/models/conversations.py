@@ -11,6 +11,7 @@ from django.conf import settings
 from django.db import models
 
 from playground.models.agents import OwnedQuerySet
+from playground.protocols import registry
 
 if TYPE_CHECKING:
     from playground.models.runs import Run
@@ -44,7 +45,7 @@ class Turn:
     run: Run
     #: 1 for the first turn of the conversation.
     number: int
-    #: What the request carried in `meta.session_context`; None where it carried none.
+    #: The session context that the request carried; None where it carried none.
     sent: Any
     #: The latest session context that the agent returned in this turn, checks on a promise
     #: included; None where it returned none.
@@ -59,9 +60,7 @@ class Turn:
     @property
     def query(self) -> str:
         """The query's text, "" where the request has none."""
-        query = self.run.request.get("query")
-        text = query.get("text") if isinstance(query, Mapping) else None
-        return text if isinstance(text, str) else ""
+        return registry.query_of(self.run.protocol, self.run.request)
 
 
 def turn_of(run: Run) -> Run:
@@ -84,8 +83,9 @@ def turns_to(run: Run) -> list[Turn]:
     mode = "nothing"
     for number, each in enumerate(path, 1):
         returned = latest.get(each.pk)
-        sent = _sent(each.request)
-        echo, mode = _echo(each, _current(returned, sent), echo, mode)
+        sent = registry.session_of(each.protocol, each.request, None)
+        current = registry.session_of(each.protocol, each.request, returned)
+        echo, mode = _echo(each, current if isinstance(current, Mapping) else None, echo, mode)
         turns.append(Turn(each, number, sent, returned, echo, mode, siblings.get(each.pk, 1)))
     return turns
 
@@ -141,13 +141,6 @@ def _siblings(path: list[Run]) -> dict[Any, int]:
     return {run.pk: by_parent.get(run.parent_id, 1) for run in path}
 
 
-def _current(returned: Mapping[str, Any] | None, sent: Any) -> Mapping[str, Any] | None:
-    """The session context after a turn: what came back, or else what was sent holds on."""
-    if returned is None and isinstance(sent, Mapping):
-        return sent
-    return returned
-
-
 def _echo(
     run: Run,
     current: Mapping[str, Any] | None,
@@ -167,8 +160,3 @@ def _echo(
     if current is not None:
         return current, "latest"
     return (before, mode) if before is not None else (None, "nothing")
-
-
-def _sent(request: Any) -> Any:
-    meta = request.get("meta") if isinstance(request, Mapping) else None
-    return meta.get("session_context") if isinstance(meta, Mapping) else None
