@@ -1,0 +1,1 @@
+"""The demo agent over the Agent API: one address, responses that grow."""

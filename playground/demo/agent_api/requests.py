@@ -1,0 +1,143 @@
+"""Reads a request of the Agent API (section "Request Models"): JSON in, one checked turn out."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from playground.demo import asking
+from playground.demo.asking import MAX_TEXT
+from playground.demo.failures import FailureError
+from playground.demo.replying import Document
+
+#: Messages of a request, and functions in it, that are looked at.
+_MOST = 100
+_MAX_ID = 100
+
+
+class UnreadableError(Exception):
+    """A request that is no request; `detail` says where and why, as its reply will."""
+
+    def __init__(self, kind: str, where: Sequence[str | int], message: str) -> None:
+        self.detail: list[Document] = [{"type": kind, "loc": ["body", *where], "msg": message}]
+        super().__init__(message)
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """What a caller says in one request."""
+
+    session: str
+    #: The latest words of the user; "" where the request answers a call and says nothing.
+    text: str
+    stream: bool = True
+    #: The functions that the caller offers to be called.
+    functions: Sequence[Mapping[str, Any]] = ()
+    #: What functions returned, by the id of their call.
+    outputs: Mapping[str, str] = field(default_factory=dict)
+    #: What was decided about calls that needed approval, by the id of the request.
+    approvals: Mapping[str, bool] = field(default_factory=dict)
+
+
+def read(body: bytes) -> Turn:
+    """The turn in a request. Raises `UnreadableError`."""
+    try:
+        document = asking.read_json(body)
+    except FailureError as failure:
+        raise UnreadableError("json_invalid", (), failure.message) from None
+    stream = document.get("stream", True)
+    if not isinstance(stream, bool):
+        raise UnreadableError("bool_type", ("stream",), "Input should be true or false")
+    messages = _messages(document)
+    _check_parameters(document)
+    text = _text(messages)
+    outputs, approvals = dict(_outputs(messages)), dict(_approvals(messages))
+    if not (text or outputs or approvals):
+        where = ("input", len(messages) - 1, "content")
+        raise UnreadableError("missing", where, "There is no text, and no answer to a call")
+    return Turn(_session(document), text, stream, tuple(_functions(document)), outputs, approvals)
+
+
+def _messages(document: Document) -> list[Document]:
+    if "input" not in document:
+        raise UnreadableError("missing", ("input",), "Field required")
+    found = document["input"]
+    if not isinstance(found, list):
+        raise UnreadableError("list_type", ("input",), "Input should be a list of messages")
+    for number, message in enumerate(found):
+        if not isinstance(message, dict):
+            raise UnreadableError("dict_type", ("input", number), "Input should be an object")
+    return found[-_MOST:]
+
+
+def _check_parameters(document: Document) -> None:
+    """The one range that the specification states, and what this agent uses itself."""
+    number = document.get("n")
+    if number is not None and (type(number) is not int or not 1 <= number <= 5):
+        raise UnreadableError("range", ("n",), "Input should be a whole number from 1 to 5")
+    if not isinstance(document.get("tools") or [], list):
+        raise UnreadableError("list_type", ("tools",), "Input should be a list of tools")
+    session = document.get("session_id")
+    if session is not None and not isinstance(session, str):
+        raise UnreadableError("string_type", ("session_id",), "Input should be a string")
+
+
+def _session(document: Document) -> str:
+    """The conversation: the caller's name for it, or a new one."""
+    given = document.get("session_id")
+    if given and len(given) > _MAX_ID:
+        raise UnreadableError("too_long", ("session_id",), f"At most {_MAX_ID} characters")
+    return given or f"session_{secrets.token_hex(8)}"
+
+
+def _text(messages: Sequence[Document]) -> str:
+    """What the last message of the user says. Raises `UnreadableError` for too much of it."""
+    for number, message in reversed(list(enumerate(messages))):
+        texts = [part["text"] for part in _parts(message) if isinstance(part.get("text"), str)]
+        if message.get("role", "user") != "user" or not texts:
+            continue
+        text = "\n".join(texts).strip()
+        if len(text) > MAX_TEXT:
+            where = ("input", number, "content")
+            raise UnreadableError("too_long", where, f"This agent reads {MAX_TEXT:,} characters")
+        return text
+    return ""
+
+
+def _functions(document: Document) -> Iterator[Mapping[str, Any]]:
+    for tool in (document.get("tools") or [])[:_MOST]:
+        function = tool.get("function") if isinstance(tool, dict) else None
+        if isinstance(function, dict) and isinstance(function.get("name"), str):
+            yield function
+
+
+def _outputs(messages: Sequence[Document]) -> Iterator[tuple[str, str]]:
+    for data in _data(messages, "function_call_output"):
+        if isinstance(call := data.get("call_id"), str):
+            output = data.get("output")
+            yield call, output if isinstance(output, str) else json.dumps(output)
+
+
+def _approvals(messages: Sequence[Document]) -> Iterator[tuple[str, bool]]:
+    for data in _data(messages, "mcp_approval_response"):
+        if isinstance(asked := data.get("approval_request_id"), str):
+            yield asked, data.get("approve") is True
+
+
+def _data(messages: Sequence[Document], kind: str) -> Iterator[Document]:
+    """The data in messages of a type."""
+    for message in messages:
+        if message.get("type") == kind:
+            yield from (
+                part["data"] for part in _parts(message) if isinstance(part.get("data"), dict)
+            )
+
+
+def _parts(message: Document) -> list[Document]:
+    content = message.get("content")
+    if isinstance(content, str):
+        return [{"type": "text", "text": content}]
+    return [part for part in content if isinstance(part, dict)] if isinstance(content, list) else []
