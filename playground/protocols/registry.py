@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from playground.protocols import actions, agent_api, http, nlweb
+from playground.protocols import actions, agent_api, http, mcp, nlweb
 from playground.protocols.calls import Call
 from playground.protocols.exchange import Exchange, Reader, RequestProblem, Target, Version
 
@@ -116,9 +116,21 @@ def _over_http(
     return http.HttpExchange(call, reader, max_depth=max_depth, wanted=language.reply)
 
 
+def _over_mcp(
+    language: Language, target: Target, request: Mapping[str, Any], max_depth: int
+) -> Exchange:
+    return mcp.exchange(
+        target,
+        language.operation(request),
+        request,
+        lambda: language.reader(target.version),
+        max_depth=max_depth,
+    )
+
+
 Binding = Callable[[Language, Target, Mapping[str, Any], int], Exchange]
 
-BINDINGS: Mapping[str, Binding] = {"http": _over_http}
+BINDINGS: Mapping[str, Binding] = {"http": _over_http, "mcp": _over_mcp}
 
 
 def exchange(target: Target, request: Mapping[str, Any], *, max_depth: int = 100) -> Exchange:
@@ -131,6 +143,15 @@ def exchange(target: Target, request: Mapping[str, Any], *, max_depth: int = 100
         return actions.exchange(target, request, max_depth)
     language = _row(PROTOCOLS, target.protocol, "protocol")
     return _row(BINDINGS, target.binding, "binding")(language, target, request, max_depth)
+
+
+def preview(target: Target, request: Mapping[str, Any]) -> Call | None:
+    """The call that carries `request`, without what a binding may have to say before it.
+
+    Raises as `exchange`. None where there is nothing to send.
+    """
+    found = exchange(target, request)
+    return found.tool_call() if isinstance(found, mcp.McpExchange) else found.next_call()
 
 
 def check(target: Target, request: Any) -> list[RequestProblem]:
@@ -207,6 +228,12 @@ def text_of(protocol: str, request: Mapping[str, Any]) -> str:
     """What the user asks in a request, "" where it has no words or the protocol is unknown."""
     language = PROTOCOLS.get(protocol)
     return language.text(request) if language else ""
+
+
+def operation_of(protocol: str, request: Mapping[str, Any]) -> str:
+    """The name of what a request asks for, as rules know it; an unknown protocol's own name."""
+    language = PROTOCOLS.get(protocol)
+    return language.operation(request) if language else protocol
 
 
 def query_of(protocol: str, request: Any) -> str:

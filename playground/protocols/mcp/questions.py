@@ -1,0 +1,297 @@
+"""MCP's own questions, in both generations, and the answers to them.
+
+Up to 2025-11-25 the server asks in mid-call (`elicitation/create`) and waits; from 2026-07-28
+on its result says `input_required`, and the call is made again with the answers. Both describe
+what they want by a small part of JSON Schema, which becomes questions like those of NLWeb.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from playground.protocols import jsonrpc
+from playground.protocols.events import Bounds, Elicitation, Question
+
+CREATE, ROOTS = "elicitation/create", "roots/list"
+
+#: `kind` of `Elicitation.reply` and `Target.resume`: a response to a request of the server's, the
+#: same call with the answers, and the same call again.
+RESPONSE, INPUT, AGAIN = "mcp-response", "mcp-input", "mcp-again"
+
+ACCEPT, DECLINE, CANCEL = "accept", "decline", "cancel"
+ACTIONS = (ACCEPT, DECLINE, CANCEL)
+
+#: Questions and options that are read, and requests that one result may have.
+MAX_QUESTIONS, MAX_OPTIONS, MAX_REQUESTS = 500, 500, 50
+#: Characters of an id, so that ids can be kept.
+MAX_NAME = 200
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """One property of one request's schema."""
+
+    key: str
+    name: str
+    schema: Mapping[str, Any]
+    required: bool
+    #: What its question is called: unique in the elicitation.
+    id: str
+
+
+def asked_in_call(
+    seq: int, request_id: Any, params: Any, session: str, version: str
+) -> Elicitation:
+    """The question that a server asks in mid-call."""
+    params = params if isinstance(params, Mapping) else {}
+    reply = {
+        "kind": RESPONSE,
+        "id": request_id,
+        "session": session,
+        "version": version,
+        "requests": {"": params},
+    }
+    return _elicitation(seq, reply, params)
+
+
+def asked_for_input(seq: int, result: Mapping[str, Any]) -> Elicitation | None:
+    """The questions of a result that wants input; None where no user can answer them."""
+    given = result.get("inputRequests")
+    given = given if isinstance(given, Mapping) else {}
+    requests, others = {}, {}
+    for key, value in list(given.items())[:MAX_REQUESTS]:
+        value = value if isinstance(value, Mapping) else {}
+        if value.get("method") == CREATE:
+            params = value.get("params")
+            requests[key] = params if isinstance(params, Mapping) else {}
+        else:
+            others[key] = value.get("method")
+    if any(method != ROOTS for method in others.values()) or not (
+        requests or others or _state(result)
+    ):
+        return None
+    reply: dict[str, Any] = {"kind": INPUT, "requests": requests, "roots": list(others)}
+    if "requestState" in result:
+        reply["requestState"] = result["requestState"]
+    return _elicitation(seq, reply, result)
+
+
+def asked_to_visit(seq: int, data: Any) -> Elicitation | None:
+    """The addresses of an error that wants them visited first (-32042); None without any."""
+    listed = data.get("elicitations") if isinstance(data, Mapping) else None
+    requests = (
+        [one for one in listed if isinstance(one, Mapping)] if isinstance(listed, list) else []
+    )
+    if not requests:
+        return None
+    numbered = {str(number): one for number, one in enumerate(requests[:MAX_REQUESTS])}
+    return _elicitation(seq, {"kind": AGAIN, "requests": numbered}, data)
+
+
+def resume_of(
+    reply: Mapping[str, Any], action: str, values: Mapping[str, Any]
+) -> dict[str, Any] | None:
+    """What `Target.resume` has to say to answer: `values` by question id, for accepting.
+
+    None where the call is simply made again. Raises `ValueError` for another `action` than
+    accept, decline and cancel.
+    """
+    if action not in ACTIONS:
+        raise ValueError(f"A question is answered by one of {', '.join(ACTIONS)}.")
+    if reply.get("kind") == AGAIN:
+        return None
+    answers = {key: {"action": action} for key in _requests(reply)}
+    if action == ACCEPT:
+        for key, params in _requests(reply).items():
+            if not is_visit(params):
+                answers[key]["content"] = {}  # type: ignore[assignment]
+        for each in _asked(reply):
+            if each.id in values:
+                value = _as_asked(each.schema, values[each.id])
+                answers[each.key]["content"][each.name] = value  # type: ignore[index]
+    if reply.get("kind") == RESPONSE:
+        kept = {name: reply.get(name) for name in ("id", "session", "version")}
+        return {"kind": RESPONSE, **kept, "result": answers.get("", {"action": action})}
+    responses = {**answers, **{key: {"roots": []} for key in _listed(reply.get("roots"))}}
+    state = {"requestState": reply["requestState"]} if "requestState" in reply else {}
+    return {"kind": INPUT, "inputResponses": responses, **state}
+
+
+def response(resume: Mapping[str, Any]) -> dict[str, Any]:
+    """The JSON-RPC response that a `Target.resume` of the kind `RESPONSE` is."""
+    message = {"jsonrpc": jsonrpc.VERSION, "id": resume.get("id")}
+    name = "error" if "error" in resume else "result"
+    return {**message, name: resume.get(name)}
+
+
+def is_visit(params: Mapping[str, Any]) -> bool:
+    """Whether a request sends the user to an address instead of asking for values."""
+    return params.get("mode") == "url" or ("url" in params and "requestedSchema" not in params)
+
+
+def _state(result: Mapping[str, Any]) -> bool:
+    return result.get("requestState") is not None
+
+
+def _elicitation(seq: int, reply: Mapping[str, Any], raw: Any) -> Elicitation:
+    requests = _requests(reply).values()
+    said = (message for params in requests if isinstance(message := params.get("message"), str))
+    links = tuple(url for params in requests if isinstance(url := params.get("url"), str))
+    return Elicitation(
+        seq,
+        "\n".join(dict.fromkeys(said)),
+        tuple(_question(each) for each in _asked(reply)),
+        raw,
+        reply=reply,
+        links=links,
+    )
+
+
+def _requests(reply: Mapping[str, Any]) -> Mapping[str, Mapping[str, Any]]:
+    requests = reply.get("requests")
+    return requests if isinstance(requests, Mapping) else {}
+
+
+def _asked(reply: Mapping[str, Any]) -> list[_Asked]:
+    """Every property that is asked for, in order."""
+    requests = _requests(reply)
+    found: list[_Asked] = []
+    taken: set[str] = set()
+    for key, params in requests.items():
+        if is_visit(params):
+            continue
+        schema = params.get("requestedSchema")
+        schema = schema if isinstance(schema, Mapping) else {}
+        properties = schema.get("properties")
+        required = _listed(schema.get("required"))
+        for name, own in (properties if isinstance(properties, Mapping) else {}).items():
+            unique = _unique(name if len(requests) == 1 else f"{key}.{name}", taken)
+            own = own if isinstance(own, Mapping) else {}
+            found.append(_Asked(key, name, own, name in required, unique))
+            if len(found) == MAX_QUESTIONS:
+                return found
+    return found
+
+
+def _unique(name: str, taken: set[str]) -> str:
+    base = name = name[:MAX_NAME] or "answer"
+    number = 1
+    while name in taken:
+        number += 1
+        name = f"{base}_{number}"
+    taken.add(name)
+    return name
+
+
+def _question(asked: _Asked) -> Question:
+    schema = asked.schema
+    kind, choices = _choices(schema)
+    lists = kind == "multi_select"
+    return Question(
+        id=asked.id,
+        text=_text(schema, "title") or asked.name,
+        type=kind or _TYPES.get(_text(schema, "type"), "free_text"),
+        options=tuple(text for text, _, _ in choices),
+        labels=tuple(label for _, label, _ in choices),
+        default=_default(schema, choices),
+        hint=_text(schema, "description"),
+        bounds=Bounds(
+            required=asked.required,
+            whole=schema.get("type") == "integer",
+            least=_number(schema, "minItems" if lists else "minimum"),
+            most=_number(schema, "maxItems" if lists else "maximum"),
+            shortest=_length(schema, "minLength"),
+            longest=_length(schema, "maxLength"),
+            format=_text(schema, "format")[:MAX_NAME],
+        ),
+    )
+
+
+_TYPES: Mapping[str, str] = {
+    "boolean": "boolean",
+    "number": "number",
+    "integer": "number",
+    "string": "free_text",
+}
+_Choice = tuple[str, str, Any]
+
+
+def _choices(schema: Mapping[str, Any]) -> tuple[str, list[_Choice]]:
+    """The type of a question that offers options, and the options: text, label and value."""
+    items = schema.get("items")
+    if schema.get("type") == "array" or isinstance(items, Mapping):
+        inner = list(_options(items)) if isinstance(items, Mapping) else []
+        return ("multi_select", inner) if inner else ("", [])
+    own = list(_options(schema))
+    return ("single_select", own) if own else ("", [])
+
+
+def _options(schema: Mapping[str, Any]) -> Iterator[_Choice]:
+    titled = schema.get("oneOf") or schema.get("anyOf")
+    if isinstance(titled, list):
+        for one in titled[:MAX_OPTIONS]:
+            if isinstance(one, Mapping) and "const" in one:
+                text = _as_text(one["const"])
+                yield text, _text(one, "title") or text, one["const"]
+        return
+    values, names = schema.get("enum"), schema.get("enumNames")
+    if not isinstance(values, list):
+        return
+    names = names if isinstance(names, list) else []
+    for number, value in enumerate(values[:MAX_OPTIONS]):
+        text = _as_text(value)
+        label = names[number] if number < len(names) else None
+        yield text, label if isinstance(label, str) and label else text, value
+
+
+def _default(schema: Mapping[str, Any], choices: Sequence[_Choice]) -> Any:
+    default = schema.get("default")
+    if not choices:
+        return default
+    if isinstance(default, list):
+        return [_as_text(one) for one in default]
+    return None if default is None else _as_text(default)
+
+
+def _as_asked(schema: Mapping[str, Any], value: Any) -> Any:
+    """An answer as the schema has it: options are texts in a form and may be more in JSON."""
+    _, choices = _choices(schema)
+    if not choices and schema.get("type") == "array" and isinstance(value, str):
+        return value.splitlines()
+    values = {text: own for text, _, own in choices}
+    if isinstance(value, list):
+        return [values.get(one, one) for one in value]
+    return values.get(value, value) if isinstance(value, str) else value
+
+
+def _as_text(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return value if isinstance(value, str) else "" if value is None else str(value)
+
+
+def _text(schema: Mapping[str, Any], name: str) -> str:
+    value = schema.get(name)
+    return value if isinstance(value, str) else ""
+
+
+def _number(schema: Mapping[str, Any], name: str) -> float | None:
+    value = schema.get(name)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    try:
+        return value if math.isfinite(value) else None
+    except OverflowError:
+        return None
+
+
+def _length(schema: Mapping[str, Any], name: str) -> int | None:
+    value = schema.get(name)
+    return value if type(value) is int and value >= 0 else None
+
+
+def _listed(value: Any) -> list[str]:
+    return [one for one in value if isinstance(one, str)] if isinstance(value, list) else []

@@ -1,0 +1,124 @@
+"""What an opening finds out of an MCP server: kept within one run, and from run to run.
+
+As JSON (`Exchange.opening`): `url`, `generation` (`discover`, `initialize` or `none`),
+`version`, `session`, `server`, `instructions`, `tools`, `more`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+#: How a server is opened: by being asked what it is, with a session, or not at all.
+DISCOVERED, INITIALIZED, BARE = "discover", "initialize", "none"
+
+#: Tools that are remembered, and characters of the JSON of one and of its description.
+MAX_TOOLS, MAX_TOOL, MAX_TEXT = 100, 8_000, 1_000
+#: Characters of the JSON of all tools together.
+MAX_ALL = 100_000
+
+#: What the tools for NLWeb's operations are called where nobody says otherwise, and the
+#: attributes of their requests (0.55 appendix A).
+OPERATIONS: Mapping[str, tuple[str, ...]] = {
+    "ask": ("query", "context", "prefer", "meta"),
+    "await": ("promise_token", "action", "meta"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """A server as it was opened."""
+
+    generation: str
+    version: str = ""
+    #: The session's id, "" for none.
+    id: str = ""
+    server: Any = None
+    instructions: str = ""
+    #: The tools as they came, and whether there are more than were read.
+    tools: tuple[Any, ...] = ()
+    more: bool = False
+
+    def to_json(self, url: str) -> dict[str, Any]:
+        """The session as it is remembered, trimmed."""
+        return {
+            "url": url,
+            "generation": self.generation,
+            "version": self.version[:40],
+            "session": self.id,
+            "server": _short(self.server),
+            "instructions": self.instructions[:MAX_TEXT],
+            "tools": list(_trimmed(self.tools)),
+            "more": self.more or len(self.tools) > MAX_TOOLS,
+        }
+
+    def tool_for(self, operation: str, wanted: Sequence[str] = ("", "")) -> str:
+        """The name of the tool for `ask` or `await`.
+
+        `wanted` are the names that the user gave for the two. Then the operation's own name,
+        then the tool whose schema has most of the request's attributes, and the operation's
+        name again: a server may hide its tools.
+        """
+        if given := dict(zip(OPERATIONS, wanted, strict=False)).get(operation, ""):
+            return given
+        named = [tool for tool in self.tools if isinstance(tool, Mapping)]
+        names = [name for tool in named if isinstance(name := tool.get("name"), str) and name]
+        if operation in names or not names:
+            return operation
+        fits = {name: _fit(tool, operation) for tool in named if (name := tool.get("name"))}
+        best = max(names, key=lambda name: fits.get(name, 0))
+        return best if fits.get(best, 0) > 0 else operation
+
+
+def from_json(value: Any, url: str) -> Session | None:
+    """The session that `to_json` wrote for this address; None for anything else."""
+    if not isinstance(value, Mapping) or value.get("url") != url:
+        return None
+    generation, version = value.get("generation"), value.get("version")
+    if generation not in (DISCOVERED, INITIALIZED, BARE) or not isinstance(version, str):
+        return None
+    tools, session = value.get("tools"), value.get("session")
+    return Session(
+        generation,
+        version,
+        session if isinstance(session, str) else "",
+        value.get("server"),
+        str(value.get("instructions") or ""),
+        tuple(tools) if isinstance(tools, list) else (),
+        value.get("more") is True,
+    )
+
+
+def _fit(tool: Mapping[str, Any], operation: str) -> int:
+    """How many attributes of an operation's request a tool takes; 0 without the first one."""
+    schema = tool.get("inputSchema")
+    properties = schema.get("properties") if isinstance(schema, Mapping) else None
+    if not isinstance(properties, Mapping):
+        return 0
+    first, *others = OPERATIONS.get(operation, ("",))
+    return 1 + sum(name in properties for name in others) if first in properties else 0
+
+
+def _trimmed(tools: Sequence[Any]) -> Iterator[dict[str, Any]]:
+    left = MAX_ALL
+    for tool in tools[:MAX_TOOLS]:
+        if not isinstance(tool, Mapping) or not isinstance(tool.get("name"), str):
+            continue
+        kept: dict[str, Any] = {"name": tool["name"][:MAX_TEXT]}
+        for name in ("title", "description"):
+            if isinstance(text := tool.get(name), str):
+                kept[name] = text[:MAX_TEXT]
+        for name in ("inputSchema", "annotations"):
+            if len(json.dumps(tool.get(name))) <= MAX_TOOL and tool.get(name) is not None:
+                kept[name] = tool[name]
+        left -= len(json.dumps(kept))
+        if left < 0:
+            return
+        yield kept
+
+
+def _short(value: Any) -> Any:
+    """What a server says of itself, where that is short."""
+    return value if len(json.dumps(value)) <= MAX_TOOL else None
