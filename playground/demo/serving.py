@@ -94,5 +94,5 @@ def links(request: HttpRequest) -> Links:
         static=request.build_absolute_uri(settings.STATIC_URL),
         cookbook=request.build_absolute_uri(reverse("demo-cookbook")),
         cart=request.build_absolute_uri(reverse("demo-cart")),
-        a2a=request.build_absolute_uri(reverse("demo") + "a2a"),
+        a2a=request.build_absolute_uri(reverse("demo-a2a")),
     )

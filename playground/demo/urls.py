@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.urls import path
 
 from playground.demo import lists, views
+from playground.demo.a2a.views import a2a, card
 from playground.demo.agent_api.views import agent_api
 from playground.demo.mcp.views import mcp
 from playground.demo.scenarios import actions
@@ -20,6 +21,8 @@ urlpatterns = [
     path("mcp", mcp, name="demo-mcp"),
     path("mcp/older", mcp, {"only": "2025-11-25"}, name="demo-mcp-older"),
     path("mcp/newer", mcp, {"only": "2026-07-28"}, name="demo-mcp-newer"),
+    path("a2a", a2a, name="demo-a2a"),
+    path("a2a/.well-known/agent-card.json", card, name="demo-a2a-card"),
     path("agent-api", agent_api, name="demo-agent-api"),
     path("scenarios/", views.page, name="demo-scenarios"),
     path("scenarios/<slug:slug>/ask", views.scenario, {"operation": "ask"}, name="demo-scenario"),

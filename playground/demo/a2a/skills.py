@@ -1,0 +1,153 @@
+"""What the skills do: what comes of a wish, as far as it can be told from its words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from uuid import uuid4
+
+from playground.demo import presenting, searching
+from playground.demo.a2a.card import SKILL_IDS
+from playground.demo.a2a.tasks import Part, Work
+from playground.demo.asking import MAX_TEXT, VERSIONS, Ask
+from playground.demo.corpus import Corpus, Entry, strings
+from playground.demo.failures import FailureError
+from playground.demo.index import words_of
+from playground.demo.rpc import INVALID_PARAMS, RpcError
+
+_FAILS = re.compile(r"\bthat fails\b", re.I)
+_TABLE = re.compile(r"\b(?:a table|reserve|reservation|book)\b", re.I)
+_SHOPPING = re.compile(r"\b(?:shopping|groceries)\b", re.I)
+_TIME = re.compile(
+    r"\b(?:at|by|for|around)?\s*(?:(\d{1,2})[:.](\d\d)|(\d{1,2})\s*(am|pm|o'clock))(?!\w)", re.I
+)
+_NUMBERS = {
+    name: number
+    for number, name in enumerate(
+        "one two three four five six seven eight nine ten eleven twelve".split(), 1
+    )
+}
+_PARTY = re.compile(rf"\bfor\s+(\d{{1,4}}|{'|'.join(_NUMBERS)})\b(?!\s*(?:am|pm|o'clock|:))", re.I)
+_PLACE = re.compile(r"\bat (?!\d)(?:the )?([^,.?!\n]{2,60})", re.I)
+#: Words of a wish that name no dish.
+_COMMON = frozenset("plan my the a of for shopping groceries list please write that fails".split())
+_MOST_GUESTS = 12
+_DISHES = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Needs:
+    """The wish does not say enough: what to ask."""
+
+    question: str
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """The wish is not granted."""
+
+    said: str
+
+
+Plan = Work | Needs | Refused
+
+
+def choose(named: str, text: str) -> str:
+    """The skill for a wish: the one that is named, or that its words fit. Raises `RpcError`."""
+    if named and named not in SKILL_IDS:
+        known = ", ".join(sorted(SKILL_IDS))
+        raise RpcError(INVALID_PARAMS, f"There is no skill {named[:80]}; there are {known}.")
+    if named:
+        return named
+    if _SHOPPING.search(text):
+        return "plan_shopping"
+    return "reserve_table" if _TABLE.search(text) else "ask"
+
+
+def plan(skill: str, corpus: Corpus, wish: str) -> Plan:
+    """What comes of a wish."""
+    return _PLANS[skill](corpus, wish)
+
+
+def find(corpus: Corpus, text: str, **filters: str) -> searching.Found:
+    """What a text asks for. Raises `FailureError`."""
+    return searching.find(corpus, Ask(VERSIONS[-1], text[:MAX_TEXT], filters, {}, {}))
+
+
+def _plan_shopping(corpus: Corpus, wish: str) -> Plan:
+    dishes = " ".join(word for word in words_of(wish) if word not in _COMMON)
+    if not dishes:
+        return Needs("For which dishes shall I plan the shopping?")
+    try:
+        entries = find(corpus, dishes, itemType="Recipe").entries[:_DISHES]
+    except FailureError as failure:
+        return Refused(failure.message)
+    names = presenting.listed([entry.name for entry in entries])
+    pieces: list[list[Part]] = [[{"text": f"Shopping list for {names}\n"}]]
+    if _FAILS.search(wish):
+        failed = "The pencil broke in the middle of the list."
+        return Work("Reading the recipes…", "shopping list", pieces, "failed", failed)
+    pieces += [[{"text": _listed(entry)}] for entry in entries]
+    items = [item for entry in entries for item in strings(entry.document["recipeIngredient"])]
+    pieces.append([{"data": {"@type": "ItemList", "name": names, "itemListElement": items}}])
+    done = f"The list has {len(items)} things for {names}."
+    return Work("Reading the recipes…", "shopping list", pieces, last_words=done)
+
+
+def _listed(entry: Entry) -> str:
+    lines = [f"- {item}" for item in strings(entry.document["recipeIngredient"])]
+    return "\n".join([f"\n{entry.name}:", *lines, ""])
+
+
+def _reserve_table(_: Corpus, wish: str) -> Plan:
+    party = _party(wish)
+    if party > _MOST_GUESTS:
+        return Refused(f"There is no table for {party}: the largest has {_MOST_GUESTS} chairs.")
+    if (time := _time(wish)) is None:
+        return Needs("At what time would you like to come? For example: 7 pm.")
+    place = _PLACE.search(wish)
+    name = place[1].strip() if place else "the restaurant"
+    calling = f"Calling {name}…"
+    if _FAILS.search(wish):
+        return Work(calling, "reservation", [], "failed", "Nobody answers the telephone.")
+    guests = "one" if party == 1 else str(party)
+    said = f"A table for {guests} at {name} is reserved for {time}."
+    number = uuid4().hex[:6].upper()
+    data = {
+        "@type": "FoodEstablishmentReservation",
+        "reservationNumber": number,
+        "reservationStatus": "https://schema.org/ReservationConfirmed",
+        "reservationFor": {"@type": "FoodEstablishment", "name": name},
+        "partySize": party,
+        "startTime": time,
+    }
+    text = f"{said} Its number is {number}."
+    return Work(calling, "reservation", [[{"text": text}], [{"data": data}]], last_words=said)
+
+
+def _party(wish: str) -> int:
+    match = _PARTY.search(wish)
+    if not match:
+        return 2
+    word = match[1].lower()
+    return _NUMBERS[word] if word in _NUMBERS else int(word)
+
+
+def _time(wish: str) -> str | None:
+    """The time in a wish as `19:30`; None if it names none that a clock shows."""
+    if re.search(r"\bnoon\b", wish, re.I):
+        return "12:00"
+    for match in _TIME.finditer(wish):
+        hour, minute = int(match[1] or match[3]), int(match[2] or 0)
+        if (match[4] or "").lower() == "pm" and hour < 12:
+            hour += 12
+        if hour < 24 and minute < 60:
+            return f"{hour:02}:{minute:02}"
+    return None
+
+
+_PLANS: Mapping[str, Callable[[Corpus, str], Plan]] = {
+    "plan_shopping": _plan_shopping,
+    "reserve_table": _reserve_table,
+}
