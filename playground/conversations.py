@@ -13,10 +13,11 @@ from playground.elicitation import Form, form_of, next_request
 from playground.models import Run
 from playground.models.conversations import queries_of, turn_of, turns_to
 from playground.protocols import registry
-from playground.protocols.events import Elicitation
+from playground.protocols.agent_api import turns as agent_api
+from playground.protocols.events import Elicitation, ToolCall
 from playground.rendering.fold import readings
 
-__all__ = ["answer_document", "elicitation_at", "next_document", "turn_of"]
+__all__ = ["answer_document", "call_document", "elicitation_at", "next_document", "turn_of"]
 
 
 def next_document(run: Run, text: str = "") -> dict[str, Any]:
@@ -47,6 +48,17 @@ def answer_document(
         session_context=last.echo,
         template=template,
     )
+
+
+def call_document(
+    run: Run, call: ToolCall, *, output: str = "", approve: bool | None = None, reason: str = ""
+) -> dict[str, Any]:
+    """The request that answers a call of `run`: with its output, or with a yes or a no."""
+    last = turns_to(run)[-1]
+    request, session = last.run.request, last.echo
+    if approve is None:
+        return agent_api.call_output(request, call, output, session_context=session)
+    return agent_api.approval(request, call, approve, reason, session_context=session)
 
 
 def elicitation_at(run: Run, seq: int, part: int) -> Form | None:

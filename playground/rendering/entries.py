@@ -17,7 +17,9 @@ from playground.protocols.places import Place, format_facts, is_summary, is_told
 from playground.rendering.cards import card_of
 from playground.rendering.grounding import grounding_of
 from playground.rendering.links import safe_url
+from playground.rendering.messages import Joined
 from playground.rendering.nested import nested_of
+from playground.rendering.speech import Speech
 from playground.rendering.tables import table_of
 from playground.rendering.words import brief, words
 
@@ -37,6 +39,8 @@ class Entry:
     event: ev.Event
     #: True for what stands above the results wherever it came in the stream.
     pinned: bool = False
+    #: Of a message: what has become of it so far.
+    joined: Joined | None = None
 
     @property
     def anchor(self) -> str:
@@ -45,19 +49,26 @@ class Entry:
 
     def context(self) -> dict[str, Any]:
         """What its template needs. Made only when it is rendered: most of a flood never is."""
-        own = _CONTEXTS[type(self.event)](self.event)
+        about = self.joined or self.event
+        own = _CONTEXTS[type(about)](about)
         images = settings.AGENT_IMAGES
         return {"entry": self, "event": self.event, "agent_images": images, **own}
 
 
-def entry_of(event: ev.Event, part: int, place: Place) -> Entry | None:
-    """The entry for `event` at its place, None where the thread has nothing to show for it."""
+def entry_of(
+    event: ev.Event, part: int, place: Place, joined: Joined | None = None
+) -> Entry | None:
+    """The entry for `event` at its place, None where the thread has nothing to show for it.
+
+    `joined` is what a message becomes; it goes on changing while its reply is read.
+    """
     if place is Place.NONE:
         return None
     template = "summary" if is_summary(event) else _TEMPLATES.get(type(event), "unknown")
     if is_told(event):
         template = "told"
-    return Entry(event.seq, part, template, event, place in (Place.PINNED, Place.ASIDE))
+    pinned = place in (Place.PINNED, Place.ASIDE)
+    return Entry(event.seq, part, template, event, pinned, joined)
 
 
 def _result(event: Any) -> dict[str, Any]:
@@ -110,6 +121,17 @@ def _unknown(event: Any) -> dict[str, Any]:
     return {"glance": brief(event.data, 300)}
 
 
+def _message(event: Any) -> dict[str, Any]:
+    """A message of which no more is known than that it was announced."""
+    home = (event.seq, 0)
+    joined = Joined(home, event.id, event.type, event.role, event.status, event.raw)
+    return _joined(joined)
+
+
+def _joined(joined: Any) -> dict[str, Any]:
+    return {"speech": Speech(joined)}
+
+
 def _plain(_: Any) -> dict[str, Any]:
     return {}
 
@@ -124,8 +146,11 @@ _TEMPLATES: dict[type[ev.Event], str] = {
     ev.Unknown: "unknown",
     ev.Started: "format",
     ev.Completed: "format",
+    ev.Message: "message",
 }
-_CONTEXTS: dict[type[ev.Event], Callable[[Any], dict[str, Any]]] = {
+_CONTEXTS: dict[type, Callable[[Any], dict[str, Any]]] = {
+    Joined: _joined,
+    ev.Message: _message,
     ev.Result: _result,
     ev.Text: _text,
     ev.Elicitation: _plain,

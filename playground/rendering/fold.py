@@ -18,6 +18,7 @@ from playground.protocols.exchange import Exchange, Target
 from playground.protocols.frames import Frame
 from playground.protocols.places import Placer
 from playground.rendering.entries import Entry, entry_of
+from playground.rendering.messages import JOINED, Messages
 
 
 def reader_for(run: Run) -> Exchange:
@@ -37,6 +38,8 @@ class Fold:
         self.cursor = 0
         #: Entries so far, pinned ones not counted.
         self.entries = 0
+        #: The messages so far; the entries that they have go on changing with them.
+        self.messages = Messages()
 
     def follow(self, upto: int, wanted: int, most: int) -> list[Entry]:
         """Go on to frame `upto`, or until `most` frames were read, and return the new entries.
@@ -70,6 +73,10 @@ class Fold:
         for batch in self._run.batches(pk__in=starts):
             read = [entry for entry in self._read(batch) if not entry.pinned]
             found += read[max(0, offset - starts[batch.pk]) :]
+        if self.messages:
+            # What belongs to a message can come long after it.
+            for batch in self._run.batches(first__gt=self.cursor):
+                self._read(batch)
         return found[:count]
 
     def by_index(self) -> list[Entry]:
@@ -91,10 +98,18 @@ class Fold:
                 break
             self.cursor = frame.seq
             for part, event in enumerate(receive(frame)):
-                if entry := entry_of(event, part, place(event)):
+                joined = self.messages.add(event, part) if type(event) in JOINED else None
+                if entry := entry_of(event, part, place(event), joined):
                     added.append(entry)
+                    if joined:
+                        joined.number = self.entries
                     self.entries += not entry.pinned
         return added
+
+    def entry_at(self, home: tuple[int, int]) -> Entry | None:
+        """The entry at a place, a message's with all that came of it. Reads everything."""
+        entries = (entry for batch in self._run.batches() for entry in self._read(batch))
+        return next((each for each in list(entries) if (each.seq, each.part) == home), None)
 
 
 def _place(entry: Entry) -> tuple[bool, int]:

@@ -16,8 +16,10 @@ from playground.models import Run
 from playground.rendering.bar import context_of
 from playground.rendering.entries import Entry
 from playground.rendering.fold import Fold
+from playground.rendering.speech import usage_of
 from playground.rendering.thread import Place, Thread, render_entries
 from playground.rendering.turns import branch_of
+from playground.rendering.updates import Updates
 
 #: Entries that are pushed to a page; the rest it fetches.
 WINDOW = 60
@@ -48,6 +50,7 @@ class LiveView:
         self._fold: Fold | None = None
         self._stamp: tuple[object, ...] = ()
         self._children: dict[Place, tuple[object, ...]] = {}
+        self._updates = Updates(WINDOW)
         self._ended = ended
 
     def advance(self) -> Message | None:
@@ -87,6 +90,8 @@ class LiveView:
                 "summaries": render_entries([entry for entry in added if entry.pinned], thread),
                 # What the next request carries comes with the end, and with what came later.
                 "branch": branch_of(run) if run.is_final and (ended or changed) else None,
+                "updates": self._said(fold, thread, ended and not self._ended),
+                "usage": usage_of(fold.messages.usage),
                 "children": [thread.render_children(place, oob=True) for place in changed],
                 "final": ended,
                 "settled": settled,
@@ -100,7 +105,14 @@ class LiveView:
     def _catch_up(self, run: Run) -> Fold:
         fold = Fold(run)
         fold.follow(min(self._after, run.frames), WINDOW, run.frames)
+        fold.messages.changed()
+        self._updates.note(fold.messages, over=self._ended)
         return fold
+
+    def _said(self, fold: Fold, thread: Thread, ending: bool) -> list[str]:
+        """What is new of the messages on the page; at the end none of them stays open."""
+        changed = fold.messages.changed()
+        return self._updates.of(fold.messages if ending else changed, thread)
 
     def _changed(self, thread: Thread, cursor: int) -> list[Place]:
         """The entries under which something has changed since the last message.

@@ -12,6 +12,7 @@ from playground.protocols.frames import Frame, FrameKind
 from playground.protocols.problems import Problem
 from playground.rendering.bar import milliseconds, size
 from playground.rendering.cards import card_of, words
+from playground.rendering.kinds import kind_of
 
 MAX_LINE = 160
 
@@ -40,7 +41,7 @@ def row_of(frame: Frame, events: Sequence[ev.Event]) -> Row:
     index = None
     if events:
         first = events[0]
-        kind, text = type(first).__name__.lower(), event_text(first)
+        kind, text = kind_of(first), event_text(first)
         index = first.index if isinstance(first, ev.Result) else None
         if len(events) > 1:
             text = f"{text}  + {len(events) - 1} more"
@@ -67,6 +68,22 @@ def event_text(event: ev.Event) -> str:
             return f"{name} · {words(data, MAX_LINE)}"
         case ev.Unknown(name=name, reason=reason):
             return f"{name} · {reason}" if reason else name
+        case _:
+            return _message_text(event)
+
+
+def _message_text(event: ev.Event) -> str:
+    """What is said of a message of the Agent API, in one line."""
+    match event:
+        case ev.Message(type=kind, role=role, status=status):
+            return " · ".join(filter(None, (kind, role, status)))
+        case ev.Content(kind=kind, value=value, index=index, delta=delta):
+            said = f"+ {value}" if delta else words(value, MAX_LINE)
+            return f"{kind} {index} · {said}"
+        case ev.Status(object=name, status=status):
+            return f"{name} · {status}"
+        case ev.ToolCall(name=name, arguments=value) | ev.ToolOutput(name=name, output=value):
+            return f"{name} · {words(value, MAX_LINE)}"
         case _:
             return ""
 
@@ -101,5 +118,11 @@ def payload_of(event: ev.Event) -> Any:
             return data
         case ev.Text() | ev.Elicitation() | ev.Promise() | ev.Failure():
             return event.raw
+        case ev.Message() | ev.Content() | ev.Status():
+            return event.raw
+        case ev.ToolCall(call_id=call, name=name, arguments=value, kind=kind):
+            return {"type": kind, "call_id": call, "name": name, "arguments": value}
+        case ev.ToolOutput(call_id=call, name=name, output=value, kind=kind):
+            return {"type": kind, "call_id": call, "name": name, "output": value}
         case _:
             return None

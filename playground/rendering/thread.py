@@ -21,6 +21,7 @@ from playground.protocols.events import Elicitation
 from playground.rendering import desk
 from playground.rendering.asking import asking_of
 from playground.rendering.bar import Bar, bar_of
+from playground.rendering.calling import context_of
 from playground.rendering.cards import words
 from playground.rendering.entries import Entry
 from playground.rendering.fold import Fold
@@ -218,18 +219,23 @@ def _by_place(run: Run) -> dict[Place, list[Run]]:
     return found
 
 
-def render_entries(entries: Sequence[Entry], thread: Thread) -> list[str]:
-    """The HTML of each entry, autoescaped by its template."""
-    return [render_entry(entry, thread) for entry in entries]
+def render_entries(entries: Sequence[Entry], thread: Thread, *, follow: bool = False) -> list[str]:
+    """The HTML of each entry, autoescaped by its template.
+
+    With `follow` a message that may go on asks for itself again: nothing is pushed to it.
+    """
+    return [render_entry(entry, thread, follow=follow) for entry in entries]
 
 
-def render_entry(entry: Entry, thread: Thread) -> str:
+def render_entry(entry: Entry, thread: Thread, *, follow: bool = False) -> str:
     """The HTML of one entry with what stands under it."""
     place = (entry.seq, entry.part)
-    context = {**thread.children_context(place), **entry.context()}
+    context = {**thread.children_context(place), **entry.context(), "follow": follow}
     template = entry.template
     if isinstance(entry.event, Elicitation):
         context["asking"] = asking_of(entry.event, thread, place)
+    if entry.joined is not None:
+        context |= context_of(entry.joined, thread)
     if template == "card":
         context["offers"] = desk.offers_of(context["event"].item)
         if thread.run.protocol == registry.ACTION and desk.is_plain(context["event"].item):

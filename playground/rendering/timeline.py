@@ -18,6 +18,7 @@ from playground.protocols.events import Event
 from playground.protocols.frames import BODY_KINDS, Frame, FrameKind
 from playground.rendering.axis import BREAK, WIDTH, Axis
 from playground.rendering.bar import milliseconds
+from playground.rendering.kinds import kind_of
 
 #: Marks that a drawing can hold apart; arrivals that fall on one place become one mark.
 _PLACES = 250
@@ -142,9 +143,7 @@ def timeline_of(
         if at_us > last_us:
             last_us = at_us
         if word := _ARRIVALS.get(kind):
-            arrivals.append(
-                (at_us, frame.seq, type(events[0]).__name__.lower() if events else word)
-            )
+            arrivals.append((at_us, frame.seq, kind_of(events[0]) if events else word))
     total = max(end_us or 0, last_us, 1)
     now = now_us or total
     axis = _axis(total, spans, now)

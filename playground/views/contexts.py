@@ -12,6 +12,7 @@ from playground.models.liveness import mark_interrupted
 from playground.rendering.bar import ago, context_of, word_of
 from playground.rendering.fold import Fold
 from playground.rendering.live import WINDOW, window
+from playground.rendering.speech import usage_of
 from playground.rendering.thread import Thread, render_entries
 from playground.rendering.turns import branch_of
 
@@ -49,6 +50,7 @@ def response_context(run: Run | None) -> dict[str, Any]:
         "entries": fold.entries,
         "cards": render_entries(window(entries, 0), thread),
         "summaries": render_entries([entry for entry in entries if entry.pinned], thread),
+        "usage": usage_of(fold.messages.usage),
         "branch": branch_of(run),
         "settled": settled,
         "live": not settled,

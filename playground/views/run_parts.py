@@ -14,11 +14,12 @@ from django.views.decorators.http import require_safe
 
 from playground.models import Run
 from playground.models.runs import CHUNK
-from playground.protocols.events import Event, Result
+from playground.protocols.events import Event, Message, Result
 from playground.protocols.frames import BODY_KINDS, Frame, FrameKind
 from playground.protocols.http import read_head
 from playground.rendering.bar import elapsed_ms
 from playground.rendering.fold import Fold, readings, unread
+from playground.rendering.kinds import kind_of
 from playground.rendering.live import WINDOW
 from playground.rendering.pretty import pretty
 from playground.rendering.rows import payload_of, rows_of
@@ -58,7 +59,7 @@ def results(request: HttpRequest, pk: str) -> HttpResponse:
         entries = Fold(run).by_index()[offset : offset + WINDOW]
     else:
         entries = Fold(run).page(offset, WINDOW)
-    cards = render_entries(entries, Thread(run))
+    cards = render_entries(entries, Thread(run), follow=not run.is_final)
     return render(request, "runs/results.html", {"cards": cards})
 
 
@@ -87,7 +88,7 @@ def event(request: HttpRequest, pk: str, seq: int) -> HttpResponse:
     """One frame: its bytes, and what it means."""
     run = _run(request, pk)
     frame, found = _reading(run, seq)
-    meanings = [(type(e).__name__, pretty(payload_of(e))) for e in found]
+    meanings = [(kind_of(e).capitalize(), pretty(payload_of(e))) for e in found]
     context = {"run": run, "block": blocks_of([frame])[0], "meanings": meanings}
     return render(request, "runs/event.html", context)
 
@@ -103,10 +104,16 @@ def _reading(run: Run, seq: int) -> tuple[Frame, list[Event]]:
 @require_safe
 def item(request: HttpRequest, pk: str, seq: int, part: int) -> HttpResponse:
     """The raw JSON of one entry."""
-    _, found = _reading(_run(request, pk), seq)
+    run = _run(request, pk)
+    _, found = _reading(run, seq)
     if part >= len(found):
         raise Http404
-    return render(request, "runs/item.html", {"json": pretty(payload_of(found[part]))})
+    value = payload_of(found[part])
+    if isinstance(found[part], Message):
+        # What it has become says more than what announced it.
+        entry = Fold(run).entry_at((seq, part))
+        value = entry.joined.document if entry and entry.joined else value
+    return render(request, "runs/item.html", {"json": pretty(value)})
 
 
 @require_safe

@@ -1,0 +1,304 @@
+"""What the thread shows of a message: words for its kind and its status, parts, call, output."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+from playground.protocols.events import ToolOutput
+from playground.rendering.cards import Card, card_of
+from playground.rendering.links import safe_url
+from playground.rendering.messages import Joined, Part
+from playground.rendering.pretty import pretty
+from playground.rendering.words import words
+
+#: Characters of a text that a page shows until it is asked for all of it.
+MAX_TEXT = 50_000
+#: Parts of a message, cards of a part and tools of a list that are shown.
+MAX_SHOWN, MAX_CARDS, MAX_TOOLS = 100, 20, 100
+#: Words that a status has in the page; another one is shown as the agent wrote it.
+STATUSES = {
+    "created": "begun",
+    "queued": "queued",
+    "in_progress": "under way",
+    "completed": "complete",
+    "incomplete": "incomplete",
+    "failed": "failed",
+    "canceled": "cancelled",
+    "cancelled": "cancelled",
+    "rejected": "rejected",
+}
+#: The statuses after which something has to follow.
+OPEN = frozenset({"", "created", "queued", "in_progress"})
+#: A message's type to what it is for the page, and what it is called.
+TYPES = {
+    "message": ("said", ""),
+    "assistant": ("said", ""),
+    "": ("said", ""),
+    "reasoning": ("reasoning", "Reasoning"),
+    "function_call": ("call", "Function call"),
+    "plugin_call": ("call", "Plugin call"),
+    "component_call": ("call", "Component call"),
+    "mcp_call": ("call", "MCP call"),
+    "function_call_output": ("output", "Function output"),
+    "plugin_call_output": ("output", "Plugin output"),
+    "component_call_output": ("output", "Component output"),
+    "mcp_call_output": ("output", "MCP output"),
+    "mcp_list_tools": ("tools", "Tools"),
+    "mcp_approval_request": ("approval", "Approval request"),
+    "mcp_approval_response": ("said", "Approval response"),
+    "error": ("error", "Error"),
+}
+ROLES = {"assistant": "Assistant", "user": "User", "system": "System", "tool": "Tool"}
+
+
+@dataclass(frozen=True, slots=True)
+class Speech:
+    """A message as its templates show it."""
+
+    joined: Joined
+    #: Whether the reply has ended, so that what is open stays open.
+    is_over: bool = False
+
+    @property
+    def family(self) -> str:
+        """`said`, `reasoning`, `call`, `output`, `tools`, `approval`, `error` or `other`."""
+        return TYPES.get(self.joined.type, ("other", ""))[0]
+
+    @property
+    def label(self) -> str:
+        """What it is called, in a word or two."""
+        label = TYPES.get(self.joined.type, ("", self.joined.type))[1]
+        role = self.joined.role
+        return words(label or ROLES.get(role, role) or "Message", 80)
+
+    @property
+    def status(self) -> str:
+        """Its status as the agent wrote it, cut."""
+        return self.joined.status[:40]
+
+    @property
+    def status_word(self) -> str:
+        """How it stands with it."""
+        if self.is_over and self.is_unfinished:
+            return "never completed"
+        return STATUSES.get(self.joined.status, words(self.joined.status, 40))
+
+    @property
+    def is_unfinished(self) -> bool:
+        """Whether its status says that something has to follow."""
+        return self.joined.status in OPEN
+
+    @property
+    def is_open(self) -> bool:
+        """Whether something may still come of it."""
+        waits = self.makes_call and self.joined.output is None
+        return not self.is_over and (self.is_unfinished or waits)
+
+    @property
+    def makes_call(self) -> bool:
+        """Whether it calls a tool, or asks whether it may."""
+        return self.family in ("call", "approval")
+
+    @property
+    def is_told_elsewhere(self) -> bool:
+        """Whether the call that it belongs to shows what it returns."""
+        return self.joined.caller is not None
+
+    @property
+    def name(self) -> str:
+        """What the call calls, cut."""
+        call = self.joined.call
+        return words(call.name, 120) if call else ""
+
+    @property
+    def parts(self) -> list[Shown]:
+        """Its parts in order, without those that the call or its output tells."""
+        parts = (Shown(part) for part in self.joined.ordered if not self._is_told(part))
+        return list(islice(parts, MAX_SHOWN))
+
+    @property
+    def more(self) -> int:
+        """Parts that only the JSON has."""
+        return max(0, len(self.joined.parts) - MAX_SHOWN)
+
+    @property
+    def error(self) -> str:
+        """What the message says of an error, "" for nothing."""
+        code, message = (words(self.joined.read(name), 2_000) for name in ("code", "message"))
+        return " · ".join(filter(None, (code, message)))
+
+    @property
+    def arguments(self) -> str:
+        """What the call passes, as JSON for reading where it is JSON."""
+        return _readable(self.joined.call.arguments) if self.joined.call else ""
+
+    @property
+    def output(self) -> Output | None:
+        """What came of the call, None as long as nothing has."""
+        return Output(self.joined.output) if self.joined.output else None
+
+    @property
+    def returned(self) -> Output | None:
+        """What the message returns for a call."""
+        return Output(self.joined.returned) if self.joined.returned else None
+
+    @property
+    def tools(self) -> list[tuple[str, str]]:
+        """Name and description of the tools that the message lists."""
+        values = (part.value for part in self.joined.ordered if isinstance(part.value, Mapping))
+        lists = (value.get("tools") for value in values)
+        tools = (tool for each in lists if isinstance(each, list) for tool in each)
+        return [_tool(tool) for tool in islice(tools, MAX_TOOLS)]
+
+    @property
+    def usage(self) -> list[tuple[str, str]]:
+        """What the message has used, as facts."""
+        return usage_of(self.joined.usage)
+
+    def _is_told(self, part: Part) -> bool:
+        if part.is_text:
+            return False
+        return bool(self.joined.call or self.joined.returned) or (
+            self.family == "tools" and bool(self.tools)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """One part of a message as its template shows it."""
+
+    part: Part
+
+    @property
+    def number(self) -> int:
+        """Its number, which names its element."""
+        return self.part.number
+
+    @property
+    def kind(self) -> str:
+        """What the agent calls it, cut."""
+        return words(self.part.kind, 40)
+
+    @property
+    def family(self) -> str:
+        """`text`, `refusal`, `image`, `link`, `cards`, `data` or `nothing`."""
+        if self.part.is_text:
+            return "refusal" if self.part.kind == "refusal" else "text"
+        if self.part.value in (None, "", {}, []):
+            return "nothing"
+        if self.part.kind in ("image", "file", "audio", "video"):
+            return "image" if self.part.kind == "image" and self.url else "link"
+        return "cards" if self.cards else "data"
+
+    @property
+    def text(self) -> str:
+        """The text that is shown at once."""
+        return printed(self.part.text[:MAX_TEXT])
+
+    @property
+    def limit(self) -> int:
+        """Characters that are shown at once."""
+        return MAX_TEXT
+
+    @property
+    def length(self) -> int:
+        """Characters of the whole text, where only its beginning is shown; else 0."""
+        return self.part.length if self.part.length > MAX_TEXT else 0
+
+    @property
+    def url(self) -> str | None:
+        """The address that the part names, where a link may lead there."""
+        return safe_url(self.address)
+
+    @property
+    def address(self) -> str:
+        """The address that the part names, as text, cut."""
+        value = self.part.value
+        if isinstance(value, Mapping):
+            named = (value.get(name) for name in ("url", f"{self.part.kind}_url", "uri"))
+            value = next((each for each in named if isinstance(each, str)), value)
+        return words(value, 4_000)
+
+    @property
+    def glance(self) -> str:
+        """The address in a line."""
+        return words(self.address, 120)
+
+    @property
+    def cards(self) -> list[Card]:
+        """The items of the part as cards, empty for what holds none."""
+        return [card_of(item) for item in _items(self.part.value)[:MAX_CARDS]]
+
+    @property
+    def rest(self) -> int:
+        """Items that only the JSON has."""
+        return max(0, len(_items(self.part.value)) - MAX_CARDS)
+
+    @property
+    def json(self) -> str:
+        """The part as JSON for reading."""
+        return pretty(self.part.value)
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """What a tool returned, as it is shown."""
+
+    event: ToolOutput
+
+    @property
+    def text(self) -> str:
+        """As JSON for reading where it is JSON, else as it is."""
+        return _readable(self.event.output)
+
+    @property
+    def name(self) -> str:
+        """The tool's name, cut."""
+        return words(self.event.name, 120)
+
+
+def printed(text: str) -> str:
+    """A text as a page shows it: a browser would read the CR of a cut CRLF as a second line."""
+    return text.replace("\r", "")
+
+
+def usage_of(usage: Any) -> list[tuple[str, str]]:
+    """What was used, as (name, figure); empty for what says nothing."""
+    if not isinstance(usage, Mapping):
+        return []
+    facts = ((words(str(name), 60), words(value, 60)) for name, value in usage.items())
+    return [(name.replace("_", " "), value) for name, value in islice(facts, 12) if value]
+
+
+def _readable(value: Any) -> str:
+    """A JSON text, or any other value, for reading."""
+    if not isinstance(value, str):
+        return "" if value is None else pretty(value)
+    try:
+        read = json.loads(value)
+    except (ValueError, RecursionError):
+        return value[:MAX_TEXT] + ("…" if len(value) > MAX_TEXT else "")
+    return pretty(read)
+
+
+def _tool(tool: Any) -> tuple[str, str]:
+    described = tool if isinstance(tool, Mapping) else {"name": tool}
+    inner = described.get("function")
+    described = inner if isinstance(inner, Mapping) else described
+    return words(described.get("name"), 120), words(described.get("description"), 300)
+
+
+def _items(value: Any) -> list[Any]:
+    """The schema.org items that a part of data holds."""
+    if isinstance(value, Mapping):
+        if isinstance(value.get("@type"), str | list):
+            return [value]
+        holders = (value.get(name) for name in ("results", "items", "itemListElement"))
+        value = next((each for each in holders if isinstance(each, list)), None)
+    if not isinstance(value, list) or not value:
+        return []
+    return value if all(isinstance(each, Mapping) and "@type" in each for each in value) else []
