@@ -24,7 +24,7 @@ from playground.headless.printer import Printer
 from playground.limits import Limits
 from playground.models import Run, RunKind, Tracker
 from playground.models.trackers import earlier_progress
-from playground.protocols import nlweb
+from playground.protocols import registry
 from playground.protocols.events import Elicitation, Event
 from playground.protocols.frames import Frame
 from playground.rendering.fold import readings
@@ -192,7 +192,9 @@ class Dialogue:
                 run.read_frames(),
                 run.request,
                 run.version,
-                operation=nlweb.operation(run.request),
+                protocol=run.protocol,
+                binding=run.binding,
+                operation=registry.operation_of(run.protocol, run.request),
                 state=run.state,
                 earlier_progress=earlier_progress(run),
             )

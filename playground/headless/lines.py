@@ -8,17 +8,20 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from typing import Any
 
 from playground.models import Run
 from playground.protocols import events as ev
 from playground.protocols.frames import Frame, FrameKind
 from playground.protocols.problems import Problem
-from playground.rendering.cards import card_of
+from playground.rendering.cards import card_of, words
 from playground.rendering.rows import event_text
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
+
+#: Characters of a value that a line for people shows.
+MAX_TOLD = 2_000
 
 Fields = Callable[[Any], dict[str, Any]]
 
@@ -47,6 +50,44 @@ LINES: Mapping[type[ev.Event], tuple[str, Fields]] = {
     ev.Completed: ("completed", lambda e: {"meta": dict(e.meta)}),
     ev.Note: ("unknown", lambda e: {"name": e.name, "data": e.data, "reason": ""}),
     ev.Unknown: ("unknown", lambda e: {"name": e.name, "data": e.data, "reason": e.reason}),
+    ev.Message: (
+        "message",
+        lambda e: {"msg_id": e.id, "kind": e.type, "role": e.role, "status": e.status},
+    ),
+    ev.Content: (
+        "content",
+        lambda e: {
+            "msg_id": e.msg_id,
+            "index": e.index,
+            "delta": e.delta,
+            "kind": e.kind,
+            "value": e.value,
+            "status": e.status,
+        },
+    ),
+    ev.Status: (
+        "status",
+        lambda e: {"object": e.object, "id": e.id, "status": e.status, "usage": e.usage},
+    ),
+    ev.ToolCall: (
+        "tool_call",
+        lambda e: {
+            "call_id": e.call_id,
+            "name": e.name,
+            "arguments": e.arguments,
+            "kind": e.kind,
+        },
+    ),
+    ev.ToolOutput: (
+        "tool_output",
+        lambda e: {"call_id": e.call_id, "name": e.name, "output": e.output, "kind": e.kind},
+    ),
+    ev.Progress: (
+        "progress",
+        lambda e: {"progress": e.progress, "total": e.total, "message": e.message},
+    ),
+    ev.Log: ("log", lambda e: {"level": e.level, "logger": e.logger, "data": e.data}),
+    ev.Tools: ("tools", lambda e: {"tools": list(e.tools), "more": e.more}),
 }
 
 
@@ -60,11 +101,18 @@ def _question(question: ev.Question) -> dict[str, Any]:
     }
 
 
-def json_lines(frame: Frame, events: Sequence[ev.Event]) -> Iterator[str]:
-    """The JSON Lines of one frame: one per event, and one for an error of the transfer."""
+def json_lines(
+    frame: Frame, events: Sequence[ev.Event], reasoning: Container[ev.Home] = ()
+) -> Iterator[str]:
+    """The JSON Lines of one frame: one per event, and one for an error of the transfer.
+
+    `reasoning` holds the homes of the messages whose content is no answer.
+    """
     head = {"seq": frame.seq, "at_ms": round(frame.at_ms, 3)}
     for event in events:
         name, fields = LINES[type(event)]
+        if isinstance(event, ev.Content) and event.home in reasoning:
+            name = "reasoning"
         yield _dump({**head, "type": name, **fields(event)})
     if frame.kind is FrameKind.ERROR:
         yield _dump({**head, "type": "error", **Problem.from_bytes(frame.data).to_json()})
@@ -115,6 +163,20 @@ def text_lines(events: Sequence[ev.Event]) -> Iterator[str]:
             yield from (plain(f"     {_ask(question)}") for question in event.questions)
         elif isinstance(event, ev.Text | ev.Failure | ev.Promise | ev.Unknown):
             yield plain(f"{name:>4} {event_text(event)}")
+        elif isinstance(event, ev.Progress):
+            yield plain(" ".join(filter(None, (name, _share(event), event.message))))
+        elif isinstance(event, ev.Log):
+            yield plain(f"{name} {event.level}: {words(event.data, MAX_TOLD)}")
+        elif isinstance(event, ev.Tools):
+            named = (tool.get("name") for tool in event.tools if isinstance(tool, Mapping))
+            yield plain(f"{name} {', '.join(words(each, 80) for each in named)}")
+
+
+def _share(event: ev.Progress) -> str:
+    if event.progress is None:
+        return ""
+    total = "" if event.total is None else f"/{event.total:g}"
+    return f"{event.progress:g}{total}"
 
 
 def _ask(question: ev.Question) -> str:
@@ -124,7 +186,12 @@ def _ask(question: ev.Question) -> str:
 
 def plain(text: str) -> str:
     """`text` without anything that a terminal would obey, on one line."""
-    return _CONTROL.sub("\ufffd", text.replace("\n", " ").replace("\t", " "))
+    return harmless(text.replace("\n", " ").replace("\t", " "))
+
+
+def harmless(text: str) -> str:
+    """`text` without anything that a terminal would obey, its line breaks kept."""
+    return _CONTROL.sub("\ufffd", text)
 
 
 def _dump(value: Any) -> str:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TextIO
 
 from playground.headless import lines
+from playground.headless.speech import Speech
 from playground.models import Run
 from playground.protocols.events import Event, Result
 from playground.protocols.frames import Frame, FrameKind
@@ -24,6 +25,7 @@ class Printer:
         #: Called when nobody reads any more.
         self.stop: Callable[[], object] = lambda: None
         self._progress = sys.stderr.isatty()
+        self._speech = Speech()
         self.results = self.events = self.last = 0
         self._error_printed = False
 
@@ -33,17 +35,23 @@ class Printer:
         self.events += len(events)
         self.results += sum(isinstance(event, Result) for event in events)
         self._error_printed |= frame.kind is FrameKind.ERROR
-        told = lines.json_lines(frame, events) if self._as_json else lines.text_lines(events)
+        self._speech.listen(events)
         self._clear()
-        for line in told:
-            self._print(line)
-        if self._progress:
+        if self._as_json:
+            for line in lines.json_lines(frame, events, self._speech.reasoning):
+                self._print(line)
+        else:
+            self._write("".join(self._speech.pieces(events)))
+        # On a terminal it would overwrite a text that is growing.
+        if self._progress and not self._speech.is_open:
             figures = f"{self.events} events, {milliseconds(frame.at_ms)}"
             print(f"\r{figures}", end="", file=sys.stderr, flush=True)
 
     def begin(self, run: Run) -> None:
         """Say that another run of the conversation begins: an answer or a check."""
-        self._clear()
+        self._settle()
+        # Its messages have their homes among its own frames.
+        self._speech = Speech()
         self._error_printed = False
         if self._as_json:
             self._print(lines.run_line(run))
@@ -53,12 +61,12 @@ class Printer:
 
     def say(self, text: str) -> None:
         """Tell the user something that is no event, on the error stream."""
-        self._clear()
+        self._settle()
         print(lines.plain(text), file=sys.stderr)
 
     def end(self, run: Run, findings: Sequence[Mapping[str, Any]] = ()) -> None:
         """Print how the last run ended, and what all of them did against the specification."""
-        self._clear()
+        self._settle()
         if self._as_json:
             # What the transfer did not say itself: an unreadable reply, a refusal at once.
             if run.problem and not self._error_printed:
@@ -79,16 +87,26 @@ class Printer:
                     )
                 )
 
+    def _settle(self) -> None:
+        """Leave the output at the start of a line."""
+        self._write("".join(self._speech.close()))
+        self._clear()
+
     def _print(self, line: str) -> None:
+        self._write(f"{line}\n")
+
+    def _write(self, text: str) -> None:
+        if not text:
+            return
         try:
-            print(line, flush=True)
+            print(text, end="", flush=True)
         except BrokenPipeError:
             # Whoever was reading has had enough, as in `send … | head`.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             self.stop()
 
     def _clear(self) -> None:
-        if self._progress:
+        if self._progress and not self._speech.is_open:
             print("\r\x1b[K", end="", file=sys.stderr, flush=True)
 
 

@@ -48,6 +48,27 @@ LINES: list[tuple[ev.Event, dict[str, Any]]] = [
      {"type": "unknown", "name": "end", "data": {"message": "Bye"}, "reason": ""}),
     (ev.Unknown(4, "ping", [1], "No such event."),
      {"type": "unknown", "name": "ping", "data": [1], "reason": "No such event."}),
+    (ev.Message(4, "msg_1", "message", "assistant", "created"),
+     {"type": "message", "msg_id": "msg_1", "kind": "message", "role": "assistant",
+      "status": "created"}),
+    (ev.Content(4, (4, 0), "msg_1", 0, "text", "Hello", True, "in_progress"),
+     {"type": "content", "msg_id": "msg_1", "index": 0, "delta": True, "kind": "text",
+      "value": "Hello", "status": "in_progress"}),
+    (ev.ToolCall(4, (4, 0), "call_1", "get_weather", "{}"),
+     {"type": "tool_call", "call_id": "call_1", "name": "get_weather", "arguments": "{}",
+      "kind": "function_call"}),
+    (ev.ToolOutput(4, (4, 0), "call_1", "", "21 C"),
+     {"type": "tool_output", "call_id": "call_1", "name": "", "output": "21 C",
+      "kind": "function_call_output"}),
+    (ev.Status(4, "response", "response_1", "completed", usage={"n": 1}),
+     {"type": "status", "object": "response", "id": "response_1", "status": "completed",
+      "usage": {"n": 1}}),
+    (ev.Progress(4, 2, 5, "Looking"),
+     {"type": "progress", "progress": 2, "total": 5, "message": "Looking"}),
+    (ev.Log(4, "info", {"a": 1}, "search"),
+     {"type": "log", "level": "info", "logger": "search", "data": {"a": 1}}),
+    (ev.Tools(4, ({"name": "ask"}, "odd")),
+     {"type": "tools", "tools": [{"name": "ask"}, "odd"], "more": False}),
 ]  # fmt: skip
 
 
@@ -84,13 +105,14 @@ def test_lines_for_people() -> None:
     assert lines == [
         "  1. Soup  [untyped]", "   - words  [text]", "text Hi", "  ?  Which?",
         "     a: A? (1 / 2)", "promise Later", "failure NO_RESULTS · None.",
-        "unknown ping · No such event.",
+        "unknown ping · No such event.", "progress 2/5 Looking", 'log info: {"a": 1}', "tools ask",
     ]  # fmt: skip
     events = [
         ev.Result(1, {"@type": hostile, "name": hostile, "description": hostile}),
         ev.Text(1, hostile), ev.Failure(1, hostile, hostile), ev.Promise(1, hostile),
         ev.Elicitation(1, hostile, (ev.Question(hostile, hostile, "x", (hostile,)),)),
-        ev.Unknown(1, hostile, None, hostile),
+        ev.Unknown(1, hostile, None, hostile), ev.Progress(1, None, None, hostile),
+        ev.Log(1, hostile, hostile), ev.Tools(1, ({"name": hostile},)),
     ]  # fmt: skip
     for line in headless.text_lines(events):
         assert not set(line) & set("\x1b\x07\x9b\u202e\n\r"), line
