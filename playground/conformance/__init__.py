@@ -7,6 +7,7 @@
 `rule`         what a rule is
 `rules`        the rules of NLWeb, a module for each part of the specification
 `agent_api`    the rules of the Agent API, with their own transcript
+`mcp`          the rules of MCP, with their own transcript, and the NLWeb reply within
 `transcript`   a reply of NLWeb as its rules see it, read by the playground's own readers
 `transfer`     a reply of any protocol as it crossed the wire
 `parts`        where the parts of an NLWeb reply stand, as JSON pointers
@@ -16,7 +17,7 @@
 Knows the protocols and jsonschema, and nothing of runs, pages or the network.
 """
 
-from playground.conformance.books import BOOKS, Chapter, chapters, rules, versions
+from playground.conformance.books import BOOKS, Book, Chapter, book
 from playground.conformance.findings import Finding, Level, Report, Verdict
 from playground.conformance.judging import judge
 from playground.conformance.rule import Rule
@@ -25,14 +26,13 @@ from playground.conformance.rules import RULES
 __all__ = [
     "BOOKS",
     "RULES",
+    "Book",
     "Chapter",
     "Finding",
     "Level",
     "Report",
     "Rule",
     "Verdict",
-    "chapters",
+    "book",
     "judge",
-    "rules",
-    "versions",
 ]

@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from playground.conformance import agent_api, transcript
+from playground.conformance import agent_api, mcp, transcript
 from playground.conformance.rule import Record, Rule
-from playground.conformance.rules import RULES
+from playground.conformance.rules import CONTENT_RULES, RULES
 from playground.protocols.frames import Frame
 
 
@@ -27,19 +27,40 @@ class Case(NamedTuple):
 class Chapter:
     """Rules that are asked about the same transcript."""
 
-    #: What the rules page calls them.
+    #: What pages call them.
     title: str
-    #: One word, for the page's anchors.
+    #: One word, for anchors.
     slug: str
     rules: tuple[Rule[Any], ...]
-    #: The transcript of a case; None where the rules are about nothing that came.
-    read: Callable[[Case], Record | None]
 
 
-def _nlweb(case: Case) -> Record | None:
-    if case.operation not in ("ask", "await"):
-        return None
-    return transcript.read(
+@dataclass(frozen=True, slots=True)
+class Book:
+    """All the rules of a protocol over a binding."""
+
+    chapters: tuple[Chapter, ...]
+    #: A transcript for each chapter; None where its rules are about nothing that came.
+    read: Callable[[Case], tuple[Record | None, ...]]
+
+    @property
+    def rules(self) -> tuple[Rule[Any], ...]:
+        """Every rule, in the order in which a report lists them."""
+        return tuple(rule for chapter in self.chapters for rule in chapter.rules)
+
+    @property
+    def versions(self) -> tuple[str, ...]:
+        """The versions that the rules know, oldest first."""
+        return tuple(sorted({name for rule in self.rules for name in rule.demands}))
+
+
+def _is_nlweb(case: Case) -> bool:
+    return case.operation in ("ask", "await")
+
+
+def _nlweb(case: Case) -> tuple[Record | None]:
+    if not _is_nlweb(case):
+        return (None,)
+    reply = transcript.read(
         case.frames,
         case.request,
         case.version,
@@ -47,36 +68,33 @@ def _nlweb(case: Case) -> Record | None:
         state=case.state,
         earlier_progress=case.earlier_progress,
     )
+    return (reply,)
 
 
-def _agent_api(case: Case) -> Record | None:
-    return agent_api.read(case.frames, case.request, case.version, state=case.state)
+def _over_mcp(case: Case) -> tuple[Record | None, Record]:
+    run = mcp.read(
+        case.frames, case.request, case.version, operation=case.operation, state=case.state
+    )
+    reply = mcp.inner(run, case.operation, case.earlier_progress) if _is_nlweb(case) else None
+    return reply, run
 
 
-NLWEB = Chapter("NLWeb", "nlweb", RULES, _nlweb)
-AGENT_API = Chapter("Agent API", "agent-api", agent_api.RULES, _agent_api)
+def _agent_api(case: Case) -> tuple[Record]:
+    return (agent_api.read(case.frames, case.request, case.version, state=case.state),)
+
 
 #: By protocol and binding.
-BOOKS: Mapping[tuple[str, str], tuple[Chapter, ...]] = {
-    ("nlweb", "http"): (NLWEB,),
-    ("agent-api", "http"): (AGENT_API,),
+BOOKS: Mapping[tuple[str, str], Book] = {
+    ("nlweb", "http"): Book((Chapter("NLWeb", "nlweb", RULES),), _nlweb),
+    # What is about HTTP and streams is MCP's affair there.
+    ("nlweb", "mcp"): Book(
+        (Chapter("NLWeb", "nlweb", CONTENT_RULES), Chapter("MCP", "mcp", mcp.RULES)), _over_mcp
+    ),
+    ("agent-api", "http"): Book((Chapter("Agent API", "agent-api", agent_api.RULES),), _agent_api),
 }
+_EMPTY = Book((), lambda _: ())
 
 
-def chapters(protocol: str, binding: str = "http") -> tuple[Chapter, ...]:
-    """The rules of a protocol over a binding; none where there are none."""
-    return BOOKS.get((protocol, binding), ())
-
-
-def versions(protocol: str, binding: str = "http") -> tuple[str, ...]:
-    """The versions that the rules know, oldest first."""
-    return tuple(
-        sorted(
-            {name for one in chapters(protocol, binding) for r in one.rules for name in r.demands}
-        )
-    )
-
-
-def rules(protocol: str, binding: str = "http") -> tuple[Rule[Any], ...]:
-    """Every rule of a protocol over a binding."""
-    return tuple(rule for chapter in chapters(protocol, binding) for rule in chapter.rules)
+def book(protocol: str, binding: str = "http") -> Book:
+    """The rules of a protocol over a binding; an empty book where there are none."""
+    return BOOKS.get((protocol, binding), _EMPTY)

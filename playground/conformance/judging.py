@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from playground.conformance.books import Case, Chapter, chapters, versions
+from playground.conformance.books import Case, Chapter, book
 from playground.conformance.findings import Finding, Report, Verdict
 from playground.conformance.parts import MAX_PARTS
 from playground.conformance.rule import Problem, Record, Rule, Unjudged, Violation
@@ -36,24 +36,21 @@ def judge(
     first. Never raises on what an agent sent.
     """
     case = Case(tuple(frames), request, version, operation, state, tuple(earlier_progress))
-    known = version in versions(protocol, binding)
+    rules = book(protocol, binding)
+    known = version in rules.versions
+    records = rules.read(case) if known else (None,) * len(rules.chapters)
     findings: list[Finding] = []
-    for chapter in chapters(protocol, binding):
-        findings += _judged(chapter, case) if known else _unread(chapter, version)
+    for chapter, record in zip(rules.chapters, records, strict=True):
+        findings += _judged(chapter, record, version)
     return Report(version, tuple(findings), protocol, binding)
 
 
 _NONE = Verdict.NOT_APPLICABLE
 
 
-def _unread(chapter: Chapter, version: str) -> list[Finding]:
-    return [_plain(rule, version, _NONE) for rule in chapter.rules]
-
-
-def _judged(chapter: Chapter, case: Case) -> list[Finding]:
-    transcript = chapter.read(case)
+def _judged(chapter: Chapter, transcript: Record | None, version: str) -> list[Finding]:
     if transcript is None:
-        return _unread(chapter, case.version)
+        return [_plain(rule, version, _NONE) for rule in chapter.rules]
     claims = _Claims()
     findings: list[Finding] = []
     # What another rule says better is known only when the others have spoken.

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import chain, islice
-from typing import Any
+from typing import Any, NamedTuple
 
 from playground.conformance.parts import (
     MAX_PARTS,
@@ -33,6 +33,20 @@ from playground.protocols.nlweb import NLWebReader, versions
 from playground.protocols.nlweb.content import number_of
 
 _KINDS = frozenset(outcome.value for outcome in Outcome if outcome is not Outcome.NONE)
+
+
+class Nest(NamedTuple):
+    """Where a reply stands in the JSON of a frame: JSON pointers, "" for all of it.
+
+    One into a text that is JSON itself ends with `#`.
+    """
+
+    reply: str = ""
+    #: What holds its `_meta`, where that stands beside the rest of the reply.
+    meta: str = ""
+
+
+_TOP = Nest()
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +83,8 @@ class Transcript:
     frames: tuple[Frame, ...]
     #: Progress that earlier replies to the same promise told.
     earlier_progress: tuple[float, ...] = ()
-    #: Where the reply stands in its frame, "" where it is all of it; see `read_inner`.
-    place: str = ""
+    #: Where the reply stands in a frame that holds more; see `read_inner`.
+    nests: Mapping[int | None, Nest] = field(default_factory=dict)
 
     @property
     def traits(self) -> Mapping[str, Any]:
@@ -103,7 +117,10 @@ class Transcript:
         if message is None:
             return ""
         inner = cut(message.payload, pointer) if pointer else ""
-        return f"{self.place}{inner}" if inner else self.place.removesuffix("#")
+        nest = self.nests.get(seq, _TOP)
+        if inner == "/_meta" or inner.startswith("/_meta/"):
+            return nest.meta + inner
+        return nest.reply + inner if inner else nest.reply.removesuffix("#")
 
     def prefer(self, name: str) -> Any:
         """A preference of the request (section 3.3), None without one."""
@@ -160,37 +177,43 @@ def read(
         request=request if isinstance(request, Mapping) else {},
         whole=transfer.ended and not unread_tail and state not in BROKEN_OFF,
         earlier_progress=_numbers(earlier_progress),
+        streamed=transfer.streamed,
     )
 
 
 def read_inner(
     transfer: Transfer,
-    message: Message,
-    place: str,
+    pieces: Sequence[tuple[Message, Nest]],
     request: Any,
     version: str,
     *,
     operation: str = "ask",
     earlier_progress: Iterable[float] = (),
 ) -> Transcript:
-    """A reply that another binding's message carries, at `place` in the message's frame.
+    """A reply that the messages of another binding carry, each somewhere in its frame.
 
-    `place` is a JSON pointer; where the reply is JSON in a text, it ends with `#`. Raises
-    `ValueError` for an unknown version only.
+    One piece is a whole reply; several are one that came bit by bit. Raises `ValueError` for
+    an unknown version only.
     """
     recorder = _Recorder(version)
-    recorder.document(message.seq, message.payload)
+    whole = len(pieces) == 1
+    for message, _ in pieces:
+        if whole:
+            recorder.document(message.seq, message.payload)
+        else:
+            recorder.payload(message.seq, None, message.payload)
     recorder.end()
     return _transcript(
         transfer,
         recorder,
-        (message._replace(document=True),),
+        tuple(message._replace(name=None, document=whole) for message, _ in pieces),
         version=version,
         operation=operation,
         request=request if isinstance(request, Mapping) else {},
         whole=True,
         earlier_progress=_numbers(earlier_progress),
-        place=place,
+        streamed=False,
+        nests={message.seq: nest for message, nest in pieces},
     )
 
 
@@ -209,7 +232,6 @@ def _transcript(
         status=transfer.status,
         headers=transfer.headers,
         head_seq=transfer.head_seq,
-        streamed=transfer.streamed and not facts.get("place"),
         ended=transfer.ended,
         messages=messages,
         by_frame={message.seq: message for message in messages},

@@ -49,3 +49,8 @@ def _section(rule: Rule[Transcript]) -> tuple[int, ...]:
 
 #: Every rule, in the order of the sections of 0.55.
 RULES: tuple[Rule[Transcript], ...] = tuple(sorted(_ALL, key=_section))
+
+_HTTP = (*replies.RULES, *streams.RULES, *delivery.RULES, *order.RULES, *http.RULES)
+_OF_HTTP = {rule.id for rule in (*_HTTP, schema.schema_event)}
+#: Those about what a reply says: also where another binding carries it.
+CONTENT_RULES: tuple[Rule[Transcript], ...] = tuple(r for r in RULES if r.id not in _OF_HTTP)

@@ -1,0 +1,206 @@
+"""Results of tools: MCP's own rules, and how an NLWeb reply travels in them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from playground.conformance.mcp.replies import MAX_CONTENT, Shape, all_in, json_in, texts_of
+from playground.conformance.mcp.rule import rule
+from playground.conformance.mcp.transcript import McpTranscript
+from playground.conformance.rule import Problem, Violation, info, must, should
+from playground.conformance.transcript import type_of
+from playground.conformance.values import is_words, named
+
+_TOOLS = "MCP tools"
+_EXAMPLES = "MCP examples"
+#: What a part of each type cannot do without.
+_PARTS: Mapping[str, tuple[str, ...]] = {
+    "text": ("text",),
+    "image": ("data", "mimeType"),
+    "audio": ("data", "mimeType"),
+    "resource_link": ("uri", "name"),
+    "resource": (),
+}
+
+
+def _asks(t: McpTranscript) -> bool:
+    """Whether the result only asks for input: there is no reply in it yet."""
+    return t.result is not None and t.result.result.get("resultType") == "input_required"
+
+
+def _done(t: McpTranscript) -> bool:
+    return t.result is not None and not _asks(t)
+
+
+def _where(t: McpTranscript, member: str = "") -> tuple[int, str]:
+    """The frame of the result, and the place of a member of it."""
+    rpc = t.result
+    if rpc is None:
+        return 0, ""
+    return rpc.seq, f"{rpc.pointer}/result{member}"
+
+
+def _result(t: McpTranscript) -> Mapping[str, Any]:
+    return t.result.result if t.result else {}
+
+
+@rule(
+    "nlweb-reply",
+    "The result of the tool holds an NLWeb reply.",
+    must("A"),
+    v54=must(_EXAMPLES),
+    when=_done,
+)
+def nlweb_reply(t: McpTranscript) -> Iterator[Problem]:
+    """In any of the shapes that the examples have. What a broken tool says is another rule's."""
+    if t.found is None and _result(t).get("isError") is not True:
+        message = "Nothing in the result is an NLWeb reply. Send one as JSON in a text of content."
+        yield Violation(message, *_where(t))
+
+
+@rule(
+    "reply-shape",
+    "An NLWeb reply travels as JSON in a text of content.",
+    should("C"),
+    v54=info(_EXAMPLES),
+    when=lambda t: _done(t) and t.found is not None,
+)
+def reply_shape(t: McpTranscript) -> Iterator[Problem]:
+    """As in 0.55 appendix C: clients of MCP hand content to their model and drop the rest."""
+    if t.answer is None or t.found is None:
+        return
+    if any(found.shape is Shape.TEXT for found in all_in(t.answer)):
+        return
+    message = f"The reply came as {t.found.shape.value}. Send it as JSON in a text of content, too."
+    yield Violation(message, t.answer.seq, t.found.nest.reply.removesuffix("#"))
+
+
+@rule(
+    "result-content",
+    "The result of a tool has content, an array.",
+    must(_TOOLS),
+    v54=should(_TOOLS),
+    when=_done,
+)
+def result_content(t: McpTranscript) -> Iterator[Problem]:
+    """MCP requires it; the examples of 0.54 leave it out."""
+    content = _result(t).get("content")
+    if not isinstance(content, list):
+        said = named(content) if "content" in _result(t) else "missing"
+        yield Violation(f"content is {said}. Make it an array.", *_where(t, "/content"))
+
+
+@rule(
+    "content-parts",
+    "Each part of content has a type that MCP knows, and what goes with it.",
+    must(_TOOLS),
+    v54=should(_TOOLS),
+    when=lambda t: _done(t) and isinstance(_result(t).get("content"), list),
+)
+def content_parts(t: McpTranscript) -> Iterator[Problem]:
+    """text, image, audio, resource_link, resource. 0.54 shows others in an example."""
+    for at, part in enumerate(_result(t)["content"][:MAX_CONTENT]):
+        seq, pointer = _where(t, f"/content/{at}")
+        if not isinstance(part, dict):
+            yield Violation(f"This part is {named(part)}. Make it an object.", seq, pointer)
+            continue
+        kind = part.get("type")
+        if not isinstance(kind, str) or kind not in _PARTS:
+            yield Violation(f"Set type to one of {', '.join(_PARTS)}.", seq, f"{pointer}/type")
+            continue
+        for name in _PARTS[kind]:
+            if not isinstance(part.get(name), str):
+                yield Violation(f"Set {name} to a string.", seq, f"{pointer}/{name}")
+
+
+@rule(
+    "is-error",
+    "isError is true or false, and with true comes a text that says why.",
+    must(_TOOLS),
+    when=lambda t: "isError" in _result(t),
+)
+def is_error(t: McpTranscript) -> Iterator[Problem]:
+    """A tool's own failure; what is wrong with the call itself is an error of JSON-RPC."""
+    said = _result(t)["isError"]
+    if not isinstance(said, bool):
+        message = f"isError is {named(said)}. Set it to true or false."
+        yield Violation(message, *_where(t, "/isError"))
+    elif said and not any(is_words(text) for _, text in texts_of(_result(t))):
+        yield Violation("Say in a text of content what went wrong.", *_where(t, "/content"))
+
+
+@rule(
+    "error-agrees",
+    "isError agrees with the reply: only a failure is one.",
+    should(_TOOLS),
+    when=lambda t: t.found is not None and isinstance(_result(t).get("isError"), bool),
+)
+def error_agrees(t: McpTranscript) -> Iterator[Problem]:
+    """A failure without it is legal: the tool worked, and the agent said no."""
+    kind = type_of(t.found.payload.get("_meta")) if t.found else ""
+    if _result(t)["isError"] and kind not in ("", "failure"):
+        message = f"The reply is of type {kind} and isError is true. Set it to false."
+        yield Violation(message, *_where(t, "/isError"))
+
+
+@rule(
+    "error-explained",
+    "A tool that failed answers with an NLWeb failure.",
+    info("4.1.4"),
+    when=lambda t: _done(t) and _result(t).get("isError") is True,
+)
+def error_explained(t: McpTranscript) -> Iterator[Problem]:
+    """An exception arrives as words, which a program can do little with."""
+    if t.found is None:
+        message = "The tool failed with words alone. Send _meta and error, with a code."
+        yield Violation(message, *_where(t, "/content"))
+
+
+@rule(
+    "structured-object",
+    "structuredContent is an object.",
+    must("MCP 2025-06-18, tools"),
+    when=lambda t: "structuredContent" in _result(t),
+)
+def structured_object(t: McpTranscript) -> Iterator[Problem]:
+    """Described by the tool's outputSchema, if it has one."""
+    structured = _result(t)["structuredContent"]
+    if not isinstance(structured, dict):
+        message = f"structuredContent is {named(structured)}. Make it an object."
+        yield Violation(message, *_where(t, "/structuredContent"))
+
+
+@rule(
+    "structured-agrees",
+    "structuredContent says the same as the JSON in content.",
+    should("MCP 2025-06-18, tools"),
+    when=lambda t: isinstance(_result(t).get("structuredContent"), dict),
+)
+def structured_agrees(t: McpTranscript) -> Iterator[Problem]:
+    """Older clients read the one, newer ones the other."""
+    structured = _result(t)["structuredContent"]
+    inner = structured.get("result") if set(structured) == {"result"} else None
+    texts = [json_in(text) for _, text in texts_of(_result(t))]
+    objects = [value for value in texts if isinstance(value, dict)]
+    if not objects:
+        # A tool without output of its own may say the same in words.
+        if t.found is not None:
+            message = "Send structuredContent as JSON in a text of content, too."
+            yield Violation(message, *_where(t, "/content"))
+    elif structured not in objects and inner not in objects:
+        message = "This is not what the text says. Make them the same."
+        yield Violation(message, *_where(t, "/structuredContent"))
+
+
+RULES = (
+    nlweb_reply,
+    reply_shape,
+    result_content,
+    content_parts,
+    is_error,
+    error_agrees,
+    error_explained,
+    structured_object,
+    structured_agrees,
+)

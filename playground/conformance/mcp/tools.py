@@ -1,0 +1,256 @@
+"""The list of tools: MCP's own rules, and what NLWeb wants of `ask` and `await` (0.55 A.1, A.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from playground.conformance.mcp.hops import Rpc
+from playground.conformance.mcp.rule import rule
+from playground.conformance.mcp.transcript import McpTranscript
+from playground.conformance.parts import Place
+from playground.conformance.rule import Problem, Violation, info, must, should
+from playground.conformance.values import is_words, named
+from playground.protocols.mcp.requests import LIST
+
+_EXAMPLES = "MCP examples, tools"
+_TOOLS = "MCP tools"
+#: References that are followed to find what a schema says.
+_MAX_STEPS = 8
+
+
+def _pages(t: McpTranscript) -> list[Rpc]:
+    answers = (hop.answer for hop in t.asked(LIST))
+    return [rpc for rpc in answers if rpc is not None and rpc.message.error is None]
+
+
+def _tools(t: McpTranscript) -> Iterator[Place]:
+    for rpc in _pages(t):
+        listed = rpc.result.get("tools")
+        for at, tool in enumerate(listed if isinstance(listed, list) else ()):
+            yield Place(rpc.seq, f"{rpc.pointer}/result/tools/{at}", tool)
+
+
+def _tool(t: McpTranscript, name: str) -> Place | None:
+    named_so = (p for p in _tools(t) if isinstance(p.value, dict) and p.value.get("name") == name)
+    return next(named_so, None)
+
+
+def _listed(t: McpTranscript) -> bool:
+    return bool(_pages(t))
+
+
+@rule(
+    "tools-list",
+    "The result of tools/list is an array of tools, each with a name and a schema of an object.",
+    must(_TOOLS),
+    when=_listed,
+)
+def tools_list(t: McpTranscript) -> Iterator[Problem]:
+    """Names are unique within a server."""
+    for rpc in _pages(t):
+        if not isinstance(rpc.result.get("tools"), list):
+            yield Violation("Set tools to an array.", rpc.seq, f"{rpc.pointer}/result/tools")
+    seen: set[str] = set()
+    for seq, pointer, tool in _tools(t):
+        if not isinstance(tool, dict):
+            yield Violation(f"This tool is {named(tool)}. Make it an object.", seq, pointer)
+            continue
+        name, schema = tool.get("name"), tool.get("inputSchema")
+        if not is_words(name):
+            yield Violation("Set name to a string.", seq, f"{pointer}/name")
+        elif name in seen:
+            yield Violation("This name is taken by a tool above.", seq, f"{pointer}/name")
+        seen.add(str(name))
+        if not isinstance(schema, dict) or schema.get("type") != "object":
+            message = 'Set inputSchema to a JSON Schema of "type": "object".'
+            yield Violation(message, seq, f"{pointer}/inputSchema")
+
+
+@rule(
+    "tools-cursor",
+    "The pages of a tool list come to an end.",
+    must("MCP pagination"),
+    when=_listed,
+)
+def tools_cursor(t: McpTranscript) -> Iterator[Problem]:
+    """A cursor is a string that leads to the next page, and to none that was read before."""
+    seen: set[str] = set()
+    for rpc in _pages(t):
+        cursor, place = rpc.result.get("nextCursor"), f"{rpc.pointer}/result/nextCursor"
+        if cursor is None:
+            continue
+        if not isinstance(cursor, str):
+            yield Violation(f"nextCursor is {named(cursor)}. Make it a string.", rpc.seq, place)
+        elif cursor in seen:
+            message = "This cursor came before: the list never ends. Leave it out at the end."
+            yield Violation(message, rpc.seq, place)
+        else:
+            seen.add(cursor)
+
+
+def _whole_list(t: McpTranscript) -> bool:
+    """Whether all pages were read: what is not on them is not there."""
+    pages = _pages(t)
+    cursors = [p.result.get("nextCursor") for p in pages]
+    return bool(pages) and (not cursors[-1] or len(set(map(str, cursors))) < len(cursors))
+
+
+@rule(
+    "tool-ask",
+    "There is a tool called ask.",
+    should("A.1"),
+    v54=should(_EXAMPLES),
+    when=_whole_list,
+)
+def tool_ask(t: McpTranscript) -> Iterator[Problem]:
+    """Clients of NLWeb look for it by its name."""
+    if _tool(t, "ask") is None:
+        rpc = _pages(t)[-1]
+        yield Violation("Offer ask, the tool for queries.", rpc.seq, f"{rpc.pointer}/result/tools")
+
+
+@rule(
+    "tool-await",
+    "There is a tool called await.",
+    info("A.2"),
+    v54=info(_EXAMPLES),
+    when=_whole_list,
+)
+def tool_await(t: McpTranscript) -> Iterator[Problem]:
+    """A server that never makes promises needs none."""
+    if _tool(t, "await") is None:
+        rpc = _pages(t)[-1]
+        message = "There is no await: promises cannot be asked after."
+        yield Violation(message, rpc.seq, f"{rpc.pointer}/result/tools")
+
+
+@rule(
+    "tool-ask-schema",
+    "The schema of ask wants a query, an object with a text.",
+    must("A.1"),
+    v54=must(_EXAMPLES),
+    when=lambda t: _tool(t, "ask") is not None,
+)
+def tool_ask_schema(t: McpTranscript) -> Iterator[Problem]:
+    """Models and forms learn from it what to send."""
+    if (place := _tool(t, "ask")) is None:
+        return
+    yield from _wanted(place, "query")
+    schema, at = place.value.get("inputSchema"), f"{place.pointer}/inputSchema/properties/query"
+    query = _property(schema, "query")
+    if query is not None and _property(resolved(schema, query), "text", schema) is None:
+        message = "Describe query as an object with a text, a string that is required."
+        yield Violation(message, place.seq, at)
+
+
+@rule(
+    "tool-ask-members",
+    "The schema of ask has the sections context, prefer and meta.",
+    should("A.1"),
+    v54=should(_EXAMPLES),
+    when=lambda t: _tool(t, "ask") is not None,
+)
+def tool_ask_members(t: McpTranscript) -> Iterator[Problem]:
+    """Optional to send; what the schema leaves out, strict clients cannot send."""
+    if (place := _tool(t, "ask")) is None:
+        return
+    for name in ("context", "prefer", "meta"):
+        if _property(place.value.get("inputSchema"), name) is None:
+            message = f"Add {name}, an object, to the properties."
+            yield Violation(message, place.seq, f"{place.pointer}/inputSchema/properties/{name}")
+
+
+@rule(
+    "tool-await-schema",
+    "The schema of await wants a promise_token and an action, checkin or cancel.",
+    must("A.2"),
+    v54=must(_EXAMPLES),
+    when=lambda t: _tool(t, "await") is not None,
+)
+def tool_await_schema(t: McpTranscript) -> Iterator[Problem]:
+    """Both are strings."""
+    if (place := _tool(t, "await")) is None:
+        return
+    yield from _wanted(place, "promise_token", "action")
+    schema = place.value.get("inputSchema")
+    action = _property(schema, "action")
+    choices = resolved(schema, action).get("enum") if action is not None else None
+    if isinstance(choices, list) and not {"checkin", "cancel"} <= set(map(str, choices)):
+        message = "Let the action be checkin or cancel."
+        yield Violation(message, place.seq, f"{place.pointer}/inputSchema/properties/action/enum")
+
+
+@rule(
+    "tool-described",
+    "The tools ask and await are described.",
+    should("A.1, A.2"),
+    v54=should(_EXAMPLES),
+    when=lambda t: any(_tool(t, name) is not None for name in ("ask", "await")),
+)
+def tool_described(t: McpTranscript) -> Iterator[Problem]:
+    """Models choose a tool by its description."""
+    for place in filter(None, (_tool(t, "ask"), _tool(t, "await"))):
+        if not is_words(place.value.get("description")):
+            message = "Say in description what can be asked."
+            yield Violation(message, place.seq, f"{place.pointer}/description")
+
+
+# Schemas
+
+
+def _wanted(place: Place, *names: str) -> Iterator[Problem]:
+    """Properties that are missing, or not required."""
+    schema = place.value.get("inputSchema")
+    required = schema.get("required") if isinstance(schema, dict) else None
+    for name in names:
+        if _property(schema, name) is None:
+            where, message = f"properties/{name}", f"Add {name} to the properties."
+        elif not isinstance(required, list) or name not in required:
+            where, message = "required", f"Add {name} to the required properties."
+        else:
+            continue
+        yield Violation(message, place.seq, f"{place.pointer}/inputSchema/{where}")
+
+
+def _property(schema: Any, name: str, root: Any = None) -> Mapping[str, Any] | None:
+    """A property of a schema of an object; None without it, {} for one that allows anything."""
+    if not isinstance(schema, Mapping):
+        return None
+    if isinstance(properties := schema.get("properties"), Mapping):
+        found = properties.get(name)
+        return found if isinstance(found, Mapping) else {} if found is True else None
+    for choice in ("anyOf", "oneOf", "allOf"):
+        for each in schema[choice] if isinstance(schema.get(choice), list) else ():
+            if (found := _property(resolved(root, each), name, None)) is not None:
+                return found
+    return None
+
+
+def resolved(root: Any, schema: Any) -> Mapping[str, Any]:
+    """A schema with its own reference into `root` followed; {} where it leads nowhere."""
+    for _ in range(_MAX_STEPS):
+        if not isinstance(schema, Mapping):
+            return {}
+        reference = schema.get("$ref")
+        if not isinstance(reference, str):
+            return schema
+        if not reference.startswith("#/"):
+            return {}
+        schema = root
+        for step in reference[2:].split("/"):
+            inner = schema if isinstance(schema, Mapping) else {}
+            schema = inner.get(step.replace("~1", "/").replace("~0", "~"))
+    return {}
+
+
+RULES = (
+    tools_list,
+    tools_cursor,
+    tool_ask,
+    tool_await,
+    tool_ask_schema,
+    tool_ask_members,
+    tool_await_schema,
+    tool_described,
+)
