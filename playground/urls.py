@@ -20,6 +20,7 @@ from playground.views import (
     session,
     told,
     turns,
+    twins,
     workbench,
 )
 
@@ -74,6 +75,11 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("runs/<uuid:pk>/conformance/", conformance.report, name="run-conformance"),
     path("runs/<uuid:pk>/conformance/count/", conformance.count, name="run-conformance-count"),
     path("runs/<uuid:pk>/conformance.json", conformance.document, name="run-conformance-json"),
+    path("runs/<uuid:pk>/pane/", twins.pane, name="run-pane"),
+    path("twins/", twins.create, name="twins"),
+    path("twins/choices/", twins.choices, name="twin-choices"),
+    path("twins/<uuid:pk>/", twins.twin, name="twin"),
+    path("twins/<uuid:pk>/difference/", twins.difference, name="twin-difference"),
     path("rules/", conformance.rules, name="rules"),
     path("agents/", agents.agents, name="agents"),
     path("agents/new/", agents.new, name="agent-new"),

@@ -14,6 +14,7 @@ from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_GET, require_POST
 
+from playground.counterparts import bindings_of
 from playground.engine import Draft, draft_over
 from playground.forms import read_document, read_headers
 from playground.models import Agent, Run
@@ -72,13 +73,6 @@ def read_form(request: HttpRequest) -> Composed:
     composed.draft = draft_over(agent, document, headers, version=version, binding=binding)
     composed.problems = registry.check(composed.draft.target, document)
     return composed
-
-
-def bindings_of(agent: Agent) -> list[str]:
-    """Over which bindings a request to `agent` can go: MCP carries NLWeb only."""
-    if agent.protocol == Agent.Protocol.NLWEB:
-        return [str(name) for name in Agent.Binding.values if name in registry.BINDINGS]
-    return [agent.binding]
 
 
 def describe_call(call: Call, secrets: Sequence[str] = ()) -> dict[str, Any]:

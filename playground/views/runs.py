@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from urllib.parse import urlsplit
 
 from asgiref.sync import sync_to_async
 from django.core.exceptions import ValidationError
@@ -37,21 +38,28 @@ async def begin(request: HttpRequest, run: Run, draft: engine.Draft) -> HttpResp
     response = await sync_to_async(render)(
         request, "runs/response.html", await sync_to_async(response_context)(run)
     )
-    return push_url(response, run.get_absolute_url())
+    # In a pane of another page, what is shown changes, and not where the page is.
+    in_pane = urlsplit(request.headers.get("HX-Current-URL", "")).path.endswith("/pane/")
+    return response if in_pane else push_url(response, run.get_absolute_url())
 
 
 def _record(request: HttpRequest) -> HttpResponse | tuple[Run, engine.Draft]:
     composed = read_form(request)
-    parent = _parent(request, composed)
+    parent = continued(request, composed)
     if composed.draft is None or composed.errors:
-        problems = {"problems": composed.errors or composed.problems}
-        response = render(request, "compose/problems.html", problems, status=422)
-        return reswap(retarget(response, "#compose-problems"), "innerHTML")
+        return refusal(request, composed)
     link = engine.Link(RunKind.ASK, parent)
     return engine.create_run(composed.draft, request.user, link), composed.draft
 
 
-def _parent(request: HttpRequest, composed: Composed) -> Run | None:
+def refusal(request: HttpRequest, composed: Composed) -> HttpResponse:
+    """Why what was composed is not sent, above the composer's fields."""
+    problems = {"problems": composed.errors or composed.problems}
+    response = render(request, "compose/problems.html", problems, status=422)
+    return reswap(retarget(response, "#compose-problems"), "innerHTML")
+
+
+def continued(request: HttpRequest, composed: Composed) -> Run | None:
     """The turn that the composer continues, None for a new conversation."""
     pk = request.POST.get("parent", "")
     if not pk:

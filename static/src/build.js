@@ -11,6 +11,8 @@ const options = {
     app: path("../js/app.js"),
     styles: path("../css/app.css"),
     editor: path("editor.js"),
+    // What only one page needs.
+    twins: path("../css/twins.css"),
   },
   outdir: path("../build"),
   bundle: true,

@@ -1,0 +1,166 @@
+"""A twin: how its two sides are told apart, and what their replies do not have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from playground.models import Agent, Run, RunState, Twin
+from playground.protocols import registry
+from playground.protocols.comparison import IGNORED, UNSEEN, Comparison, Reply, compare
+from playground.protocols.events import Event
+from playground.protocols.exchange import Version
+from playground.rendering.bar import word_of
+from playground.rendering.fold import readings
+from playground.rendering.words import brief
+
+#: Characters of a value that a row of differences shows; the panes have all of it.
+MAX_VALUE = 300
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One of the two runs."""
+
+    #: `Left` or `Right`.
+    position: str
+    run: Run
+    #: What only this side is: its binding, its version, its agent.
+    title: str
+    version: str
+    binding: str
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One difference."""
+
+    change: str
+    kind: str
+    label: str
+    pointer: str
+    left: str
+    right: str
+    expected: str
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What there is to say of both replies."""
+
+    #: `waiting`, `same`, `different` or `impossible`.
+    state: str
+    headline: str
+    #: For `impossible`, why.
+    reasons: tuple[str, ...] = ()
+    rows: tuple[Row, ...] = ()
+    #: Differences that are counted and not listed.
+    more: int = 0
+    results: tuple[int, int] = (0, 0)
+    #: What the sides are called.
+    titles: tuple[str, str] = ("", "")
+
+    @property
+    def ignored(self) -> Any:
+        """The table of what was left out of account."""
+        return IGNORED
+
+    @property
+    def unseen(self) -> Any:
+        """What was left out of account besides, in words."""
+        return UNSEEN
+
+
+def outline(twin: Twin) -> tuple[Side, Side]:
+    """The two sides with what tells them apart."""
+    titles = _titles(twin.left, twin.right)
+    return (
+        _side("Left", twin.left, titles[0]),
+        _side("Right", twin.right, titles[1]),
+    )
+
+
+def _side(position: str, run: Run, title: str) -> Side:
+    return Side(position, run, title, _version(run).label, _binding(run))
+
+
+def _binding(run: Run) -> str:
+    known = run.binding in Agent.Binding.values
+    return str(Agent.Binding(run.binding).label) if known else run.binding
+
+
+def _titles(left: Run, right: Run) -> tuple[str, str]:
+    """The sides in the words in which they differ; in their agents' names where they do not."""
+    told = [
+        (left.agent_name, right.agent_name),
+        (_version(left).label, _version(right).label),
+        (_binding(left), _binding(right)),
+    ]
+    differing = [pair for pair in told if pair[0] != pair[1]] or [told[0]]
+    return " · ".join(pair[0] for pair in differing), " · ".join(pair[1] for pair in differing)
+
+
+def verdict_of(twin: Twin) -> Verdict:
+    """How it stands with the two replies. Reads both runs once they have ended."""
+    left, right = twin.left, twin.right
+    if not (left.is_final and right.is_final):
+        return Verdict("waiting", "Waiting for both replies…")
+    if reasons := tuple(_reasons(left, right)):
+        return Verdict("impossible", "The replies cannot be compared", reasons)
+    found = compare(_reply(left), _reply(right))
+    return _told(found, _titles(left, right))
+
+
+def _reasons(left: Run, right: Run) -> Iterator[str]:
+    """Why a reply is no whole one, a sentence for each."""
+    for position, run in (("left", left), ("right", right)):
+        if run.state == RunState.COMPLETED:
+            continue
+        cause = (run.problem or {}).get("cause", "")
+        why = f": {cause}" if isinstance(cause, str) and cause else "."
+        yield f"The run on the {position} is {word_of(run).lower()}{why}"
+
+
+def _told(found: Comparison, titles: tuple[str, str]) -> Verdict:
+    rows = tuple(
+        Row(
+            each.change,
+            each.kind,
+            each.label,
+            each.pointer,
+            "" if each.change == "added" else brief(each.left, MAX_VALUE),
+            "" if each.change == "removed" else brief(each.right, MAX_VALUE),
+            each.expected,
+        )
+        for each in found.differences
+    )
+    state = "same" if found.same else "different"
+    headline = _headline(found)
+    more = found.total - len(rows)
+    return Verdict(state, headline, (), rows, more, found.results, titles)
+
+
+def _headline(found: Comparison) -> str:
+    surprising = found.total - found.expected
+    if surprising:
+        return f"{surprising} difference{'' if surprising == 1 else 's'}"
+    if found.expected:
+        return "No difference but what the versions explain"
+    return "No difference"
+
+
+def _reply(run: Run) -> Reply:
+    return Reply(_events(run), run.outcome, _version(run))
+
+
+def _events(run: Run) -> Iterator[Event]:
+    for _, events in readings(run):
+        yield from events
+
+
+def _version(run: Run) -> Version:
+    """The row of the run's version; one without traits for a version that is not known here."""
+    language = registry.PROTOCOLS.get(run.protocol)
+    rows = language.versions if language else ()
+    return next((row for row in rows if row.name == run.version), Version(run.version, run.version))

@@ -1,0 +1,115 @@
+"""Twins: one request sent two ways, and what the replies do not have in common."""
+
+from __future__ import annotations
+
+from asgiref.sync import sync_to_async
+from csp.constants import SELF
+from csp.decorators import csp_replace, csp_update
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.clickjacking import xframe_options_sameorigin
+from django.views.decorators.csrf import ensure_csrf_cookie
+from django.views.decorators.http import require_POST, require_safe
+from django_htmx.http import HttpResponseClientRedirect
+
+from playground import engine
+from playground.counterparts import Counterpart, counterparts_of
+from playground.models import Agent, Run, RunKind, Twin
+from playground.models.liveness import mark_interrupted
+from playground.protocols.exchange import RequestProblem
+from playground.rendering.twins import outline, verdict_of
+from playground.views.compose import Composed, read_form
+from playground.views.contexts import response_context
+from playground.views.runs import continued, refusal
+
+Sent = tuple[Run, engine.Draft]
+
+
+@require_POST
+def choices(request: HttpRequest) -> HttpResponse:
+    """What the composed request can be compared with, as a form."""
+    composed = read_form(request)
+    found = _counterparts(request, composed.draft)
+    return render(request, "twins/choices.html", {"composed": composed, "choices": found})
+
+
+@require_POST
+async def create(request: HttpRequest) -> HttpResponse:
+    """Send what the compose pane holds, and the same the way that `other` names."""
+    recorded = await sync_to_async(_record)(request)
+    if isinstance(recorded, HttpResponse):
+        return recorded
+    twin, both = recorded
+    for run, draft in both:
+        engine.start(run, draft.target, redact=draft.secrets, headers=draft.headers)
+    if request.htmx:  # type: ignore[attr-defined]
+        return HttpResponseClientRedirect(twin.get_absolute_url())
+    return redirect(twin)
+
+
+def _record(request: HttpRequest) -> HttpResponse | tuple[Twin, list[Sent]]:
+    composed = read_form(request)
+    parent = continued(request, composed)
+    other = _chosen(request, composed)
+    if composed.draft is None or other is None or composed.errors:
+        return refusal(request, composed)
+    link = engine.Link(RunKind.ASK, parent)
+    drafts = composed.draft, other.draft
+    left, right = (engine.create_run(draft, request.user, link) for draft in drafts)
+    twin = Twin.objects.create(owner=left.owner, left=left, right=right)
+    return twin, [(left, drafts[0]), (right, drafts[1])]
+
+
+def _chosen(request: HttpRequest, composed: Composed) -> Counterpart | None:
+    wanted = request.POST.get("other", "")
+    found = _counterparts(request, composed.draft)
+    chosen = next((each for each in found if each.value == wanted), None)
+    if chosen is None and not composed.errors:
+        message = "Choose what the request is to be compared with."
+        composed.problems.append(RequestProblem("", message, "error"))
+    return chosen
+
+
+def _counterparts(request: HttpRequest, draft: engine.Draft | None) -> list[Counterpart]:
+    if draft is None:
+        return []
+    return counterparts_of(draft, list(Agent.objects.owned_by(request.user)))
+
+
+@require_safe
+@ensure_csrf_cookie
+@csp_update({"frame-src": [SELF]})  # type: ignore[arg-type]
+def twin(request: HttpRequest, pk: str) -> HttpResponse:
+    """Both replies side by side, below what they do not have in common."""
+    found = _twin(request, pk)
+    sides = outline(found)
+    return render(request, "twins/page.html", {"sides": sides, **_verdict(found)})
+
+
+@require_safe
+def difference(request: HttpRequest, pk: str) -> HttpResponse:
+    """What the replies do not have in common, or that they are still coming."""
+    return render(request, "twins/difference.html", _verdict(_twin(request, pk)))
+
+
+def _twin(request: HttpRequest, pk: str) -> Twin:
+    mark_interrupted()
+    twins = Twin.objects.owned_by(request.user).select_related("left", "right")
+    found: Twin = get_object_or_404(twins, pk=pk)
+    return found
+
+
+def _verdict(found: Twin) -> dict[str, object]:
+    return {"twin": found, "verdict": verdict_of(found)}
+
+
+@require_safe
+@ensure_csrf_cookie
+@xframe_options_sameorigin
+@csp_replace({"frame-ancestors": [SELF]})  # type: ignore[arg-type]
+def pane(request: HttpRequest, pk: str) -> HttpResponse:
+    """The response to a run on a page of its own, which pages of the playground may frame."""
+    run = get_object_or_404(Run.objects.owned_by(request.user), pk=pk)
+    if not run.is_final and mark_interrupted():
+        run.refresh_from_db()
+    return render(request, "twins/pane.html", response_context(run))
