@@ -6,7 +6,8 @@ import asyncio
 import contextlib
 import logging
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -22,7 +23,7 @@ from playground.models import Agent, Run, RunState
 from playground.models.liveness import HEARTBEAT
 from playground.protocols import registry
 from playground.protocols.events import Event, Outcome
-from playground.protocols.exchange import Exchange, Target
+from playground.protocols.exchange import Exchange, Interactive, Target
 from playground.protocols.frames import Frame, FrameKind
 from playground.protocols.problems import Problem, Stage
 from playground.threads import in_reader, in_writer
@@ -38,6 +39,8 @@ Reading = tuple[Frame, Sequence[Event]]
 SLICE = 250
 #: Bytes of a reply that are read in a thread: parsing them would hold up everybody else.
 LARGE = 128 * 1024
+#: Characters of a run's key that mark the ids of its calls.
+_MARK = 12
 #: Seconds between two looks for a Stop that came in by another process.
 LOOK = 1.0
 
@@ -54,17 +57,27 @@ class Driver:
         headers: Sequence[tuple[str, str]] = (),
         listener: Listener | None = None,
         limits: Limits | None = None,
+        on_errand: Callable[[Mapping[str, Any]], None] | None = None,
     ) -> None:
         """Drive `run` to `target`; values of `redact` appear in no frame.
 
-        `headers` are the request's own, for the checks on a promise that the run may end with.
+        `headers` are the request's own, for the checks on a promise that the run may end with;
+        `on_errand` sends an answer that is due in mid-call (`Interactive.errands`).
         """
         limits = limits or settings.RUN_LIMITS
         policy = Policy.from_settings(settings.HOSTED, settings.OUTBOUND_ALLOW)
         self.run = run
+        target = replace(target, mark=run.pk.hex[:_MARK])
         self.exchange: Exchange = registry.exchange(target, run.request, max_depth=limits.max_depth)
-        mask = partial(registry.mask, target.protocol)
-        self._transport = Transport(policy, limits, redact=redact, mask=mask)
+        self._interactive = self.exchange if isinstance(self.exchange, Interactive) else None
+        self._on_errand = on_errand
+        self._transport = Transport(
+            policy,
+            limits,
+            redact=redact,
+            mask=partial(registry.mask, target.protocol),
+            patient=self._is_patient,
+        )
         #: Frames that were taken from the transport and not numbered yet.
         self._in_hand: list[Frame] = []
         self._listener = listener
@@ -193,11 +206,23 @@ class Driver:
             self._sighting.look(events)
             if self._listener:
                 self._listener(frame, events)
+        self._run_errands()
         problem = self.exchange.problem
         if not self._problem and problem and problem.state == RunState.REFUSED:
             self._problem = problem
         part = Part([frame for frame, _ in readings], **self._tally.add(readings))
         writer.put(part, state=self._state, outcome=self.exchange.outcome, **self._tally.columns)
+
+    def _is_patient(self) -> bool:
+        """Whether the other side waits for the user: it may be silent for long."""
+        return self._interactive is not None and self._interactive.waiting
+
+    def _run_errands(self) -> None:
+        """Send what is due in mid-call and needs no user, each as a run of its own."""
+        if self._interactive is None or self._on_errand is None:
+            return
+        for errand in self._interactive.errands():
+            self._on_errand(errand)
 
     async def _finish(self, writer: FrameWriter, final: RunState) -> None:
         self._state = advance(self._state, final)

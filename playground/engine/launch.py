@@ -127,6 +127,17 @@ class ActionDraft:
 
 
 @dataclass(frozen=True, slots=True)
+class ErrandDraft:
+    """An answer to a server's request that goes by itself, the way that the run went."""
+
+    agent: Agent
+    request: dict[str, Any]
+    target: Target
+    secrets: list[str]
+    headers: Headers = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Link:
     """Where a run belongs: the turn that it follows, or the entry of it that it came of."""
 
@@ -195,11 +206,18 @@ def origin_key(url: str) -> tuple[str, str, int | None]:
     return parts.scheme, (parts.hostname or "").lower(), parts.port or default
 
 
+#: Kinds that are counted for themselves.
+_APART = (RunKind.CHECK, RunKind.REPLY)
+
+
 def _running(owner: User | None, kind: str) -> int:
-    """Runs that count against a new one: checks that hang keep nobody from sending."""
+    """Runs that count against a new one: checks that hang keep nobody from sending.
+
+    Nor does a run that waits for an answer keep its user from giving it.
+    """
     runs = Run.objects.unfinished().filter(owner=owner)
-    checks = Q(kind=RunKind.CHECK)
-    runs = runs.filter(checks if kind == RunKind.CHECK else ~checks)
+    apart = kind if kind in _APART else ""
+    runs = runs.filter(Q(kind=apart) if apart else ~Q(kind__in=_APART))
     if (count := runs.count()) >= settings.RUN_LIMITS.max_runs and mark_interrupted():
         count = runs.count()
     return count

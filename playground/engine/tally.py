@@ -7,23 +7,29 @@ from typing import Any
 
 from playground.models.json_text import storable
 from playground.protocols.events import (
+    Completed,
     Content,
+    Elicitation,
     Event,
     Failure,
     Message,
+    Note,
     Result,
     Started,
     Status,
     ToolCall,
     ToolOutput,
+    Tools,
 )
 from playground.protocols.frames import BODY_KINDS, Frame, FrameKind
 from playground.protocols.http import read_head
 from playground.protocols.places import Place, Placer
 
 #: What changes how later frames are read: metadata that opens an answer, and messages, which
-#: later events belong to. A failure can be a message, and is not told again when that is.
+#: later events belong to. A failure can be a message, and is not told again when that is. Over
+#: MCP also what opens a server, what it asks in mid-call, and the answer.
 _OPENING = frozenset({Started, Message, Content, Status, ToolCall, ToolOutput, Failure})
+_OPENING |= frozenset({Completed, Elicitation, Note, Tools})
 _SHOWN = (Place.ENTRY, Place.PINNED, Place.ASIDE)
 
 

@@ -5,20 +5,26 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from typing import Any
 from uuid import UUID
 
 from asgiref.sync import sync_to_async
 
 from playground.engine.driver import Driver
-from playground.models import Run
+from playground.engine.launch import ErrandDraft, Link, create_run
+from playground.models import Agent, Run, RunKind
 from playground.models.liveness import driven_here, mark_interrupted
 from playground.protocols.exchange import Target
+from playground.threads import in_writer
 
 logger = logging.getLogger(__name__)
 
 #: Strong references: the event loop itself keeps only weak ones.
 _running: dict[UUID, tuple[Driver, asyncio.Task[None]]] = {}
+_errands: set[asyncio.Task[None]] = set()
 
 
 def start(run: Run, target: Target, **options: Any) -> asyncio.Task[None]:
@@ -27,6 +33,8 @@ def start(run: Run, target: Target, **options: Any) -> asyncio.Task[None]:
     `options` are those of `Driver`. Must be called on the event loop's thread. The task gets
     an empty context: a view's would bind it to a request that is over long before the run is.
     """
+    if run.kind != RunKind.REPLY:  # What a server says to an answer is not answered again.
+        options["on_errand"] = partial(_send_errand, run, target, options.get("redact", ()))
     driver = Driver(run, target, **options)
     task = asyncio.get_running_loop().create_task(
         driver.drive(), name=f"run-{run.pk}", context=contextvars.Context()
@@ -35,6 +43,25 @@ def start(run: Run, target: Target, **options: Any) -> asyncio.Task[None]:
     driven_here.add(run.pk)
     task.add_done_callback(lambda task: _forget(run.pk, task))
     return task
+
+
+def _send_errand(
+    run: Run, target: Target, secrets: Sequence[str], resume: Mapping[str, Any]
+) -> None:
+    """Answer a request that `run` was sent in mid-call, by a run of its own."""
+    work = _errand(run, replace(target, resume=resume), list(secrets))
+    task = asyncio.get_running_loop().create_task(work, context=contextvars.Context())
+    _errands.add(task)
+    task.add_done_callback(_errands.discard)
+
+
+async def _errand(run: Run, target: Target, secrets: list[str]) -> None:
+    def record() -> Run:
+        agent = run.agent or Agent(name=run.agent_name, url=run.url)
+        draft = ErrandDraft(agent, run.request, target, secrets)
+        return create_run(draft, run.owner, Link(RunKind.REPLY, run))
+
+    await start(await in_writer(record), target, redact=secrets)
 
 
 def _forget(pk: UUID, task: asyncio.Task[None]) -> None:

@@ -33,6 +33,7 @@ class Tap:
         opened: Callable[[str | None], None],
         before_read: Callable[[], Awaitable[None]],
         clock: Callable[[], int],
+        patient: Callable[[], bool] = lambda: False,
     ) -> None:
         #: Called once, with the TLS version or None, when the connection stands.
         self.opened = opened
@@ -42,6 +43,8 @@ class Tap:
         self.read_at = clock()
         #: The last bytes read, at most 8 KiB: evidence if they break the protocol.
         self.tail = b""
+        #: Whether silence is to be expected at the moment, and no sign of trouble.
+        self.patient = patient
         self._clock = clock
 
     def arrived(self, data: bytes) -> None:
@@ -139,9 +142,18 @@ class TappedStream(httpcore.AsyncNetworkStream):
     async def read(self, max_bytes: int, timeout: float | None = None) -> bytes:  # noqa: ASYNC109
         """The next bytes, b"" at the end of the stream."""
         await self._tap.before_read()
-        data = await self._inner.read(max_bytes, timeout)
+        data = await self._read(max_bytes, timeout)
         self._tap.arrived(data)
         return data
+
+    async def _read(self, max_bytes: int, timeout: float | None) -> bytes:  # noqa: ASYNC109
+        """The next bytes; the idle limit does not count while silence is to be expected."""
+        while True:
+            try:
+                return await self._inner.read(max_bytes, timeout)
+            except httpcore.ReadTimeout:
+                if not self._tap.patient():
+                    raise
 
     async def write(self, buffer: bytes, timeout: float | None = None) -> None:  # noqa: ASYNC109
         """Send bytes; the first ones mean that the connection stands, TLS included."""

@@ -13,7 +13,7 @@ import json
 import logging
 import ssl
 from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
-from functools import cache
+from functools import cache, partial
 
 import httpcore
 import httpx
@@ -45,7 +45,8 @@ class Transport:
     `redact` holds the secrets that must not turn up in any frame, besides the credentials in
     a call's headers, which are known by their names. `mask` is the protocol's say in what is
     stored of a reply; it gets each block of a stream, the pieces of a body, and the evidence
-    of an error. `ssl_context` replaces the trust in the usual certificate authorities.
+    of an error. While `patient` says so, silence is not held against the agent: it waits for
+    its user. `ssl_context` replaces the trust in the usual certificate authorities.
     """
 
     def __init__(
@@ -55,12 +56,14 @@ class Transport:
         *,
         redact: Sequence[str] = (),
         mask: Callable[[bytes], bytes] | None = None,
+        patient: Callable[[], bool] = lambda: False,
         ssl_context: ssl.SSLContext | None = None,
     ) -> None:
         self._policy = policy
         self._budget = Budget.of(limits)
         self._redact = redact
         self._mask = mask
+        self._patient = patient
         self._ssl_context = ssl_context
         self._deadline: float | None = None
         self._transfer: _Transfer | None = None
@@ -78,7 +81,8 @@ class Transport:
             self._deadline = loop.time() + self._budget.limits.total_timeout
         outbox = Outbox()
         redactor = Redactor(self._redact, guessed=credentials(call.headers), mask=self._mask)
-        transfer = _Transfer(self._policy, self._budget, redactor, outbox, clock)
+        tap = partial(Tap, clock=clock, patient=self._patient)
+        transfer = _Transfer(self._policy, self._budget, redactor, outbox, clock, tap)
         self._transfer = transfer
         context = self._ssl_context
         # A task of its own: a time limit must not cancel whoever reads the frames, and frames
@@ -113,6 +117,7 @@ class _Transfer:
         redactor: Redactor,
         outbox: Outbox,
         clock: Callable[[], int],
+        tap: Callable[..., Tap],
     ) -> None:
         self._policy = policy
         self._budget = budget
@@ -120,7 +125,7 @@ class _Transfer:
         self._redactor = redactor
         self._outbox = outbox
         self._clock = clock
-        self._tap = Tap(self._opened, self._before_read, clock)
+        self._tap = tap(self._opened, self._before_read)
         self._stage = Stage.CONNECT
         self._peer = ""
         self._recorder: Recorder | None = None
