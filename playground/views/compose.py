@@ -106,7 +106,7 @@ def preview(request: HttpRequest) -> HttpResponse:
     context: dict[str, Any] = {"problems": composed.problems, "unready": bool(composed.errors)}
     if composed.draft:
         draft = composed.draft
-        call = registry.exchange(draft.target, draft.request).next_call()
+        call = registry.preview(draft.target, draft.request)
         if call:
             context["call"] = describe_call(call, draft.secrets)
             context["new_origin"] = is_new(request, call.origin)
