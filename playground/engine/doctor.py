@@ -1,0 +1,161 @@
+"""The connection doctor at work: makes an examination's calls, and keeps what they came to.
+
+Through the same transport as everything else: outbound policy, limits, redaction. A report is
+kept with its agent while it grows, so that it outlives the page; it is never acted upon.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import contextvars
+import logging
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from datetime import timedelta
+from functools import partial
+from typing import Any
+
+from django.conf import settings
+from django.utils import timezone
+from django.utils.dateparse import parse_datetime
+
+from playground.engine.launch import Draft
+from playground.limits import Limits
+from playground.models import Agent
+from playground.models.detection import report_of
+from playground.protocols import registry
+from playground.protocols.calls import Call
+from playground.protocols.doctor import Announced, Examination, announce
+from playground.protocols.frames import Frame
+from playground.threads import in_writer
+from playground.transport import Policy, Transport, check_url
+
+logger = logging.getLogger(__name__)
+
+#: Seconds of an examination, of its first call, and of each of the others.
+TOTAL, FIRST, EACH = 20.0, 8.0, 4.0
+#: What of a reply is read: enough to tell what it speaks.
+MAX_BYTES, MAX_FRAMES = 256 * 1024, 1_000
+#: Examinations of one user at once.
+MAX_AT_ONCE = 3
+
+Listener = Callable[[dict[str, Any]], Awaitable[None]]
+
+#: Tasks under way, by agent, with the owner of each.
+_running: dict[int, tuple[int | None, asyncio.Task[None]]] = {}
+
+
+def announcement(agent: Agent) -> list[Announced]:
+    """What an examination of the agent may send, to be read before it is started."""
+    return announce(Draft(agent, {}).target)
+
+
+async def examine(agent: Agent, listener: Listener | None = None) -> dict[str, Any]:
+    """Examine the agent; returns the report, see `Examination.report`.
+
+    `listener` gets the report so far after every call. Nothing that the network or the agent
+    does raises.
+    """
+    draft = Draft(agent, {})
+    examination = Examination(draft.target, check_url(agent.url) or "")
+    loop = asyncio.get_running_loop()
+    deadline = loop.time() + TOTAL
+    allowed = FIRST
+    while call := examination.next_call():
+        left = deadline - loop.time()
+        if left <= 0:
+            examination.give_up()
+            break
+        examination.take(await _frames(call, min(left, allowed), draft.secrets))
+        allowed = EACH
+        if listener:
+            await listener(_dated(examination, "running"))
+    return _dated(examination, "done")
+
+
+async def _frames(call: Call, seconds: float, secrets: list[str]) -> list[Frame]:
+    """The frames of one call, within its share of the time."""
+    own: Limits = settings.RUN_LIMITS
+    limits = replace(
+        own,
+        max_bytes=min(own.max_bytes, MAX_BYTES),
+        max_frames=min(own.max_frames, MAX_FRAMES),
+        # Shorter than the whole, so that the report can say what it was that took so long.
+        connect_timeout=min(own.connect_timeout, 0.6 * seconds),
+        idle_timeout=min(own.idle_timeout, 0.9 * seconds),
+        total_timeout=min(own.total_timeout, seconds),
+    )
+    policy = Policy.from_settings(settings.HOSTED, settings.OUTBOUND_ALLOW)
+    mask = partial(registry.mask, "nlweb")
+    transport = Transport(policy, limits, redact=secrets, mask=mask)
+    loop = asyncio.get_running_loop()
+    began = loop.time()
+    frames: list[Frame] = []
+    stream = transport.send(call, lambda: round((loop.time() - began) * 1e6))
+    async with contextlib.aclosing(stream):
+        async for part in stream:
+            frames += part
+    return frames
+
+
+def _dated(examination: Examination, state: str) -> dict[str, Any]:
+    return {**examination.report(), "state": state, "at": timezone.now().isoformat()}
+
+
+# --- kept with an agent -----------------------------------------------------------------------
+
+
+def start(agent: Agent) -> bool:
+    """Examine a saved agent in the background; False if its owner has too many under way.
+
+    One that is under way already goes on. Must be called on the event loop's thread, after
+    `begin` has noted that it starts.
+    """
+    if agent.pk in _running:
+        return True
+    mine = [owner for owner, _ in _running.values() if owner == agent.owner_id]
+    if len(mine) >= MAX_AT_ONCE:
+        return False
+    task = asyncio.get_running_loop().create_task(
+        _examine_and_keep(agent), name=f"doctor-{agent.pk}", context=contextvars.Context()
+    )
+    _running[agent.pk] = (agent.owner_id, task)
+    task.add_done_callback(lambda _: _running.pop(agent.pk, None))
+    return True
+
+
+async def _examine_and_keep(agent: Agent) -> None:
+    async def keep(report: dict[str, Any]) -> None:
+        await in_writer(_keep, agent.pk, report)
+
+    try:
+        await keep({"state": "running", "at": timezone.now().isoformat()})
+        await keep(await examine(agent, keep))
+    except Exception:
+        # Our bug, not the agent's; the report stays as it was and shows as interrupted.
+        logger.exception("the examination of agent %s failed inside the playground", agent.pk)
+
+
+def _keep(pk: int, report: dict[str, Any]) -> None:
+    """Store a report, and what it found once it is done."""
+    agents = Agent.objects.filter(pk=pk)
+    before = agents.values_list("detected", flat=True).first()
+    kept = before if isinstance(before, dict) and report["state"] != "done" else {}
+    found = report.get("found")
+    facts = {**found, "at": report["at"]} if isinstance(found, dict) else {}
+    agents.update(detected={**kept, **facts, "report": report})
+
+
+def is_running(agent: Agent) -> bool:
+    """Whether an examination of the agent is under way, here or in another process.
+
+    One that has said nothing for longer than it may take is not: its process went down.
+    """
+    if agent.pk in _running:
+        return True
+    report = report_of(agent)
+    moment = parse_datetime(str(report.get("at", ""))) if report else None
+    if report is None or report.get("state") != "running" or moment is None:
+        return False
+    return timezone.now() - moment < timedelta(seconds=TOTAL)

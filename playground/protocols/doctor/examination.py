@@ -1,0 +1,210 @@
+"""An examination: which call comes next, and what all of them together say.
+
+Driven from outside, as an exchange is: `next_call`, then `take` with the frames of that call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+from urllib.parse import urlsplit, urlunsplit
+
+from playground.protocols.a2a.card import is_same
+from playground.protocols.calls import Call, origin_of
+from playground.protocols.doctor import families, steps
+from playground.protocols.doctor.detection import Speech
+from playground.protocols.doctor.evidence import Evidence, evidence_of
+from playground.protocols.doctor.probes import (
+    AGENT_API,
+    MCP,
+    NLWEB,
+    Probe,
+    family_of,
+    ordered,
+    speaks,
+)
+from playground.protocols.doctor.steps import Case, Status
+from playground.protocols.exchange import Target
+from playground.protocols.frames import Frame
+from playground.protocols.http import USER_AGENT
+from playground.protocols.problems import Problem, Stage
+
+#: Stages at which no other call to the same place fares better.
+_HOPELESS = frozenset({Stage.POLICY, Stage.RESOLVE, Stage.CONNECT, Stage.TLS, Stage.SEND})
+
+
+@dataclass(frozen=True, slots=True)
+class Announced:
+    """A call that may be made, as it is announced."""
+
+    purpose: str
+    when: str
+    method: str
+    url: str
+    #: Whether what authenticates at the agent goes along.
+    with_credentials: bool
+
+
+def announce(target: Target) -> list[Announced]:
+    """Every call that an examination of the target may make."""
+    found: list[Announced] = []
+    for probe in ordered(target):
+        call = probe.make(_as_sent(target, probe), {})
+        if call is not None:
+            along = bool(target.headers) and not probe.bare
+            found.append(Announced(probe.purpose, probe.when, call.method, call.url, along))
+    return found
+
+
+def _as_sent(target: Target, probe: Probe) -> Target:
+    return replace(target, headers=()) if probe.bare else target
+
+
+class Examination:
+    """One examination of one target. `refusal` says why its address is none, "" if it is one."""
+
+    def __init__(self, target: Target, refusal: str = "") -> None:
+        self._target = target
+        self._refusal = refusal
+        self._found: dict[str, Evidence] = {}
+        self._plan = self._calls()
+        self._name = ""
+        self._is_over = self._is_late = False
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing more will be sent."""
+        return self._is_over
+
+    def next_call(self) -> Call | None:
+        """The next call, None when the examination is over."""
+        for name, call in self._plan:
+            self._name = name
+            return call
+        self._is_over = True
+        return None
+
+    def take(self, frames: Iterable[Frame]) -> None:
+        """The frames of the call that `next_call` gave last."""
+        self._found[self._name] = evidence_of(frames)
+
+    def give_up(self) -> None:
+        """The time is up: what was not asked yet stays unasked."""
+        self._is_over = self._is_late = True
+
+    def _calls(self) -> Iterator[tuple[str, Call]]:
+        if self._refusal:
+            return
+        for probe in ordered(self._target):
+            target = _as_sent(self._target, probe)
+            call = probe.make(target, self._found) if probe.is_due(target, self._found) else None
+            if call is None:
+                continue
+            is_first = not self._found
+            yield probe.name, call
+            if is_first and (problem := self._silence()):
+                if _is_mixed_up(problem):
+                    yield "scheme", _with_other_scheme(self._target.url)
+                if problem.stage in _HOPELESS or self._found.get("scheme", Evidence()).status:
+                    return
+
+    def _silence(self) -> Problem | None:
+        """Why the first call had no answer at all, None if it had one."""
+        first = next(iter(self._found.values()))
+        return None if first.status else first.problem
+
+    # What it came to
+
+    @property
+    def case(self) -> Case:
+        """What is known now."""
+        return Case(self._target, self._found, self._refusal, self._is_over, self._is_late)
+
+    def report(self) -> dict[str, Any]:
+        """What is known now, as JSON: `steps`, `calls`, `found` and `also`."""
+        case = self.case
+        table = (*steps.CONNECTION, *families.FAMILIES)
+        judged = [steps.as_json(name, title, judge(case)) for name, title, judge in table]
+        speeches = self.speeches()
+        return {
+            "url": self._target.url,
+            "steps": judged,
+            "calls": {name: _call(evidence) for name, evidence in self._found.items()},
+            "found": _found(*speeches[0]) if speeches else None,
+            "also": [f"{speech.label} at {url}" for speech, url in speeches[1:]],
+        }
+
+    def speeches(self) -> list[tuple[Speech, str]]:
+        """What the agent can be set to and at which address, best first.
+
+        What is at the agent's own address comes first, then its own family; an MCP server
+        counts only if it has a tool for queries.
+        """
+        own = family_of(self._target)
+        order = sorted((NLWEB, MCP, AGENT_API), key=lambda family: family != own)
+        found = [spoken for family in order if (spoken := self._speech(family))]
+        return sorted(found, key=lambda spoken: not is_same(spoken[1], self._target.url))
+
+    def _speech(self, family: str) -> tuple[Speech, str] | None:
+        hit = speaks(self._found, family)
+        if hit is None or hit[1].speech is None:
+            return None
+        name, evidence = hit
+        speech, url = hit[1].speech, self._url(name)
+        if family == MCP:
+            if families.tools(replace(self.case, is_over=True)).status is not Status.PASSED:
+                return None
+            return replace(speech, protocol="nlweb", version=self._kept_version()), url
+        if family == NLWEB:
+            is_own = name in ("ask", "ask-otherwise") and family_of(self._target) == NLWEB
+            url = self._target.url if is_own else url.removesuffix("/ask")
+        return speech, url if evidence.line else self._target.url
+
+    def _kept_version(self) -> str:
+        target = self._target
+        return target.version if target.protocol == "nlweb" and target.version != "legacy" else ""
+
+    def _url(self, name: str) -> str:
+        """The address that a call went to, without its query."""
+        path = self._found[name].line.partition(" ")[2].partition("?")[0]
+        return urlunsplit(urlsplit(origin_of(self._target.url))._replace(path=path))
+
+
+def _is_mixed_up(problem: Problem) -> bool:
+    """Whether http and https may be mixed up. A server that is only slow is not asked again."""
+    return problem.stage is Stage.TLS or (problem.stage is Stage.HEADERS and not problem.limit)
+
+
+def _with_other_scheme(url: str) -> Call:
+    """A bare look at the same port in the other scheme. Nothing of the agent's goes along."""
+    parts = urlsplit(url)
+    scheme = "http" if parts.scheme == "https" else "https"
+    port = parts.port or {"http": 80, "https": 443}.get(parts.scheme)
+    host = parts.netloc.rpartition("@")[2]
+    netloc = host if parts.port else f"{host}:{port}"
+    where = urlunsplit((scheme, netloc, parts.path or "/", "", ""))
+    return Call("GET", where, (("User-Agent", USER_AGENT),))
+
+
+def _found(speech: Speech, url: str) -> dict[str, Any]:
+    return {
+        "protocol": speech.protocol,
+        "version": speech.version,
+        "binding": speech.binding,
+        "generation": speech.generation,
+        "dialect": speech.dialect,
+        "label": speech.label,
+        "url": url,
+    }
+
+
+def _call(evidence: Evidence) -> dict[str, Any]:
+    return {
+        "line": evidence.line,
+        "status": evidence.status,
+        "waited_ms": evidence.waited_ms,
+        "sent": evidence.sent,
+        "received": evidence.received,
+        "error": evidence.problem.cause if evidence.problem else "",
+    }

@@ -1,0 +1,264 @@
+"""The steps of the protocols: what answers at the address, and what was expected there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+from urllib.parse import urlsplit
+
+from playground.protocols.a2a.card import is_same, read_card
+from playground.protocols.doctor import words
+from playground.protocols.doctor.evidence import Evidence
+from playground.protocols.doctor.probes import A2A, AGENT_API, FAMILY_OF, MCP, NLWEB, speaks
+from playground.protocols.doctor.steps import (
+    NAMES,
+    NOT_REACHED,
+    Case,
+    Verdict,
+    failed,
+    label,
+    passed,
+    pending,
+    skipped,
+)
+from playground.protocols.mcp.sessions import Session
+
+_ASKS = tuple(name for name, family in FAMILY_OF.items() if family == NLWEB and name != "await")
+#: Tools that are named in a sentence.
+_MAX_NAMES = 8
+
+
+def _unless_cut_off(step: Callable[[Case], Verdict]) -> Callable[[Case], Verdict]:
+    """A step that is not reached where there is no connection."""
+
+    def judged(case: Case) -> Verdict:
+        first = case.first
+        if case.refusal or (first and not first[1].status and not first[1].opened):
+            return skipped(NOT_REACHED)
+        return step(case)
+
+    return judged
+
+
+def _missing(case: Case, family: str, *calls: str) -> Verdict:
+    """What was expected is not there: what is wrong, and what answers in its place."""
+    evidence = case.found[calls[0]]
+    if evidence.problem and not evidence.status:
+        return failed(words.cause_of(evidence.problem), words.fix_of(evidence.problem), *calls)
+    if evidence.is_refused or evidence.status >= 500:
+        return failed(words.refusal(evidence), words.refusal_fix(evidence), *calls)
+    what = f"{label(case, calls[0])} does not answer as {NAMES[family]} (HTTP {evidence.status})."
+    others = (speaks(case.found, each) for each in (MCP, NLWEB, AGENT_API, A2A) if each != family)
+    if other := next(filter(None, others), None):
+        speech = other[1].speech
+        if speech:
+            there = f"{label(case, other[0])} speaks {speech.label}."
+            return failed(f"{what} {there}", words.set_to(speech), *calls, other[0])
+    return failed(what, words.missing_fix(family, evidence), *calls)
+
+
+def is_at_home(case: Case, family: str) -> bool:
+    """Whether a family answers at the very address that the agent has."""
+    hit = speaks(case.found, family)
+    return hit is not None and label(case, hit[0]) == (urlsplit(case.target.url).path or "/")
+
+
+def _absent(case: Case, family: str, *calls: str) -> Verdict:
+    """What nobody expected is not there, which is no failure."""
+    return skipped(f"Does not apply: nothing speaks {NAMES[family]} here.", *calls)
+
+
+def _lacking(case: Case, family: str, *calls: str) -> Verdict:
+    made = case.made(*calls)
+    if not made or not (case.is_over or _is_done(case, family)):
+        return pending(case)
+    return (_missing if case.family == family else _absent)(case, family, *made)
+
+
+def _is_done(case: Case, family: str) -> bool:
+    """Whether calls of another family were made after those of this one."""
+    return FAMILY_OF.get(list(case.found)[-1], "") != family
+
+
+# --- NLWeb over HTTP --------------------------------------------------------------------------
+
+
+def ask(case: Case) -> Verdict:
+    """Whether `/ask` answers, or where else it does."""
+    hit = speaks(case.found, NLWEB)
+    if hit is None:
+        return _lacking(case, NLWEB, *_ASKS)
+    name, evidence = hit
+    speech = evidence.speech
+    spoken = speech.label if speech else ""
+    if name.startswith("ask-at") and case.family == NLWEB:
+        if is_at_home(case, MCP):
+            return _missing(case, NLWEB, "ask")
+        there = label(case, name).partition("?")[0]
+        where = there.removesuffix("/ask") or "the host alone, without a path"
+        return failed(
+            f"{label(case, 'ask')} is not there; {there} speaks {spoken}.",
+            f"Set the path of the agent's URL to {where}.",
+            "ask",
+            name,
+        )
+    if name == "ask-otherwise" and case.family == NLWEB:
+        cause = f"{label(case, 'ask')} is understood in another form only: it speaks {spoken}."
+        return failed(cause, f"Set the agent's version to {_version(evidence)}.", "ask", name)
+    return passed(f"{label(case, name)} speaks {spoken}.", name)
+
+
+def _version(evidence: Evidence) -> str:
+    speech = evidence.speech
+    return (speech.version if speech else "") or "another one"
+
+
+def awaiting(case: Case) -> Verdict:
+    """Whether `/await` is there: promises are asked after at it."""
+    if "await" not in case.found:
+        hit = speaks(case.found, NLWEB)
+        if hit and hit[1].speech and hit[1].speech.version == "legacy":
+            return skipped("Does not apply: the older server makes no promises.")
+        if case.is_over and hit is None:
+            return skipped("Does not apply: there is no /ask either.")
+        return pending(case)
+    evidence = case.found["await"]
+    if evidence.speech:
+        return passed(f"{label(case, 'await')} answers (HTTP {evidence.status}).", "await")
+    if evidence.status in (404, 405, 501):
+        cause = f"There is no {label(case, 'await')} (HTTP {evidence.status})."
+        return skipped(f"{cause} An agent that makes no promises needs none.", "await")
+    if evidence.problem and not evidence.status:
+        return failed(words.cause_of(evidence.problem), words.fix_of(evidence.problem), "await")
+    return failed(
+        f"{label(case, 'await')} does not answer as NLWeb (HTTP {evidence.status}).",
+        "Let it answer an unknown token with a failure as NLWeb defines it.",
+        "await",
+    )
+
+
+# --- MCP --------------------------------------------------------------------------------------
+
+
+def opening(case: Case) -> Verdict:
+    """Whether an MCP server can be opened, and of which generation it is."""
+    hit = speaks(case.found, MCP)
+    if hit is None:
+        return _lacking(case, MCP, "discover", "initialize")
+    name, evidence = hit
+    speech = evidence.speech
+    how = "server/discover" if name == "discover" else "initialize"
+    spoken = f"MCP {speech.generation}" if speech and speech.generation else "MCP"
+    return passed(f"{label(case, name)} answers {how}: it speaks {spoken}.", *_opened(case))
+
+
+def _opened(case: Case) -> tuple[str, ...]:
+    return case.made("discover", "initialize", "initialized")
+
+
+def tools(case: Case) -> Verdict:
+    """Which tools there are, and whether one of them is for asking."""
+    if "tools" not in case.found:
+        if case.is_over and speaks(case.found, MCP) is None:
+            return skipped("Does not apply: there is no MCP server.")
+        return pending(case)
+    evidence = case.found["tools"]
+    listed = tools_of(evidence)
+    if listed is None:
+        return failed(
+            f"tools/list was not answered with a list of tools (HTTP {evidence.status}).",
+            words.COMPARE,
+            "tools",
+        )
+    session = Session("", tools=tuple(listed))
+    name = session.tool_for("ask")
+    names = ", ".join(_names(listed)) or "none"
+    if name not in _names(listed, len(listed)):
+        cause = f"No tool takes an NLWeb query. There are: {names}."
+        fix = "Name the tool for ask in the agent's form, or let the server offer one."
+        return failed(cause, fix, "tools") if case.family == MCP else skipped(cause, "tools")
+    return passed(f"The tool {name[:80]} takes queries. There are: {names}.", "tools")
+
+
+def tools_of(evidence: Evidence) -> list[Any] | None:
+    """The tools that a reply lists, None where it lists none."""
+    for _, payload in evidence.messages:
+        result = payload.get("result") if isinstance(payload, Mapping) else None
+        listed = result.get("tools") if isinstance(result, Mapping) else None
+        if isinstance(listed, list):
+            return listed
+    return None
+
+
+def _names(listed: list[Any], most: int = _MAX_NAMES) -> list[str]:
+    named = (tool.get("name") for tool in listed if isinstance(tool, Mapping))
+    return [name[:80] for name in named if isinstance(name, str)][:most]
+
+
+# --- Agent API and A2A ------------------------------------------------------------------------
+
+
+def lifecycle(case: Case) -> Verdict:
+    """Whether a response of the Agent API comes to its end."""
+    evidence = case.found.get(AGENT_API)
+    if evidence is None:
+        return pending(case)
+    speech = evidence.speech
+    if speech is None or speech.protocol != "agent-api":
+        return _lacking(case, AGENT_API, AGENT_API)
+    last = _last_status(evidence)
+    where = label(case, AGENT_API)
+    if last == "completed":
+        return passed(f"{where} completed its response: {speech.label}.", AGENT_API)
+    if last in ("failed", "rejected", "canceled"):
+        cause = f"{where} speaks {speech.label}, and its response ended as {last}."
+        return failed(cause, "See the error in the call below, and the agent's log.", AGENT_API)
+    if last is None:
+        cause = f"{where} speaks {speech.label}, and refused the message."
+        return failed(cause, "See the error in the call below.", AGENT_API)
+    cause = f"{where} speaks {speech.label}; its response was {last} when the doctor left."
+    if not evidence.ended:
+        return passed(cause, AGENT_API)
+    return failed(
+        f"{where} ended the stream while its response was {last}.",
+        "Let the agent end with a response whose status is completed or failed.",
+        AGENT_API,
+    )
+
+
+def _last_status(evidence: Evidence) -> str | None:
+    """The latest status of the response itself."""
+    found = None
+    for _, payload in evidence.messages:
+        if isinstance(payload, Mapping) and payload.get("object") == "response":
+            status = payload.get("status")
+            found = status[:40] if isinstance(status, str) else found
+    return found
+
+
+def card(case: Case) -> Verdict:
+    """Whether there is an agent card, and where it sends its callers."""
+    evidence = case.found.get("card")
+    if evidence is None:
+        return pending(case)
+    speech = evidence.speech
+    if speech is None or speech.binding != "a2a":
+        return skipped("Does not apply: there is no agent card.", "card")
+    read = read_card(evidence.payload)
+    named = f"{read.name[:80] or 'An agent'} speaks {speech.label}"
+    skills = ", ".join(skill.id[:60] for skill in read.skills[:_MAX_NAMES])
+    cause = f"{named}. Skills: {skills or 'none'}."
+    urls = [interface.url for interface in read.interfaces if interface.url]
+    if urls and not any(is_same(case.target.url, url) for url in urls):
+        cause = f"{cause} It sends its callers to {urls[0][:200]}."
+    return passed(cause, "card")
+
+
+FAMILIES: tuple[tuple[str, str, Callable[[Case], Verdict]], ...] = (
+    ("ask", "/ask", _unless_cut_off(ask)),
+    ("await", "/await", _unless_cut_off(awaiting)),
+    ("mcp", "MCP opening", _unless_cut_off(opening)),
+    ("tools", "MCP tools", _unless_cut_off(tools)),
+    ("agent-api", "Agent API lifecycle", _unless_cut_off(lifecycle)),
+    ("card", "A2A card", _unless_cut_off(card)),
+)

@@ -1,0 +1,282 @@
+"""What the connection doctor sends: every call it may make, in order, and when it makes it.
+
+All of them are harmless: the query is a greeting, the promise that is asked after does not
+exist, and no tool is called. They go to the agent's own origin, with what authenticates there,
+except for those that are marked as sent without.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from urllib.parse import urlsplit, urlunsplit
+
+from playground.protocols import http, nlweb
+from playground.protocols.a2a.card import well_known
+from playground.protocols.a2a.exchange import card_call
+from playground.protocols.addresses import base_path
+from playground.protocols.agent_api import requests as agent_api
+from playground.protocols.calls import Call
+from playground.protocols.doctor.evidence import Evidence
+from playground.protocols.exchange import Target
+from playground.protocols.mcp import requests as mcp
+
+#: What is asked, and the token that is asked after.
+QUERY, TOKEN = "hello", "nlweb-playground-no-such-promise"
+
+#: The families of calls: what an agent may turn out to be.
+NLWEB, MCP, AGENT_API, A2A = "nlweb", "mcp", "agent-api", "a2a"
+
+#: Where else `/ask` is looked for, at the same origin: by name of the call, the path before it.
+_ELSEWHERE = {
+    "ask-at-base": None,
+    "ask-at-host": "",
+    "ask-at-api": "/api",
+    "ask-at-nlweb": "/nlweb",
+}
+
+Found = Mapping[str, Evidence]
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """One call that may be made."""
+
+    name: str
+    family: str
+    #: What it is, for somebody who decides whether it may be sent.
+    purpose: str
+    #: (target, what was found) to the call; None where it makes no sense for this target.
+    make: Callable[[Target, Found], Call | None]
+    #: (target, what was found) to whether it is needed.
+    is_due: Callable[[Target, Found], bool] = lambda _, __: True
+    #: When it is sent, in words; "" for always.
+    when: str = ""
+    #: Whether it goes without what authenticates at the agent.
+    bare: bool = False
+
+
+def family_of(target: Target) -> str:
+    """The family that the target says it is of."""
+    if target.protocol == "agent-api":
+        return AGENT_API
+    return MCP if target.binding == "mcp" else NLWEB
+
+
+def ordered(target: Target) -> list[Probe]:
+    """All probes, those of the target's own family first."""
+    own = family_of(target)
+    return sorted(PROBES, key=lambda probe: probe.family != own)
+
+
+# --- NLWeb over HTTP --------------------------------------------------------------------------
+
+
+def _base(url: str) -> str:
+    parts = urlsplit(url)
+    return urlunsplit(parts._replace(path=base_path(parts.path), fragment=""))
+
+
+def _is_legacy(target: Target) -> bool:
+    return target.protocol == "nlweb" and target.version == "legacy"
+
+
+def _ask(target: Target, version: str, *, streaming: bool) -> Call:
+    document = nlweb.new_request(version, QUERY, streaming=streaming)
+    return nlweb.http_call(replace(target, url=_http_url(target), version=version), document)
+
+
+def _http_url(target: Target) -> str:
+    """Where NLWeb over HTTP is to be expected: as the agent says, or beside what else it is."""
+    return target.url if family_of(target) == NLWEB else _base(target.url)
+
+
+def _own_version(target: Target) -> str:
+    return target.version if target.protocol == "nlweb" else nlweb.VERSIONS[-1].name
+
+
+def _ask_as_set(target: Target, _: Found) -> Call:
+    return _ask(target, _own_version(target), streaming=_is_legacy(target))
+
+
+def _ask_otherwise(target: Target, _: Found) -> Call:
+    other = nlweb.VERSIONS[-1].name if _is_legacy(target) else "legacy"
+    return _ask(target, other, streaming=other == "legacy")
+
+
+def _ask_at(prefix: str | None) -> Callable[[Target, Found], Call | None]:
+    """The query at the path `prefix`, None for the agent's without what names its binding."""
+
+    def make(target: Target, found: Found) -> Call | None:
+        parts = urlsplit(target.url)
+        base = base_path(parts.path)
+        path = base if prefix is None else prefix
+        asked = parts.path.rstrip("/").removesuffix("/ask")
+        if path == asked or (prefix is not None and path == base):
+            return None  # That is where it was asked already.
+        where = replace(target, url=urlunsplit(parts._replace(path=path)), binding="http")
+        return _ask_as_set(where, found)
+
+    return make
+
+
+def _is_missing(target: Target, found: Found) -> bool:
+    asked = [found[name] for name in ("ask", "ask-otherwise") if name in found]
+    return not speaks(found, NLWEB) and all(
+        each.status in (0, 404, 405, 410) or "html" in each.media_type for each in asked
+    )
+
+
+def _await(target: Target, _: Found) -> Call | None:
+    if _is_legacy(target):
+        return None
+    version = _own_version(target)
+    document = {"promise_token": TOKEN, "action": "checkin", "meta": {"version": version}}
+    where = replace(target, url=_http_url(target), version=version)
+    return http.post(where, "await", document, streaming=False)
+
+
+def speaks(found: Found, family: str) -> tuple[str, Evidence] | None:
+    """The first call of a family whose reply speaks what the family speaks, with its name."""
+    for probe in PROBES:
+        evidence = found.get(probe.name)
+        if probe.family == family and evidence and _fits(evidence, family):
+            return probe.name, evidence
+    return None
+
+
+def _fits(evidence: Evidence, family: str) -> bool:
+    speech = evidence.speech
+    if speech is None:
+        return False
+    if family in (MCP, A2A):
+        return speech.binding == family
+    return speech.binding == "http" and speech.protocol == family
+
+
+# --- MCP --------------------------------------------------------------------------------------
+
+
+def _mcp_url(target: Target) -> str:
+    """Where an MCP server is to be expected: the address as it is, or its base with /mcp."""
+    if target.binding == "mcp" or urlsplit(target.url).path.rstrip("/").endswith("/mcp"):
+        return target.url
+    return f"{_base(target.url)}/mcp"
+
+
+def _at_mcp(target: Target) -> Target:
+    return replace(target, url=_mcp_url(target))
+
+
+def _discover(target: Target, _: Found) -> Call:
+    return mcp.post(_at_mcp(target), mcp.discover(1), version=mcp.MODERN)
+
+
+def _initialize(target: Target, _: Found) -> Call:
+    return mcp.post(_at_mcp(target), mcp.initialize(1))
+
+
+def _session(found: Found) -> tuple[str, str]:
+    """The version and the session that an initialize has opened."""
+    evidence = found.get("initialize")
+    if evidence is None:
+        return "", ""
+    speech = evidence.speech
+    version = speech.generation if speech and speech.generation else mcp.OFFERED
+    return version, evidence.headers.get("mcp-session-id", "")
+
+
+def _initialized(target: Target, found: Found) -> Call:
+    version, session = _session(found)
+    return mcp.post(_at_mcp(target), mcp.initialized(), version=version, session=session)
+
+
+def _tools(target: Target, found: Found) -> Call:
+    version, session = _session(found)
+    if version:
+        return mcp.post(_at_mcp(target), mcp.list_tools(2), version=version, session=session)
+    message = mcp.list_tools(2, meta=mcp.modern_meta())
+    return mcp.post(_at_mcp(target), message, version=mcp.MODERN)
+
+
+def _has(name: str) -> Callable[[Target, Found], bool]:
+    """Whether a call was made and its reply is MCP's."""
+    return lambda _, found: name in found and _fits(found[name], MCP)
+
+
+# --- Agent API and A2A ------------------------------------------------------------------------
+
+
+def _process(target: Target, _: Found) -> Call | None:
+    document = agent_api.new_request("1", QUERY, streaming=True)
+    where = target
+    if target.protocol != "agent-api":
+        where = replace(target, url=f"{_base(target.url)}/process")
+    return http.post(where, "", document, streaming=True) if where.url else None
+
+
+def _card(target: Target, _: Found) -> Call | None:
+    return next((card_call(url) for url in well_known(target.url)), None)
+
+
+#: Every call, by family, in the order in which they are made.
+PROBES: tuple[Probe, ...] = (
+    Probe("ask", NLWEB, f"The query “{QUERY}” to /ask.", _ask_as_set),
+    Probe(
+        "ask-otherwise",
+        NLWEB,
+        "The same query in the form of the older server, or of the standard.",
+        _ask_otherwise,
+        lambda _, found: not speaks(found, NLWEB),
+        "if the first form is not understood",
+    ),
+    *(
+        Probe(
+            name,
+            NLWEB,
+            "The same query at another path.",
+            _ask_at(prefix),
+            _is_missing,
+            "if there is no /ask at the agent's address",
+        )
+        for name, prefix in _ELSEWHERE.items()
+    ),
+    Probe(
+        "await",
+        NLWEB,
+        "A question after a promise that does not exist, to /await.",
+        _await,
+        lambda _, found: "ask" in found and _fits(found["ask"], NLWEB),
+        "if /ask answers",
+    ),
+    Probe("discover", MCP, "MCP: the question what the server is.", _discover),
+    Probe(
+        "initialize",
+        MCP,
+        "MCP: the opening of a session, up to 2025-11-25.",
+        _initialize,
+        lambda target, found: not _has("discover")(target, found),
+        "if the server does not know the newer generation",
+    ),
+    Probe(
+        "initialized",
+        MCP,
+        "MCP: the word that the session is open.",
+        _initialized,
+        _has("initialize"),
+        "if a session was opened",
+    ),
+    Probe(
+        "tools",
+        MCP,
+        "MCP: the question for the list of tools; none is called.",
+        _tools,
+        lambda _, found: speaks(found, MCP) is not None,
+        "if an MCP server answers",
+    ),
+    Probe(AGENT_API, AGENT_API, f"Agent API: a message that says “{QUERY}”.", _process),
+    Probe("card", A2A, "A2A: the request for the agent's card.", _card, bare=True),
+)
+
+#: The family of each call.
+FAMILY_OF: Mapping[str, str] = {probe.name: probe.family for probe in PROBES}

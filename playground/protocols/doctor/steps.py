@@ -1,0 +1,285 @@
+"""The steps of an examination: what each says of the evidence so far, with cause and fix.
+
+A step is judged anew whenever something was found, because what comes later explains what came
+before: an MCP server where `/ask` was missing. Pure, and total for evidence of any kind.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+
+from playground.protocols.doctor import words
+from playground.protocols.doctor.evidence import Evidence
+from playground.protocols.doctor.probes import A2A, AGENT_API, MCP, NLWEB, family_of, speaks
+from playground.protocols.exchange import Target
+from playground.protocols.problems import Problem, Stage
+
+
+class Status(enum.StrEnum):
+    """How a step went."""
+
+    PASSED = "passed"
+    FAILED = "failed"
+    #: Does not apply, or was not reached.
+    SKIPPED = "skipped"
+    WAITING = "waiting"
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a step came to."""
+
+    status: Status
+    #: What was seen, as a sentence; for a step that was skipped, why.
+    cause: str = ""
+    #: What to do about it, "" where there is nothing to do.
+    fix: str = ""
+    #: The calls that it was judged by.
+    calls: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """What is examined, and what is known of it."""
+
+    target: Target
+    found: Mapping[str, Evidence]
+    #: Why the address is none, "" if it is one.
+    refusal: str = ""
+    #: Whether nothing more will be found.
+    is_over: bool = False
+    #: Whether it ended because its time was up.
+    is_late: bool = False
+
+    @property
+    def first(self) -> tuple[str, Evidence] | None:
+        """The first call: what the connection is judged by."""
+        return next(iter(self.found.items()), None)
+
+    @property
+    def family(self) -> str:
+        """What the agent is set to be."""
+        return family_of(self.target)
+
+    def made(self, *names: str) -> tuple[str, ...]:
+        """Those of the named calls that were made."""
+        return tuple(name for name in names if name in self.found)
+
+
+def passed(cause: str, *calls: str) -> Verdict:
+    """The step went well."""
+    return Verdict(Status.PASSED, cause, calls=calls)
+
+
+def failed(cause: str, fix: str, *calls: str) -> Verdict:
+    """The step did not go well."""
+    return Verdict(Status.FAILED, cause, fix, calls)
+
+
+def skipped(cause: str, *calls: str) -> Verdict:
+    """The step does not apply, or was not reached."""
+    return Verdict(Status.SKIPPED, cause, calls=calls)
+
+
+WAITING = Verdict(Status.WAITING)
+NOT_REACHED = "Not reached: see the step that failed."
+LATE = "Not reached: the time of the examination was up."
+
+
+def pending(case: Case) -> Verdict:
+    """A step whose call was not made, or not yet."""
+    if not case.is_over:
+        return WAITING
+    return skipped(LATE if case.is_late else NOT_REACHED)
+
+
+# --- the connection ---------------------------------------------------------------------------
+
+#: What the transport's stages mean for the steps: each stage fails its own step.
+_STAGES: Mapping[Stage, str] = {
+    Stage.RESOLVE: "name",
+    Stage.POLICY: "policy",
+    Stage.CONNECT: "tcp",
+    Stage.TLS: "tls",
+    Stage.SEND: "http",
+    Stage.HEADERS: "http",
+}
+_CONNECTION = ("name", "policy", "tcp", "tls", "http")
+
+
+def address(case: Case) -> Verdict:
+    """Whether the agent's URL is one that can be called."""
+    if case.refusal:
+        return failed(case.refusal, "Correct the URL of the agent.")
+    return passed(f"{case.target.url[:300]} is an address that can be called.")
+
+
+def _connection(name: str, well: Callable[[Case, Evidence], Verdict]) -> Callable[[Case], Verdict]:
+    """A step of the connection, which the first call was the first to take."""
+
+    def step(case: Case) -> Verdict:
+        if case.first is None:
+            return skipped(NOT_REACHED) if case.refusal else pending(case)
+        call, evidence = case.first
+        where = _STAGES.get(evidence.problem.stage, "") if evidence.problem else ""
+        if where == name and evidence.problem:
+            return failed(words.cause_of(evidence.problem), _fix(case, evidence.problem), call)
+        if where and not evidence.status and _CONNECTION.index(where) < _CONNECTION.index(name):
+            return skipped(NOT_REACHED)
+        return well(case, evidence)
+
+    return step
+
+
+def _fix(case: Case, problem: Problem) -> str:
+    """What to do; where the other scheme answers at the same port, that is it."""
+    other = case.found.get("scheme")
+    if other is None or not (other.opened or _is_certificate(other.problem)):
+        return words.fix_of(problem)
+    scheme = urlsplit(case.target.url).scheme
+    wanted = "http" if scheme == "https" else "https"
+    return f"Use {wanted}:// instead of {scheme}://: that is what this port speaks."
+
+
+def _is_certificate(problem: Problem | None) -> bool:
+    """Whether TLS is spoken and only the certificate is not trusted."""
+    return problem is not None and "certificate" in problem.cause
+
+
+def _name(case: Case, _: Evidence) -> Verdict:
+    host = urlsplit(case.target.url).hostname or ""
+    if words.is_number(host):
+        return skipped("Does not apply: the address is a number already.")
+    return passed(f"{host[:200]} has an address.")
+
+
+def _policy(_: Case, __: Evidence) -> Verdict:
+    return passed("The outbound policy allows the address.")
+
+
+def _tcp(case: Case, _: Evidence) -> Verdict:
+    return passed(f"{urlsplit(case.target.url).netloc[:200]} takes connections.")
+
+
+def _tls(case: Case, evidence: Evidence) -> Verdict:
+    if urlsplit(case.target.url).scheme != "https":
+        return skipped("Does not apply: the address begins with http://.")
+    return passed(f"The certificate is trusted ({evidence.tls or 'TLS'}).")
+
+
+def _http(case: Case, evidence: Evidence) -> Verdict:
+    call = case.first[0] if case.first else ""
+    if not evidence.status:
+        problem = evidence.problem
+        if problem is None:
+            return pending(case)
+        return failed(words.cause_of(problem), words.fix_of(problem), call)
+    if words.wants_tls(evidence):
+        return failed("The server speaks TLS on this port.", words.USE_HTTPS, call)
+    if evidence.speech is None and (evidence.is_refused or evidence.status >= 500):
+        return failed(words.refusal(evidence), words.refusal_fix(evidence), call)
+    waited = f" after {evidence.waited_ms:.0f} ms" if evidence.waited_ms is not None else ""
+    return passed(f"The server answers with HTTP {evidence.status}{waited}.", call)
+
+
+# --- the reply --------------------------------------------------------------------------------
+
+
+def _main(case: Case) -> tuple[str, Evidence] | None:
+    """The call that the reply is judged by: the first understood one of the own family."""
+    return speaks(case.found, case.family) or case.first
+
+
+def _reply(well: Callable[[Case, str, Evidence], Verdict]) -> Callable[[Case], Verdict]:
+    """A step that looks at the reply to the main call."""
+
+    def step(case: Case) -> Verdict:
+        if case.refusal:
+            return skipped(NOT_REACHED)
+        main = _main(case)
+        if main is None:
+            return pending(case)
+        name, evidence = main
+        if evidence.speech is None:
+            if not evidence.status or evidence.is_refused:
+                return skipped(NOT_REACHED)
+            if evidence.status in (404, 405, 410):
+                return skipped(f"Not reached: HTTP {evidence.status} is no reply to judge.")
+        return well(case, name, evidence)
+
+    return step
+
+
+def _content_type(_: Case, name: str, evidence: Evidence) -> Verdict:
+    kind = evidence.media_type or "no content type"
+    if evidence.media_type in ("application/json", "text/event-stream"):
+        return passed(f"The reply is {kind}.", name)
+    if evidence.speech:
+        what = "an event stream" if evidence.streamed else "JSON"
+        return failed(f"The reply is {what} and says that it is {kind}.", words.NAME_IT, name)
+    if "html" in kind or words.is_html(evidence.text):
+        return failed(f"The reply is an HTML page ({kind}).", words.NOT_A_PAGE, name)
+    return failed(f"The reply is {kind}, not JSON or an event stream.", words.NOT_A_PAGE, name)
+
+
+def _json(_: Case, name: str, evidence: Evidence) -> Verdict:
+    if evidence.messages and not evidence.unread:
+        return passed("Everything that came is JSON.", name)
+    if evidence.unread:
+        return failed("What came is not JSON.", words.fix_json(evidence), name)
+    if evidence.problem:
+        return failed(words.cause_of(evidence.problem), words.fix_of(evidence.problem), name)
+    return failed("The reply is empty.", "See the agent's log for what it did with it.", name)
+
+
+def _dialect(case: Case, name: str, evidence: Evidence) -> Verdict:
+    speech = evidence.speech
+    if speech is None:
+        return failed("The reply is of no protocol that is known.", words.COMPARE, name)
+    family = speech.binding if speech.binding != "http" else speech.protocol
+    if family != case.family:
+        return failed(f"The reply speaks {speech.label}.", words.set_to(speech), name)
+    return passed(f"The reply speaks {speech.label}.", name)
+
+
+def label(case: Case, name: str) -> str:
+    """Where a call went: the path and the query of its request line."""
+    return case.found[name].line.partition(" ")[2][:200]
+
+
+#: Name and judge of each step, in the order of the report. The families' are in `families`.
+CONNECTION: tuple[tuple[str, str, Callable[[Case], Verdict]], ...] = (
+    ("address", "Address", address),
+    ("name", "Host name", _connection("name", _name)),
+    ("policy", "Outbound policy", _connection("policy", _policy)),
+    ("tcp", "TCP", _connection("tcp", _tcp)),
+    ("tls", "TLS", _connection("tls", _tls)),
+    ("http", "HTTP", _connection("http", _http)),
+    ("content-type", "Content type", _reply(_content_type)),
+    ("json", "JSON", _reply(_json)),
+    ("dialect", "Dialect", _reply(_dialect)),
+)
+
+#: Words for the families, as the pages call them.
+NAMES: Mapping[str, str] = {
+    NLWEB: "NLWeb over HTTP",
+    MCP: "MCP",
+    AGENT_API: "Agent API",
+    A2A: "A2A",
+}
+
+
+def as_json(name: str, title: str, verdict: Verdict) -> dict[str, Any]:
+    """A step as a report keeps it."""
+    return {
+        "name": name,
+        "label": title,
+        "status": str(verdict.status),
+        "cause": verdict.cause,
+        "fix": verdict.fix,
+        "calls": list(verdict.calls),
+    }
