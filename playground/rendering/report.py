@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 
-from playground.conformance import RULES, Finding, Level, Report, Verdict
+from playground.conformance import BOOKS, Finding, Level, Report, Verdict
 from playground.protocols.frames import Frame, FrameKind
 
 #: What pages call the levels and the verdicts, in the order in which they are shown.
@@ -17,7 +18,26 @@ VERDICTS: Mapping[Verdict, str] = {
     Verdict.PASS: "Passed",
     Verdict.NOT_APPLICABLE: "Not applicable",
 }
-_TITLES = {rule.id: rule.title for rule in RULES}
+_TITLES = {rule.id: rule.title for book in BOOKS.values() for rule in book.rules}
+#: What a reply is judged as, by protocol and binding; of the Agent API there is one version,
+#: which has no name.
+_SUBJECTS: Mapping[tuple[str, str], str] = {
+    ("nlweb", "http"): "NLWeb {}",
+    ("nlweb", "mcp"): "NLWeb {} over MCP",
+    ("agent-api", "http"): "Agent API",
+}
+#: What the rules page says of each group of rules.
+ABOUT: Mapping[str, str] = {
+    "nlweb": "The reply of an NLWeb agent, whatever it travels over. Over MCP the rules about HTTP "
+    "and event streams are left out, and a place in it is told from the top of the message: "
+    "/result/content/0/text#/results/0 is the first result of the JSON in the first text.",
+    "mcp": "The messages of an MCP server that carry an NLWeb reply: JSON-RPC, the opening, the "
+    "tools, the shape of results, and MCP's own questions and notifications. Sections that name "
+    "MCP or JSON-RPC are those of their own specifications.",
+    "agent-api": "The response of an Agent API agent, whole or as a stream of objects.",
+}
+#: A section that is called by its number or by the letter of an appendix.
+_NUMBERED = re.compile(r"[0-9]|[A-Z](?:\.|,|$)")
 _RANK = {verdict: rank for rank, verdict in enumerate(VERDICTS)}
 
 
@@ -74,6 +94,11 @@ class RuleReport:
         """The verdict in words."""
         return VERDICTS[self.verdict]
 
+    @property
+    def source(self) -> str:
+        """Where the rule is from: a section by its number, or by its name."""
+        return f"section {self.section}" if _NUMBERED.match(self.section) else self.section
+
 
 @dataclass(frozen=True, slots=True)
 class LevelReport:
@@ -104,6 +129,8 @@ class LevelReport:
 class ReportView:
     """A report as its templates show it."""
 
+    #: What the reply was judged as.
+    subject: str
     version: str
     levels: list[LevelReport]
     #: (verdict, its word, how many rules have it).
@@ -159,7 +186,7 @@ class ReportView:
     @property
     def text(self) -> str:
         """The report as plain text: what asks for attention, rule by rule."""
-        lines = [f"Judged as NLWeb {self.version}: {self.sentence}."]
+        lines = [f"Judged as {self.subject}: {self.sentence}."]
         for level in self.levels:
             for rule in level.rules:
                 if rule.verdict in (Verdict.FAIL, Verdict.INCOMPLETE):
@@ -175,9 +202,15 @@ def view_of(report: Report, places: Places) -> ReportView:
     ]
     rules.sort(key=lambda rule: _RANK[rule.verdict])
     levels = [LevelReport(level, [r for r in rules if r.level is level]) for level in LEVELS]
-    view = ReportView(report.version, levels)
+    subject = _SUBJECTS.get((report.protocol, report.binding), "{}").format(report.version)
+    view = ReportView(subject, report.version, levels)
     counts = [(verdict.value, word, view.count(verdict)) for verdict, word in VERDICTS.items()]
-    return ReportView(report.version, levels, counts)
+    return replace(view, verdicts=counts)
+
+
+def column(protocol: str, version: str) -> str:
+    """What the rules page calls a version."""
+    return version if protocol == "nlweb" else "Level"
 
 
 def _rule_report(findings: list[Finding], places: Places) -> RuleReport:
@@ -191,7 +224,7 @@ def _rule_report(findings: list[Finding], places: Places) -> RuleReport:
 
 
 def _lines(rule: RuleReport) -> Iterator[str]:
-    yield f"{rule.word} ({rule.level.value}, section {rule.section}): {rule.title} [{rule.id}]"
+    yield f"{rule.word} ({rule.level.value}, {rule.source}): {rule.title} [{rule.id}]"
     for spot in rule.spots:
         where = (
             f"frame {spot.shown} {spot.pointer}".strip() if spot.shown is not None else "the reply"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from functools import lru_cache
 from threading import Lock
 from typing import Any
@@ -12,17 +13,16 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_safe
 
-from playground.conformance import RULES, Report, judge
+from playground.conformance import BOOKS, Book, Chapter, Report, book, judge
 from playground.models import Run
 from playground.models.trackers import earlier_progress
-from playground.protocols import nlweb
-from playground.rendering.report import Places, ReportView, view_of
+from playground.protocols import nlweb, registry
+from playground.rendering.report import ABOUT, Places, ReportView, column, view_of
 
 #: Reports that are kept: a few findings each, and a flood takes long to judge.
 KEPT = 64
 _NLWEB = "nlweb"
 _LOCKS = tuple(Lock() for _ in range(16))
-_VERSIONS = tuple(version.name for version in nlweb.VERSIONS)
 
 
 def _run(request: HttpRequest, pk: str) -> Run:
@@ -30,12 +30,22 @@ def _run(request: HttpRequest, pk: str) -> Run:
     return run
 
 
+def _book(run: Run) -> Book:
+    """The rules for a run; an empty book where there are none: for actions."""
+    return book(run.protocol, run.binding)
+
+
 def _version(request: HttpRequest, run: Run) -> str:
-    """The version to judge by: `?version=`, or the one that the request was sent as."""
+    """The version to judge by: `?version=`, or the one that the request was sent as.
+
+    A version of NLWeb that no rule knows stays what it is: nothing applies to it.
+    """
+    known = _book(run).versions
     wanted = request.GET.get("version", "")
-    if wanted in _VERSIONS:
+    if wanted in known:
         return wanted
-    return run.version if run.version in _VERSIONS else _VERSIONS[-1]
+    is_named = run.version in known or any(run.version == each.name for each in nlweb.VERSIONS)
+    return run.version if is_named or not known else known[-1]
 
 
 def _judged(run: Run, version: str) -> tuple[Report, ReportView]:
@@ -51,12 +61,13 @@ def _judge(
     """The report on a run that has ended. `frames` tells reports of one run apart."""
     run = Run.objects.get(pk=pk)
     places = Places()
-    operation = nlweb.operation(run.request) if run.protocol == _NLWEB else run.protocol
     report = judge(
         places.noting(run.read_frames()),
         run.request,
         version,
-        operation=operation,
+        protocol=run.protocol,
+        binding=run.binding,
+        operation=registry.operation_of(run.protocol, run.request),
         state=state,
         earlier_progress=earlier,
     )
@@ -67,10 +78,15 @@ def _judge(
 def report(request: HttpRequest, pk: str) -> HttpResponse:
     """The report on a run, as `?version=` or as what it was sent as."""
     run = _run(request, pk)
-    context: dict[str, Any] = {"run": run, "versions": _VERSIONS}
-    if run.is_final and run.protocol == _NLWEB:
+    rules = _book(run)
+    # Only NLWeb has versions to choose from.
+    versions = rules.versions if run.protocol == _NLWEB else ()
+    context: dict[str, Any] = {"run": run, "versions": versions, "has_rules": bool(rules.rules)}
+    if run.is_final and rules.rules:
         version = _version(request, run)
-        context |= {"version": version, "report": _judged(run, version)[1]}
+        context["version"] = version
+        if version in rules.versions:
+            context["report"] = _judged(run, version)[1]
     return render(request, "runs/conformance/report.html", context)
 
 
@@ -79,7 +95,7 @@ def count(request: HttpRequest, pk: str) -> HttpResponse:
     """What the tab says of the report before anybody opens it."""
     run = _run(request, pk)
     context: dict[str, Any] = {"run": run}
-    if run.is_final and run.protocol == _NLWEB:
+    if run.is_final and _book(run).rules:
         context["report"] = _judged(run, _version(request, run))[1]
     return render(request, "runs/conformance/count.html", context)
 
@@ -101,5 +117,24 @@ def document(request: HttpRequest, pk: str) -> HttpResponse:
 @require_safe
 def rules(request: HttpRequest) -> HttpResponse:
     """Every rule: what it wants, how much each version asks for it, and where."""
-    rows = [(rule, [(name, rule.demands.get(name)) for name in _VERSIONS]) for rule in RULES]
-    return render(request, "rules.html", {"rules": rows, "versions": _VERSIONS})
+    return render(request, "rules.html", {"groups": list(_groups())})
+
+
+def _groups() -> Iterator[dict[str, Any]]:
+    """The chapters of all books, each once: the first that has a name has the most rules."""
+    seen: dict[str, Chapter] = {}
+    for (protocol, _), rules in BOOKS.items():
+        for chapter in rules.chapters:
+            if seen.setdefault(chapter.slug, chapter) is not chapter:
+                continue
+            versions = rules.versions
+            yield {
+                "title": chapter.title,
+                "slug": chapter.slug,
+                "about": ABOUT[chapter.slug],
+                "columns": [column(protocol, name) for name in versions],
+                "rows": [
+                    (rule, [(name, rule.demands.get(name)) for name in versions])
+                    for rule in chapter.rules
+                ],
+            }

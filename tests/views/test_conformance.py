@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from playground.conformance import RULES
+from playground.conformance import RULES, book
 from playground.models import Agent, Run, RunKind, Tracker
 from playground.protocols.frames import Frame, FrameKind
 from playground.views import conformance
@@ -231,16 +231,26 @@ class TestKept:
         assert conformance._judge.cache_info().maxsize == conformance.KEPT
 
 
-def test_the_reference_has_every_rule_of_both_versions(client: Client) -> None:
-    markup = read(client.get("/rules/").content.decode())
-    rows = [row.attributes["id"] for row in markup.find("tr") if "id" in row.attributes]
-    assert rows == [rule.id for rule in RULES]
-    text = " ".join(markup.text.split())
-    for rule in RULES:
-        assert rule.title in text
-        for demand in rule.demands.values():
-            assert demand.section in text
-    assert "no such rule" in text
+class TestReference:
+    def test_has_every_rule_once(self, client: Client) -> None:
+        markup = read(client.get("/rules/").content.decode())
+        rows = [row.attributes["id"] for row in markup.find("tr") if "id" in row.attributes]
+        every = [*RULES, *book("nlweb", "mcp").chapters[1].rules, *book("agent-api").rules]
+        assert rows == [rule.id for rule in every]
+        text = " ".join(markup.text.split())
+        for rule in every:
+            assert " ".join(rule.title.split()) in text
+            for demand in rule.demands.values():
+                assert demand.section in text
+        assert "no such rule" in text
+
+    def test_leads_to_each_group(self, client: Client) -> None:
+        markup = read(client.get("/rules/").content.decode())
+        ids = {str(element.attributes["id"]) for element in markup.find("section")}
+        links = [str(link.attributes["href"]) for link in markup.find("a")]
+        groups = [link.removeprefix("#") for link in links if link.startswith("#rules-")]
+        assert groups == ["rules-nlweb", "rules-mcp", "rules-agent-api"]
+        assert set(groups) <= ids
 
 
 @pytest.mark.parametrize("path", ["conformance/", "conformance/count/", "conformance.json"])
