@@ -13,6 +13,7 @@ from playground.views import (
     calls,
     compose,
     conformance,
+    doctor,
     history,
     promises,
     run_parts,
@@ -84,6 +85,9 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("agents/", agents.agents, name="agents"),
     path("agents/new/", agents.new, name="agent-new"),
     path("agents/<slug:slug>/", agents.agent, name="agent"),
+    path("agents/<slug:slug>/doctor/", doctor.examination, name="agent-doctor"),
+    path("agents/<slug:slug>/doctor/report/", doctor.report, name="agent-doctor-report"),
+    path("agents/<slug:slug>/doctor/use/", doctor.use, name="agent-doctor-use"),
     path("agents/<slug:slug>/deletion/", agents.deletion, name="agent-deletion"),
 ]
 
