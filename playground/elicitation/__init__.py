@@ -5,6 +5,7 @@ Pure, and a part of its own because NLWeb says how to ask and not how to answer 
 
 ============  =========================================================================
 `fields`      questions, whatever the agent made of them, as fields
+`bounds`      what an answer has to be, where its question says so
 `answers`     what was filled in, checked, as values
 `strategies`  the ways to tell the agent: the request that carries the answers
 `template`    the user's own request with placeholders

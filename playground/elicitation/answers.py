@@ -1,7 +1,8 @@
 """What was filled into a form, checked against the agent's questions (0.55 section 4.1.3).
 
 Every question wants an answer, except free text, which may stay empty and is then left out;
-with `PARTIAL` in the data, every question may.
+with `PARTIAL` in the data, every question may. A question that says itself whether it wants an
+answer, and what that has to be, is taken at its word.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from playground.elicitation.bounds import refusal
 from playground.elicitation.fields import Field, Form
 
 #: Name of the checkbox that says "send only what I answered".
@@ -51,12 +53,13 @@ def read_answers(form: Form, data: Mapping[str, Sequence[str]]) -> Answers:
         given = [text for text in data.get(field.name, ()) if text.strip()]
         try:
             if given:
-                values[field.id] = _READERS[field.control](field, given)
-            elif field.control != "text" and not partial:
+                values[field.id] = _within(field, _READERS[field.control](field, given))
+            elif field.is_wanted and not partial:
                 errors[field.name] = _MISSING[field.control]
         except _RefusedError as refusal:
             errors[field.name] = str(refusal)
-    if not values and not errors:
+    # Where the binding asks, an answer may be empty: that everything was left out is one.
+    if not values and not errors and form.reply is None:
         errors[WHOLE_FORM] = "Answer at least one question."
     return Answers(values, errors)
 
@@ -75,6 +78,12 @@ def to_data(
         if field.id in values
     }
     return {**data, PARTIAL: ["on"]} if partial else data
+
+
+def _within(field: Field, value: Any) -> Any:
+    if said := refusal(field.bounds, value):
+        raise _RefusedError(said)
+    return value
 
 
 def _listed(value: Any) -> Iterable[Any]:
@@ -147,6 +156,7 @@ _READERS: Mapping[str, Callable[[Field, Sequence[str]], Any]] = {
     "boolean": _boolean,
 }
 _MISSING: Mapping[str, str] = {
+    "text": "Write something.",
     "radio": "Choose one of the options.",
     "checkboxes": "Choose at least one option.",
     "number": "Give a number.",

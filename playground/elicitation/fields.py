@@ -13,7 +13,8 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from playground.protocols.events import Elicitation, Question
+from playground.elicitation.bounds import in_words
+from playground.protocols.events import Bounds, Elicitation, Question
 
 MAX_FIELDS = 200
 MAX_OPTIONS = 200
@@ -62,6 +63,22 @@ class Field:
     note: str = ""
     #: Whether it looks like a question for a password or another secret.
     sensitive: bool = False
+    #: What the options are called, one for each.
+    labels: tuple[str, ...] = ()
+    #: What the agent says about the question beside its text; may be empty.
+    hint: str = ""
+    #: What the answer has to be; None where the protocol knows no such thing.
+    bounds: Bounds | None = None
+
+    @property
+    def rule(self) -> str:
+        """What the answer has to be, as a sentence; mostly empty."""
+        return in_words(self.control, self.bounds)
+
+    @property
+    def is_wanted(self) -> bool:
+        """Whether there has to be an answer: of NLWeb's questions only free text needs none."""
+        return self.control != "text" if self.bounds is None else self.bounds.required
 
     @property
     def name(self) -> str:
@@ -82,13 +99,17 @@ class Form:
     text_only: bool = False
     #: What was done to the text, as a sentence; mostly empty.
     note: str = ""
+    #: How an answer travels where the binding says so: see `Elicitation.reply`.
+    reply: Mapping[str, Any] | None = None
+    #: Addresses that the agent sends its user to, as they came.
+    links: tuple[str, ...] = ()
 
 
 def form_of(elicitation: Elicitation) -> Form:
     """The form for an elicitation. One in words alone (0.54) gets one field, `answer`."""
     text, note = _shortened(elicitation.text, "text")
-    questions = elicitation.questions
-    if not questions:
+    questions, reply, links = elicitation.questions, elicitation.reply, elicitation.links
+    if not questions and reply is None:
         sensitive = _is_sensitive(elicitation.text)
         field = Field(0, "answer", "Your answer", "text", sensitive=sensitive)
         return Form(text, (field,), text_only=True, note=note)
@@ -96,7 +117,8 @@ def form_of(elicitation: Elicitation) -> Form:
     fields: list[Field] = []
     for number, (question, name) in enumerate(zip(shown, _names(shown), strict=True)):
         fields.append(_field(number, question, name))
-    return Form(text, tuple(fields), len(questions) - len(shown), note=note)
+    rest = len(questions) - len(shown)
+    return Form(text, tuple(fields), rest, note=note, reply=reply, links=links[:MAX_OPTIONS])
 
 
 def _names(questions: Collection[Question]) -> Iterator[str]:
@@ -122,19 +144,30 @@ def _field(number: int, question: Question, name: str) -> Field:
         notes.append("The agent gave this question no text, so its id stands here.")
         text = text or f"Question {number + 1}"
     options, left_out = _options(question.options)
+    hint, cut = _shortened(question.hint.strip(), "explanation")
     control, instead = _control(question.type, options)
     default, unused = _default(question.default, control, options)
-    notes += filter(None, (shortened, left_out, instead, unused))
+    notes += filter(None, (shortened, cut, left_out, instead, unused))
+    options = () if control in ("number", "boolean") else options
     return Field(
         number=number,
         id=name,
         text=text,
         control=control,
-        options=() if control in ("number", "boolean") else options,
+        options=options,
         default=default,
         note=" ".join(notes),
         sensitive=any(map(_is_sensitive, (question.id, question.text, question.type))),
+        labels=_labels(question, options),
+        hint=hint,
+        bounds=question.bounds,
     )
+
+
+def _labels(question: Question, options: tuple[str, ...]) -> tuple[str, ...]:
+    """What each option is called: itself, where the agent gives it no name."""
+    named = dict(zip(question.options, question.labels, strict=False))
+    return tuple(named.get(option, "").strip()[:MAX_TEXT] or option for option in options)
 
 
 def _shortened(text: str, what: str) -> tuple[str, str]:
