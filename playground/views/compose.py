@@ -109,6 +109,7 @@ def preview(request: HttpRequest) -> HttpResponse:
         call = registry.preview(draft.target, draft.request)
         if call:
             context["call"] = describe_call(call, draft.secrets)
+            context["opens"] = call != registry.exchange(draft.target, draft.request).next_call()
             context["new_origin"] = is_new(request, call.origin)
     return render(request, "compose/effective.html", context)
 

@@ -86,6 +86,8 @@ def page(
             "document_json": readable(document),
             "headers_json": json.dumps(headers, ensure_ascii=False),
             "first_visit": not history["history"],
+            "binding": run.binding if run else (agent.binding if agent else "http"),
+            "bindings": Agent.Binding.choices,
             **history,
             **response_context(run),
             **context,

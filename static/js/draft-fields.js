@@ -1,12 +1,13 @@
 // What a draft holds of the composer: its fields, and which turn it continues.
 
 export function readFields(form) {
-  const { document: text, headers, agent, version, parent } = form.elements;
+  const { document: text, headers, agent, version, binding, parent } = form.elements;
   return {
     document: text.value,
     headers: headers.value,
     agent: agent.value,
     version: version.value,
+    binding: binding.value,
     parent: parent.value,
     continues: textOf(form).textContent,
   };

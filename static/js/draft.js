@@ -53,7 +53,7 @@ function kept() {
 }
 
 function restore(draft) {
-  const { document: text, headers, agent, version } = form.elements;
+  const { document: text, headers, agent, version, binding } = form.elements;
   const sent = readFields(form);
   text.value = draft.document;
   headers.value = draft.headers;
@@ -61,6 +61,7 @@ function restore(draft) {
   if (query.has("agent")) text.value = moved(draft, version.value);
   else {
     choose(agent, draft.agent);
+    if (draft.binding) binding.value = draft.binding;
     choose(version, draft.version);
   }
   if (isRun(opened) && sent.document !== draft.document) offerSent();

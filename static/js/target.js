@@ -1,4 +1,4 @@
-// The agent and the version in the top bar. Another agent changes where the request goes and
+// The agent, the version and the binding in the top bar. Another agent changes where the request goes and
 // nothing else; another version also changes meta.version, where that named the old one.
 
 import { documentOf } from "./request-document.js";
@@ -6,12 +6,12 @@ import { documentOf } from "./request-document.js";
 function start(form) {
   const { agent, version } = form.elements;
   const request = documentOf(form);
+  const control = document.querySelector("[data-target-binding]");
   let before = version.value;
 
   const show = () => {
     const chosen = agent.selectedOptions[0];
-    const binding = document.querySelector("[data-target-binding]");
-    if (binding && chosen?.dataset.binding) binding.textContent = chosen.dataset.binding;
+    control.hidden = Boolean(chosen?.value) && !("bindings" in chosen.dataset);
     agent.title = chosen?.dataset.url ?? "";
     for (const card of document.querySelectorAll("[data-for-agent]"))
       card.hidden = card.dataset.forAgent !== agent.value;
@@ -31,9 +31,11 @@ function start(form) {
   const announceChange = () => form.dispatchEvent(new CustomEvent("composer:change", { bubbles: true }));
 
   agent.addEventListener("change", () => {
+    form.elements.binding.value = agent.selectedOptions[0]?.dataset.binding ?? "http";
     show();
     announceChange();
   });
+  control.addEventListener("change", announceChange);
   version.addEventListener("change", () => {
     if (request.value(["meta", "version"]) === before)
       request.set(["meta", "version"], JSON.stringify(version.value));

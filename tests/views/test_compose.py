@@ -262,3 +262,38 @@ def test_schemas_are_served(client: Client, version: str) -> None:
 )
 def test_unknown_schemas_are_not_found(client: Client, path: str) -> None:
     assert client.get(f"/schemas/{path}.json").status_code == 404
+
+
+class TestBinding:
+    def test_the_other_binding_shows_its_call_and_its_address(
+        self, client: Client, agent: Agent
+    ) -> None:
+        text = read(client.post(PREVIEW, form(binding="mcp")).content.decode()).text
+        assert "http://agent.example/api/mcp" in text
+        assert '"method": "tools/call"' in text
+        assert '"text": "eggs"' in text
+        assert "Before this call the server is opened" in text
+        assert "Before this call" not in client.post(PREVIEW, form()).content.decode()
+
+    @pytest.mark.parametrize("binding", ["", "carrier-pigeon", "http"])
+    def test_any_other_value_is_the_agents_own(
+        self, client: Client, agent: Agent, binding: str
+    ) -> None:
+        text = read(client.post(PREVIEW, form(binding=binding)).content.decode()).text
+        assert "http://agent.example/api/ask" in text
+
+    def test_mcp_carries_nothing_but_nlweb(self, client: Client, agent: Agent) -> None:
+        Agent.objects.update(protocol="agent-api", version="1")
+        document = {"input": [{"role": "user", "content": [{"type": "text", "text": "hi"}]}]}
+        fields = form(document, binding="mcp", version="1")
+        assert "tools/call" not in client.post(PREVIEW, fields).content.decode()
+
+    def test_the_control_shows_how_a_run_went(self, client: Client, agent: Agent) -> None:
+        names = {"agent_name": "a", "protocol": "nlweb", "version": "0.55", "request": {}}
+        run = Run.objects.create(
+            agent=agent, url="http://agent.example/mcp", binding="mcp", **names
+        )
+        for url, chosen in (("/", "http"), (f"/runs/{run.pk}/", "mcp")):
+            inputs = read(client.get(url).content.decode()).find("input")
+            radios = [e.attributes for e in inputs if e.attributes.get("name") == "binding"]
+            assert [e["value"] for e in radios if "checked" in e] == [chosen]

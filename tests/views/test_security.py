@@ -50,6 +50,11 @@ GET: dict[str, tuple[int, int, int]] = {
     "run-conformance": (200, 404, 302),
     "run-conformance-count": (200, 404, 302),
     "run-conformance-json": (200, 404, 302),
+    "run-pane": (200, 404, 302),
+    "twins": (405, 405, 302),
+    "twin-choices": (405, 405, 302),
+    "twin": (200, 404, 302),
+    "twin-difference": (200, 404, 302),
     "rules": (200, 200, 302),
     "agents": (200, 200, 302),
     "agent-new": (200, 200, 302),
@@ -75,6 +80,8 @@ POST: dict[str, tuple[int, int, int]] = {
     "run-answers": (404, 404, 302),
     "run-answers-preview": (404, 404, 302),
     "run-answers-declined": (404, 404, 302),
+    "twins": (422, 422, 302),
+    "twin-choices": (200, 200, 302),
     "agents": (422, 422, 302),
     "agent": (422, 404, 302),
     "login": (200, 200, 200),
@@ -138,6 +145,7 @@ def cast(hosted: Hosted) -> Cast:
         "FrameBatch.objects.create(run=r, first=1, last=3, data=pack(f), entries=2)\n"
         "Tracker.objects.create(run=r, seq=2, token='confidential', patience=60,"
         " status='answered')\n"
+        "Twin.objects.create(id=r.pk, owner=u, left=r, right=r)\n"
         "print(r.pk)"
     ).strip()
     values = {
