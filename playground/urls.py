@@ -73,6 +73,11 @@ urlpatterns: list[URLPattern | URLResolver] = [
         actions.preview,
         name="run-action-preview",
     ),
+    path(
+        "runs/<uuid:pk>/actions/<int:seq>/<int:part>/<int:number>/peer/",
+        actions.peer,
+        name="run-action-peer",
+    ),
     path("runs/<uuid:pk>/conformance/", conformance.report, name="run-conformance"),
     path("runs/<uuid:pk>/conformance/count/", conformance.count, name="run-conformance-count"),
     path("runs/<uuid:pk>/conformance.json", conformance.document, name="run-conformance-json"),
@@ -98,3 +103,4 @@ if settings.HOSTED:
     ]
 if settings.DEMO_ENABLED:
     urlpatterns.append(path("demo/", include("playground.demo.urls")))
+    urlpatterns.append(path("", include("playground.demo.wellknown")))

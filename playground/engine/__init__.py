@@ -4,6 +4,7 @@ Imported by views and management commands. `create_run`, `start` and `cancel` ar
 """
 
 from playground.engine.launch import ActionDraft, Draft, Link, create_run
+from playground.engine.peeking import peek
 from playground.engine.tasks import cancel, start, stop, stop_all
 from playground.engine.tracking import (
     cancel_promise,
@@ -28,6 +29,7 @@ __all__ = [
     "draft_over",
     "follow",
     "follow_to_end",
+    "peek",
     "start",
     "stop",
     "stop_all",

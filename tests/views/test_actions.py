@@ -112,23 +112,6 @@ class TestDesk:
         assert response.status_code == 422
         assert Run.objects.count() == 1
 
-    @pytest.mark.parametrize(
-        "action",
-        [
-            {"name": "scale", "protocol": "MCP", "server": "kitchen", "tool": "scale",
-             "arguments": {"n": 4}},
-            {"name": "book", "protocol": "A2A", "agent_url": "http://a2a.example/", "skill": "book",
-             "message": "Two, please"},
-        ],
-    )  # fmt: skip
-    def test_other_bindings_show_their_call(self, client: Client, action: Any) -> None:
-        run = offering(action)
-        markup = desk(client, run)
-        assert '"jsonrpc": "2.0"' in markup.text
-        assert "Sending it comes with" in markup.text
-        assert not can_run(markup)
-        assert client.post(path(run), {"confirmed": "1"}).status_code == 422
-
     def test_an_address_that_the_policy_refuses(self, client: Client, settings: Any) -> None:
         hosts = ("127.0.0.1", "localhost", "[::1]", "10.0.0.1", "agent.example")
         user = User.objects.create(username="member")

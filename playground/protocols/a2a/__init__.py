@@ -15,6 +15,7 @@
 from playground.protocols.a2a.card import Card, Interface, Skill, is_same, read_card, well_known
 from playground.protocols.a2a.exchange import (
     A2AExchange,
+    CardExchange,
     Errand,
     card_call,
     send_call,
@@ -29,6 +30,7 @@ __all__ = [
     "VERSIONS",
     "A2AExchange",
     "Card",
+    "CardExchange",
     "CardReply",
     "Errand",
     "Finder",

@@ -82,6 +82,23 @@ class Card:
         """The version that is spoken there."""
         return self.chosen.spoken if self.chosen else None
 
+    def to_json(self) -> dict[str, Any]:
+        """The card without all that is not used, as a card of 1.0."""
+        return {
+            "name": self.name,
+            "description": self.description,
+            "supportedInterfaces": [
+                {"url": one.url, "protocolBinding": one.transport, "protocolVersion": one.version}
+                for one in self.interfaces
+            ],
+            "capabilities": {"streaming": self.streaming},
+            "securityRequirements": [{"schemes": {name: []}} for name in self.security],
+            "skills": [
+                {"id": one.id, "name": one.name, "description": one.description}
+                for one in self.skills
+            ],
+        }
+
     def has_skill(self, asked: str) -> bool:
         """Whether the card has a skill of this id, or failing that of this name."""
         return any(asked in (skill.id, skill.name) for skill in self.skills)

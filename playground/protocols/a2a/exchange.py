@@ -80,6 +80,55 @@ def card_call(url: str, errand_url: str = "", headers: Headers = ()) -> Call:
     return Call("GET", url, merged(defaults, own))
 
 
+class CardExchange:
+    """Finds an agent's card and sends nothing. See `playground.protocols.exchange.Exchange`."""
+
+    def __init__(self, agent_url: str, *, max_depth: int = 100) -> None:
+        self._max_depth = max_depth
+        self._finder = Finder(agent_url)
+        self._reply = CardReply(max_depth)
+
+    @property
+    def card(self) -> Card | None:
+        """The agent's card, once it has been found."""
+        return self._finder.card
+
+    def next_call(self) -> Call | None:
+        """The next place where the card may be."""
+        place = None if self.problem else self._finder.next_place()
+        return card_call(place) if place else None
+
+    def receive(self, frame: Frame) -> Sequence[Event]:
+        """Nothing: what a card says is no event."""
+        if frame.kind is FrameKind.CALL:
+            self._reply = CardReply(self._max_depth)
+            return ()
+        self._reply.receive(frame)
+        if frame.kind is FrameKind.END and not self._reply.problem:
+            self._finder.take(self._reply)
+        return ()
+
+    @property
+    def outcome(self) -> Outcome:
+        """An answer, once there is a card."""
+        return Outcome.NONE if self.card is None else Outcome.ANSWER
+
+    @property
+    def problem(self) -> Problem | None:
+        """Why there is no card."""
+        return self._reply.problem or self._finder.problem
+
+    @property
+    def session_context(self) -> None:
+        """A2A has none of NLWeb's."""
+        return
+
+    @property
+    def opening(self) -> Mapping[str, Any] | None:
+        """The card, as it is remembered."""
+        return self.card.to_json() if self.card else None
+
+
 class A2AExchange:
     """See `playground.protocols.exchange.Exchange`."""
 

@@ -5,12 +5,14 @@
 `planning`    the exact call that an action is, before anything is sent
 `http`        the call of an action over HTTP, to an address from `addresses`
 `reply`       the reply to it
-`rpc`         the JSON-RPC call of an action over MCP and A2A
+`over_mcp`    the call of a tool of an MCP server
+`over_a2a`    the message to an A2A agent
+`arguments`   the arguments of a tool as the controls of a form
 ============  =========================================================================
 """
 
 from playground.protocols.actions.planning import BINDINGS, exchange, plan
-from playground.protocols.actions.plans import UNSET, Plan, Unset
+from playground.protocols.actions.plans import UNSET, Peer, Plan, Unset
 from playground.protocols.actions.reading import Action, actions_of
 
-__all__ = ["BINDINGS", "UNSET", "Action", "Plan", "Unset", "actions_of", "exchange", "plan"]
+__all__ = ["BINDINGS", "UNSET", "Action", "Peer", "Plan", "Unset", "actions_of", "exchange", "plan"]

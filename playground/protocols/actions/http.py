@@ -13,7 +13,7 @@ from urllib.parse import urlencode, urlsplit, urlunsplit
 
 from playground.protocols import headers as rules
 from playground.protocols.actions import addresses
-from playground.protocols.actions.plans import UNSET, Headers, Plan, Unset
+from playground.protocols.actions.plans import UNSET, Headers, Peer, Plan, Unset
 from playground.protocols.actions.reading import HTTP, Action
 from playground.protocols.calls import Call
 from playground.protocols.http import USER_AGENT, encode, merged
@@ -25,7 +25,9 @@ _REFUSED_METHODS = frozenset({"CONNECT", "TRACE"})
 _ACCEPT = "application/json, text/event-stream;q=0.9, */*;q=0.5"
 
 
-def plan(action: Action, agent_url: str, params: Any | Unset, headers: Headers) -> Plan:
+def plan(
+    action: Action, agent_url: str, params: Any | Unset, headers: Headers, _peer: Peer
+) -> Plan:
     """The call of an HTTP action. See `playground.protocols.actions.planning.plan`."""
     raw: Mapping[str, Any] = action.raw
     params = raw.get("params") if params is UNSET else params

@@ -9,8 +9,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from playground.protocols.actions import http, reading, reply, rpc
-from playground.protocols.actions.plans import UNSET, Headers, Plan, Unset
+from playground.protocols.actions import http, over_a2a, over_mcp, reading, reply
+from playground.protocols.actions.plans import UNSET, Headers, Peer, Plan, Unset
 from playground.protocols.actions.reading import Action
 from playground.protocols.exchange import Exchange, Target
 
@@ -19,29 +19,37 @@ from playground.protocols.exchange import Exchange, Target
 class Binding:
     """How the actions of one protocol are planned and sent."""
 
-    #: (action, address of the agent, edited parameters, headers of the user) to the plan.
-    plan: Callable[[Action, str, Any | Unset, Headers], Plan]
-    #: (target, request document, nesting of JSON that is read) to the exchange that sends it;
-    #: None where the playground can show the call and not send it.
-    exchange: Callable[[Target, Mapping[str, Any], int], Exchange] | None
+    #: (action, address of the agent, edited parameters, headers of the user, what is known of
+    #: the server that the action names) to the plan.
+    plan: Callable[[Action, str, Any | Unset, Headers, Peer], Plan]
+    #: (target, request document, nesting of JSON that is read) to the exchange that sends it.
+    exchange: Callable[[Target, Mapping[str, Any], int], Exchange]
+    #: What it is called as the binding of a run.
+    name: str
 
 
 BINDINGS: Mapping[str, Binding] = {
-    reading.HTTP: Binding(http.plan, reply.exchange),
-    reading.MCP: Binding(rpc.plan_mcp, None),
-    reading.A2A: Binding(rpc.plan_a2a, None),
+    reading.HTTP: Binding(http.plan, reply.exchange, "http"),
+    reading.MCP: Binding(over_mcp.plan, over_mcp.exchange, "mcp"),
+    reading.A2A: Binding(over_a2a.plan, over_a2a.exchange, "a2a"),
 }
 
 
 def plan(
-    action: Action, agent_url: str, *, params: Any | Unset = UNSET, headers: Headers = ()
+    action: Action,
+    agent_url: str,
+    *,
+    params: Any | Unset = UNSET,
+    headers: Headers = (),
+    peer: Peer | None = None,
 ) -> Plan:
     """The call that `action` of the agent at `agent_url` is. Never raises.
 
     `params` replaces the agent's parameters (MCP: arguments, A2A: message); None leaves them
     out. `headers` are the user's own: they take the place of the action's of the same name
     and are part of the plan, but not of its `request`, because they may be secrets. Sent with
-    them as the target's headers, `request` makes exactly this call.
+    them as the target's headers, `request` makes exactly this call. `peer` is what is known of
+    the server or agent of an action over MCP or A2A; those make other calls before it.
     """
     if not isinstance(action.raw, Mapping):
         return _unusable(action, "This action is not an object, so there is nothing to send.")
@@ -49,7 +57,7 @@ def plan(
     if binding is None:
         known = ", ".join(BINDINGS)
         return _unusable(action, f"The protocols of actions that the playground knows: {known}.")
-    return binding.plan(action, agent_url, params, headers)
+    return binding.plan(action, agent_url, params, headers, peer or Peer())
 
 
 def _unusable(action: Action, refusal: str) -> Plan:
@@ -67,6 +75,6 @@ def exchange(target: Target, request: Mapping[str, Any], max_depth: int = 100) -
     """
     protocol = request.get("protocol") if isinstance(request, Mapping) else None
     binding = BINDINGS.get(protocol) if isinstance(protocol, str) else None
-    if binding is None or binding.exchange is None:
+    if binding is None:
         raise ValueError("There is no way to send this action.")
     return binding.exchange(target, request, max_depth)

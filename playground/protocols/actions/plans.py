@@ -23,13 +23,25 @@ UNSET: Final = Unset.UNSET
 
 
 @dataclass(frozen=True, slots=True)
+class Peer:
+    """What is known of the server or agent that an action over MCP or A2A names."""
+
+    #: Where the user says that the MCP server is.
+    url: str = ""
+    #: The card of the A2A agent, None as long as nobody has read it.
+    description: Any = None
+    #: What the message to an A2A agent is called: no two may have the same name.
+    message_id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Plan:
     """One call, described completely, and what speaks against making it."""
 
     protocol: str
     #: The HTTP method; POST for JSON-RPC. "" where the call cannot be made out.
     method: str
-    #: Where it goes. For MCP the agent's name of the server, which need not be an address.
+    #: Where it goes; "" as long as nobody has said where the MCP server is.
     url: str
     #: As they will be sent, in order.
     headers: tuple[tuple[str, str], ...]
@@ -46,7 +58,9 @@ class Plan:
     credentials: tuple[str, ...] = ()
     #: Where the parameters go: `query`, `body`, or "" where there are none.
     placement: str = ""
-    #: Whether there is something to send it with, and nothing that speaks against it.
+    #: What the user has to give or read first: `address`, `card`, or "".
+    lacks: str = ""
+    #: Whether all is there that it needs, and nothing speaks against it.
     sendable: bool = False
 
     @property

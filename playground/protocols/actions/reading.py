@@ -46,6 +46,12 @@ def actions_of(item: Any) -> list[Action]:
     return found
 
 
+def text_of(action: Action, name: str) -> str:
+    """An attribute of an action that is to be a string, "" where it is none."""
+    value = action.raw.get(name)
+    return value.strip() if isinstance(value, str) else ""
+
+
 class _Place(NamedTuple):
     """Where a value stands: a chain, because most places are never written out."""
 

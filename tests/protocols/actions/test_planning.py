@@ -8,9 +8,12 @@ import pytest
 
 from playground.models import Run
 from playground.protocols import registry
-from playground.protocols.actions import BINDINGS, Plan, actions_of, addresses, plan
+from playground.protocols.a2a import messages, read_card
+from playground.protocols.actions import BINDINGS, Peer, Plan, actions_of, addresses, plan
 from playground.protocols.exchange import Target
 from playground.protocols.http import USER_AGENT
+from tests.protocols.a2a.conversation import AGENT as COOK
+from tests.protocols.a2a.conversation import CARD_03, CARD_10, Talk
 from tests.protocols.playbook import EXAMPLES
 
 AGENT = "http://agent.example.com/demo"
@@ -19,6 +22,8 @@ DEFAULTS = (
     ("User-Agent", USER_AGENT),
 )
 JSON = ("Content-Type", "application/json")
+MCP = {"name": "n", "description": "d", "protocol": "MCP", "server": "s", "tool": "t"}
+A2A = {"name": "n", "description": "d", "protocol": "A2A", "agent_url": COOK, "skill": "s"}
 
 
 def planned(raw: Any, agent_url: str = AGENT, **options: Any) -> Plan:
@@ -82,9 +87,11 @@ class TestTheExamplesOfTheSpecifications:
             "action": "add_to_cart",
             "protocol": "MCP",
             "server": "grocery-store-mcp",
-            "body": body,
+            "url": "",
+            "tool": "cart_add",
+            "arguments": {"items": ["4 large eggs", "1/2 cup diced bell peppers"]},
         }
-        assert (made.url, made.origin) == ("grocery-store-mcp", "")
+        assert (made.url, made.origin, made.lacks) == ("", "", "address")
         assert (made.sendable, made.refusals) == (False, ())
 
 
@@ -301,45 +308,92 @@ class TestOtherProtocols:
         assert not made.sendable
 
     def test_edited_arguments_of_mcp(self) -> None:
-        raw = {"name": "n", "description": "d", "protocol": "MCP", "server": "s", "tool": "t"}
-        assert json.loads(planned(raw).body)["params"] == {"name": "t", "arguments": {}}
-        made = planned(raw, params={"a": 1}, headers=[("Accept", "x")])
+        assert json.loads(planned(MCP).body)["params"] == {"name": "t", "arguments": {}}
+        made = planned(MCP, params={"a": 1}, headers=[("Accept", "x")])
         assert json.loads(made.body)["params"] == {"name": "t", "arguments": {"a": 1}}
-        assert made.headers == (JSON, ("Accept", "x"))
+        assert ("Accept", "x") in made.headers
+        assert [name for name, _ in made.headers].count("Accept") == 1
 
     @pytest.mark.parametrize(
-        ("message", "sent"),
+        ("server", "given", "url"),
         [
-            (None, {"parts": []}),
-            ("hello", {"parts": [{"kind": "text", "text": "hello"}]}),
-            ({"a": 1}, {"parts": [{"kind": "data", "data": {"a": 1}}]}),
-            ({"role": "agent", "parts": []}, {"role": "agent", "parts": []}),
+            ("s", "https://tools.example.com/mcp", "https://tools.example.com/mcp"),
+            ("https://named.example.com/mcp", "", "https://named.example.com/mcp"),
+            ("https://named.example.com/mcp", "http://b.example.com/", "http://b.example.com/"),
         ],
     )
-    def test_a2a(self, message: Any, sent: dict[str, Any]) -> None:
-        url = "https://chef.example.com/a2a"
-        raw = {"name": "n", "description": "d", "protocol": "A2A", "agent_url": url,
-               "skill": "s", "message": message}  # fmt: skip
-        made = planned(raw)
-        envelope = {"kind": "message", "role": "user", "messageId": "1"}
-        assert (
-            json.loads(made.body)
-            == made.request["body"]
-            == {
-                "jsonrpc": "2.0",
-                "id": 1,
-                "method": "message/send",
-                "params": {"message": {**envelope, **sent}, "metadata": {"skill": "s"}},
-            }
-        )
-        assert (made.url, made.origin) == (url, "https://chef.example.com")
+    def test_mcp_goes_where_the_user_says(self, server: str, given: str, url: str) -> None:
+        made = planned({**MCP, "server": server}, peer=Peer(given))
+        assert (made.url, made.request["url"]) == (url, url)
+        assert (made.sendable, made.lacks, made.refusals) == (True, "", ())
+
+    @pytest.mark.parametrize(
+        ("changes", "url", "refusal"),
+        [
+            (
+                {"arguments": [1]},
+                "http://a.example.com/",
+                "The arguments of a tool are a JSON object.",
+            ),
+            ({}, "ftp://a.example.com/", "must go to an http or https address, not ftp:"),
+            ({}, "http://me:secret@a.example.com/", "has a user name or password in it"),
+        ],
+    )
+    def test_what_mcp_cannot_do(self, changes: Any, url: str, refusal: str) -> None:
+        made = planned({**MCP, **changes}, peer=Peer(url))
+        assert refusal in " ".join(made.refusals)
+        assert not made.sendable
+
+    def test_a2a_needs_the_card(self) -> None:
+        made = planned(A2A)
+        assert (made.url, made.origin, made.body, made.lacks) == ("", "", b"", "card")
         assert (made.sendable, made.refusals) == (False, ())
+
+    @pytest.mark.parametrize("card", [CARD_03, CARD_10], ids=["0.3", "1.0"])
+    @pytest.mark.parametrize(
+        ("message", "told"),
+        [(None, "d"), ("hello", "hello"), ({"a": 1}, {"a": 1}), ({"parts": []}, {"parts": []})],
+    )
+    def test_a2a(self, message: Any, told: Any, card: Any) -> None:
+        made = planned({**A2A, "message": message}, peer=Peer(description=card, message_id="m"))
+        assert made.request == {
+            "action": "n", "protocol": "A2A", "agent_url": COOK, "url": COOK, "skill": "s",
+            "message": told, "message_id": "m",
+        }  # fmt: skip
+        assert (made.params, made.url) == (message, COOK)
+        assert (made.sendable, made.refusals, made.lacks) == (True, (), "")
+        version = read_card(card).version
+        assert version
+        sent = messages.send(version, told, skill="s", message_id="m", streaming=card is CARD_03)
+        assert json.loads(made.body) == sent
+
+    def test_a_card_that_leads_elsewhere_is_planned_with_its_address(self) -> None:
+        card = {**CARD_03, "url": "https://other.example.com/"}
+        made = planned(A2A, peer=Peer(description=card))
+        assert (made.url, made.origin) == (
+            "https://other.example.com/",
+            "https://other.example.com",
+        )
+
+    @pytest.mark.parametrize(
+        ("changes", "card", "refusal"),
+        [
+            ({"agent_url": "ftp://x/"}, None, "not ftp:"),
+            ({}, {**CARD_03, "url": "file:///etc/passwd"}, "not file:"),
+            ({}, {**CARD_03, "preferredTransport": "GRPC"}, "not spoken here"),
+            ({}, {"skills": []}, "names no address"),
+        ],
+    )
+    def test_what_a2a_cannot_do(self, changes: Any, card: Any, refusal: str) -> None:
+        made = planned({**A2A, **changes}, peer=Peer(description=card))
+        assert refusal in " ".join(made.refusals)
+        assert not made.sendable
 
     def test_a_name_before_the_host_is_no_part_of_the_origin(self) -> None:
         url = "https://chef.example.com@evil.example.com/"
-        a2a = {"name": "n", "description": "d", "protocol": "A2A", "agent_url": url, "skill": "s"}
-        assert planned(a2a).origin == "https://evil.example.com"
         assert planned(http(endpoint=url)).origin == "https://evil.example.com"
+        made = planned(A2A, peer=Peer(description={**CARD_03, "url": url}))
+        assert (made.origin, made.sendable) == ("https://evil.example.com", False)
 
     @pytest.mark.parametrize(
         ("protocol", "refusals"),
@@ -352,8 +406,8 @@ class TestOtherProtocols:
         raw = {"name": "n", "description": "d", "protocol": protocol, "server": 5, "skill": " "}
         assert planned(raw).refusals == refusals
 
-    def test_only_http_can_be_sent(self) -> None:
-        assert [name for name, binding in BINDINGS.items() if binding.exchange] == ["HTTP"]
+    def test_each_protocol_has_a_binding_of_its_own(self) -> None:
+        assert [binding.name for binding in BINDINGS.values()] == ["http", "mcp", "a2a"]
 
 
 class TestSending:
@@ -395,6 +449,63 @@ class TestSending:
         assert registry.exchange(target, made.request)
         with pytest.raises(ValueError, match=r"\.$"):
             registry.exchange(target, {**made.request, **changes})
+
+    @pytest.mark.parametrize(
+        ("raw", "peer", "first"),
+        [
+            (MCP, Peer("https://tools.example.com/mcp"), ("POST", "https://tools.example.com/mcp")),
+            (
+                A2A,
+                Peer(description=CARD_10),
+                ("GET", "http://agent.example.com/.well-known/agent-card.json"),
+            ),
+        ],
+    )  # fmt: skip
+    def test_other_calls_are_made_before_that_of_mcp_and_a2a(
+        self, raw: Any, peer: Peer, first: tuple[str, str]
+    ) -> None:
+        made = planned(raw, peer=peer)
+        call = registry.exchange(Target(made.url, registry.ACTION), made.request).next_call()
+        assert call is not None
+        assert (call.method, call.url) == first
+
+    @pytest.mark.parametrize(
+        ("raw", "peer", "changes"),
+        [
+            *((MCP, Peer("https://t.example.com/mcp"), changes) for changes in (
+                {"tool": None}, {"arguments": []}, {"url": 5}, {"url": "file:///x"},
+                {"url": "https://other.example.com/"},
+            )),
+            *((A2A, Peer(description=CARD_10), changes) for changes in (
+                {"skill": None}, {"agent_url": 5}, {"agent_url": "x"}, {"url": "file:///x"},
+                {"url": "https://other.example.com/"}, {"message_id": None},
+            )),
+        ],
+    )  # fmt: skip
+    def test_other_documents_of_mcp_and_a2a_are_refused(
+        self, raw: Any, peer: Peer, changes: dict[str, Any]
+    ) -> None:
+        made = planned(raw, peer=peer)
+        with pytest.raises(ValueError, match=r"\.$"):
+            registry.exchange(Target(made.url, registry.ACTION), {**made.request, **changes})
+
+    def test_an_a2a_document_without_a_message_is_refused(self) -> None:
+        made = planned(A2A, peer=Peer(description=CARD_10))
+        request = {name: value for name, value in made.request.items() if name != "message"}
+        with pytest.raises(ValueError, match="not the request of an action over A2A"):
+            registry.exchange(Target(made.url, registry.ACTION), request)
+
+    def test_an_answer_is_a_message_of_its_own(self) -> None:
+        made = planned(A2A, peer=Peer(description=CARD_10, message_id="m"))
+        resume = {"kind": "a2a", "taskId": "t", "contextId": "", "messageId": "n", "answer": "yes"}
+        talk = Talk()
+        talk.exchange = registry.exchange(
+            Target(made.url, registry.ACTION, resume=resume), made.request
+        )
+        talk.call().answer(CARD_10).call()
+        message = talk.sent["params"]["message"]
+        assert (message["messageId"], message["taskId"]) == ("n", "t")
+        assert message["parts"] == [{"text": "yes"}]
 
     def test_nothing_else_of_an_action_is_known_to_the_registry(self) -> None:
         target = Target("http://a.example.com", registry.ACTION)

@@ -1,0 +1,66 @@
+"""A look at a server before a run goes to it: few calls, little time, and nothing recorded."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+
+from django.conf import settings
+
+from playground.limits import MIB, Limits
+from playground.protocols.events import Event
+from playground.protocols.exchange import Exchange
+from playground.protocols.frames import FrameKind
+from playground.protocols.problems import Problem
+from playground.transport import Policy, Transport
+
+#: Seconds for all of it, and for one connection.
+TIME, CONNECT_TIME = 10.0, 5.0
+#: Bytes and frames of one reply.
+MAX_BYTES, MAX_FRAMES = 4 * MIB, 2_000
+#: Calls that are made at most: an exchange has limits of its own, this is the last of them.
+MAX_CALLS = 50
+
+
+async def peek(
+    exchange: Exchange, *, redact: Sequence[str] = ()
+) -> tuple[list[Event], Problem | None]:
+    """Make the calls of an exchange under the outbound policy, within narrow limits.
+
+    Gives what was read and why it went no further, None where it came to its end. What the
+    exchange found out is in its `opening`. `redact` are values that appear in no problem.
+    """
+    policy = Policy.from_settings(settings.HOSTED, settings.OUTBOUND_ALLOW)
+    transport = Transport(policy, _limits(settings.RUN_LIMITS), redact=redact)
+    start = time.perf_counter_ns()
+    events: list[Event] = []
+    seq = 0
+    for _ in range(MAX_CALLS):
+        if (call := exchange.next_call()) is None:
+            break
+        await asyncio.sleep(call.delay)
+        stream = transport.send(call, lambda: (time.perf_counter_ns() - start) // 1000)
+        async with contextlib.aclosing(stream) as batches:
+            async for frames in batches:
+                for frame in frames:
+                    seq += 1
+                    events += exchange.receive(replace(frame, seq=seq))
+                    if frame.kind is FrameKind.ERROR:
+                        return events, Problem.from_bytes(frame.data)
+                if (problem := exchange.problem) is not None:
+                    return events, problem
+    return events, exchange.problem
+
+
+def _limits(own: Limits) -> Limits:
+    """The limits of a run where they are narrower, else those of a look."""
+    return replace(
+        own,
+        max_bytes=min(own.max_bytes, MAX_BYTES),
+        max_frames=min(own.max_frames, MAX_FRAMES),
+        connect_timeout=min(own.connect_timeout, CONNECT_TIME),
+        total_timeout=min(own.total_timeout, TIME),
+    )

@@ -1,0 +1,106 @@
+"""Actions over A2A: a message to an agent that has a card (NLWeb 0.55 section 5).
+
+The action names the agent's address; the card says where messages go and in which version, so
+without it there is no call to show. The request document keeps the address that the user has
+seen: what the card says when the action runs must be the same (`protocols.a2a.exchange`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from playground.protocols import a2a
+from playground.protocols.a2a import Card
+from playground.protocols.actions import addresses
+from playground.protocols.actions.plans import UNSET, Headers, Peer, Plan, Unset
+from playground.protocols.actions.reading import A2A, Action, text_of
+from playground.protocols.calls import Call, origin_of
+from playground.protocols.exchange import Target
+
+_STRINGS = ("agent_url", "url", "message_id", "skill")
+
+
+def plan(
+    action: Action, _agent_url: str, params: Any | Unset, headers: Headers, peer: Peer
+) -> Plan:
+    """The message of an A2A action. See `playground.protocols.actions.planning.plan`."""
+    message = action.raw.get("message") if params is UNSET else params
+    agent_url, skill = text_of(action, "agent_url"), text_of(action, "skill")
+    card = a2a.read_card(peer.description) if peer.description is not None else None
+    missing = [f"The action has no {name}." for name in _missing(action)]
+    refusals = (*missing, *_refusals(agent_url if not missing else "", card))
+    request = {
+        "action": action.name,
+        "protocol": A2A,
+        "agent_url": agent_url,
+        "url": card.url if card else "",
+        "skill": skill,
+        # An agent has to be told something: what the action is for, where it has no message.
+        "message": message if message is not None else action.description or action.name,
+        "message_id": peer.message_id,
+    }
+    call = _call(request, card, headers)
+    return Plan(
+        protocol=A2A,
+        method="POST",
+        url=request["url"],
+        headers=call.headers if call else (),
+        params=message,
+        body=call.body if call else b"",
+        request=request,
+        inferred=action.inferred,
+        refusals=refusals,
+        placement="" if message is None else "body",
+        lacks="card" if card is None else "",
+        sendable=not refusals and call is not None,
+    )
+
+
+def exchange(target: Target, request: Mapping[str, Any], max_depth: int) -> a2a.A2AExchange:
+    """The exchange that reads the card, sends the message and follows the task.
+
+    Raises `ValueError` for what is not the request of an action over A2A, and where the target
+    is of another origin than the address that the user has seen.
+    """
+    if not all(isinstance(request.get(name), str) for name in _STRINGS) or "message" not in request:
+        raise ValueError("This is not the request of an action over A2A.")
+    for name in ("agent_url", "url"):
+        if refusal := addresses.refusal_of(request[name]):
+            raise ValueError(refusal)
+    if origin_of(target.url) != origin_of(request["url"]):
+        raise ValueError("The target is not where the action goes.")
+    return a2a.A2AExchange(_errand(request, target), max_depth=max_depth)
+
+
+def _errand(request: Mapping[str, Any], target: Target) -> a2a.Errand:
+    resume = target.resume
+    own_id = resume.get("messageId") if resume else None
+    return a2a.Errand(
+        agent_url=request["agent_url"],
+        url=request["url"],
+        message=request["message"],
+        message_id=own_id if isinstance(own_id, str) else request["message_id"],
+        skill=request["skill"],
+        headers=target.headers,
+        resume=resume,
+    )
+
+
+def _call(request: Mapping[str, Any], card: Card | None, headers: Headers) -> Call | None:
+    """The call that sends the message, None where no card says how."""
+    if card is None or card.version is None:
+        return None
+    target = Target(request["url"], headers=tuple(headers))
+    return a2a.send_call(_errand(request, target), card.version, streaming=card.streaming)
+
+
+def _missing(action: Action) -> list[str]:
+    return [name for name in ("agent_url", "skill") if not text_of(action, name)]
+
+
+def _refusals(agent_url: str, card: Card | None) -> list[str]:
+    refusals = [addresses.refusal_of(agent_url)] if agent_url else []
+    if card is not None:
+        refusals.append(addresses.refusal_of(card.url) if card.url else card.problems[0])
+    return list(dict.fromkeys(filter(None, refusals)))

@@ -1,0 +1,85 @@
+"""Actions over MCP: the call of a tool (NLWeb 0.55 section 5).
+
+The action names its server by an identifier, which is no address: where it is, the user says
+once. How a server is opened before its tool is called, the binding knows (`protocols.mcp`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from playground.protocols import mcp
+from playground.protocols.actions import addresses
+from playground.protocols.actions.plans import UNSET, Headers, Peer, Plan, Unset
+from playground.protocols.actions.reading import MCP, Action, text_of
+from playground.protocols.calls import origin_of
+from playground.protocols.exchange import Exchange, Target
+from playground.protocols.mcp import requests
+
+#: The id of the call that is shown; the opening before it may take others.
+_SHOWN_ID = 1
+
+
+def plan(
+    action: Action, _agent_url: str, params: Any | Unset, headers: Headers, peer: Peer
+) -> Plan:
+    """The `tools/call` of an MCP action. See `playground.protocols.actions.planning.plan`."""
+    given = action.raw.get("arguments") if params is UNSET else params
+    server, tool = text_of(action, "server"), text_of(action, "tool")
+    # An identifier may be an address all the same.
+    url = peer.url or (server if addresses.refusal_of(server) is None else "")
+    arguments = {} if given is None else given
+    missing = [
+        f"The action has no {name}." for name in ("server", "tool") if not text_of(action, name)
+    ]
+    wrong = [] if isinstance(arguments, Mapping) else ["The arguments of a tool are a JSON object."]
+    unusable = [refusal] if url and (refusal := addresses.refusal_of(url)) else []
+    refusals = (*missing, *wrong, *unusable)
+    call = requests.post(
+        Target(url, headers=tuple(headers)), requests.call_tool(_SHOWN_ID, tool, arguments)
+    )
+    return Plan(
+        protocol=MCP,
+        method="POST",
+        url=url,
+        headers=call.headers,
+        params=given,
+        body=call.body,
+        request={
+            "action": action.name,
+            "protocol": MCP,
+            "server": server,
+            "url": url,
+            "tool": tool,
+            "arguments": arguments,
+        },
+        inferred=action.inferred,
+        refusals=refusals,
+        placement="" if given is None else "body",
+        lacks="" if url else "address",
+        sendable=bool(url) and not refusals,
+    )
+
+
+def exchange(target: Target, request: Mapping[str, Any], max_depth: int) -> Exchange:
+    """The exchange that opens the server and calls the tool.
+
+    Raises `ValueError` for what is not the request of an action over MCP, and where the target
+    is of another origin than the address in it.
+    """
+    if not _is_complete(request):
+        raise ValueError("This is not the request of an action over MCP.")
+    if refusal := addresses.refusal_of(request["url"]):
+        raise ValueError(refusal)
+    if origin_of(target.url) != origin_of(request["url"]):
+        raise ValueError("The target is not where the action goes.")
+    return mcp.call_tool(target, request["tool"], request["arguments"], max_depth)
+
+
+def _is_complete(request: Mapping[str, Any]) -> bool:
+    return (
+        isinstance(request.get("url"), str)
+        and isinstance(request.get("tool"), str)
+        and isinstance(request.get("arguments"), Mapping)
+    )

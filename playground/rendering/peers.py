@@ -1,0 +1,155 @@
+"""The server or agent that an action names, as the desk shows it."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from playground.protocols import a2a
+from playground.protocols.actions.arguments import Control, controls_of
+from playground.protocols.actions.describing import tools_of
+from playground.protocols.calls import origin_of
+from playground.rendering.cards import words
+
+#: Names that are listed.
+MAX_NAMES = 30
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """What there is to choose from, by name."""
+
+    shown: Sequence[str]
+    #: How many there are beyond those.
+    more: int = 0
+    #: The one that was perhaps meant, "" for none.
+    near: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """An MCP server."""
+
+    #: What the action calls it.
+    identifier: str
+    #: Where the user says that it is.
+    url: str
+    tool: str
+    #: When its tools were read, None before they were.
+    read_at: datetime | None
+    #: Its own name, "" where it has none.
+    name: str
+    version: str
+    #: What it says of the tool, None where it has no such tool.
+    described: Mapping[str, Any] | None
+    tools: Names
+    controls: Sequence[Control] = ()
+
+    @property
+    def is_read(self) -> bool:
+        """Whether its tools are known."""
+        return self.read_at is not None
+
+    @property
+    def about(self) -> str:
+        """What the server says that the tool does."""
+        return words((self.described or {}).get("description"), 500)
+
+
+@dataclass(frozen=True, slots=True)
+class Agent:
+    """An A2A agent."""
+
+    #: The address that the action names.
+    agent_url: str
+    skill: str
+    read_at: datetime | None
+    card: a2a.Card | None
+    skills: Names
+
+    @property
+    def is_read(self) -> bool:
+        """Whether its card is known."""
+        return self.card is not None
+
+    @property
+    def asked_origin(self) -> str:
+        """The origin that the action names."""
+        return origin_of(self.agent_url)
+
+    @property
+    def url(self) -> str:
+        """Where the card says that messages go."""
+        return self.card.url if self.card else ""
+
+    @property
+    def origin(self) -> str:
+        """The origin that the card names."""
+        return origin_of(self.url)
+
+    @property
+    def differs(self) -> bool:
+        """Whether the card names another address than the action."""
+        return self.card is not None and not a2a.is_same(self.url, self.agent_url)
+
+    @property
+    def leads_elsewhere(self) -> bool:
+        """Whether the card names another origin than the action."""
+        return self.card is not None and bool(self.url) and not self._same_origin
+
+    @property
+    def has_skill(self) -> bool:
+        """Whether the card has the skill that the action names."""
+        return self.card is not None and self.card.has_skill(self.skill)
+
+    @property
+    def version(self) -> str:
+        """The version that is spoken."""
+        return self.card.version.name if self.card and self.card.version else ""
+
+    @property
+    def _same_origin(self) -> bool:
+        # Without paths the two are equal when scheme, host and port are.
+        return a2a.is_same(self.origin, self.asked_origin)
+
+
+def server_of(
+    identifier: str, url: str, tool: str, description: Any, read_at: datetime | None, given: Any
+) -> Server:
+    """What is known of an MCP server; `given` are the arguments that the form begins with."""
+    tools = tools_of(description)
+    own = description if isinstance(description, Mapping) else {}
+    info = own.get("server")
+    info = info if isinstance(info, Mapping) else {}
+    described = tools.get(tool)
+    schema = described.get("inputSchema") if described else None
+    return Server(
+        identifier=identifier,
+        url=url,
+        tool=tool,
+        read_at=read_at if description is not None else None,
+        name=words(info.get("title") or info.get("name"), 80),
+        version=words(own.get("version"), 20),
+        described=described,
+        tools=_names(list(tools), tool),
+        controls=controls_of(schema, given) if described else (),
+    )
+
+
+def agent_of(agent_url: str, skill: str, description: Any, read_at: datetime | None) -> Agent:
+    """What is known of an A2A agent."""
+    card = a2a.read_card(description) if description is not None else None
+    ids = [each.id for each in card.skills] if card else []
+    return Agent(agent_url, skill, read_at, card, _names(ids, skill))
+
+
+def _names(names: Sequence[str], wanted: str) -> Names:
+    near = difflib.get_close_matches(wanted[:100], [name[:100] for name in names], 1)
+    return Names(
+        [words(name, 80) for name in names[:MAX_NAMES]],
+        max(0, len(names) - MAX_NAMES),
+        words(near[0], 80) if near else "",
+    )

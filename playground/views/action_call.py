@@ -1,0 +1,165 @@
+"""The call of an action as the desk shows it, and all that speaks for and against it."""
+
+from __future__ import annotations
+
+from ipaddress import ip_address
+from typing import Any
+from urllib.parse import urlsplit
+
+from django.conf import settings
+from django.http import HttpRequest
+
+from playground import engine
+from playground.engine.launch import origin_key
+from playground.models import Agent
+from playground.protocols import registry
+from playground.protocols.actions import Plan, plan
+from playground.protocols.actions.planning import BINDINGS
+from playground.protocols.actions.reading import HTTP, MCP
+from playground.protocols.calls import Call, origin_of
+from playground.rendering import peers
+from playground.rendering.desk import headers_of, label_of
+from playground.rendering.pretty import readable
+from playground.transport import Policy, check_url
+from playground.views.action_desk import Desk
+from playground.views.action_form import Filled, peer_facts
+from playground.views.compose import describe_call, is_new
+
+
+def plan_of(desk: Desk, filled: Filled) -> Plan:
+    """The call of the action with what was filled in."""
+    return plan(
+        desk.action,
+        desk.run.url,
+        params=filled.params,
+        headers=filled.headers,
+        peer=filled.peer(desk),
+    )
+
+
+def context_of(request: HttpRequest, desk: Desk, filled: Filled) -> dict[str, Any]:
+    """The context of the desk: the exact call, and all that there is to know about it."""
+    planned = plan_of(desk, filled)
+    facts = peer_facts(desk, filled, planned.params)
+    own = is_own(desk.agent, planned)
+    filled.as_agent = filled.as_agent and own
+    unagreed = isinstance(facts, peers.Agent) and facts.leads_elsewhere
+    unagreed = unagreed and filled.agreed != planned.url
+    sendable = is_sendable(planned) and not filled.problems and not unagreed
+    draft = draft_of(desk, filled, planned)
+    described = describe_call(_exact(draft, planned), draft.secrets)
+    credentials = [name for name, _ in desk.agent.auth_headers()] if filled.as_agent else []
+    return {
+        **_place(desk),
+        "plan": planned,
+        "peer": facts,
+        "filled": filled,
+        "controls": facts.controls if isinstance(facts, peers.Server) else (),
+        "params": "" if planned.params is None else readable(planned.params),
+        "call": described,
+        "headers": headers_of(
+            described["headers"],
+            desk.action,
+            yours=[name for name, _ in filled.headers],
+            credentials=credentials,
+        ),
+        "refusals": [*filled.problems, *against(planned)],
+        "sendable": sendable,
+        # Something is missing that somebody can give, or without what was filled in it
+        # could be sent.
+        "mendable": not sendable and (unagreed or _is_mendable(desk, filled)),
+        # The plan is that of other fields then, and is not shown as if it were of these.
+        "unread": bool(filled.problems),
+        "origin": planned.origin,
+        "agent_origin": origin_of(desk.agent.url),
+        "is_own": own,
+        "is_new": bool(planned.origin) and is_new(request, planned.origin),
+        "unagreed": unagreed,
+        "as_agent": filled.as_agent,
+        "has_credentials": bool(desk.agent.auth_headers()),
+    }
+
+
+def _place(desk: Desk) -> dict[str, Any]:
+    return {
+        "run": desk.run,
+        "page": desk.page,
+        "anchor": desk.anchor,
+        "seq": desk.place[0],
+        "part": desk.place[1],
+        "number": desk.number,
+        "action": desk.action,
+        "label": label_of(desk.action),
+        "agent": desk.agent,
+    }
+
+
+def draft_of(desk: Desk, filled: Filled, planned: Plan) -> engine.ActionDraft:
+    """What the engine makes a run of."""
+    binding = BINDINGS.get(planned.protocol)
+    return engine.ActionDraft(
+        desk.agent,
+        planned.request,
+        planned.url,
+        binding=binding.name if binding else "http",
+        headers=filled.headers,
+        as_agent=filled.as_agent,
+    )
+
+
+def _exact(draft: engine.ActionDraft, planned: Plan) -> Call:
+    """The call as the engine would make it.
+
+    As it is planned where it would not, or where others are made before it.
+    """
+    if planned.sendable and planned.protocol == HTTP:
+        call = registry.exchange(draft.target, draft.request).next_call()
+        if call is not None:
+            return call
+    own = dict(draft.target.headers) if planned.sendable else {}
+    added = [pair for pair in own.items() if pair not in planned.headers]
+    return Call(planned.method, planned.url, (*planned.headers, *added), planned.body)
+
+
+def is_own(agent: Agent, planned: Plan) -> bool:
+    """Whether the call goes to the agent's own origin."""
+    try:
+        return bool(planned.origin) and origin_key(planned.url) == origin_key(agent.url)
+    except ValueError:
+        return False
+
+
+def against(planned: Plan) -> list[str]:
+    """Why a call is not made, as sentences."""
+    refusals = list(planned.refusals)
+    if planned.sendable and (refusal := _forbidden(planned.url)):
+        refusals.append(refusal)
+    return refusals
+
+
+def is_sendable(planned: Plan) -> bool:
+    """Whether a call can be made."""
+    return planned.sendable and not against(planned)
+
+
+def _is_mendable(desk: Desk, filled: Filled) -> bool:
+    url = desk.server.url if desk.server and desk.protocol == MCP else filled.url
+    planned = plan_of(desk, Filled(url=url, message_id=filled.message_id))
+    return is_sendable(planned) or (bool(planned.lacks) and not planned.refusals)
+
+
+def _forbidden(url: str) -> str:
+    """Why the outbound policy refuses an address, "" where that is open until it is called.
+
+    Only addresses that are written out can be judged before their name is resolved.
+    """
+    if problem := check_url(url):
+        return problem
+    host = (urlsplit(url).hostname or "").lower()
+    literal = "127.0.0.1" if host == "localhost" or host.endswith(".localhost") else host
+    policy = Policy.from_settings(settings.HOSTED, settings.OUTBOUND_ALLOW)
+    try:
+        refusal = policy.verdict(ip_address(literal), host)
+    except ValueError:
+        return ""
+    return refusal.message if refusal else ""

@@ -1,0 +1,115 @@
+"""Which action a desk is about, and what is remembered of the server or agent that it names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from django.conf import settings
+from django.db import transaction
+from django.http import Http404, HttpRequest
+from django.shortcuts import get_object_or_404
+from django.utils import timezone
+
+from playground.models import ActionServer, Agent, Run
+from playground.protocols.actions import Action
+from playground.protocols.actions.reading import A2A, MCP, text_of
+from playground.rendering.desk import action_at
+from playground.rendering.thread import anchor_of
+
+#: The attribute that names the server or agent of an action.
+IDENTIFIERS = {MCP: "server", A2A: "agent_url"}
+#: Characters of a server's address and of its name.
+MAX_ADDRESS = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """One action of one result, on the page of a run."""
+
+    run: Run
+    #: The run whose page it is on: that of the result, or one that it came of.
+    page: Run
+    place: tuple[int, int]
+    number: int
+    action: Action
+    #: What is remembered of the server or agent that it names.
+    server: ActionServer | None = None
+
+    @property
+    def agent(self) -> Agent:
+        """The agent that gave the action; one that was deleted is known by its name only."""
+        return self.run.agent or Agent(name=self.run.agent_name, url=self.run.url)
+
+    @property
+    def anchor(self) -> str:
+        """The id of the result's element on the page."""
+        return anchor_of(self.run, self.place, self.page)
+
+    @property
+    def protocol(self) -> str:
+        """What the action travels over."""
+        return self.action.protocol
+
+    @property
+    def description(self) -> Any:
+        """The tools or the card, None before they were read."""
+        return self.server.description if self.server else None
+
+
+def find_desk(request: HttpRequest, pk: str, place: tuple[int, int], number: int) -> Desk:
+    """The desk that an address names. Raises `Http404`."""
+    # The parents are at hand then for the nudges, see `Run.groups`.
+    runs = Run.objects.owned_by(request.user)
+    runs = runs.select_related("agent", "conversation", "parent__parent__parent")
+    run: Run = get_object_or_404(runs, pk=pk)
+    found = action_at(run, place, number)
+    if found is None:
+        raise Http404
+    asked = request.POST.get("page") or request.GET.get("page")
+    page = next((each for each in ancestors(run) if str(each.pk) == asked), run)
+    return Desk(run, page, place, number, found, _remembered(request, found))
+
+
+def ancestors(run: Run) -> Iterator[Run]:
+    """The run and those that it came of, up to its turn."""
+    at: Run | None = run
+    while at is not None:
+        yield at
+        at = None if at.is_turn else at.parent
+
+
+def identifier_of(action: Action) -> str:
+    """What an action calls its server or agent, "" where it has none or is over HTTP."""
+    name = IDENTIFIERS.get(action.protocol)
+    return text_of(action, name) if name else ""
+
+
+def _remembered(request: HttpRequest, action: Action) -> ActionServer | None:
+    identifier = identifier_of(action)
+    if not identifier:
+        return None
+    servers = ActionServer.objects.owned_by(request.user)
+    found: ActionServer | None = servers.filter(
+        protocol=action.protocol.lower(), identifier=identifier[:MAX_ADDRESS]
+    ).first()
+    return found
+
+
+@transaction.atomic
+def remember(request: HttpRequest, desk: Desk, url: str, found: Any = None) -> None:
+    """Keep where a server is, and what it says of itself; an old word of another is dropped."""
+    identifier = identifier_of(desk.action)
+    if len(identifier) > MAX_ADDRESS:
+        return
+    user = request.user
+    owner = user if user.is_authenticated and settings.HOSTED else None
+    key = {"protocol": desk.protocol.lower(), "identifier": identifier}
+    known = ActionServer.objects.owned_by(user).filter(**key).first()
+    server = known or ActionServer(owner=owner, **key)
+    if server.url != url:
+        server.url, server.description, server.described_at = url, None, None
+    if found is not None:
+        server.description, server.described_at = found, timezone.now()
+    server.save()
