@@ -115,6 +115,11 @@ class Speech:
         return words(call.name, 120) if call else ""
 
     @property
+    def caller_name(self) -> str:
+        """What the call calls whose output it is, cut."""
+        return Speech(self.joined.caller).name if self.joined.caller else ""
+
+    @property
     def parts(self) -> list[Shown]:
         """Its parts in order, without those that the call or its output tells."""
         parts = (Shown(part) for part in self.joined.ordered if not self._is_told(part))

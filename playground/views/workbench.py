@@ -15,6 +15,7 @@ from playground.models.liveness import mark_interrupted
 from playground.protocols import registry
 from playground.rendering.pretty import readable
 from playground.transport.redaction import is_credential
+from playground.views.composing import composer_context
 from playground.views.contexts import history_context, response_context
 
 SAMPLE = "healthy breakfast recipes with eggs"
@@ -31,9 +32,11 @@ def workbench(request: HttpRequest) -> HttpResponse:
     """
     agents = Agent.objects.owned_by(request.user)
     agent = agents.filter(slug=request.GET.get("agent", "")).first() or agents.first()
-    version = agent.version if agent else "0.55"
     text = request.GET.get("text", "")[:MAX_LINK] or SAMPLE
-    document = registry.new_request("nlweb", version, text, streaming=True)
+    composing = composer_context(agent, None)
+    document = registry.new_request(
+        composing["protocol"], composing["version"], text, streaming=True
+    )
     return page(request, agent, None, _linked(request) or document, [])
 
 
@@ -81,13 +84,12 @@ def page(
         {
             "agents": Agent.objects.owned_by(request.user),
             "agent": agent,
-            "version": run.version if run else (agent.version if agent else "0.55"),
-            "versions": registry.versions("nlweb"),
             "document_json": readable(document),
             "headers_json": json.dumps(headers, ensure_ascii=False),
             "first_visit": not history["history"],
             "binding": run.binding if run else (agent.binding if agent else "http"),
             "bindings": Agent.Binding.choices,
+            **composer_context(agent, run),
             **history,
             **response_context(run),
             **context,

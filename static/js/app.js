@@ -5,6 +5,7 @@ import "./draft.js";
 import "./tabs.js";
 import "./copy-button.js";
 import "./json-field.js";
+import "./json-list.js";
 import "./json-rows.js";
 import "./header-rows.js";
 import "./json-editor.js";

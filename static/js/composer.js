@@ -4,6 +4,7 @@
 
 import { make } from "./dom.js";
 import { keysOf } from "./json-edit.js";
+import { freshText, languageOf, wordsField } from "./protocols.js";
 import { documentOf } from "./request-document.js";
 import { toast } from "./toasts.js";
 
@@ -38,7 +39,7 @@ class RequestComposer extends HTMLElement {
 
   #renew() {
     const before = this.document.text;
-    const fresh = emptyRequest(this.form.elements.version.value);
+    const fresh = freshText(this.form.dataset.protocol, "", this.form.elements.version.value);
     const strip = this.querySelector("conversation-strip");
     const continued = strip.state;
     if (before === fresh && !continued.parent) return;
@@ -79,18 +80,21 @@ class RequestComposer extends HTMLElement {
     }
   }
 
-  /** A section that is there but no object has no fields: say so, and offer to make it one. */
+  /** A section that is there but no object (or list) has no fields: say so, and offer to make it one. */
   #showSection(panel) {
-    const keys = keysOf(panel.dataset.formPanel);
+    const { formPanel, formType = "object" } = panel.dataset;
+    const [keys, ...others] = formPanel.split(" ").map(keysOf);
     const node = this.document.node(keys);
-    const wrong = node && node.type !== "object";
-    const tab = this.querySelector(`[data-section="${panel.dataset.formPanel}"]`);
-    tab.toggleAttribute("data-filled", Boolean(node?.members?.length));
+    const tab = this.querySelector(`[data-section="${formPanel}"]`);
+    const isFilled = [keys, ...others].some((each) => hasContent(this.document.node(each), others.length));
+    tab.toggleAttribute("data-filled", isFilled);
     panel.querySelector(".section-note")?.remove();
+    const wrong = node && !others.length && node.type !== formType;
     if (!wrong || this.document.root.type !== "object") return;
-    const button = make("button", { type: "button", className: "btn btn-small" }, "Make it an object");
-    button.addEventListener("click", () => this.document.set(keys, "{}"));
-    const kind = { null: "null", array: "a list" }[node.type] ?? `a ${node.type}`;
+    const [name, empty] = formType === "array" ? ["a list", "[]"] : ["an object", "{}"];
+    const button = make("button", { type: "button", className: "btn btn-small" }, `Make it ${name}`);
+    button.addEventListener("click", () => this.document.set(keys, empty));
+    const kind = { null: "null", array: "a list", object: "an object" }[node.type] ?? `a ${node.type}`;
     panel.prepend(
       make(
         "p",
@@ -101,17 +105,17 @@ class RequestComposer extends HTMLElement {
     );
   }
 
-  /** Stops what cannot be sent; a request without a query text on the field that lacks it. */
+  /** Stops what cannot be sent; a request without words on the field that lacks them. */
   #guard(event) {
     if (!this.isSendable && event.target.matches("#composer, #effective")) event.preventDefault();
     if (event.target !== this.form) return;
-    const text = this.document.value(["query", "text"]) ?? "";
-    if (!this.isSendable || String(text).trim()) return;
+    const { isEmpty, lack, panel } = languageOf(this.form);
+    if (!this.isSendable || !isEmpty(this.document.value([]))) return;
     event.preventDefault();
-    const field = this.querySelector('json-field[data-pointer="/query/text"]');
-    this.querySelector("tab-set").show("tab-query");
-    field.complain("Say what you are looking for: a request needs query.text.");
-    field.focus();
+    this.querySelector("tab-set").show(panel);
+    const field = wordsField(this.form);
+    field?.complain(lack);
+    (field ?? this.querySelector(`#${panel} [data-add]`)).focus();
   }
 
   #sent(event) {
@@ -120,13 +124,14 @@ class RequestComposer extends HTMLElement {
     if (event.target !== this.form || !successful || xhr.status >= 400) return;
     this.#clearProblems();
     this.form.classList.remove("composer--first");
-    const text = String(this.document.value(["query", "text"])).slice(0, MAX_TITLE);
+    const text = languageOf(this.form).words(this.document.value([])).slice(0, MAX_TITLE);
     document.title = `${text} · NLWeb Playground`;
   }
 }
 
-function emptyRequest(version) {
-  return JSON.stringify({ query: { text: "" }, prefer: { streaming: true }, meta: { version } }, null, 2);
+/** Whether a section has something in it; of a single member it is enough that it is there. */
+function hasContent(node, isMember) {
+  return Boolean(isMember ? node : (node?.members ?? node?.items)?.length);
 }
 
 customElements.define("request-composer", RequestComposer);

@@ -1,14 +1,9 @@
 // <conversation-strip>: says which turn the composer continues, and lets go of it: then nothing
 // of that conversation goes along. Draft.js keeps what it says with the rest of the draft.
 
+import { languageOf, wordsField } from "./protocols.js";
 import { documentOf } from "./request-document.js";
 import { toast } from "./toasts.js";
-
-/** What a request carries of the conversation that it continues. */
-const CARRIED = [
-  ["context", "prev"],
-  ["meta", "session_context"],
-];
 
 class ConversationStrip extends HTMLElement {
   connectedCallback() {
@@ -16,7 +11,8 @@ class ConversationStrip extends HTMLElement {
     this.field = this.querySelector('[name="parent"]');
     this.text = this.querySelector("[data-continues-text]");
     this.querySelector("[data-new-conversation]").addEventListener("click", () => this.#leave());
-    if (this.field.value && !documentOf(this).value(["query", "text"])) askNext();
+    const { form } = this.field;
+    if (this.field.value && languageOf(form).isEmpty(documentOf(this).value([]))) askNext(form);
   }
 
   get state() {
@@ -39,9 +35,9 @@ class ConversationStrip extends HTMLElement {
     const before = this.state;
     const request = documentOf(this);
     const { text } = request;
-    askNext(); // The button goes, and with it the focus.
+    askNext(this.field.form); // The button goes, and with it the focus.
     if (!request.error) {
-      for (const keys of CARRIED) request.remove(keys);
+      for (const keys of languageOf(this.field.form).carried) request.remove(keys);
       if (onlyTyped(request.value(["context"]))) request.remove(["context"]);
     }
     this.clear();
@@ -58,8 +54,8 @@ class ConversationStrip extends HTMLElement {
 }
 
 /** The next thing to do is to ask. */
-function askNext() {
-  document.querySelector('json-field[data-pointer="/query/text"]')?.focus();
+function askNext(form) {
+  wordsField(form)?.focus();
 }
 
 /** Whether nothing but the type of a conversation is left. */

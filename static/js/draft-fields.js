@@ -8,6 +8,7 @@ export function readFields(form) {
     agent: agent.value,
     version: version.value,
     binding: binding.value,
+    protocol: form.dataset.protocol,
     parent: parent.value,
     continues: textOf(form).textContent,
   };

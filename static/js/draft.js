@@ -9,8 +9,10 @@
 import { putContinued, readFields } from "./draft-fields.js";
 import { find, set } from "./json-edit.js";
 import { parse } from "./json-text.js";
+import { showProtocol } from "./protocols.js";
 import { forget, recall, remember } from "./storage.js";
 import { toast } from "./toasts.js";
+import { translated } from "./translation.js";
 
 const SAVE_AFTER_MS = 200;
 const form = document.getElementById("composer");
@@ -58,12 +60,16 @@ function restore(draft) {
   text.value = draft.document;
   headers.value = draft.headers;
   putContinued(form, draft);
-  if (query.has("agent")) text.value = moved(draft, version.value);
-  else {
+  const { protocol } = form.dataset;
+  if (!query.has("agent")) {
     choose(agent, draft.agent);
     if (draft.binding) binding.value = draft.binding;
-    choose(version, draft.version);
-  }
+    if (draft.protocol && draft.protocol !== protocol) showProtocol(form, draft.protocol, draft.version);
+    else choose(version, draft.version);
+  } else if (draft.protocol && draft.protocol !== protocol) {
+    remember(`document.${draft.protocol}`, draft.document, sessionStorage);
+    text.value = translated(draft, protocol, version.value);
+  } else text.value = moved(draft, version.value);
   if (isRun(opened) && sent.document !== draft.document) offerSent();
 }
 

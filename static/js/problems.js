@@ -50,14 +50,23 @@ function tell(item, field) {
 
 function count(tab, items) {
   const { section } = tab.dataset;
-  const found = items.filter((item) => section && item.dataset.pointer.startsWith(section)).length;
+  const places = section.split(" ").filter(Boolean);
+  const isIn = ({ dataset }) => places.some((place) => dataset.pointer.startsWith(place));
+  const found = items.filter(isIn).length;
   if (found) tab.dataset.problems = found;
   else delete tab.dataset.problems;
 }
 
+/** The panel of the section that a pointer leads into. */
+function panelAt(pointer) {
+  const tabs = [...document.querySelectorAll("#composer [data-section]:not([hidden])")];
+  const has = ({ dataset }) => dataset.section.split(" ").some((place) => place && pointer.startsWith(place));
+  return tabs.find(has)?.getAttribute("aria-controls");
+}
+
 function go(pointer) {
   const field = pointer.startsWith("#headers") ? headerField() : fieldAt(pointer);
-  const panel = field?.closest('[role="tabpanel"]')?.id ?? "tab-json";
+  const panel = field?.closest('[role="tabpanel"]')?.id ?? panelAt(pointer) ?? "tab-json";
   document.querySelector("#composer tab-set").show(panel);
   field?.focus();
 }

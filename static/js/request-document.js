@@ -71,11 +71,16 @@ export class RequestDocument extends EventTarget {
     return node ? edit.source(this.text, node) : "";
   }
 
-  /** Whether a member can be set inside `keys`: all on the way is absent or an object. */
+  /** Whether a member can be set inside `keys`: all on the way is absent, an object, or in a list. */
   accepts(keys) {
     if (this.error) return false;
     const steps = [[], ...keys.map((_, index) => keys.slice(0, index + 1))];
-    return steps.every((step) => (this.node(step)?.type ?? "object") === "object");
+    return steps.every((step, depth) => {
+      const type = this.node(step)?.type ?? "object";
+      return (
+        type === "object" || (type === "array" && this.node(keys.slice(0, depth + 1)) && depth < keys.length)
+      );
+    });
   }
 
   set(keys, raw, origin) {

@@ -17,6 +17,14 @@ class TabSet extends HTMLElement {
     this.querySelector('[role="tablist"]').addEventListener("keydown", (event) => this.#key(event));
     const kept = recall(this.#storageKey, sessionStorage);
     if (kept && this.#tabOf(kept)) this.show(kept);
+    else this.settle();
+  }
+
+  /** Leaves a tab that was hidden: for the panel with this id, or else for the first tab. */
+  settle(panelId) {
+    if (!this.tabs.some((tab) => tab.hidden && tab.getAttribute("aria-selected") === "true")) return;
+    const first = this.tabs.find((tab) => !tab.hidden);
+    this.show(panelId ?? first.getAttribute("aria-controls"));
   }
 
   /** Opens the panel with this id; `focus` moves the focus to its tab. */
@@ -41,12 +49,13 @@ class TabSet extends HTMLElement {
   }
 
   #tabOf(panelId) {
-    return this.tabs.find((tab) => tab.getAttribute("aria-controls") === panelId);
+    return this.tabs.find((tab) => !tab.hidden && tab.getAttribute("aria-controls") === panelId);
   }
 
   #key(event) {
-    const at = this.tabs.indexOf(event.target);
-    const last = this.tabs.length - 1;
+    const shown = this.tabs.filter((tab) => !tab.hidden);
+    const at = shown.indexOf(event.target);
+    const last = shown.length - 1;
     const next = {
       ArrowLeft: at > 0 ? at - 1 : last,
       ArrowRight: at < last ? at + 1 : 0,
@@ -55,7 +64,7 @@ class TabSet extends HTMLElement {
     }[event.key];
     if (at < 0 || next === undefined) return;
     event.preventDefault();
-    this.show(this.tabs[next].getAttribute("aria-controls"), { focus: true });
+    this.show(shown[next].getAttribute("aria-controls"), { focus: true });
   }
 }
 

@@ -1,7 +1,12 @@
 // The agent, the version and the binding in the top bar. Another agent changes where the request goes and
-// nothing else; another version also changes meta.version, where that named the old one.
+// nothing else, unless it speaks another protocol: then the request of that protocol takes the
+// place of this one, which is kept. Another version also changes meta.version, where that named
+// the old one.
 
+import { showProtocol } from "./protocols.js";
 import { documentOf } from "./request-document.js";
+import { recall, remember } from "./storage.js";
+import { translated, versioned } from "./translation.js";
 
 function start(form) {
   const { agent, version } = form.elements;
@@ -24,7 +29,7 @@ function start(form) {
       }
     }
     for (const option of version.options) {
-      const own = option.value === chosen?.dataset.version;
+      const own = option.disabled || option.value === chosen?.dataset.version;
       option.text = own ? option.dataset.label : `${option.dataset.label} (not the agent’s own)`;
     }
   };
@@ -32,8 +37,12 @@ function start(form) {
 
   agent.addEventListener("change", () => {
     form.elements.binding.value = agent.selectedOptions[0]?.dataset.binding ?? "http";
+    const { protocol, version: own } = agent.selectedOptions[0]?.dataset ?? {};
+    const isOther = protocol && protocol !== form.dataset.protocol;
+    if (isOther) request.write(exchange(form, protocol, own));
+    before = version.value;
     show();
-    announceChange();
+    if (!isOther) announceChange();
   });
   control.addEventListener("change", announceChange);
   version.addEventListener("change", () => {
@@ -47,6 +56,16 @@ function start(form) {
     if (button) chooseAgent(button.dataset.chooseAgent);
   });
   show();
+}
+
+/** Puts the request away and shows the composer of another protocol; returns its request. */
+function exchange(form, protocol, version) {
+  const { document: area, version: select } = form.elements;
+  const old = { protocol: form.dataset.protocol, document: area.value };
+  remember(`document.${old.protocol}`, area.value, sessionStorage);
+  showProtocol(form, protocol, version);
+  const kept = recall(`document.${protocol}`, sessionStorage);
+  return kept === null ? translated(old, protocol, select.value) : versioned(kept, select.value);
 }
 
 /** Chooses an agent by its slug, as if in the top bar. */

@@ -11,6 +11,7 @@ const options = {
     app: path("../js/app.js"),
     styles: path("../css/app.css"),
     editor: path("editor.js"),
+    lists: path("../js/lists.js"),
     // What only one page needs.
     twins: path("../css/twins.css"),
   },

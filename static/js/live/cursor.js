@@ -25,8 +25,9 @@ function summarise(cursor) {
   if (!line || (!final && now - summarisedAt < SUMMARY_EVERY_MS)) return;
   summarisedAt = now;
   const word = document.getElementById("run-badge")?.textContent ?? "";
-  const results = document.querySelector('[data-stat="results"]')?.textContent ?? "0";
-  line.textContent = `${word}, ${results} ${results === "1" ? "result" : "results"}`;
+  const figure = document.querySelector('[data-stat="results"], [data-stat="messages"]');
+  const what = figure?.previousElementSibling.textContent ?? "results";
+  line.textContent = `${word}, ${figure?.textContent ?? "0"} ${what}`;
 }
 
 /** Open a run's socket from the cursor on; called for the first socket and every later one. */

@@ -1,0 +1,26 @@
+// <json-list data-pointer="/input" data-kind="message" data-module>: a list of objects, each
+// with fields of its own. What shows them is loaded when the list is first seen: most requests
+// have none.
+
+import { keysOf } from "./json-edit.js";
+import { documentOf } from "./request-document.js";
+
+class JsonList extends HTMLElement {
+  connectedCallback() {
+    if (this.keys) return;
+    this.keys = keysOf(this.dataset.pointer);
+    this.document = documentOf(this);
+    const panel = this.closest('[role="tabpanel"]');
+    panel.addEventListener("tab:show", () => this.#load());
+    if (!panel.hidden) this.#load();
+  }
+
+  async #load() {
+    this.loading ??= import(this.dataset.module);
+    const { mount } = await this.loading;
+    if (!this.mounted) mount(this);
+    this.mounted = true;
+  }
+}
+
+customElements.define("json-list", JsonList);

@@ -1,0 +1,74 @@
+// What the composer has to know of each protocol: a first request, where its words are, and
+// what it carries of a conversation.
+
+const NLWEB = {
+  panel: "tab-query",
+  carried: [
+    ["context", "prev"],
+    ["meta", "session_context"],
+  ],
+  lack: "Say what you are looking for: a request needs query.text.",
+  field: '[data-pointer="/query/text"]',
+  fresh: (text, version) => ({ query: { text }, prefer: { streaming: true }, meta: { version } }),
+  words: (document) => textOf(document?.query?.text),
+  isEmpty: (document) => !NLWEB.words(document).trim(),
+};
+
+const AGENT_API = {
+  panel: "tab-input",
+  carried: [["session_id"], ["response_id"]],
+  lack: "Say something: a request needs a message.",
+  field: '[data-pointer^="/input/"][data-pointer$="/text"]',
+  fresh: (text) => ({
+    input: [{ role: "user", type: "message", content: [{ type: "text", text }] }],
+    stream: true,
+  }),
+  /** The text of the user's last message. */
+  words: (document) => {
+    const said = listOf(document?.input).findLast(({ role = "user" }) => role === "user");
+    return typeof said?.content === "string"
+      ? said.content
+      : listOf(said?.content)
+          .map(({ text }) => textOf(text))
+          .join(" ");
+  },
+  isEmpty: (document) => {
+    const parts = listOf(document?.input).flatMap(({ content }) =>
+      typeof content === "string" ? [{ text: content }] : listOf(content),
+    );
+    return parts.every(({ text, image_url: image, data }) => !textOf(text).trim() && !image && !data);
+  },
+};
+
+const PROTOCOLS = { nlweb: NLWEB, "agent-api": AGENT_API };
+
+/** The language of a protocol by its name; that of NLWeb for one that is not known. */
+export const language = (name) => PROTOCOLS[name] ?? NLWEB;
+
+/** The language that a form composes in. */
+export const languageOf = (form) => language(form.dataset.protocol);
+
+/** The text of a first request with these words. */
+export function freshText(protocol, words, version) {
+  return JSON.stringify(language(protocol).fresh(words, version), null, 2);
+}
+
+/** The control that the words are written into. */
+export function wordsField(form) {
+  return form.querySelector(`json-field${languageOf(form).field}`);
+}
+
+/** Shows the tabs and the versions of a protocol, and hides those of the others. */
+export function showProtocol(form, protocol, version) {
+  form.dataset.protocol = protocol;
+  for (const tab of form.querySelectorAll('[role="tab"][data-protocol]'))
+    tab.hidden = tab.dataset.protocol !== protocol;
+  const select = form.elements.version;
+  for (const option of select.options) option.hidden = option.disabled = option.dataset.of !== protocol;
+  const own = [...select.options].filter((option) => !option.disabled);
+  select.value = (own.find(({ value }) => value === version) ?? own.at(-1))?.value ?? "";
+  form.querySelector("tab-set").settle?.(languageOf(form).panel);
+}
+
+const textOf = (value) => (typeof value === "string" ? value : "");
+const listOf = (value) => (Array.isArray(value) ? value.filter((each) => each instanceof Object) : []);
