@@ -58,7 +58,8 @@ class Report:
     also: list[str]
     #: `3 steps passed, 1 failed`.
     summary: str
-    failures: int
+    #: The first step that failed, "" for none.
+    trouble: str
     ago: str
     changes: list[Change]
     #: All of it as text, to be copied.
@@ -71,14 +72,14 @@ def report_for(agent: Agent) -> Report | None:
     if kept is None or not isinstance(kept.get("steps"), list):
         return None
     found = kept.get("found") or {}
-    counts = Counter(step["status"] for step in kept["steps"])
+    failed = (step["label"] for step in kept["steps"] if step["status"] == "failed")
     moment = parse_datetime(str(kept.get("at", "")))
     return Report(
         steps=steps_of(kept),
         found=found.get("label", ""),
         also=kept.get("also", []),
         summary=summary_of(kept),
-        failures=counts["failed"],
+        trouble=next(failed, ""),
         ago=ago(moment) if moment else "",
         changes=changes_of(agent),
         text=text_of(kept),

@@ -33,6 +33,9 @@ from playground.protocols.problems import Problem, Stage
 #: Stages at which no other call to the same place fares better.
 _HOPELESS = frozenset({Stage.POLICY, Stage.RESOLVE, Stage.CONNECT, Stage.TLS, Stage.SEND})
 
+_OTHER_SCHEME = "A look at the same port with the other of http:// and https://."
+_IF_SILENT = "if nobody answers the first call"
+
 
 @dataclass(frozen=True, slots=True)
 class Announced:
@@ -54,7 +57,8 @@ def announce(target: Target) -> list[Announced]:
         if call is not None:
             along = bool(target.headers) and not probe.bare
             found.append(Announced(probe.purpose, probe.when, call.method, call.url, along))
-    return found
+    other = _with_other_scheme(target.url)
+    return [*found, Announced(_OTHER_SCHEME, _IF_SILENT, other.method, other.url, False)]
 
 
 def _as_sent(target: Target, probe: Probe) -> Target:

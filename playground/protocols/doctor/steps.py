@@ -190,8 +190,9 @@ def _http(case: Case, evidence: Evidence) -> Verdict:
 
 
 def _main(case: Case) -> tuple[str, Evidence] | None:
-    """The call that the reply is judged by: the first understood one of the own family."""
-    return speaks(case.found, case.family) or case.first
+    """The call that the reply is judged by: the first understood one at the agent's address."""
+    hit = speaks(case.found, case.family)
+    return hit if hit and not hit[0].startswith("ask-at") else case.first
 
 
 def _reply(well: Callable[[Case, str, Evidence], Verdict]) -> Callable[[Case], Verdict]:
