@@ -10,7 +10,7 @@ from playground.demo.corpus import Entry
 
 Action = dict[str, Any]
 #: The name that the MCP server of this demo goes by.
-MCP_SERVER = "demo-kitchen"
+MCP_SERVER = "demo-mcp"
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +74,8 @@ def _recipe(entry: Entry, links: Links) -> list[Action]:
             "tool": "scale_recipe",
             "arguments": {"url": entry.document["url"], "servings": 4},
         },
+        _cart_add(f"Add the ingredients of {entry.name} to your cart, over MCP", ingredients),
+        _plan_shopping(entry, links),
     ]  # fmt: skip
 
 
@@ -84,6 +86,7 @@ def _product(entry: Entry, links: Links) -> list[Action]:
              headers={"X-Cart-Source": "nlweb", "Accept": "application/json"}),
         http("DeleteAction", "remove_product", f"Take {entry.name} out of your shopping cart",
              links.cart, "DELETE", params={"q": entry.name}),
+        _cart_add(f"Put {entry.name} into your cart, over MCP", [entry.name]),
     ]  # fmt: skip
 
 
@@ -92,12 +95,31 @@ def _keep(entry: Entry, links: Links) -> Action:
     return http("SaveAction", "note", description, links.cookbook, params=_reference(entry))
 
 
-def _reserve(entry: Entry, links: Links) -> Action:
-    text = f"A table for two at {entry.name}, please."
+def _cart_add(description: str, items: list[str]) -> Action:
     return {
-        **_about("ReserveAction", "reserve_table", f"Reserve a table at {entry.name}", "A2A"),
+        **_about("AddToCartAction", "cart_add", description, "MCP"),
+        "server": MCP_SERVER,
+        "tool": "cart_add",
+        "arguments": {"items": items},
+    }
+
+
+def _plan_shopping(entry: Entry, links: Links) -> Action:
+    return _a2a("PlanAction", "plan_shopping", f"Have the shopping for {entry.name} planned",
+                links, f"Plan the shopping for {entry.name}")  # fmt: skip
+
+
+def _reserve(entry: Entry, links: Links) -> Action:
+    return _a2a("ReserveAction", "reserve_table", f"Reserve a table at {entry.name}", links,
+                f"A table for two at {entry.name}, please.")  # fmt: skip
+
+
+def _a2a(kind: str, skill: str, description: str, links: Links, text: str) -> Action:
+    """An action of protocol A2A, named after its skill."""
+    return {
+        **_about(kind, skill, description, "A2A"),
         "agent_url": links.a2a,
-        "skill": "reserve_table",
+        "skill": skill,
         "message": {"role": "user", "parts": [{"kind": "text", "text": text}]},
     }
 

@@ -12,7 +12,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from playground import static_files
-from playground.models import Agent
+from playground.models import ActionServer, Agent
 from playground.samples import load_samples
 from tests.playground_server import PlaygroundServer
 
@@ -79,12 +79,32 @@ def test_files_are_collected_when_they_have_changed(tmp_path: Path, settings: An
 class TestSamples:
     def test_the_demo_agent_follows_the_address(self) -> None:
         load_samples("http://127.0.0.1:8000/")
-        agent = Agent.objects.get()
+        agent = Agent.objects.all()[0]
         assert (agent.slug, agent.url) == ("demo", "http://127.0.0.1:8000/demo")
         Agent.objects.update(name="Renamed")
         load_samples("http://127.0.0.1:8123")
-        agent = Agent.objects.get()
+        agent = Agent.objects.all()[0]
         assert (agent.name, agent.url) == ("Renamed", "http://127.0.0.1:8123/demo")
+
+    def test_so_do_the_demo_over_mcp_and_the_agent_api(self) -> None:
+        load_samples("http://127.0.0.1:8000/")
+        Agent.objects.filter(slug="demo-agent-api").delete()
+        Agent.objects.update(name="Renamed")
+        load_samples("http://127.0.0.1:8123")
+        found = Agent.objects.values_list("slug", "name", "url", "protocol", "binding", "version")
+        origin = "http://127.0.0.1:8123/demo"
+        assert list(found) == [
+            ("demo", "Renamed", origin, "nlweb", "http", "0.55"),
+            ("demo-mcp", "Renamed", f"{origin}/mcp", "nlweb", "mcp", "0.55"),
+            ("demo-agent-api", "Demo Agent API", f"{origin}/agent-api", "agent-api", "http", "1"),
+        ]
+
+    def test_actions_know_the_server_of_the_demo(self) -> None:
+        load_samples("http://127.0.0.1:8000/")
+        load_samples("http://127.0.0.1:8123")
+        server = ActionServer.objects.get()
+        assert (server.owner, server.protocol, server.identifier) == (None, "mcp", "demo-mcp")
+        assert server.url == "http://127.0.0.1:8123/demo/mcp"
 
     def test_other_agents_stay_as_they_are(self) -> None:
         Agent.objects.create(name="Mine", url="http://127.0.0.1:8000/demo")
