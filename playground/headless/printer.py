@@ -11,7 +11,7 @@ from typing import Any, TextIO
 from playground.headless import lines
 from playground.headless.speech import Speech
 from playground.models import Run
-from playground.protocols.events import Event, Result
+from playground.protocols.events import Event, Message, Result
 from playground.protocols.frames import Frame, FrameKind
 from playground.rendering.bar import milliseconds, word_of
 from playground.rendering.cards import words
@@ -27,6 +27,7 @@ class Printer:
         self._progress = sys.stderr.isatty()
         self._speech = Speech()
         self.results = self.events = self.last = 0
+        self._messages = 0
         self._error_printed = False
 
     def __call__(self, frame: Frame, events: Sequence[Event]) -> None:
@@ -34,6 +35,7 @@ class Printer:
         self.last = frame.seq
         self.events += len(events)
         self.results += sum(isinstance(event, Result) for event in events)
+        self._messages += sum(isinstance(event, Message) for event in events)
         self._error_printed |= frame.kind is FrameKind.ERROR
         self._speech.listen(events)
         self._clear()
@@ -74,7 +76,9 @@ class Printer:
             self._print(lines.end_line(run, self.results, self.events, findings))
             return
         elapsed = f", {milliseconds(run.ended_us / 1000)}" if run.ended_us else ""
-        self._print(f"{word_of(run)}: {self.results} results, {self.events} events{elapsed}")
+        # What there is to count depends on what the agent speaks.
+        counted = f"{self._messages} messages" if self._messages else f"{self.results} results"
+        self._print(f"{word_of(run)}: {counted}, {self.events} events{elapsed}")
         if run.problem:
             self.say(f"{run.problem['cause']} {run.problem['fix']}")
         for finding in findings:

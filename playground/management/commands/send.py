@@ -40,9 +40,9 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         """AGENT, the request, and how to print."""
-        parser.add_argument("agent", help="slug of a saved agent, or a URL (base or …/ask)")
+        parser.add_argument("agent", help="slug of a saved agent, or a URL")
         request = parser.add_mutually_exclusive_group()
-        request.add_argument("--text", help="query.text of a new request")
+        request.add_argument("--text", help="what a new request asks")
         request.add_argument("--request", metavar="FILE", help="request document; - reads stdin")
         parser.add_argument(
             "--set",
@@ -55,7 +55,7 @@ class Command(BaseCommand):
         parser.add_argument("--protocol", default=None, choices=sorted(registry.PROTOCOLS))
         parser.add_argument(
             "--protocol-version", "--version", dest="protocol_version", metavar="VERSION",
-            help="protocol version, 0.54 or 0.55",
+            help="protocol version, such as 0.54; the agent's, or else the latest",
         )  # fmt: skip
         parser.add_argument(
             "--header", action="append", default=[], metavar="'NAME: VALUE'", help="may be repeated"
@@ -122,12 +122,7 @@ def _answers(options: dict[str, Any]) -> dict[str, Any] | None:
 
 def _draft(options: dict[str, Any], before: Run | None) -> engine.Draft:
     agent = _agent(options["agent"])
-    if options["protocol"]:
-        agent.protocol = options["protocol"]
-    known = [version.name for version in registry.versions(agent.protocol)]
-    version = options["protocol_version"] or agent.version
-    if version not in known:
-        raise CommandError(f"--version is one of {', '.join(known)}", returncode=USAGE)
+    version = _speak(agent, options, before)
     document = _document(options, agent.protocol, version, before)
     for assignment in options["assignments"]:
         _assign(document, assignment)
@@ -139,6 +134,21 @@ def _draft(options: dict[str, Any], before: Run | None) -> engine.Draft:
     except forms.ValidationError as error:
         raise CommandError(error.messages[0], returncode=USAGE) from error
     return engine.Draft(agent, document, headers, version)
+
+
+def _speak(agent: Agent, options: dict[str, Any], before: Run | None) -> str:
+    """Settle the protocol, which is set, and its version, which is returned."""
+    wanted = options["protocol"]
+    if wanted is None and before is not None and agent.pk is None:
+        wanted = before.protocol  # An address says nothing of what is spoken there.
+    agent.protocol = wanted or agent.protocol
+    known = [version.name for version in registry.versions(agent.protocol)]
+    version: str = options["protocol_version"] or agent.version
+    if wanted and not options["protocol_version"] and version not in known:
+        version = known[-1]
+    if version not in known:
+        raise CommandError(f"--version is one of {', '.join(known)}", returncode=USAGE)
+    return version
 
 
 def _agent(name: str) -> Agent:

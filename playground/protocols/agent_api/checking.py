@@ -159,8 +159,8 @@ def _check_schema(schema: Any, pointer: str) -> Problems:
     if not isinstance(schema.get("properties", {}), Mapping):
         yield RequestProblem(f"{pointer}/properties", "The properties must be a JSON object.")
     required = schema.get("required")
-    names = required if isinstance(required, list) else [required]
-    if required is not None and not all(isinstance(name, str) for name in names):
+    named = isinstance(required, list) and all(isinstance(name, str) for name in required)
+    if required is not None and not named:
         yield RequestProblem(f"{pointer}/required", "This must be an array of names.")
 
 

@@ -1,0 +1,197 @@
+"""`send --protocol agent-api`: what it sends, and what it prints while an answer grows."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from playground.headless.speech import Speech
+from playground.protocols import events as ev
+from tests.commands.test_send import ask, parsed
+from tests.protocols.agent_api.examples import captured, data, message, response
+from tests.servers import LAST_CHUNK, STREAM_HEAD, Step, chunk, reply
+
+
+def stream(*payloads: Any) -> tuple[Step, ...]:
+    """A streamed reply of these objects."""
+    frames = (chunk(f"data: {json.dumps(payload)}\n\n".encode()) for payload in payloads)
+    return (STREAM_HEAD, *frames, LAST_CHUNK)
+
+
+def replayed(name: str) -> tuple[Step, ...]:
+    return (STREAM_HEAD, chunk(captured(name).encode()), LAST_CHUNK)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("agent-api")
+
+
+async def sent(
+    folder: Path, *arguments: str, answer: tuple[Step, ...]
+) -> tuple[subprocess.CompletedProcess[str], list[Any]]:
+    done, requests, bodies = await ask(folder, "--protocol", "agent-api", *arguments, answer=answer)
+    assert all(request.startswith(b"POST / HTTP/1.1") for request in requests)
+    return done, bodies
+
+
+class TestText:
+    async def test_a_reply_with_a_call_and_its_output(self, folder: Path) -> None:
+        done, bodies = await sent(folder, "--text", "weather?", answer=replayed("plugin_call"))
+        assert done.returncode == 0, done.stderr
+        assert done.stdout.splitlines()[:5] == [
+            "reasoning I should look up the weather.",
+            'plugin_call get_weather call_1 {"city": "Paris"}',
+            'plugin_call_output get_weather call_1 [{"type": "text", "text": "21 C, sunny"}]',
+            "message It is 21 C and sunny in Paris.",
+            next(line for line in done.stdout.splitlines() if "Complete: 4 messages, " in line),
+        ]
+        assert bodies == [
+            {
+                "input": [
+                    {
+                        "role": "user",
+                        "type": "message",
+                        "content": [{"type": "text", "text": "weather?"}],
+                    }
+                ],
+                "stream": True,
+            }
+        ]
+
+    async def test_a_failure_in_mid_stream_keeps_what_came(self, folder: Path) -> None:
+        done, _ = await sent(folder, "--text", "a", answer=replayed("error_midstream"))
+        assert done.returncode == 1
+        assert done.stdout.startswith("message Partial answer\nfailure AGENT_UNKNOWN_ERROR · ")
+
+    async def test_a_whole_reply(self, folder: Path) -> None:
+        whole = response("completed", output=[
+            message("completed", content=[{"type": "text", "text": "Hello\nyou"}]),
+        ])  # fmt: skip
+        answer = (reply(json.dumps(whole).encode()),)
+        done, bodies = await sent(
+            folder, "--text", "a", "--set", "stream=false", "--set", "top_p=0.5", answer=answer
+        )
+        assert done.stdout.startswith("message Hello\nyou\nComplete: 1 messages")
+        assert (bodies[0]["stream"], bodies[0]["top_p"]) == (False, 0.5)
+
+
+class TestJsonLines:
+    async def test_every_type_of_line(self, folder: Path) -> None:
+        done, _ = await sent(
+            folder, "--text", "a", "--output", "jsonl", answer=replayed("plugin_call")
+        )
+        lines = parsed(done)
+        assert [line["type"] for line in lines] == [
+            *["status"] * 2,
+            *["message", "reasoning", "reasoning", "status", "status"],
+            *["message", *["content"] * 3, "tool_call", "status"],
+            *["message", "content", "content", "tool_output", "status"],
+            *["message", "content", "content", "status", "status"],
+            *["status", "end"],
+        ]
+        pieces = [line for line in lines if line["type"] == "content" and line["delta"]]
+        assert "".join(piece["value"] for piece in pieces) == "It is 21 C and sunny in Paris."
+        assert {(p["index"], p["kind"], p["msg_id"]) for p in pieces} == {
+            (0, "text", "msg_a6411e1f-7d18-47f1-b6fa-ac02bcdfb8ab")
+        }
+        assert lines[-1]["outcome"] == "answer"
+
+    async def test_the_conversation_goes_on_with_the_session(self, folder: Path) -> None:
+        first, _ = await sent(folder, "--text", "a", "--output", "jsonl", answer=replayed("text"))
+        end = parsed(first)[-1]
+        assert end["session_context"]["session_id"] == "sess-1"
+        done, bodies = await sent(
+            folder, "--text", "and now?", "--conversation", end["conversation"],
+            "--output", "jsonl", answer=replayed("text"),
+        )  # fmt: skip
+        assert parsed(done)[-1]["conversation"] == end["conversation"]
+        assert bodies[0]["session_id"] == "sess-1"
+        assert bodies[0]["response_id"] == end["session_context"]["response_id"]
+        (only,) = bodies[0]["input"]
+        assert only["content"] == [{"type": "text", "text": "and now?"}]
+
+    async def test_an_address_speaks_what_the_conversation_speaks(self, folder: Path) -> None:
+        first, _ = await sent(folder, "--text", "a", "--output", "jsonl", answer=replayed("text"))
+        run = parsed(first)[-1]["run"]
+        _, _, bodies = await ask(
+            folder, "--text", "b", "--conversation", run, answer=replayed("text")
+        )
+        assert bodies[0]["session_id"] == "sess-1"
+
+    async def test_a_call_that_waits_is_a_question(self, folder: Path) -> None:
+        answer = stream(
+            response("created"),
+            message(type="function_call"),
+            data(call_id="c1", name="get_weather", arguments="{}"),
+            message("completed", type="function_call"),
+            response("completed"),
+        )
+        done, _ = await sent(folder, "--text", "a", "--output", "jsonl", answer=answer)
+        assert parsed(done)[-1]["outcome"] == "elicitation"
+
+
+class TestUsage:
+    async def test_what_no_agent_could_read_is_not_sent(self, folder: Path) -> None:
+        done, bodies = await sent(folder, "--set", "input=[]", answer=())
+        assert (done.returncode, bodies) == (2, [])
+        assert "/input: The input needs a message." in done.stderr
+
+    async def test_a_version_that_there_is_not(self, folder: Path) -> None:
+        done, bodies = await sent(folder, "--text", "a", "--version", "0.55", answer=())
+        assert (done.returncode, bodies) == (2, [])
+        assert "--version is one of 1" in done.stderr
+
+
+class TestSpeech:
+    """Pieces on the line that they belong to."""
+
+    def told(self, *events: ev.Event) -> str:
+        speech = Speech()
+        text = ""
+        for event in events:
+            speech.listen([event])
+            text += "".join(speech.pieces([event]))
+        return text + "".join(speech.close())
+
+    def piece(self, text: Any, home: ev.Home = (1, 0), index: int = 0, **rest: Any) -> ev.Content:
+        fields = {"delta": True, "kind": "text", **rest}
+        return ev.Content(9, home, "m", index, value=text, **fields)
+
+    def test_messages_that_take_turns_begin_new_lines(self) -> None:
+        two = ev.Message(2, "n", "reasoning")
+        told = self.told(
+            ev.Message(1, "m", "message"), two, self.piece("One"), self.piece("Two", (2, 0)),
+            self.piece(" and two", (2, 0)), self.piece("!", index=1),
+        )  # fmt: skip
+        assert told == "message One\nreasoning Two and two\nmessage !\n"
+
+    def test_another_text_is_not_taken_for_a_piece(self) -> None:
+        told = self.told(self.piece("Hello"), self.piece("Goodbye", delta=False))
+        assert told == "message Hello\nmessage Goodbye\n"
+
+    def test_what_is_no_text_has_a_line(self) -> None:
+        told = self.told(
+            ev.Message(1, "m", "message"),
+            self.piece("https://a.example/b.png", kind="image", delta=False),
+            self.piece({"a": 1}, kind="data", delta=False, status="in_progress"),
+            self.piece({"a": 2}, kind="data", delta=False, status="completed"),
+            ev.Status(3, "response", "r", "completed"),
+            ev.Failure(4, "E", "No."),
+        )
+        assert told == (
+            'message image https://a.example/b.png\nmessage data {"a": 2}\nfailure E · No.\n'
+        )
+
+    def test_nothing_that_a_terminal_would_obey_is_printed(self) -> None:
+        hostile = "\x1b[2J\x9b31m\u202e\x07evil"
+        told = self.told(
+            ev.Message(1, "m", hostile), self.piece(hostile), self.piece({"a": hostile}, kind="x"),
+            ev.ToolCall(1, (1, 0), hostile, hostile, hostile),
+        )  # fmt: skip
+        assert not set(told) & set("\x1b\x9b\u202e\x07")
+        assert told.count("evil") == 7

@@ -1,0 +1,608 @@
+"""Responses read: each thing said once, however it came and however often it is repeated."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from playground.protocols.agent_api import AgentAPIReader
+from playground.protocols.events import (
+    Content,
+    Event,
+    Failure,
+    Message,
+    Note,
+    Outcome,
+    Status,
+    ToolCall,
+    ToolOutput,
+    Unknown,
+)
+from tests.protocols.agent_api.examples import (
+    SEQUENCE,
+    USE_CASE,
+    captured,
+    content,
+    data,
+    delta,
+    message,
+    read,
+    response,
+)
+
+
+def brief(event: Event) -> tuple[Any, ...]:
+    """An event in a line of a table."""
+    match event:
+        case Message():
+            return ("message", event.id, event.type)
+        case Content(delta=True):
+            return ("+", event.msg_id, event.index, event.value)
+        case Content():
+            return ("=", event.msg_id, event.index, event.kind, event.value)
+        case Status():
+            return (event.object, event.id, event.status)
+        case ToolCall():
+            return ("call", event.call_id, event.name, event.arguments)
+        case ToolOutput():
+            return ("output", event.call_id, event.output)
+        case Failure():
+            return ("failure", event.code, event.message)
+        case Note() | Unknown():
+            return (type(event).__name__.lower(), event.name)
+    raise AssertionError(event)
+
+
+def told(*payloads: Any) -> list[tuple[Any, ...]]:
+    return [brief(event) for event in read(payloads)[0]]
+
+
+def whole(payload: Any) -> tuple[list[tuple[Any, ...]], AgentAPIReader]:
+    reader = AgentAPIReader("1")
+    return [brief(event) for event in reader.document(1, payload)], reader
+
+
+def texts(events: list[Event]) -> dict[tuple[Any, ...], str]:
+    """The text of every part as it stands at the end, by where it belongs."""
+    found: dict[tuple[Any, ...], str] = {}
+    for event in events:
+        if isinstance(event, Content) and isinstance(event.value, str):
+            place = event.home, event.index, event.kind
+            found[place] = found.get(place, "") + event.value if event.delta else event.value
+    return found
+
+
+def blocks(name: str) -> list[str]:
+    """The data of a captured stream's frames."""
+    parts = captured(name).split("\n\n")
+    return [part.removeprefix("data: ") for part in parts if part]
+
+
+class TestTheSpecificationsStreams:
+    def test_contents_without_a_message_belong_to_the_open_one(self) -> None:
+        assert told(*SEQUENCE) == [
+            ("response", "response_1", "created"),
+            ("message", "msg_1", "assistant"),
+            ("+", "msg_1", 0, "Hello"),
+            ("+", "msg_1", 0, ", "),
+            ("+", "msg_1", 0, "world"),
+            # The example's own sum is another one: its pieces lack the exclamation mark.
+            ("=", "msg_1", 0, "text", "Hello, world!"),
+            ("message", "msg_1", "completed"),
+            ("response", "response_1", "completed"),
+        ]
+
+    def test_what_the_pieces_said_is_not_said_again(self) -> None:
+        assert told(*USE_CASE) == [
+            ("response", "response_123", "created"),
+            ("message", "msg_abc", "assistant"),
+            ("+", "msg_abc", 0, "This"),
+            ("+", "msg_abc", 0, " image shows..."),
+            ("content", "msg_abc", "completed"),
+            ("message", "msg_abc", "completed"),
+            ("response", "response_123", "completed"),
+        ]
+
+    def test_the_outcome_is_an_answer(self) -> None:
+        for stream in (SEQUENCE, USE_CASE):
+            assert read(stream)[1].outcome is Outcome.ANSWER
+
+
+class TestCaptures:
+    def test_a_text(self) -> None:
+        events, reader = read(blocks("text"))
+        assert list(texts(events).values()) == ["Hello, wörld 🥚\nsecond line. You said: hello"]
+        assert sum(isinstance(event, Content) for event in events) == 5
+        assert reader.session_context == {
+            "session_id": "sess-1",
+            "response_id": "response_6e981cbe-bd08-4e1d-bcdf-117f7f8cb91d",
+        }
+
+    def test_a_call_its_output_and_the_thoughts_before_it(self) -> None:
+        events, reader = read(blocks("plugin_call"))
+        kinds = [event.type for event in events if isinstance(event, Message)]
+        assert kinds == ["reasoning", "plugin_call", "plugin_call_output", "message"]
+        (call,) = (event for event in events if isinstance(event, ToolCall))
+        (output,) = (event for event in events if isinstance(event, ToolOutput))
+        assert (call.call_id, call.name, call.kind) == ("call_1", "get_weather", "plugin_call")
+        assert call.arguments == '{"city": "Paris"}'
+        assert output.call_id == call.call_id
+        assert output.output == '[{"type": "text", "text": "21 C, sunny"}]'
+        # Every growing set of arguments replaces the one before it.
+        growing = [e.value["arguments"] for e in events if isinstance(e, Content)
+                   and e.home == call.home]  # fmt: skip
+        assert growing == ["", '{"city": "Par"}', '{"city": "Paris"}']
+        assert reader.outcome is Outcome.ANSWER
+
+    def test_an_error_in_mid_stream(self) -> None:
+        events, reader = read(blocks("error_midstream"))
+        assert [brief(event) for event in events[-3:]] == [
+            ("+", "msg_0a4f986d-bd0b-4d09-bc60-70aefdc1aa3a", 0, "answer"),
+            ("failure", "AGENT_UNKNOWN_ERROR",
+             "Unknown agent error: ValueError: stub agent broke mid-stream"),
+            ("response", "response_02d858ac-778a-4388-9b1e-927d12a7dd66", "failed"),
+        ]  # fmt: skip
+        assert reader.outcome is Outcome.FAILURE
+
+    def test_a_bad_request(self) -> None:
+        (failure,), reader = read(blocks("bad_request_no_input"))
+        assert isinstance(failure, Failure)
+        assert failure.message.startswith("1 validation error for AgentRequest")
+        assert reader.outcome is Outcome.FAILURE
+
+    @pytest.mark.parametrize("name", ["text", "plugin_call"])
+    def test_the_last_object_alone_says_the_same(self, name: str) -> None:
+        """A reply that does not stream is the completed response."""
+        streamed, one = read(blocks(name))
+        document = AgentAPIReader("1")
+        events = document.document(1, json.loads(blocks(name)[-1]))
+        assert list(texts(events).values()) == list(texts(streamed).values())
+        for kind in (Message, ToolCall, ToolOutput):
+            assert len([e for e in events if type(e) is kind]) == len(
+                [e for e in streamed if type(e) is kind]
+            )
+        assert document.outcome is one.outcome
+        assert document.session_context == one.session_context
+
+
+class TestMessages:
+    def test_a_message_has_its_home_where_it_was_announced(self) -> None:
+        events, _ = read([response("created"), message(), delta("a"), message("completed")])
+        assert [event.home for event in events if isinstance(event, Content | Status)] == [
+            None, (2, 0), (2, 0),
+        ]  # fmt: skip
+
+    def test_pieces_for_a_message_that_was_never_announced(self) -> None:
+        assert told(delta("a", msg_id="m"), delta("b", msg_id="m")) == [
+            ("message", "m", ""),
+            ("+", "m", 0, "a"),
+            ("+", "m", 0, "b"),
+        ]
+
+    def test_a_message_that_is_announced_after_its_first_piece(self) -> None:
+        events, _ = read([delta("a"), message(type="function_call"), data(call_id="c", name="f")])
+        assert [brief(event) for event in events] == [
+            ("message", "msg_1", ""),
+            ("+", "msg_1", 0, "a"),
+            ("message", "msg_1", "in_progress"),
+            ("=", "msg_1", 0, "data", {"call_id": "c", "name": "f"}),
+            ("call", "c", "f", None),
+        ]
+
+    def test_pieces_find_their_message_and_their_place(self) -> None:
+        events, _ = read(
+            [
+                message(identifier="a"), message(identifier="b"),
+                delta("1", msg_id="a"), delta("2", msg_id="b"), delta("3", 1, "a"),
+                delta("4", msg_id="a"), delta("5", msg_id=None),
+            ]
+        )  # fmt: skip
+        assert texts(events) == {
+            ((1, 0), 0, "text"): "14",
+            ((1, 0), 1, "text"): "3",
+            # Without a name it is the latest message that is still open.
+            ((2, 0), 0, "text"): "25",
+        }
+
+    def test_without_ids_the_open_message_is_meant(self) -> None:
+        nameless: dict[str, Any] = {"object": "message", "type": "message", "status": "created"}
+        found = told(
+            nameless,
+            delta("a", msg_id=None),
+            {**nameless, "status": "completed"},
+            nameless,
+            delta("b", msg_id=None),
+            {**nameless, "status": "completed"},
+            response("completed", output=[
+                {**nameless, "status": "completed", "content": [{"type": "text", "text": "a"}]},
+                {**nameless, "status": "completed", "content": [{"type": "text", "text": "b"}]},
+            ]),
+        )  # fmt: skip
+        assert found == [
+            ("message", "", "message"),
+            ("+", "", 0, "a"),
+            ("message", "", "completed"),
+            ("message", "", "message"),
+            ("+", "", 0, "b"),
+            ("message", "", "completed"),
+            ("response", "response_1", "completed"),
+        ]
+
+    def test_a_message_that_is_numbered(self) -> None:
+        assert told(message(identifier=7), delta("a", msg_id=7))[1] == ("+", "7", 0, "a")  # type: ignore[arg-type]
+
+    def test_types_that_nobody_knows_are_kept(self) -> None:
+        assert told(message(type="dream"), content(type="hologram", beam=[1]))[:2] == [
+            ("message", "msg_1", "dream"),
+            ("=", "msg_1", 0, "hologram", {"beam": [1]}),
+        ]
+
+    def test_a_heartbeat_is_no_message(self) -> None:
+        beat = message("completed", "beat", type="heartbeat")
+        assert told(message(), beat, delta("a", msg_id=None)) == [
+            ("message", "msg_1", "message"),
+            ("note", "heartbeat"),
+            ("+", "msg_1", 0, "a"),
+        ]
+
+    def test_usage_stands_with_the_status(self) -> None:
+        events, _ = read([message(), message("completed", usage={"n": 1}),
+                          response("completed", usage={"n": 2})])  # fmt: skip
+        assert [event.usage for event in events if isinstance(event, Status)] == [
+            {"n": 1}, {"n": 2},
+        ]  # fmt: skip
+
+
+#: Parts as they come, and what is made of each.
+PARTS: list[tuple[dict[str, Any], tuple[Any, ...]]] = [
+    ({"type": "text", "text": "a"}, ("text", "a")),
+    ({"type": "text", "text": 5}, ("text", "5")),
+    ({"text": "a", "type": None}, ("text", "a")),
+    ({"type": "image", "image_url": "https://a.example/b.png"},
+     ("image", "https://a.example/b.png")),
+    ({"type": "data", "data": {"a": 1}}, ("data", {"a": 1})),
+    ({"type": "data", "data": [1]}, ("data", [1])),
+    ({"type": "refusal", "refusal": "No."}, ("refusal", "No.")),
+    ({"type": "video", "video_url": "https://a.example/b.mp4"},
+     ("video", "https://a.example/b.mp4")),
+    ({"type": "file", "file_url": "https://a.example/b.pdf", "filename": "b.pdf"},
+     ("file", {"file_url": "https://a.example/b.pdf", "filename": "b.pdf"})),
+    ({"type": "audio", "data": "UklG", "format": "wav"},
+     ("audio", {"data": "UklG", "format": "wav"})),
+    ({"type": "hologram", "beam": 1}, ("hologram", {"beam": 1})),
+]  # fmt: skip
+
+
+class TestContents:
+    @pytest.mark.parametrize(("part", "expected"), PARTS, ids=[str(row[1][0]) for row in PARTS])
+    def test_each_type(self, part: dict[str, Any], expected: tuple[Any, ...]) -> None:
+        for payloads in (
+            [message(), content(**{**part, "type": part["type"]})],
+            [message("completed", content=[part])],
+        ):
+            found = [event for event in read(payloads)[0] if isinstance(event, Content)]
+            assert [(event.kind, event.value) for event in found] == [expected]
+
+    @pytest.mark.parametrize("word", [False, None])
+    def test_completed_text_is_compared_with_its_pieces(self, word: bool | None) -> None:
+        start = [message(), delta("Hel"), delta("lo")]
+        same = told(*start, content(delta=word, text="Hello"))
+        assert same[-1] == ("content", "msg_1", "completed")
+        other = told(*start, content(delta=word, text="Help"))
+        assert other[-1] == ("=", "msg_1", 0, "text", "Help")
+
+    def test_a_completed_message_says_what_was_not_said(self) -> None:
+        found = told(
+            message(),
+            delta("One"),
+            message("completed", content=[
+                {"type": "text", "text": "One"}, {"type": "image", "image_url": "https://a.b/c"},
+            ]),
+        )  # fmt: skip
+        assert found[2:] == [
+            ("=", "msg_1", 1, "image", "https://a.b/c"),
+            ("message", "msg_1", "completed"),
+        ]
+
+    def test_a_response_says_what_was_not_said(self) -> None:
+        late = message("completed", "late", content=[{"type": "text", "text": "Late"}])
+        found = told(message(), delta("a"), response("completed", output=[
+            message("completed", content=[{"type": "text", "text": "a"}]), late, "stray",
+        ]))  # fmt: skip
+        assert found[2:] == [
+            ("message", "msg_1", "completed"),
+            ("message", "late", "message"),
+            ("=", "late", 0, "text", "Late"),
+            ("message", "late", "completed"),
+            ("unknown", "output"),
+            ("response", "response_1", "completed"),
+        ]
+
+    def test_contents_within_a_message_need_no_place_of_their_own(self) -> None:
+        """Indexes with gaps, and null in the message's own list."""
+        found = told(
+            message(), delta("a", 0), delta("b", 5),
+            message("completed", content=[
+                {"type": "text", "text": "a", "index": None, "msg_id": None},
+                {"type": "text", "text": "b", "index": None},
+                {"type": "text", "text": "c"},
+            ]),
+        )  # fmt: skip
+        assert found[3:] == [
+            ("=", "msg_1", 2, "text", "c"),
+            ("message", "msg_1", "completed"),
+        ]
+
+    def test_parts_of_different_types_at_one_place_are_two(self) -> None:
+        events, _ = read([message(), delta("a"), content(type="image", image_url="https://a.b")])
+        assert [(event.index, event.kind) for event in events if isinstance(event, Content)] == [
+            (0, "text"), (0, "image"),
+        ]  # fmt: skip
+
+    def test_without_an_index_the_next_part_begins_when_the_last_is_complete(self) -> None:
+        events, _ = read(
+            [
+                message(), delta("a", index=None), delta("b", index=None),  # type: ignore[arg-type]
+                content(index=None, text="ab"), delta("c", index=None),  # type: ignore[arg-type]
+                content(index=None, type="image", image_url="https://a.b"),
+            ]
+        )  # fmt: skip
+        assert texts(events) == {
+            ((1, 0), 0, "text"): "ab",
+            ((1, 0), 1, "text"): "c",
+            ((1, 0), 2, "image"): "https://a.b",
+        }
+
+    def test_content_after_completion_is_shown_all_the_same(self) -> None:
+        found = told(message(), delta("a"), content(text="a"), delta("!"), message("completed"),
+                     delta("?"))  # fmt: skip
+        assert [each for each in found if each[0] == "+"] == [
+            ("+", "msg_1", 0, "a"), ("+", "msg_1", 0, "!"), ("+", "msg_1", 0, "?"),
+        ]  # fmt: skip
+
+    def test_a_part_that_says_nothing_is_a_status(self) -> None:
+        assert told(message(), content("created", text=None))[-1] == (
+            "content", "msg_1", "created",
+        )  # fmt: skip
+
+    def test_halves_of_a_character_in_two_pieces(self) -> None:
+        """Each half alone is no character; the completed text has it whole."""
+        halves = [json.dumps(delta("X")).replace("X", half) for half in ("\\ud83e", "\\udd5a")]
+        events, _ = read([message(), *halves, content(text="🥚")])
+        assert list(texts(events).values()) == ["🥚"]
+
+    @pytest.mark.parametrize("broken", ["\u2028", "\u2029", "\u0085", "\x0b", "\r\n", "\x1c"])
+    def test_line_breaks_that_are_none(self, broken: str) -> None:
+        text = json.dumps(delta(f"a{broken}b"), ensure_ascii=False)
+        assert told(message(), text)[-1] == ("+", "msg_1", 0, f"a{broken}b")
+
+
+class TestTools:
+    @pytest.mark.parametrize("kind", ["function_call", "plugin_call", "component_call", "mcp_call"])
+    def test_a_call_is_told_when_it_is_complete(self, kind: str) -> None:
+        call = {"call_id": "c", "name": "f"}
+        found = told(
+            message(type=kind),
+            data("in_progress", **call, arguments="{"),
+            data("completed", **call, arguments="{}"),
+            message("completed", type=kind, content=[
+                {"type": "data", "data": {**call, "arguments": "{}"}},
+            ]),
+        )  # fmt: skip
+        assert [each for each in found if each[0] == "call"] == [("call", "c", "f", "{}")]
+        output = told(message(type=f"{kind}_output"), data("completed", call_id="c", output="21"))
+        assert output[-1] == ("output", "c", "21")
+
+    def test_arguments_in_pieces(self) -> None:
+        """As some models send them: every piece a continuation of the text before it."""
+        pieces = [
+            content("in_progress", type="data", delta=True,
+                    data={"call_id": "c", "name": "f", "arguments": piece})
+            for piece in ('{"a":', " 1", "}")
+        ]  # fmt: skip
+        found = told(message(type="function_call"), *pieces, content(type="data", data=None))
+        assert found[-1] == ("call", "c", "f", '{"a": 1}')
+
+    def test_a_call_whose_content_is_never_completed_is_told_with_its_message(self) -> None:
+        found = told(
+            message(type="function_call"),
+            data("in_progress", call_id="c", name="f", arguments="{}"),
+            message("completed", type="function_call"),
+        )
+        assert found[-2:] == [("call", "c", "f", "{}"), ("message", "msg_1", "completed")]
+
+    def test_an_approval_is_paired_by_its_own_id(self) -> None:
+        asked = {"id": "mcpr_1", "name": "drop", "arguments": "{}", "server_label": "db"}
+        said = {"approval_request_id": "mcpr_1", "approve": True}
+        found = told(
+            message(type="mcp_approval_request"), data(**asked), message("completed"),
+            message(identifier="b", type="mcp_approval_response"), data(msg_id="b", **said),
+        )  # fmt: skip
+        assert ("call", "mcpr_1", "drop", "{}") in found
+        assert found[-1] == ("output", "mcpr_1", said)
+
+    def test_data_that_says_nothing_of_a_call_is_no_call(self) -> None:
+        for value in ([1], "words", None, 5):
+            found = told(message(type="function_call"), content(type="data", data=value))
+            assert not [each for each in found if each[0] == "call"]
+
+    def test_what_is_said_anew_is_told_anew(self) -> None:
+        found = told(
+            message(type="mcp_call"), data(call_id="c", name="f", arguments="1"),
+            data(call_id="c", name="f", arguments="2"),
+        )  # fmt: skip
+        assert [each[3] for each in found if each[0] == "call"] == ["1", "2"]
+
+
+FAILURES: list[tuple[str, Any, tuple[str, str]]] = [
+    ("a bare text", {"error": "No input"}, ("", "No input")),
+    ("a bare object", {"error": {"code": "X", "message": "No"}}, ("X", "No")),
+    ("as APIs of models do", {"error": {"type": "invalid", "message": "No"}}, ("invalid", "No")),
+    ("a number for a code", {"error": {"code": 429, "message": "No"}}, ("429", "No")),
+    ("something else", {"error": [1]}, ("", "[1]")),
+    ("a 422", {"detail": [
+        {"type": "missing", "loc": ["body", "input"], "msg": "Field required", "input": {}},
+        {"type": "json_invalid", "loc": ["body", 1], "msg": "Bad JSON"},
+    ]}, ("missing", "body.input: Field required. body.1: Bad JSON.")),
+    ("a 422 of texts", {"detail": ["no"]}, ("", '["no"]')),
+    ("a 404", {"detail": "Not Found"}, ("", "Not Found")),
+    ("code and message alone", {"code": "X", "message": "No"}, ("X", "No")),
+    ("an object of another kind", {"object": "thing", "error": "No"}, ("", "No")),
+    ("a response", response("failed", error={"code": "X", "message": "No"}), ("X", "No")),
+    ("a response with a text", response("failed", error="No"), ("", "No")),
+    ("a response without a reason", response("rejected"), ("rejected", "")),
+    ("a message", message("failed", type="error", code="X", message="No"), ("X", "No")),
+    ("a message of words", message("completed", type="error", content=[
+        {"type": "text", "text": "It"}, {"type": "text", "text": "broke"},
+    ]), ("", "It broke")),
+    ("a message with an error", message("failed", error={"code": "X", "message": "No"}),
+     ("X", "No")),
+    ("a content", content("failed", text="a", error={"code": "X", "message": "No"}), ("X", "No")),
+]  # fmt: skip
+
+
+class TestFailures:
+    @pytest.mark.parametrize(
+        ("payload", "expected"), [row[1:] for row in FAILURES], ids=[row[0] for row in FAILURES]
+    )
+    def test_every_form(self, payload: Any, expected: tuple[str, str]) -> None:
+        for found, reader in (read([payload]), _document(payload)):
+            failures = [event for event in found if isinstance(event, Failure)]
+            assert [(event.code, event.message) for event in failures] == [expected]
+            assert reader.outcome is Outcome.FAILURE
+
+    def test_an_error_is_told_once(self) -> None:
+        error = message("failed", type="error", code="X", message="No")
+        found = told(
+            message("created", type="error"), error, error,
+            response("failed", error={"code": "X", "message": "No"}, output=[error]),
+            response("failed", error={"code": "X", "message": "No"}),
+        )  # fmt: skip
+        # Once by the message, and once by the response.
+        assert [each for each in found if each[0] == "failure"] == [("failure", "X", "No")] * 2
+
+    def test_an_error_alone_has_the_entry(self) -> None:
+        events, _ = read([message("failed", type="error", code="X", message="No")])
+        assert [type(event) for event in events] == [Failure, Status]
+
+    def test_an_error_that_the_agent_got_over(self) -> None:
+        error = message("failed", "e", type="error", code="X", message="No")
+        _, reader = read([error, message(), delta("a"), response("completed")])
+        assert reader.outcome is Outcome.ANSWER
+
+    def test_an_error_and_nothing_else_is_a_failure_whatever_is_said(self) -> None:
+        error = message("failed", "e", type="error", code="X", message="No")
+        _, reader = read([error, response("completed")])
+        assert reader.outcome is Outcome.FAILURE
+
+
+def _document(payload: Any) -> tuple[list[Event], AgentAPIReader]:
+    reader = AgentAPIReader("1")
+    return reader.document(1, payload), reader
+
+
+CALL = [message(type="function_call"), data(call_id="c", name="f"), message("completed")]
+OUTPUT = [message(identifier="o", type="function_call_output"),
+          data(msg_id="o", call_id="c", output="1")]  # fmt: skip
+APPROVAL = [message(type="mcp_approval_request"), data(id="c", name="f")]
+
+OUTCOMES: list[tuple[str, list[Any], Outcome]] = [
+    ("nothing", [], Outcome.NONE),
+    ("begun", [response("created"), response("in_progress")], Outcome.NONE),
+    ("announced", [message()], Outcome.NONE),
+    ("a piece", [message(), delta("a")], Outcome.ANSWER),
+    ("completed and empty", [response("completed")], Outcome.ANSWER),
+    ("a call", [*CALL, response("completed")], Outcome.ELICITATION),
+    ("a call without an end", CALL, Outcome.ELICITATION),
+    ("an answered call", [*CALL, *OUTPUT, response("completed")], Outcome.ANSWER),
+    ("an approval", [*APPROVAL, response("completed")], Outcome.ELICITATION),
+    ("a plugin's call", [message(type="plugin_call"), data(call_id="c", name="f"),
+                         response("completed")], Outcome.ANSWER),
+    ("failed after a call", [*CALL, response("failed")], Outcome.FAILURE),
+    ("cancelled", [message(), delta("a"), response("canceled")], Outcome.FAILURE),
+    ("incomplete", [message(), delta("a"), response("incomplete")], Outcome.ANSWER),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("payloads", "outcome"), [row[1:] for row in OUTCOMES], ids=[row[0] for row in OUTCOMES]
+)
+def test_the_outcome(payloads: list[Any], outcome: Outcome) -> None:
+    assert read(payloads)[1].outcome is outcome
+
+
+class TestDocuments:
+    def test_a_response(self) -> None:
+        found, reader = whole(
+            {
+                "object": "response", "id": "r", "status": "completed", "session_id": "s",
+                "output": [message("completed", content=[{"type": "text", "text": "Hi"}])],
+            }
+        )  # fmt: skip
+        assert found == [
+            ("message", "msg_1", "message"),
+            ("=", "msg_1", 0, "text", "Hi"),
+            ("message", "msg_1", "completed"),
+            ("response", "r", "completed"),
+        ]
+        assert reader.session_context == {"session_id": "s", "response_id": "r"}
+
+    def test_a_response_that_does_not_say_what_it_is(self) -> None:
+        found, reader = whole({"id": "r", "output": [{"role": "assistant", "content": "Hi"}]})
+        assert found == [
+            ("message", "", ""),
+            ("=", "", 0, "text", "Hi"),
+            ("response", "r", "completed"),
+        ]
+        assert reader.outcome is Outcome.ANSWER
+
+    def test_a_response_within_an_object(self) -> None:
+        found, _ = whole({"response": {"id": "r", "status": "completed"}})
+        assert found == [("response", "r", "completed")]
+
+    def test_a_list_of_what_would_have_been_streamed(self) -> None:
+        assert whole(USE_CASE)[0] == told(*USE_CASE)
+
+    def test_a_message_and_a_content_alone(self) -> None:
+        assert whole({"role": "assistant", "content": ["Hi"]})[0] == [
+            ("message", "", ""), ("=", "", 0, "text", "Hi"),
+        ]  # fmt: skip
+        assert whole({"type": "text", "text": "Hi"})[0][-1] == ("=", "", 0, "text", "Hi")
+
+    @pytest.mark.parametrize(
+        "payload", [5, "words", None, [], {}, {"object": "thing"}, {"a": 1}, {"response": 5}]
+    )
+    def test_what_is_none_of_these(self, payload: Any) -> None:
+        found, reader = whole(payload)
+        assert [each[0] for each in found] == ["unknown"]
+        assert reader.outcome is Outcome.NONE
+
+    def test_an_output_that_is_no_list(self) -> None:
+        assert whole(response("completed", output="Hi"))[0][0] == ("unknown", "output")
+
+
+class TestMessagesOfAStream:
+    @pytest.mark.parametrize(
+        ("text", "name"),
+        [("", "message"), (" ", "message"), ("{", "message"), ("[1]", "message"),
+         ("[" * 5_000 + "]" * 5_000, "message")],
+    )  # fmt: skip
+    def test_what_cannot_be_read(self, text: str, name: str) -> None:
+        (event,) = AgentAPIReader("1").message(1, None, text)
+        assert isinstance(event, Unknown)
+        assert event.name == name
+        assert event.reason
+
+    def test_the_end_as_the_apis_of_models_write_it(self) -> None:
+        (event,) = AgentAPIReader("1").message(1, None, "[DONE]")
+        assert brief(event) == ("note", "done")
+
+    def test_the_name_of_an_event_means_nothing(self) -> None:
+        (event,) = AgentAPIReader("1").message(1, "ping", json.dumps(response("created")))
+        assert brief(event) == ("response", "response_1", "created")
+
+    def test_a_version_that_there_is_not(self) -> None:
+        with pytest.raises(ValueError, match="no Agent API version '2'"):
+            AgentAPIReader("2")

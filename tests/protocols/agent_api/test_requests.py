@@ -1,0 +1,265 @@
+"""Requests: built, checked, put into words, and followed by the next one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from playground.protocols import registry
+from playground.protocols.agent_api import check, new_request, turns, wants_stream
+from playground.protocols.agent_api.parameters import PARAMETERS
+from playground.protocols.agent_api.requests import text_of_request
+from playground.protocols.events import ToolCall
+from playground.protocols.exchange import Target
+from tests.protocols.agent_api.examples import REQUEST
+
+ASKED = {"role": "user", "type": "message", "content": [{"type": "text", "text": "eggs?"}]}
+TOOL = {
+    "type": "function",
+    "function": {
+        "name": "get_weather",
+        "description": "The weather of a city.",
+        "parameters": {"type": "object", "properties": {}, "required": ["city"]},
+    },
+}
+CALL = ToolCall(3, (2, 0), "call_1", "get_weather", "{}")
+
+
+class TestNew:
+    def test_a_request(self) -> None:
+        assert new_request("1", "eggs?") == {"input": [ASKED], "stream": True}
+        assert new_request("1", "eggs?", streaming=False)["stream"] is False
+
+    def test_of_no_version(self) -> None:
+        with pytest.raises(ValueError, match="no Agent API version '0"):
+            new_request("0.55", "eggs?")
+
+    def test_it_is_fine(self) -> None:
+        assert check(new_request("1", "eggs?"), "1") == []
+        assert check(REQUEST, "1") == []
+
+    @pytest.mark.parametrize(
+        ("document", "wanted"),
+        [
+            ({}, True),
+            ({"stream": True}, True),
+            ({"stream": None}, True),
+            ({"stream": False}, False),
+        ],
+    )
+    def test_a_stream_is_the_default(self, document: dict[str, Any], wanted: bool) -> None:
+        assert wants_stream(document) is wanted
+
+
+def asked(**members: Any) -> dict[str, Any]:
+    """The request with other members."""
+    return {**REQUEST, **members}
+
+
+def message(**members: Any) -> dict[str, Any]:
+    """The request with another message."""
+    return {"input": [{**ASKED, **members}]}
+
+
+def function(**members: Any) -> dict[str, Any]:
+    """The request with a tool whose function is another."""
+    return asked(tools=[{**TOOL, "function": {**TOOL["function"], **members}}])  # type: ignore[dict-item]
+
+
+#: A request, where something is wrong with it, whether it can be sent, and a word of why.
+WRONG: list[tuple[Any, str, str, str]] = [
+    ([], "", "error", "JSON object"),
+    ({}, "/input", "error", "list"),
+    ({"input": "eggs?"}, "/input", "error", "list"),
+    ({"input": []}, "/input", "error", "needs a message"),
+    ({"input": [ASKED, "eggs?"]}, "/input/1", "error", "JSON object"),
+    (new_request("1", "  "), "/input/0/content", "error", "needs a text"),
+    (message(content=[]), "/input/0/content", "error", "needs a text"),
+    (message(role=None), "/input/0/role", "warning", "who speaks"),
+    (message(role="robot"), "/input/0/role", "warning", "roles"),
+    (message(type="dream"), "/input/0/type", "warning", "type"),
+    (message(content="eggs?"), "/input/0/content", "warning", "list of parts"),
+    (message(content=[*ASKED["content"], 5]), "/input/0/content/1", "warning", "object"),  # type: ignore[misc]
+    (message(content=[*ASKED["content"], {"type": "hologram"}]), "/input/0/content/1/type",  # type: ignore[misc]
+     "warning", "types"),
+    (message(content=[{"type": "text", "text": 5, "x": 1}, *ASKED["content"]]),  # type: ignore[misc]
+     "/input/0/content/0/text", "warning", "a text"),
+    (message(content=[{"type": "image", "image_url": ""}]), "/input/0/content/0/image_url",
+     "warning", "image_url"),
+    (message(content=[{"type": "data", "data": 1}]), "/input/0/content/0/data", "warning", "data"),
+    (message(type="function_call_output", content=[{"type": "data", "data": {"output": "1"}}]),
+     "/input/0/content/0/data/call_id", "warning", "call_id"),
+    (message(type="function_call_output", content=[{"type": "text", "text": "1"}]),
+     "/input/0/content/0/type", "warning", "type data"),
+    (message(type="mcp_approval_response", content=[
+        {"type": "data", "data": {"approval_request_id": "a", "approve": "yes"}}]),
+     "/input/0/content/0/data/approve", "warning", "true or false"),
+    (asked(stream="no"), "/stream", "warning", "true or false"),
+    (asked(temperature=2.1), "/temperature", "warning", "from 0 to 2"),
+    (asked(top_p=-0.1), "/top_p", "warning", "from 0 to 1"),
+    (asked(frequency_penalty=3), "/frequency_penalty", "warning", "from -2 to 2"),
+    (asked(presence_penalty="1"), "/presence_penalty", "warning", "from -2 to 2"),
+    (asked(max_tokens=0), "/max_tokens", "warning", "at least 1"),
+    (asked(max_tokens=1.5), "/max_tokens", "warning", "whole number"),
+    (asked(n=6), "/n", "warning", "from 1 to 5"),
+    (asked(n=True), "/n", "warning", "from 1 to 5"),
+    (asked(seed="x"), "/seed", "warning", "whole number"),
+    (asked(stop=["a", 1]), "/stop", "warning", "array of strings"),
+    (asked(session_id=5), "/session_id", "warning", "a string"),
+    (asked(tools={}), "/tools", "warning", "list"),
+    (asked(tools=[5]), "/tools/0", "warning", "JSON object"),
+    (asked(tools=[{"type": "robot"}]), "/tools/0/type", "warning", "function"),
+    (asked(tools=[{"type": "function"}]), "/tools/0/function", "warning", "function"),
+    (function(name=" "), "/tools/0/function/name", "warning", "name"),
+    (function(description=None), "/tools/0/function/description", "warning", "description"),
+    (function(parameters=[]), "/tools/0/function/parameters", "warning", "JSON Schema"),
+    (function(parameters={"type": "array"}), "/tools/0/function/parameters/type", "warning",
+     "object"),
+    (function(parameters={"type": "object", "properties": []}),
+     "/tools/0/function/parameters/properties", "warning", "object"),
+    (function(parameters={"type": "object", "required": "city"}),
+     "/tools/0/function/parameters/required", "warning", "array"),
+    (asked(**{"a/b~c": 1}), "/a~1b~0c", "warning", "a/b~c"),
+]  # fmt: skip
+
+
+class TestCheck:
+    @pytest.mark.parametrize(("document", "pointer", "level", "word"), WRONG)
+    def test_what_is_wrong(self, document: Any, pointer: str, level: str, word: str) -> None:
+        (problem, *others) = check(document, "1")
+        assert (problem.pointer, problem.level) == (pointer, level)
+        assert word in problem.message
+        # Nothing else stands in the way of sending.
+        assert level == "error" or not [each for each in others if each.level == "error"]
+
+    @pytest.mark.parametrize(
+        "members",
+        [
+            {"temperature": 0}, {"temperature": 2}, {"top_p": 1}, {"n": 5}, {"seed": -1},
+            {"stop": "a"}, {"stop": ["a"]}, {"tools": [TOOL]}, {"tools": None}, {"n": None},
+            {"session_id": "s", "response_id": "r", "user_id": "u"}, {"max_tokens": 1.0},
+        ],
+    )  # fmt: skip
+    def test_what_is_fine(self, members: dict[str, Any]) -> None:
+        assert check(asked(**members), "1") == []
+
+    def test_a_role_and_types_of_running_agents_are_fine(self) -> None:
+        document = message(
+            role="tool", type="reasoning", content=[{"type": "file", "file_id": "a"}]
+        )
+        assert check(document, "1") == []
+
+    def test_every_parameter_says_what_it_does(self) -> None:
+        for parameter in PARAMETERS.values():
+            assert parameter.meaning.endswith(".")
+            assert parameter.wanted
+
+
+TEXTS: list[tuple[Any, str]] = [
+    (REQUEST, "Describe this image"),
+    ({"input": "eggs?"}, "eggs?"),
+    ({"input": [{"role": "user", "content": " eggs? "}]}, "eggs?"),
+    ({"input": [ASKED, {"role": "assistant", "content": "Yes"}]}, "eggs?"),
+    ({"input": [{**ASKED, "content": [*ASKED["content"], {"text": "more"}]}]}, "eggs? more"),  # type: ignore[misc]
+    ({"input": [ASKED, {"role": "user", "content": []}]}, "eggs?"),
+    (turns.call_output({}, CALL, "21 C"), "21 C"),
+    (turns.approval({}, CALL, True), "Approved"),
+    (turns.approval({}, CALL, False, "Too late"), "Refused"),
+    ({"input": [{"role": "user", "type": ["x"], "content": [{"data": {"output": 5}}]}]}, ""),
+    ({}, ""),
+    (None, ""),
+]
+
+
+@pytest.mark.parametrize(("document", "text"), TEXTS)
+def test_what_a_request_says_in_words(document: Any, text: str) -> None:
+    assert text_of_request(document) == text
+    assert registry.query_of("agent-api", document) == text
+
+
+class TestTurns:
+    before = {**REQUEST, "tools": [TOOL], "session_id": "old", "response_id": "r_1", "top_p": 0.5}
+
+    def test_the_next_question(self) -> None:
+        document = turns.continuation(
+            self.before, session_context={"session_id": "s", "response_id": "r_2"}, text="eggs?"
+        )
+        assert document == {
+            "input": [ASKED], "stream": True, "model": "gpt-4-vision", "tools": [TOOL],
+            "top_p": 0.5, "session_id": "s", "response_id": "r_2",
+        }  # fmt: skip
+        assert check(document, "1") == []
+
+    def test_without_a_session(self) -> None:
+        document = turns.continuation(self.before, session_context=None, text="eggs?")
+        assert not {"session_id", "response_id"} & document.keys()
+
+    def test_other_members_of_a_session_stay_behind(self) -> None:
+        document = turns.continuation({}, session_context={"a": 1, "session_id": "s"})
+        assert document.keys() == {"input", "session_id"}
+
+    def test_what_a_conversation_is_called(self) -> None:
+        came = {"response_id": "r_2"}
+        assert turns.session(self.before, came) == {"session_id": "old", "response_id": "r_2"}
+        assert turns.session(REQUEST, came) == came
+        assert turns.session(REQUEST, None) is None
+
+    def test_the_output_of_a_function(self) -> None:
+        document = turns.call_output(self.before, CALL, "21 C", session_context={"session_id": "s"})
+        (said,) = document["input"]
+        assert said == {
+            "role": "user", "type": "function_call_output",
+            "content": [{"type": "data", "data": {"call_id": "call_1", "output": "21 C"}}],
+        }  # fmt: skip
+        assert (document["session_id"], document["tools"]) == ("s", [TOOL])
+        assert check(document, "1") == []
+
+    def test_an_approval_and_a_refusal(self) -> None:
+        asked = ToolCall(3, (2, 0), "mcpr_1", "drop", "{}", "mcp_approval_request")
+        for approve, reason in ((True, ""), (False, "Not today")):
+            document = turns.approval(self.before, asked, approve, reason)
+            (said,) = document["input"]
+            assert said["type"] == "mcp_approval_response"
+            (part,) = said["content"]
+            assert part["data"] == {
+                "approval_request_id": "mcpr_1", "approve": approve,
+                **({"reason": reason} if reason else {}),
+            }  # fmt: skip
+            assert check(document, "1") == []
+
+    def test_nothing_that_was_passed_in_changes(self) -> None:
+        kept = {**self.before, "input": [dict(ASKED)]}
+        before = repr(kept)
+        turns.call_output(kept, CALL, "21 C", session_context={"session_id": "s"})
+        turns.continuation(kept, session_context={"session_id": "s"}, text="x")
+        assert repr(kept) == before
+
+
+class TestOverHttp:
+    def call(self, url: str, **members: Any) -> Any:
+        target = Target(url, protocol="agent-api", version="1")
+        call = registry.exchange(target, asked(**members)).next_call()
+        assert call
+        return call
+
+    @pytest.mark.parametrize(
+        ("url", "sent"),
+        [
+            ("https://a.example.com/process", "https://a.example.com/process"),
+            ("https://a.example.com/process/", "https://a.example.com/process/"),
+            ("https://a.example.com/ask?k=1#top", "https://a.example.com/ask?k=1"),
+            ("https://a.example.com", "https://a.example.com"),
+        ],
+    )
+    def test_the_address_stays_as_it_is(self, url: str, sent: str) -> None:
+        assert self.call(url).url == sent
+
+    def test_what_is_accepted(self) -> None:
+        url = "https://a.example.com/process"
+        assert ("Accept", "text/event-stream") in self.call(url).headers
+        assert ("Accept", "application/json") in self.call(url, stream=False).headers
+
+    def test_there_are_no_promises(self) -> None:
+        with pytest.raises(ValueError, match="no promises"):
+            registry.follow_up("agent-api", "1", REQUEST, token="t", action="checkin")
