@@ -78,7 +78,8 @@ def _message_text(event: ev.Event) -> str:
         case ev.Message(type=kind, role=role, status=status):
             return " · ".join(filter(None, (kind, role, status)))
         case ev.Content(kind=kind, value=value, index=index, delta=delta):
-            said = f"+ {value}" if delta else words(value, MAX_LINE)
+            is_piece = delta and isinstance(value, str)
+            said = f"+ “{value[:MAX_LINE]}”" if is_piece else words(value, MAX_LINE)
             return f"{kind} {index} · {said}"
         case ev.Status(object=name, status=status):
             return f"{name} · {status}"

@@ -44,5 +44,9 @@ function forget() {
 }
 
 document.addEventListener("htmx:afterSettle", (event) => highlight(event.target.parentElement ?? document));
+// What a websocket brings settles without a word; most of it has nothing to colour.
+document.addEventListener("htmx:oobAfterSwap", ({ target }) => {
+  if (target.querySelector?.("pre.json:not([data-coloured])")) highlight(target);
+});
 document.addEventListener("toggle", (event) => event.target.open && highlight(event.target), true);
 highlight();
