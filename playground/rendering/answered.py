@@ -5,9 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from playground.models import Run
+from playground.models import Run, RunState
+from playground.protocols.mcp import questions
 from playground.rendering.bar import word_of
 from playground.rendering.words import words
+
+_VERBS: Mapping[str, str] = {
+    questions.ACCEPT: "Answered",
+    questions.DECLINE: "Declined",
+    questions.CANCEL: "Dismissed",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +27,21 @@ class Other:
     def answered(self) -> list[tuple[str, str]]:
         """What it answered, as (question id, value in words); empty for one that asked."""
         return answered(self.run)
+
+    @property
+    def verb(self) -> str:
+        """What was done with the question."""
+        if verb := _VERBS.get(questions.action_of(self.run.resume)):
+            return verb
+        return "Answered" if self.answered else "Followed"
+
+    @property
+    def failed(self) -> str:
+        """Why the answer did not arrive, "" where it did or is under way."""
+        if not self.run.is_final or self.run.state == RunState.COMPLETED:
+            return ""
+        problem = self.run.problem if isinstance(self.run.problem, Mapping) else {}
+        return words(problem.get("cause"), 500) or f"The answer was {self.word.lower()}."
 
     @property
     def label(self) -> str:

@@ -15,7 +15,10 @@ from playground.elicitation.fields import Field, Form
 from playground.models import Agent, Run, RunKind
 from playground.models.conversations import turn_of
 from playground.protocols.events import Elicitation
+from playground.protocols.mcp import questions
 from playground.rendering.answered import Other
+from playground.rendering.links import safe_url
+from playground.rendering.words import words
 
 if TYPE_CHECKING:  # The thread makes these for its entries.
     from playground.rendering.thread import Place, Thread
@@ -62,7 +65,12 @@ class Control:
     @property
     def described_by(self) -> str:
         """The ids of what is said about it."""
-        ids = {"note": self.field.note, "warning": self.field.sensitive, "error": self.error}
+        ids = {
+            "hint": self.field.hint or self.field.rule,
+            "note": self.field.note,
+            "warning": self.field.sensitive,
+            "error": self.error,
+        }
         return " ".join(f"{self.id}-{name}" for name, said in ids.items() if said)
 
 
@@ -110,6 +118,41 @@ class Asking:
         """The turns that answered, oldest first."""
         runs = self.thread.runs_at(self.place, RunKind.ASK, RunKind.ANSWER)
         return [Other(run) for run in runs]
+
+    @property
+    def is_own(self) -> bool:
+        """Whether the binding itself asks, and says how it is answered."""
+        return self.form.reply is not None
+
+    @property
+    def is_in_call(self) -> bool:
+        """Whether the call waits for the answer, instead of being made again with it."""
+        return (self.form.reply or {}).get("kind") == questions.RESPONSE
+
+    @property
+    def is_visit(self) -> bool:
+        """Whether all that is asked is to visit an address."""
+        return bool(self.form.links) and not self.form.fields
+
+    @property
+    def replies(self) -> list[Other]:
+        """The answers that were sent into the call, oldest first."""
+        return [Other(run) for run in self.thread.runs_at(self.place, RunKind.REPLY)]
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether the call has its answer, or is being sent it."""
+        return any(not other.failed for other in self.replies)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the call that waited has ended."""
+        return self.is_in_call and self.run.is_final
+
+    @property
+    def links(self) -> list[tuple[str, str | None]]:
+        """The addresses to visit, each with its link where it can be one."""
+        return [(words(link, 2_000), safe_url(link)) for link in self.form.links]
 
     @property
     def controls(self) -> list[Control]:
@@ -188,4 +231,6 @@ def _choices(each: Field, values: Sequence[str]) -> Iterator[Choice]:
         labels = {"true": "Yes", "false": "No"}
         yield from (Choice(v, label, v in values) for v, label in labels.items())
         return
-    yield from (Choice(option, option, option in values) for option in each.options)
+    names = each.labels or each.options
+    for option, label in zip(each.options, names, strict=True):
+        yield Choice(option, label, option in values)

@@ -19,6 +19,7 @@ from playground.models import Run, RunKind, Tracker, TrackerStatus
 from playground.protocols import registry
 from playground.protocols.events import Elicitation
 from playground.rendering import desk
+from playground.rendering.answered import Other
 from playground.rendering.asking import asking_of
 from playground.rendering.bar import Bar, bar_of
 from playground.rendering.calling import context_of
@@ -179,6 +180,7 @@ class Thread:
             "answer": self._answer_at(place),
             "actions": self._actions_at(place),
             "answers": self.runs_at(place, RunKind.ASK, RunKind.ANSWER),
+            "replies": [Other(run) for run in self.runs_at(place, RunKind.REPLY)],
         }
 
     def _answer_at(self, place: Place) -> Child | None:

@@ -16,8 +16,10 @@ from playground.elicitation import STRATEGIES, WHOLE_FORM, TemplateError, read_a
 from playground.engine import Draft, Link, create_run
 from playground.models import Agent, Run, RunKind
 from playground.protocols import registry
+from playground.protocols.mcp.questions import ACCEPT
 from playground.rendering.asking import STRATEGY, TEMPLATE, Asking, Filled, declined_key
 from playground.rendering.thread import Thread
+from playground.views import own_questions
 from playground.views.compose import Composed, describe_call
 from playground.views.runs import begin
 from playground.views.turns import follow_up
@@ -29,7 +31,10 @@ async def answers(request: HttpRequest, pk: str) -> HttpResponse:
     sent = await sync_to_async(_record)(request, pk)
     if isinstance(sent, HttpResponse):
         return sent
-    return await begin(request, *sent)
+    asking, run, draft = sent
+    if asking.is_in_call:
+        return await own_questions.send(request, asking, run, draft)
+    return await begin(request, run, draft)
 
 
 @require_POST
@@ -46,7 +51,7 @@ def preview(request: HttpRequest, pk: str) -> HttpResponse:
         "problems": composed.problems,
     }
     if composed.draft and not composed.errors:
-        call = registry.exchange(composed.draft.target, composed.draft.request).next_call()
+        call = registry.preview(composed.draft.target, composed.draft.request)
         context["call"] = describe_call(call, composed.draft.secrets) if call else None
     return render(request, "runs/asking/preview.html", context)
 
@@ -87,8 +92,12 @@ def _number(text: str) -> int:
 
 def _read(asking: Asking) -> tuple[dict[str, Any], dict[str, str]]:
     """The answers by question, and what is wrong by the name of a control."""
+    if asking.is_own and own_questions.action_of(asking) != ACCEPT:
+        return {}, {}
     read = read_answers(asking.form, asking.filled.data)
     errors = dict(read.errors)
+    if asking.is_own:
+        return read.values, errors
     if asking.filled.text(STRATEGY) not in STRATEGIES:
         errors[STRATEGY] = "Choose how the answers are sent."
     return read.values, errors
@@ -98,6 +107,8 @@ def _compose(
     request: HttpRequest, asking: Asking, values: dict[str, Any], errors: dict[str, str]
 ) -> Composed:
     """The next request; what is wrong with the template joins `errors`."""
+    if asking.is_own:
+        return own_questions.compose(request, asking, values)
     if STRATEGY in errors:
         return Composed()
     strategy, template = asking.filled.text(STRATEGY), asking.filled.text(TEMPLATE)
@@ -109,7 +120,7 @@ def _compose(
     return follow_up(request, asking.run, document)
 
 
-def _record(request: HttpRequest, pk: str) -> HttpResponse | tuple[Run, Draft]:
+def _record(request: HttpRequest, pk: str) -> HttpResponse | tuple[Asking, Run, Draft]:
     asking = _asking(request, pk)
     values, errors = _read(asking)
     composed = _compose(request, asking, values, errors)
@@ -117,10 +128,15 @@ def _record(request: HttpRequest, pk: str) -> HttpResponse | tuple[Run, Draft]:
         errors.setdefault(WHOLE_FORM, " ".join(each.message for each in composed.errors))
     if errors or composed.draft is None:
         return _refuse(request, asking, errors)
+    if asking.is_own:
+        run = own_questions.record(request, asking, composed.draft, values)
+        if isinstance(run, str):
+            return _refuse(request, asking, {WHOLE_FORM: run})
+        return asking, run, composed.draft
     _remember(composed.draft.agent, asking)
     seq, part = asking.place
     link = Link(RunKind.ANSWER, asking.run, seq, part, values)
-    return create_run(composed.draft, request.user, link), composed.draft
+    return asking, create_run(composed.draft, request.user, link), composed.draft
 
 
 def _refuse(request: HttpRequest, asking: Asking, errors: dict[str, str]) -> HttpResponse:

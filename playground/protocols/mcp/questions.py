@@ -120,6 +120,18 @@ def resume_of(
     return {"kind": INPUT, "inputResponses": responses, **state}
 
 
+def action_of(resume: Any) -> str:
+    """Whether a `Target.resume` accepts, declines or dismisses; "" for what is no answer."""
+    resume = resume if isinstance(resume, Mapping) else {}
+    answers: list[Any] = [resume.get("result")]
+    if isinstance(resume.get("inputResponses"), Mapping):
+        answers += resume["inputResponses"].values()
+    for answer in answers:
+        if isinstance(answer, Mapping) and answer.get("action") in ACTIONS:
+            return str(answer["action"])
+    return ""
+
+
 def response(resume: Mapping[str, Any]) -> dict[str, Any]:
     """The JSON-RPC response that a `Target.resume` of the kind `RESPONSE` is."""
     message = {"jsonrpc": jsonrpc.VERSION, "id": resume.get("id")}
@@ -259,6 +271,8 @@ def _default(schema: Mapping[str, Any], choices: Sequence[_Choice]) -> Any:
 def _as_asked(schema: Mapping[str, Any], value: Any) -> Any:
     """An answer as the schema has it: options are texts in a form and may be more in JSON."""
     _, choices = _choices(schema)
+    if schema.get("type") == "integer" and isinstance(value, float) and value.is_integer():
+        return int(value)
     if not choices and schema.get("type") == "array" and isinstance(value, str):
         return value.splitlines()
     values = {text: own for text, _, own in choices}

@@ -1,0 +1,75 @@
+"""Answers to questions of the binding itself (MCP): sent into the call, or with it once more."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from asgiref.sync import sync_to_async
+from django.db import transaction
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+
+from playground import engine
+from playground.models import Run, RunKind
+from playground.protocols.mcp import questions
+from playground.rendering.asking import Asking
+from playground.rendering.thread import Thread
+from playground.views.compose import Composed
+from playground.views.turns import follow_up
+
+#: Name of the button that was pressed.
+ACTION = "action"
+
+OVER = "The call has ended, so this question can no longer be answered."
+ANSWERED = "This question has been answered already."
+
+
+def action_of(asking: Asking) -> str:
+    """What the user does with the question: `accept`, `decline` or `cancel`."""
+    action = asking.filled.text(ACTION, questions.ACCEPT)
+    return action if action in questions.ACTIONS else questions.ACCEPT
+
+
+def compose(request: HttpRequest, asking: Asking, values: Mapping[str, Any]) -> Composed:
+    """The answer as something that can be sent: the same request, with what resumes it."""
+    composed = follow_up(request, asking.run, asking.run.request)
+    if composed.draft is not None and asking.form.reply is not None:
+        resume = questions.resume_of(asking.form.reply, action_of(asking), values)
+        composed.draft = replace(composed.draft, resume=resume)
+    return composed
+
+
+def record(
+    request: HttpRequest, asking: Asking, draft: engine.Draft, values: Mapping[str, Any]
+) -> Run | str:
+    """A run of the answer, or why there is to be none."""
+    kind = RunKind.REPLY if asking.is_in_call else RunKind.ANSWER
+    link = engine.Link(kind, asking.run, *asking.place, values)
+    if not asking.is_in_call:
+        return engine.create_run(draft, request.user, link)
+    with transaction.atomic():
+        # Read anew: it may have been answered in another tab, or have ended meanwhile.
+        run = Run.objects.select_for_update().get(pk=asking.run.pk)
+        now = replace(asking, thread=Thread(run))
+        if now.is_settled or now.is_over:
+            return ANSWERED if now.is_settled else OVER
+        return engine.create_run(draft, request.user, link)
+
+
+async def send(request: HttpRequest, asking: Asking, run: Run, draft: engine.Draft) -> HttpResponse:
+    """Send an answer into the call that waits for it; the question gives way to it."""
+    engine.start(run, draft.target, redact=draft.secrets, headers=draft.headers)
+    if not request.htmx:  # type: ignore[attr-defined]
+        return redirect(asking.run)
+    return await sync_to_async(_settled)(request, asking)
+
+
+def _settled(request: HttpRequest, asking: Asking) -> HttpResponse:
+    page = Run() if asking.is_nested else None
+    thread = Thread(asking.run, depth=1 if page else 0, page=page)
+    shown = replace(asking, thread=thread)
+    # The answer stands among what came of the entry, which is on the page already.
+    context = {**thread.children_context(asking.place), "oob": True, "sent": True}
+    return render(request, "runs/asking/body.html", {**context, "asking": shown})
