@@ -10,6 +10,7 @@ from typing import Any
 from playground.conformance import Report, Verdict, judge
 from playground.protocols import sse
 from playground.protocols.frames import Frame, FrameKind
+from tests.protocols.playbook import CAPTURES
 
 JSON, SSE = "application/json", "text/event-stream"
 #: Stands in replies for the version that they are judged as.
@@ -25,6 +26,8 @@ class Reply:
     operation: str = "ask"
     state: str = "completed"
     earlier: Sequence[float] = ()
+    protocol: str = "nlweb"
+    binding: str = "http"
 
     def asked(self, **request: Any) -> Reply:
         return replace(self, request=request)
@@ -49,6 +52,8 @@ class Reply:
             frames,
             self.request,
             version,
+            protocol=self.protocol,
+            binding=self.binding,
             operation=self.operation,
             state=self.state,
             earlier_progress=self.earlier,
@@ -91,6 +96,26 @@ def stream(
 def event(name: str | None, payload: Any) -> bytes:
     data = payload if isinstance(payload, str) else json.dumps(payload)
     return (f"event: {name}\n" if name else "").encode() + f"data: {data}\n\n".encode()
+
+
+# Captures
+
+
+def sent(name: str) -> tuple[bytes, bytes]:
+    """Head and body of a captured request; tools write the empty line between them twice."""
+    raw = (CAPTURES / f"{name}.req.txt").read_bytes().replace(b"\r\n", b"\n")
+    top, _, body = raw.partition(b"\n\n")
+    return top.replace(b"\n", b"\r\n") + b"\r\n\r\n", body.strip()
+
+
+def capture(name: str) -> Reply:
+    """A captured reply, with the request beside it."""
+    top, _, body = (CAPTURES / f"{name}.txt").read_bytes().partition(b"\r\n\r\n")
+    asked = sent(name)[1]
+    made = stream if b"event-stream" in top else document
+    reply = made(body)
+    frames = (replace(reply.frames[0], data=top + b"\r\n\r\n"), *reply.frames[1:])
+    return replace(reply, frames=frames, request=json.loads(asked) if asked else {})
 
 
 # What replies are made of

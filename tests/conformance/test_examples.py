@@ -14,7 +14,7 @@ import pytest
 from playground.conformance import Finding, Verdict
 from playground.protocols.frames import FrameKind
 from playground.protocols.problems import Problem, Stage
-from tests.conformance.scripts import Reply, document, numbered, stream
+from tests.conformance.scripts import Reply, capture, document, numbered, stream
 from tests.protocols.playbook import CAPTURES, EXAMPLES
 
 NAMES = [
@@ -179,16 +179,6 @@ def test_examples_of_actions() -> None:
 
 
 # Captures
-
-
-def capture(name: str) -> Reply:
-    """A captured reply, with the request beside it."""
-    top, _, body = (CAPTURES / f"{name}.txt").read_bytes().partition(b"\r\n\r\n")
-    asked = (CAPTURES / f"{name}.req.txt").read_bytes().partition(b"\r\n\r\n")[2].strip()
-    made = stream if b"event-stream" in top else document
-    reply = made(body)
-    frames = (replace(reply.frames[0], data=top + b"\r\n\r\n"), *reply.frames[1:])
-    return replace(reply, frames=frames, request=json.loads(asked) if asked else {})
 
 
 CAPTURED: dict[tuple[str, str], list[str]] = {
