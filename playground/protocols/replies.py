@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Mapping
 
+from playground.protocols import challenges
 from playground.protocols.problems import Problem, Stage
 
 #: Characters of a reply that a problem quotes.
@@ -39,9 +40,11 @@ _HTML = re.compile(r"\s*(?:<!doctype html|<html|<head|<body|<!--)", re.IGNORECAS
 def fix_for(status: int, headers: Mapping[str, str]) -> str:
     """What to do about a reply of this status that cannot be read.
 
-    `headers` with names in lower case; `retry-after` is passed on to the user.
+    `headers` with names in lower case; `retry-after` and `www-authenticate` are passed on.
     """
     fix = _FIXES.get(status) or _FAMILY_FIXES.get(status // 100) or _ELSE_FIX
+    if status == 401 and (wanted := challenges.advice(headers.get("www-authenticate", ""))):
+        return wanted
     if (wait := headers.get("retry-after", "").strip()[:60]) and status in (429, 503):
         return f"{fix} It says when: Retry-After {wait}."
     return fix

@@ -13,12 +13,15 @@ from playground.protocols import replies
 from playground.protocols.events import Outcome
 from playground.protocols.frames import FrameKind
 from playground.protocols.http import is_json, read_head
+from playground.protocols.mcp import troubles
 from playground.protocols.nlweb.failures import explain_status, retry_after_seconds
 
 #: Bytes of a body that tell what it is.
 LOOKED_AT = 64 * 1024
 #: Characters of a header that are shown.
 MAX_HEADER = 200
+#: By binding, what is to be done about a status, where that is not the same for all.
+_ADVICE = {"mcp": troubles.fix_for}
 #: Statuses that are about who asks, and those that come with a time to wait for.
 _ABOUT_CREDENTIALS, _ABOUT_TIME = (401, 403), (429, 503)
 
@@ -57,7 +60,7 @@ def refusal_of(run: Run) -> Refusal | None:
         status=status,
         phrase=_phrase(status),
         meaning=explained.meaning if explained else "",
-        advice=explained.advice if explained else replies.fix_for(status, {}),
+        advice=_ADVICE.get(run.binding, replies.fix_for)(status, {**headers, "retry-after": ""}),
         came=_came(run, headers.get("content-type", ""), body),
         scheme=headers.get("www-authenticate", "")[:MAX_HEADER],
         retry_after=run.retry_after if _asks_to_wait(run) else "",

@@ -301,7 +301,7 @@ async def test_the_total_limit_holds_while_a_server_waits_for_its_user(ask: Ask)
     limits = dataclasses.replace(settings.RUN_LIMITS, idle_timeout=0.1, total_timeout=1.0)
     async with serve(answer=answer) as server:
         run = await ask(await sync_to_async(saved)(server.url), limits=limits)
-    assert (run.state, run.outcome) == ("truncated", "elicitation")
+    assert (run.state, run.outcome) == ("failed", "elicitation")
     assert run.problem is not None
     assert run.problem["limit"] == "total_timeout"
 

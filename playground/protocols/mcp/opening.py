@@ -104,8 +104,8 @@ class Opening:
             self.step = Step.OPEN if known else Step.LIST
         elif not self._goes_on or reply.answer is None:
             self.step = Step.OPEN
-        refused = reply.answer is not None and reply.answer.error is not None
-        if self.step is Step.GIVE_UP and self.problem is None and not refused:
+        error = reply.answer.error if reply.answer and method != requests.DISCOVER else None
+        if self.step is Step.GIVE_UP and self.problem is None and error is None:
             self.problem = troubles.unanswered(reply)
 
     # Generations

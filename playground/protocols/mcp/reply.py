@@ -87,7 +87,10 @@ class Reply(HttpExchange):
         """What `frame` means. Never raises on an agent's data."""
         if frame.kind in (FrameKind.EVENT, FrameKind.TAIL):
             self._messages.in_stream = True
-        return super().receive(frame)
+        events = super().receive(frame)
+        if frame.kind is FrameKind.HEAD:
+            self._messages.refused = self._status >= 400
+        return events
 
 
 class _Messages:
@@ -107,6 +110,8 @@ class _Messages:
         self._strays: list[Message] = []
         self.answer: Message | None = None
         self.in_stream = False
+        #: Whether the reply has the status of an error.
+        self.refused = False
 
     def document(self, seq: int, payload: Any) -> list[Event]:
         """Events of a whole reply: one message, or an array of them."""
@@ -151,7 +156,7 @@ class _Messages:
         return [*events, *(_stray(seq, each) for each in strays)]
 
     def _read(self, seq: int, message: Message, alone: bool) -> list[Event]:
-        if message.kind in (Kind.RESULT, Kind.ERROR):
+        if message.kind in (Kind.RESULT, Kind.ERROR) and not self._is_http(message):
             return self._response(seq, message, alone)
         found: list[Event]
         if message.kind is Kind.REQUEST:
@@ -162,6 +167,10 @@ class _Messages:
             reason = " ".join(jsonrpc.SENTENCES[each] for each in message.problems)
             return [Unknown(seq, "message", message.raw, reason)]
         return [*found, *_remarks(seq, message)]
+
+    def _is_http(self, message: Message) -> bool:
+        """Whether it is an error of whoever stands before the server: OAuth's, for one."""
+        return self.refused and message.error is not None and message.error.code is None
 
     def _response(self, seq: int, message: Message, alone: bool) -> list[Event]:
         if message.answers(self._sent.message.id):

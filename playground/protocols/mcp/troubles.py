@@ -23,7 +23,6 @@ _FIXES: Mapping[int, str] = {
     421: "Check the host in the agent's URL: this server answers for others only. One on this"
     " machine may insist on localhost or 127.0.0.1.",
 }
-_NO_SERVER = "Check that the URL is that of an MCP server; the Wire tab shows what came."
 
 
 def unanswered(reply: Reply) -> Problem:
@@ -36,8 +35,14 @@ def unanswered(reply: Reply) -> Problem:
     if found is None:
         came = "holds no answer to the call" if reply.text.strip() else "is empty"
         found = replies.unreadable(came, status, reply.headers, reply.text)
-    fix = _NO_SERVER if status // 100 == 2 else _FIXES.get(status, found.fix)
-    return replace(found, fix=fix)
+    return replace(found, fix=fix_for(status, reply.headers))
+
+
+def fix_for(status: int, headers: Mapping[str, str]) -> str:
+    """What to do about a reply of this status, as `replies.fix_for` has it for NLWeb."""
+    if status // 100 == 2:
+        return "Check that the URL is that of an MCP server; the Wire tab shows what came."
+    return _FIXES.get(status) or replies.fix_for(status, headers)
 
 
 def no_common_version(versions: Sequence[str]) -> Problem:
