@@ -108,6 +108,8 @@ class ActionDraft:
     binding: str = "http"
     headers: Headers = ()
     as_agent: bool = False
+    #: The answer to a question of the binding itself.
+    resume: Mapping[str, Any] | None = None
 
     @property
     def target(self) -> Target:
@@ -118,7 +120,9 @@ class ActionDraft:
         taken = {name.lower() for name, _ in self.headers}
         kept = tuple(pair for pair in own if pair[0].lower() not in taken)
         headers = (*kept, *self.headers)
-        return Target(self.url, registry.ACTION, self.binding, version="", headers=headers)
+        return Target(
+            self.url, registry.ACTION, self.binding, "", headers=headers, resume=self.resume
+        )
 
     @property
     def secrets(self) -> list[str]:

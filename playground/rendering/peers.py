@@ -5,8 +5,10 @@ from __future__ import annotations
 import difflib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
+
+from django.utils import timezone
 
 from playground.protocols import a2a
 from playground.protocols.actions.arguments import Control, controls_of
@@ -30,7 +32,20 @@ class Names:
 
 
 @dataclass(frozen=True, slots=True)
-class Server:
+class Read:
+    """When something was read."""
+
+    #: None before it was.
+    read_at: datetime | None
+
+    @property
+    def is_fresh(self) -> bool:
+        """Whether that is less than a minute ago."""
+        return self.read_at is not None and timezone.now() - self.read_at < timedelta(minutes=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Server(Read):
     """An MCP server."""
 
     #: What the action calls it.
@@ -38,8 +53,6 @@ class Server:
     #: Where the user says that it is.
     url: str
     tool: str
-    #: When its tools were read, None before they were.
-    read_at: datetime | None
     #: Its own name, "" where it has none.
     name: str
     version: str
@@ -60,13 +73,12 @@ class Server:
 
 
 @dataclass(frozen=True, slots=True)
-class Agent:
+class Agent(Read):
     """An A2A agent."""
 
     #: The address that the action names.
     agent_url: str
     skill: str
-    read_at: datetime | None
     card: a2a.Card | None
     skills: Names
 
@@ -127,10 +139,10 @@ def server_of(
     described = tools.get(tool)
     schema = described.get("inputSchema") if described else None
     return Server(
+        read_at if description is not None else None,
         identifier=identifier,
         url=url,
         tool=tool,
-        read_at=read_at if description is not None else None,
         name=words(info.get("title") or info.get("name"), 80),
         version=words(own.get("version"), 20),
         described=described,
@@ -143,7 +155,7 @@ def agent_of(agent_url: str, skill: str, description: Any, read_at: datetime | N
     """What is known of an A2A agent."""
     card = a2a.read_card(description) if description is not None else None
     ids = [each.id for each in card.skills] if card else []
-    return Agent(agent_url, skill, read_at, card, _names(ids, skill))
+    return Agent(read_at, agent_url, skill, card, _names(ids, skill))
 
 
 def _names(names: Sequence[str], wanted: str) -> Names:
