@@ -19,9 +19,8 @@ from playground.demo.rpc import INVALID_PARAMS, RpcError
 _FAILS = re.compile(r"\bthat fails\b", re.I)
 _TABLE = re.compile(r"\b(?:a table|reserve|reservation|book)\b", re.I)
 _SHOPPING = re.compile(r"\b(?:shopping|groceries)\b", re.I)
-_TIME = re.compile(
-    r"\b(?:at|by|for|around)?\s*(?:(\d{1,2})[:.](\d\d)|(\d{1,2})\s*(am|pm|o'clock))(?!\w)", re.I
-)
+#: An hour with minutes, with am or pm, or with both; a number alone may be anything.
+_TIME = re.compile(r"\b(\d{1,2})(?:[:.](\d\d)(?:\s*(am|pm))?|\s*(am|pm|o'clock))(?!\w)", re.I)
 _NUMBERS = {
     name: number
     for number, name in enumerate(
@@ -139,9 +138,10 @@ def _time(wish: str) -> str | None:
     if re.search(r"\bnoon\b", wish, re.I):
         return "12:00"
     for match in _TIME.finditer(wish):
-        hour, minute = int(match[1] or match[3]), int(match[2] or 0)
-        if (match[4] or "").lower() == "pm" and hour < 12:
-            hour += 12
+        hour, minute = int(match[1]), int(match[2] or 0)
+        half = (match[3] or match[4] or "").lower()
+        if half in ("am", "pm"):
+            hour = hour % 12 + (12 if half == "pm" else 0)
         if hour < 24 and minute < 60:
             return f"{hour:02}:{minute:02}"
     return None

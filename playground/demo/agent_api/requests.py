@@ -78,7 +78,7 @@ def _check_parameters(document: Document) -> None:
     number = document.get("n")
     if number is not None and (type(number) is not int or not 1 <= number <= 5):
         raise UnreadableError("range", ("n",), "Input should be a whole number from 1 to 5")
-    if not isinstance(document.get("tools") or [], list):
+    if not isinstance(document.get("tools", []), list | None):
         raise UnreadableError("list_type", ("tools",), "Input should be a list of tools")
     session = document.get("session_id")
     if session is not None and not isinstance(session, str):
