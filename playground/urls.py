@@ -93,6 +93,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("agents/<slug:slug>/doctor/", doctor.examination, name="agent-doctor"),
     path("agents/<slug:slug>/doctor/report/", doctor.report, name="agent-doctor-report"),
     path("agents/<slug:slug>/doctor/use/", doctor.use, name="agent-doctor-use"),
+    path("agents/<slug:slug>/tools/", agents.tools, name="agent-tools"),
     path("agents/<slug:slug>/deletion/", agents.deletion, name="agent-deletion"),
 ]
 
