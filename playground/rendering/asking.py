@@ -14,6 +14,7 @@ from playground.elicitation import PARTIAL, STRATEGIES, Strategy, form_of, start
 from playground.elicitation.fields import Field, Form
 from playground.models import Agent, Run, RunKind
 from playground.models.conversations import turn_of
+from playground.protocols import a2a
 from playground.protocols.events import Elicitation
 from playground.protocols.mcp import questions
 from playground.rendering.answered import Other
@@ -106,6 +107,8 @@ class Asking:
     @property
     def origin(self) -> str:
         """Where the answers would go: scheme, host and port."""
+        if self.is_of_action:
+            return origin_of(self.run.url)
         return origin_of(self.agent.url if self.agent else self.run.url)
 
     @property
@@ -130,6 +133,16 @@ class Asking:
         return (self.form.reply or {}).get("kind") == questions.RESPONSE
 
     @property
+    def is_of_action(self) -> bool:
+        """Whether the server or agent of an action asks, and not the one composed for."""
+        return self.run.kind == RunKind.ACTION
+
+    @property
+    def is_task(self) -> bool:
+        """Whether the answer is the next message of an A2A task."""
+        return (self.form.reply or {}).get("kind") == a2a.KIND
+
+    @property
     def is_visit(self) -> bool:
         """Whether all that is asked is to visit an address."""
         return bool(self.form.links) and not self.form.fields
@@ -141,8 +154,9 @@ class Asking:
 
     @property
     def is_settled(self) -> bool:
-        """Whether the call has its answer, or is being sent it."""
-        return any(not other.failed for other in self.replies)
+        """Whether the question has its answer, or is being sent it, and takes no other."""
+        runs = self.thread.runs_at(self.place, RunKind.REPLY, RunKind.ACTION)
+        return any(not Other(run).failed for run in runs)
 
     @property
     def is_over(self) -> bool:

@@ -13,13 +13,13 @@ from django_htmx.http import reswap, retarget
 
 from playground.conversations import answer_document, elicitation_at
 from playground.elicitation import STRATEGIES, WHOLE_FORM, TemplateError, read_answers
-from playground.engine import Draft, Link, create_run
+from playground.engine import ActionDraft, Draft, Link, create_run, start
 from playground.models import Agent, Run, RunKind
 from playground.protocols import registry
 from playground.protocols.mcp.questions import ACCEPT
 from playground.rendering.asking import STRATEGY, TEMPLATE, Asking, Filled, declined_key
 from playground.rendering.thread import Thread
-from playground.views import own_questions
+from playground.views import action_answers, own_questions
 from playground.views.compose import Composed, describe_call
 from playground.views.runs import begin
 from playground.views.turns import follow_up
@@ -34,6 +34,9 @@ async def answers(request: HttpRequest, pk: str) -> HttpResponse:
     asking, run, draft = sent
     if asking.is_in_call:
         return await own_questions.send(request, asking, run, draft)
+    if isinstance(draft, ActionDraft):
+        start(run, draft.target, redact=draft.secrets)
+        return await sync_to_async(action_answers.begun)(request, asking)
     return await begin(request, run, draft)
 
 
@@ -43,6 +46,8 @@ def preview(request: HttpRequest, pk: str) -> HttpResponse:
     asking = _asking(request, pk)
     values, errors = _read(asking)
     unanswered = sum(each.field.name in errors for each in asking.controls)
+    if asking.is_of_action:
+        return action_answers.preview(request, asking, values, unanswered)
     composed = _compose(request, asking, values, errors)
     context: dict[str, Any] = {
         "asking": asking,
@@ -120,9 +125,14 @@ def _compose(
     return follow_up(request, asking.run, document)
 
 
-def _record(request: HttpRequest, pk: str) -> HttpResponse | tuple[Asking, Run, Draft]:
+def _record(
+    request: HttpRequest, pk: str
+) -> HttpResponse | tuple[Asking, Run, Draft | ActionDraft]:
     asking = _asking(request, pk)
     values, errors = _read(asking)
+    if asking.is_of_action:
+        recorded = errors or action_answers.record(request, asking, values)
+        return recorded if isinstance(recorded, tuple) else _refuse(request, asking, recorded)
     composed = _compose(request, asking, values, errors)
     if composed.errors:
         errors.setdefault(WHOLE_FORM, " ".join(each.message for each in composed.errors))

@@ -19,6 +19,9 @@ from playground.rendering.thread import Thread
 from playground.views.compose import Composed
 from playground.views.turns import follow_up
 
+#: A request of a conversation, or an action.
+AnyDraft = engine.Draft | engine.ActionDraft
+
 #: Name of the button that was pressed.
 ACTION = "action"
 
@@ -42,7 +45,7 @@ def compose(request: HttpRequest, asking: Asking, values: Mapping[str, Any]) -> 
 
 
 def record(
-    request: HttpRequest, asking: Asking, draft: engine.Draft, values: Mapping[str, Any]
+    request: HttpRequest, asking: Asking, draft: AnyDraft, values: Mapping[str, Any]
 ) -> Run | str:
     """A run of the answer, or why there is to be none."""
     kind = RunKind.REPLY if asking.is_in_call else RunKind.ANSWER
@@ -58,7 +61,7 @@ def record(
         return engine.create_run(draft, request.user, link)
 
 
-async def send(request: HttpRequest, asking: Asking, run: Run, draft: engine.Draft) -> HttpResponse:
+async def send(request: HttpRequest, asking: Asking, run: Run, draft: AnyDraft) -> HttpResponse:
     """Send an answer into the call that waits for it; the question gives way to it."""
     engine.start(run, draft.target, redact=draft.secrets, headers=draft.headers)
     if not request.htmx:  # type: ignore[attr-defined]

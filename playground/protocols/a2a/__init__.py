@@ -22,11 +22,12 @@ from playground.protocols.a2a.exchange import (
     unknown_skill,
 )
 from playground.protocols.a2a.finding import Finder
-from playground.protocols.a2a.questions import resume_of
+from playground.protocols.a2a.questions import KIND, resume_of
 from playground.protocols.a2a.replies import CardReply
 from playground.protocols.a2a.versions import VERSIONS, Version
 
 __all__ = [
+    "KIND",
     "VERSIONS",
     "A2AExchange",
     "Card",

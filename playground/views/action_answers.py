@@ -1,0 +1,115 @@
+"""Answers to what the server or agent of an action asks: the same action once more, with them.
+
+A question in mid-call is answered like any other of MCP (`own_questions`); all else is a run of
+the action below the question.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+
+from playground import engine
+from playground.elicitation import WHOLE_FORM
+from playground.models import Run, RunKind
+from playground.protocols import a2a, registry
+from playground.protocols.calls import Call
+from playground.protocols.frames import FrameKind
+from playground.protocols.mcp import questions
+from playground.rendering.asking import Asking
+from playground.rendering.thread import Thread
+from playground.views import own_questions
+from playground.views.action_desk import ancestors
+from playground.views.compose import describe_call
+
+
+def draft_of(asking: Asking, values: Mapping[str, Any]) -> engine.ActionDraft | None:
+    """The action as it is run again; None where whoever offered it is no longer known.
+
+    Nothing secret goes along: a run does not keep what it was sent with.
+    """
+    run, reply = asking.run, asking.form.reply or {}
+    if run.agent is None:
+        return None
+    if asking.is_task:
+        resume: dict[str, Any] | None = a2a.resume_of(reply, values, _message_id(asking))
+    else:
+        resume = questions.resume_of(reply, own_questions.action_of(asking), values)
+    headers = [(name, value) for name, value in run.headers if value]
+    return engine.ActionDraft(
+        run.agent, run.request, run.url, binding=run.binding, headers=headers, resume=resume
+    )
+
+
+def record(
+    request: HttpRequest, asking: Asking, values: Mapping[str, Any]
+) -> tuple[Asking, Run, engine.ActionDraft] | dict[str, str]:
+    """A run of the action with the answer, below the question; or what is wrong, by control."""
+    draft = draft_of(asking, values)
+    if draft is None:
+        return {WHOLE_FORM: "The agent that offered the action was deleted."}
+    if asking.is_in_call:
+        run = own_questions.record(request, asking, draft, values)
+        return {WHOLE_FORM: run} if isinstance(run, str) else (asking, run, draft)
+    link = engine.Link(RunKind.ACTION, asking.run, *asking.place, values)
+    return asking, engine.create_run(draft, request.user, link), draft
+
+
+def preview(
+    request: HttpRequest, asking: Asking, values: Mapping[str, Any], unanswered: int
+) -> HttpResponse:
+    """Exactly what Answer would send, as far as the questions are answered."""
+    draft = draft_of(asking, values)
+    call = _call(asking, draft) if draft else None
+    context: dict[str, Any] = {"asking": asking, "unanswered": unanswered}
+    if draft and call:
+        context["call"] = describe_call(call, draft.secrets)
+    return render(request, "runs/asking/preview.html", context)
+
+
+def _call(asking: Asking, draft: engine.ActionDraft) -> Call | None:
+    """The call that carries an answer.
+
+    What the run has learnt of an agent's card tells how: it has the calls before its message.
+    """
+    if not asking.is_task:
+        return registry.preview(draft.target, draft.request)
+    exchange = registry.exchange(draft.target, draft.request)
+    for frame in asking.run.read_frames():
+        if frame.kind is FrameKind.CALL and not frame.data.startswith(b"GET "):
+            break
+        exchange.receive(frame)
+    return exchange.next_call()
+
+
+def begun(request: HttpRequest, asking: Asking) -> HttpResponse:
+    """What changes on the page: the question is answered, and the page's socket listens."""
+    if not request.htmx:  # type: ignore[attr-defined]
+        return redirect(asking.run)
+    page = _page(request, asking.run)
+    thread = Thread(asking.run, depth=int(page != asking.run), page=page)
+    context = {
+        **thread.children_context(asking.place),
+        "oob": True,
+        "sent": True,
+        "asking": replace(asking, thread=thread),
+        "run": page,
+        "live": True,
+    }
+    return render(request, "runs/asking/begun.html", context)
+
+
+def _page(request: HttpRequest, run: Run) -> Run:
+    asked = request.POST.get("page")
+    return next((each for each in ancestors(run) if str(each.pk) == asked), run)
+
+
+def _message_id(asking: Asking) -> str:
+    """What the message is called: the same in its preview, and another for each answer."""
+    earlier = len(asking.thread.runs_at(asking.place, RunKind.ACTION))
+    return str(uuid.uuid5(asking.run.pk, f"{asking.place}-{earlier}"))
