@@ -48,6 +48,8 @@ _running: dict[int, tuple[int | None, asyncio.Task[None]]] = {}
 
 def announcement(agent: Agent) -> list[Announced]:
     """What an examination of the agent may send, to be read before it is started."""
+    if check_url(agent.url):
+        return []
     return announce(Draft(agent, {}).target)
 
 
@@ -109,8 +111,7 @@ def _dated(examination: Examination, state: str) -> dict[str, Any]:
 def start(agent: Agent) -> bool:
     """Examine a saved agent in the background; False if its owner has too many under way.
 
-    One that is under way already goes on. Must be called on the event loop's thread, after
-    `begin` has noted that it starts.
+    One that is under way already goes on. Must be called on the event loop's thread.
     """
     if agent.pk in _running:
         return True
@@ -133,8 +134,9 @@ async def _examine_and_keep(agent: Agent) -> None:
         await keep({"state": "running", "at": timezone.now().isoformat()})
         await keep(await examine(agent, keep))
     except Exception:
-        # Our bug, not the agent's; the report stays as it was and shows as interrupted.
+        # Our bug, not the agent's: logged with its traceback, and nobody waits for ever.
         logger.exception("the examination of agent %s failed inside the playground", agent.pk)
+        await keep({"state": "broken", "at": timezone.now().isoformat()})
 
 
 def _keep(pk: int, report: dict[str, Any]) -> None:

@@ -110,7 +110,7 @@ class Examination:
             if is_first and (problem := self._silence()):
                 if _is_mixed_up(problem):
                     yield "scheme", _with_other_scheme(self._target.url)
-                if problem.stage in _HOPELESS or self._found.get("scheme", Evidence()).status:
+                if problem.stage in _HOPELESS or steps.other_scheme(self.case):
                     return
 
     def _silence(self) -> Problem | None:

@@ -12,7 +12,6 @@ from playground.protocols.doctor.evidence import Evidence
 from playground.protocols.doctor.probes import A2A, AGENT_API, FAMILY_OF, MCP, NLWEB, speaks
 from playground.protocols.doctor.steps import (
     NAMES,
-    NOT_REACHED,
     Case,
     Verdict,
     failed,
@@ -29,15 +28,19 @@ _MAX_NAMES = 8
 
 
 def _unless_cut_off(step: Callable[[Case], Verdict]) -> Callable[[Case], Verdict]:
-    """A step that is not reached where there is no connection."""
+    """A step that is not reached where the first call had no answer and no other was made."""
 
     def judged(case: Case) -> Verdict:
-        first = case.first
-        if case.refusal or (first and not first[1].status and not first[1].opened):
-            return skipped(NOT_REACHED)
+        first, *others = [name for name in case.found if name in FAMILY_OF] or [""]
+        if case.refusal or (case.is_over and not others and not _status(case, first)):
+            return pending(case)
         return step(case)
 
     return judged
+
+
+def _status(case: Case, name: str) -> int:
+    return case.found[name].status if name in case.found else 0
 
 
 def _missing(case: Case, family: str, *calls: str) -> Verdict:

@@ -137,12 +137,20 @@ def _connection(name: str, well: Callable[[Case, Evidence], Verdict]) -> Callabl
 
 def _fix(case: Case, problem: Problem) -> str:
     """What to do; where the other scheme answers at the same port, that is it."""
-    other = case.found.get("scheme")
-    if other is None or not (other.opened or _is_certificate(other.problem)):
+    if not (wanted := other_scheme(case)):
         return words.fix_of(problem)
-    scheme = urlsplit(case.target.url).scheme
-    wanted = "http" if scheme == "https" else "https"
-    return f"Use {wanted}:// instead of {scheme}://: that is what this port speaks."
+    given = urlsplit(case.target.url).scheme
+    return f"Use {wanted}:// instead of {given}://: that is what this port speaks."
+
+
+def other_scheme(case: Case) -> str:
+    """The scheme that the port speaks in place of the agent's, "" where that was not seen."""
+    other = case.found.get("scheme")
+    if other is None:
+        return ""
+    if urlsplit(case.target.url).scheme == "https":
+        return "http" if other.status else ""
+    return "https" if other.opened or _is_certificate(other.problem) else ""
 
 
 def _is_certificate(problem: Problem | None) -> bool:

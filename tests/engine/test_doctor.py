@@ -1,0 +1,322 @@
+"""The doctor against real servers, each broken in its own way."""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from asgiref.sync import sync_to_async
+from cryptography import x509
+from django.utils import timezone
+
+from playground.engine import doctor
+from playground.models import Agent
+from playground.models.detection import proposal, report_of
+from tests.servers import HOLD, RESET, Script, Server, free_port, reply, serve
+from tests.transport.test_backend import Certificate
+
+SECRET = "canary-7d1e"
+ANSWER = {"_meta": {"version": "0.55", "response_type": "answer"}, "results": [{"name": "Soup"}]}
+DISCOVERED = {"jsonrpc": "2.0", "id": 1, "result": {"supportedVersions": ["2026-07-28"]}}
+TOOLS = {"jsonrpc": "2.0", "id": 2, "result": {"tools": [{"name": "ask"}, {"name": "await"}]}}
+NOT_FOUND = reply(b"Not Found", "text/plain", "404 Not Found")
+
+
+def answering(**answers: Any) -> Any:
+    """Answers by the end of the path, or by the JSON-RPC method; 404 for everything else."""
+
+    def answer(request: bytes) -> Script:
+        line, _, rest = request.partition(b"\r\n")
+        name = line.split(b" ")[1].partition(b"?")[0].rpartition(b"/")[2].decode()
+        _, _, body = rest.partition(b"\r\n\r\n")
+        if b'"jsonrpc"' in body:
+            name = json.loads(body)["method"].replace("/", "_")
+        found = answers.get(name, NOT_FOUND)
+        return (found if isinstance(found, bytes) else reply(json.dumps(found).encode()),)
+
+    return answer
+
+
+async def examine(url: str, **fields: Any) -> dict[str, Any]:
+    return await doctor.examine(Agent(name="scripted", url=url, **fields))
+
+
+def failed(report: dict[str, Any]) -> list[str]:
+    return [step["name"] for step in report["steps"] if step["status"] == "failed"]
+
+
+def step(report: dict[str, Any], name: str) -> dict[str, Any]:
+    found: dict[str, Any] = next(each for each in report["steps"] if each["name"] == name)
+    return found
+
+
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A doctor who waits for next to nothing."""
+    for name, seconds in (("TOTAL", 1.5), ("FIRST", 0.5), ("EACH", 0.2)):
+        monkeypatch.setattr(doctor, name, seconds)
+
+
+class TestAServer:
+    async def test_that_is_well(self) -> None:
+        async with serve(answer=answering(ask=ANSWER, **{"await": ANSWER})) as server:
+            report = await examine(server.url)
+        assert failed(report) == []
+        assert (report["state"], report["found"]["label"]) == ("done", "NLWeb 0.55")
+        assert report["found"]["url"] == server.url
+        assert server.requests[0].startswith(b"POST /ask HTTP/1.1\r\n")
+
+    async def test_that_is_down(self) -> None:
+        report = await examine(f"http://127.0.0.1:{free_port()}")
+        assert failed(report) == ["tcp"]
+        assert "nothing listens on that port" in step(report, "tcp")["cause"]
+        assert "correct the port" in step(report, "tcp")["fix"]
+
+    async def test_whose_name_nobody_knows(self) -> None:
+        report = await examine("http://no-such-host.invalid/")
+        assert failed(report) == ["name"]
+
+    async def test_that_is_a_web_site(self) -> None:
+        async with serve(reply(b"<!doctype html><title>Hi</title>", "text/html")) as server:
+            report = await examine(server.url)
+        assert failed(report)[0] == "content-type"
+        assert report["found"] is None
+
+    async def test_that_wants_a_token(self) -> None:
+        refusal = reply(b"{}", status="401 Unauthorized").replace(
+            b"\r\n\r\n", b'\r\nWWW-Authenticate: Bearer realm="members"\r\n\r\n', 1
+        )
+        async with serve(refusal) as server:
+            report = await examine(server.url)
+        assert failed(report)[0] == "http"
+        assert 'Bearer realm="members"' in step(report, "http")["cause"]
+        assert "bearer token" in step(report, "http")["fix"]
+
+    async def test_whose_ask_is_at_another_path(self) -> None:
+        def answer(request: bytes) -> Script:
+            is_there = request.startswith(b"POST /api/ask ")
+            return (reply(json.dumps(ANSWER).encode()) if is_there else NOT_FOUND,)
+
+        async with serve(answer=answer) as server:
+            report = await examine(f"{server.url}/wrong")
+        assert failed(report) == ["ask"]
+        assert step(report, "ask")["fix"] == "Set the path of the agent's URL to /api."
+        assert report["found"]["url"] == f"{server.url}/api"
+
+    async def test_that_is_an_mcp_server(self) -> None:
+        answers = answering(server_discover=DISCOVERED, tools_list=TOOLS)
+        async with serve(answer=answers) as server:
+            report = await examine(f"{server.url}/mcp")
+        assert failed(report) == ["ask"]
+        assert step(report, "ask")["fix"] == "Set the agent's binding to MCP."
+        assert report["found"]["binding"] == "mcp"
+
+    async def test_with_two_protocols_behind_one_address(self) -> None:
+        answers = answering(ask=ANSWER, server_discover=DISCOVERED, tools_list=TOOLS)
+        async with serve(answer=answers) as server:
+            report = await examine(server.url)
+        assert failed(report) == []
+        assert report["also"] == [f"NLWeb 0.55 over MCP 2026-07-28 at {server.url}/mcp"]
+
+    async def test_that_hangs_up(self) -> None:
+        async with serve(RESET) as server:
+            report = await examine(server.url)
+        assert failed(report)[0] == "http"
+        assert report["calls"]["scheme"]["line"].startswith("GET ")
+
+    @pytest.mark.usefixtures("impatient")
+    async def test_that_never_answers(self) -> None:
+        async with serve(HOLD) as server:
+            report = await examine(server.url)
+        assert failed(report)[:1] == ["http"]
+        assert "a run waits longer" in step(report, "http")["fix"]
+        assert "PLAYGROUND_" not in json.dumps(report)
+
+    @pytest.mark.usefixtures("impatient")
+    async def test_that_never_stops(self) -> None:
+        head = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"
+        async with serve(head, b'data: {"results": []}\n\n', HOLD) as server:
+            report = await examine(server.url)
+        assert step(report, "ask")["status"] == "passed"
+        assert report["found"]["protocol"] == "nlweb"
+
+    @pytest.mark.usefixtures("impatient")
+    async def test_so_slow_that_the_time_is_up(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(doctor, "TOTAL", 0.3)
+        async with serve(HOLD) as server:
+            report = await examine(server.url)
+        assert report["state"] == "done"
+        assert "the time of the examination was up" in step(report, "card")["cause"]
+
+    async def test_that_sends_too_much(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(doctor, "MAX_BYTES", 1000)
+        async with serve(reply(b"[" + b"1," * 5000 + b"1]")) as server:
+            report = await examine(server.url)
+        assert failed(report)
+        assert max(len(call["received"]) for call in report["calls"].values()) < 2000
+
+
+class TestSchemes:
+    @pytest.mark.usefixtures("impatient")
+    async def test_https_where_http_is_spoken(self) -> None:
+        async with serve(NOT_FOUND) as server:
+            report = await examine(server.url.replace("http://", "https://"))
+        assert failed(report) == ["tls"]
+        fix = "Use http:// instead of https://: that is what this port speaks."
+        assert step(report, "tls")["fix"] == fix
+
+    async def test_http_where_https_is_spoken(self, tmp_path: Path) -> None:
+        certificate = Certificate(tmp_path, [x509.IPAddress(ipaddress.ip_address("127.0.0.1"))])
+        async with serve(NOT_FOUND, tls=certificate.server) as server:
+            report = await examine(server.url.replace("https://", "http://"))
+        assert failed(report) == ["http"]
+        assert step(report, "http")["fix"].startswith("Use https:// instead of http://")
+
+    async def test_a_certificate_that_nobody_signed(self, tmp_path: Path) -> None:
+        certificate = Certificate(tmp_path, [x509.IPAddress(ipaddress.ip_address("127.0.0.1"))])
+        async with serve(NOT_FOUND, tls=certificate.server) as server:
+            report = await examine(server.url)
+        assert failed(report) == ["tls"]
+        assert "self-signed" in step(report, "tls")["cause"]
+
+
+class TestCredentials:
+    FIELDS = {"auth": "bearer", "auth_secret": SECRET}
+
+    async def test_go_where_they_belong_and_stand_in_no_report(self) -> None:
+        echo = reply(json.dumps({"detail": f"Bearer {SECRET} is unknown"}).encode())
+        async with serve(echo) as server:
+            report = await examine(server.url, **self.FIELDS)
+        sent = [request for request in server.requests if SECRET.encode() in request]
+        bare = [request for request in server.requests if SECRET.encode() not in request]
+        assert len(sent) > 3
+        assert [request.partition(b" HTTP")[0] for request in bare] == [
+            b"GET /.well-known/agent-card.json"
+        ]
+        assert SECRET not in json.dumps(report)
+
+    @pytest.mark.usefixtures("impatient")
+    async def test_do_not_go_over_the_other_scheme(self) -> None:
+        async with serve(NOT_FOUND) as server:
+            url = server.url.replace("http://", "https://")
+            await examine(url, **self.FIELDS)
+        assert not [request for request in server.requests if SECRET.encode() in request]
+
+
+async def test_the_outbound_policy_holds(settings: Any) -> None:
+    settings.HOSTED = True
+    async with serve(NOT_FOUND) as server:
+        report = await examine(server.url)
+    assert failed(report) == ["policy"]
+    assert server.requests == []
+
+
+async def test_an_address_that_is_none_is_not_called() -> None:
+    report = await examine("ftp://a.example")
+    assert failed(report) == ["address"]
+    assert report["calls"] == {}
+    assert doctor.announcement(Agent(url="ftp://a.example")) == []
+
+
+async def test_the_report_grows_call_by_call() -> None:
+    seen: list[list[str]] = []
+
+    async def listen(report: dict[str, Any]) -> None:
+        seen.append([each["status"] for each in report["steps"]])
+        assert report["state"] == "running"
+
+    async with serve(answer=answering(ask=ANSWER)) as server:
+        agent = Agent(name="scripted", url=server.url)
+        report = await doctor.examine(agent, listen)
+    assert len(seen) == len(report["calls"])
+    assert "waiting" in seen[0]
+    assert [each["status"] for each in report["steps"]].count("waiting") == 0
+
+
+@pytest.mark.usefixtures("transactional_db")
+class TestKept:
+    async def settle(self, agent: Agent) -> Agent:
+        while agent.pk in doctor._running:
+            await asyncio.sleep(0.01)
+        await agent.arefresh_from_db()
+        return agent
+
+    async def examined(self, server: Server, **fields: Any) -> Agent:
+        agent = await Agent.objects.acreate(name="Kept", url=server.url, **fields)
+        assert doctor.start(agent)
+        assert doctor.is_running(agent)
+        return await self.settle(agent)
+
+    async def test_with_the_agent(self) -> None:
+        async with serve(answer=answering(ask=ANSWER)) as server:
+            agent = await self.examined(server)
+        facts = {name: agent.detected[name] for name in ("protocol", "version", "binding", "url")}
+        assert facts == {
+            "protocol": "nlweb", "version": "0.55", "binding": "http", "url": server.url,
+        }  # fmt: skip
+        assert agent.detected["at"] == agent.detected["report"]["at"]
+        assert not doctor.is_running(agent)
+        assert proposal(agent) == {}
+
+    async def test_and_acted_upon_by_nobody(self) -> None:
+        older = b'data: {"message_type": "complete"}\n\n'
+        answers = answering(ask=reply(older, "text/event-stream"))
+        async with serve(answer=answers) as server:
+            agent = await self.examined(server)
+        assert (agent.version, agent.binding) == ("0.55", "http")
+        assert proposal(agent) == {"version": "legacy"}
+
+    async def test_only_as_long_as_the_address_stays(self) -> None:
+        async with serve(answer=answering(ask=ANSWER)) as server:
+            agent = await self.examined(server)
+        agent.url = "http://elsewhere.example"
+        assert report_of(agent) is None
+        assert proposal(agent) == {}
+
+    async def test_what_was_found_before_goes_when_nothing_is(self) -> None:
+        async with serve(answer=answering(ask=ANSWER)) as server:
+            agent = await self.examined(server)
+        assert doctor.start(agent)
+        agent = await self.settle(agent)
+        assert list(agent.detected) == ["report"]
+        assert agent.detected["report"]["found"] is None
+
+    async def test_one_at_a_time_for_an_agent_and_a_few_for_a_user(self) -> None:
+        async with serve(HOLD) as server:
+            agents = [
+                await Agent.objects.acreate(name=f"A{n}", url=server.url)
+                for n in range(doctor.MAX_AT_ONCE + 1)
+            ]
+            started = [doctor.start(agent) for agent in agents]
+            again = doctor.start(agents[0])
+            tasks = [task for _, task in doctor._running.values()]
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+        assert started == [True] * doctor.MAX_AT_ONCE + [False]
+        assert again
+        assert len(tasks) == doctor.MAX_AT_ONCE
+
+    async def test_a_report_that_a_dead_process_left_is_not_under_way(self) -> None:
+        def agent(at: str) -> Agent:
+            return Agent(
+                url="http://a.example", detected={"report": {"state": "running", "at": at}}
+            )
+
+        assert doctor.is_running(agent(timezone.now().isoformat()))
+        assert not doctor.is_running(agent("2020-01-01T00:00:00+00:00"))
+        assert not doctor.is_running(agent("nonsense"))
+
+    async def test_a_bug_of_ours_ends_it(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        async def broken(*_: Any) -> None:
+            raise RuntimeError("bug")
+
+        monkeypatch.setattr(doctor, "examine", broken)
+        agent = await Agent.objects.acreate(name="Kept", url="http://a.example")
+        assert doctor.start(agent)
+        agent = await self.settle(agent)
+        assert not await sync_to_async(doctor.is_running)(agent)

@@ -1,0 +1,104 @@
+"""Replies as the frames that the transport makes of them, and examinations driven by them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+from playground.protocols import sse
+from playground.protocols.calls import Call
+from playground.protocols.doctor import Examination
+from playground.protocols.exchange import Target
+from playground.protocols.frames import Frame, FrameKind
+from playground.protocols.problems import Problem, Stage
+
+K = FrameKind
+
+#: What came of a call: a raw reply, or the problem that kept it away.
+Reply = bytes | Problem
+Server = Callable[[Call], Reply]
+
+NOT_FOUND = b"HTTP/1.1 404 Not Found\r\nContent-Type: text/plain\r\n\r\nNot Found"
+
+
+def reply(
+    body: Any, status: int = 200, media_type: str = "application/json", **headers: str
+) -> bytes:
+    """A raw reply; `body` is bytes, or a JSON value."""
+    lines = [f"HTTP/1.1 {status} Whatever", f"Content-Type: {media_type}"]
+    lines += [f"{name.replace('_', '-')}: {value}" for name, value in headers.items()]
+    data = body if isinstance(body, bytes) else json.dumps(body).encode()
+    return "\r\n".join(lines).encode() + b"\r\n\r\n" + data
+
+
+def stream(*payloads: Any) -> bytes:
+    """A raw reply that is an event stream of unnamed messages."""
+    blocks = [b"data: " + json.dumps(payload).encode() + b"\n\n" for payload in payloads]
+    return reply(b"".join(blocks), media_type="text/event-stream")
+
+
+def frames_of(answer: Reply, call: Call | None = None) -> list[Frame]:
+    """The frames of a call that was answered like this."""
+    found: list[tuple[FrameKind, bytes]] = []
+    if call:
+        target = "/" + call.url.split("://", 1)[1].partition("/")[2]
+        head = f"{call.method} {target} HTTP/1.1\r\n"
+        head += "".join(f"{name}: {value}\r\n" for name, value in call.headers)
+        found.append((K.CALL, head.encode() + b"\r\n" + call.body))
+    if isinstance(answer, Problem):
+        if answer.stage in (Stage.HEADERS, Stage.BODY):
+            found.append((K.OPEN, b'{"tls": null, "peer": "a:80"}'))
+        found.append((K.ERROR, answer.to_bytes()))
+    else:
+        head_bytes, _, body = answer.partition(b"\r\n\r\n")
+        found += [(K.OPEN, b'{"tls": null, "peer": "a:80"}'), (K.HEAD, head_bytes + b"\r\n\r\n")]
+        found += _body(head_bytes, body)
+        found.append((K.END, b""))
+    return [Frame(number, number * 1000, *each) for number, each in enumerate(found, 1)]
+
+
+def _body(head: bytes, body: bytes) -> list[tuple[FrameKind, bytes]]:
+    if b"event-stream" not in head.lower():
+        return [(K.BODY, body)] if body else []
+    splitter = sse.Splitter(1 << 20)
+    blocks = [
+        (K.COMMENT if each.is_comment else K.EVENT, each.data) for each in splitter.feed(body)
+    ]
+    rest = splitter.flush()
+    return [*blocks, (K.TAIL, rest)] if rest else blocks
+
+
+class Examined:
+    """An examination that is over: its report, and the calls that it made."""
+
+    def __init__(self, target: Target, server: Server, refusal: str = "") -> None:
+        examination = Examination(target, refusal)
+        self.calls: list[Call] = []
+        while call := examination.next_call():
+            assert len(self.calls) < 30, "it never ends"
+            self.calls.append(call)
+            examination.take(frames_of(server(call), call))
+            # What is told meanwhile must be as sound as what is told at the end.
+            json.dumps(examination.report())
+        self.report = examination.report()
+
+    def step(self, name: str) -> dict[str, Any]:
+        found: dict[str, Any] = next(s for s in self.report["steps"] if s["name"] == name)
+        return found
+
+    @property
+    def statuses(self) -> dict[str, str]:
+        return {step["name"]: step["status"] for step in self.report["steps"]}
+
+    @property
+    def failed(self) -> list[str]:
+        return [name for name, status in self.statuses.items() if status == "failed"]
+
+    @property
+    def passed(self) -> list[str]:
+        return [name for name, status in self.statuses.items() if status == "passed"]
+
+    @property
+    def urls(self) -> list[str]:
+        return [f"{call.method} {call.url}" for call in self.calls]
