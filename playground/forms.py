@@ -161,15 +161,23 @@ class HeadersField(forms.CharField):
         return json.dumps(_masked(value or []), ensure_ascii=False)
 
 
+def _opened_with(agent: Agent) -> tuple[object, ...]:
+    """What the opening of a server depends on."""
+    return agent.url, agent.protocol, agent.binding, agent.auth_headers(), agent.headers
+
+
 class AgentForm(forms.ModelForm):  # type: ignore[type-arg]
     """Add or edit an agent.
 
     Its secrets are write-only: an empty field, or dots for a header, keeps what is stored. They
     belong to the origin that they were given for, so for another one they are asked for again.
+    What does not apply to the protocol or the binding is ignored, and what was found out over
+    MCP is forgotten with the address or the authentication that it was found out with.
     """
 
     version = forms.ChoiceField(
-        choices=[(v.name, v.label) for v in registry.versions("nlweb")], initial="0.55"
+        choices=[(v.name, v.label) for p in registry.PROTOCOLS for v in registry.versions(p)],
+        initial="0.55",
     )
     auth_secret = forms.CharField(
         required=False, strip=True, label="Secret", widget=forms.PasswordInput
@@ -179,9 +187,15 @@ class AgentForm(forms.ModelForm):  # type: ignore[type-arg]
     class Meta:
         model = Agent
         fields = [
-            "name", "url", "version", "auth", "auth_header", "auth_user", "auth_secret",
-            "headers", "notes",
+            "name", "url", "protocol", "binding", "version", "ask_tool", "await_tool", "auth",
+            "auth_header", "auth_user", "auth_secret", "headers", "notes",
         ]  # fmt: skip
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for name in ("protocol", "binding"):
+            self.fields[name].required = False
+        self._opened_with = _opened_with(self.instance)
 
     def clean_url(self) -> str:
         """The address, which must be one that a request can go to."""
@@ -189,6 +203,25 @@ class AgentForm(forms.ModelForm):  # type: ignore[type-arg]
         if refusal := check_url(url):
             raise forms.ValidationError(refusal)
         return url
+
+    def clean_protocol(self) -> str:
+        """The protocol; left out, it is left alone."""
+        return self.cleaned_data["protocol"] or str(self.instance.protocol)
+
+    def clean_binding(self) -> str:
+        """The binding, as `clean_protocol`. MCP carries NLWeb only."""
+        if self.cleaned_data.get("protocol") != Agent.Protocol.NLWEB:
+            return str(Agent.Binding.HTTP)
+        return self.cleaned_data["binding"] or str(self.instance.binding)
+
+    def clean_version(self) -> str:
+        """A version of the protocol."""
+        version: str = self.cleaned_data["version"]
+        protocol = self.cleaned_data.get("protocol", Agent.Protocol.NLWEB)
+        known = {each.name: each.label for each in registry.versions(protocol)}
+        if version not in known:
+            raise forms.ValidationError(f"Choose one of {', '.join(known.values())}.")
+        return version
 
     def clean_auth_header(self) -> str:
         """A header name that may carry a key."""
@@ -236,4 +269,13 @@ class AgentForm(forms.ModelForm):  # type: ignore[type-arg]
         needs_secret = cleaned.get("auth") in (Agent.Auth.BEARER, Agent.Auth.API_KEY)
         if needs_secret and not cleaned.get("auth_secret") and "auth_secret" not in self.errors:
             self.add_error("auth_secret", "A token or key is needed for this.")
+        if cleaned.get("binding") != Agent.Binding.MCP:
+            cleaned |= {"ask_tool": "", "await_tool": ""}
         return cleaned
+
+    def save(self, commit: bool = True) -> Agent:
+        """Save, without what was found out at another address or as somebody else."""
+        if _opened_with(self.instance) != self._opened_with:
+            self.instance.opening = {}
+        agent: Agent = super().save(commit)
+        return agent

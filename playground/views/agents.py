@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from asgiref.sync import sync_to_async
+from django.conf import settings
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import aget_object_or_404, get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from playground import engine
+from playground.counterparts import bindings_of
 from playground.forms import AgentForm
 from playground.models import Agent
+from playground.protocols import mcp, registry
+from playground.protocols.events import Event, Failure
+from playground.protocols.problems import Problem
+from playground.rendering.toolbox import toolbox_of
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -21,7 +31,7 @@ def agents(request: HttpRequest) -> HttpResponse:
     owner = request.user if request.user.is_authenticated else None
     form = AgentForm(request.POST, instance=Agent(owner=owner))
     if not form.is_valid():
-        return render(request, "agents/form.html", {"form": form, "agent": None}, status=422)
+        return _form(request, form, status=422)
     agent = form.save()
     messages.success(request, f"{agent.name} was added.")
     return redirect(f"{reverse('workbench')}?agent={agent.slug}")
@@ -31,7 +41,7 @@ def agents(request: HttpRequest) -> HttpResponse:
 def new(request: HttpRequest) -> HttpResponse:
     """The form for a new agent; `?url=` prefills its address."""
     form = AgentForm(initial={"url": request.GET.get("url", "")[:2000]})
-    return render(request, "agents/form.html", {"form": form, "agent": None})
+    return _form(request, form)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -40,15 +50,63 @@ def agent(request: HttpRequest, slug: str) -> HttpResponse:
     found = get_object_or_404(Agent.objects.owned_by(request.user), slug=slug)
     name = found.name
     if request.method != "POST":
-        context = {"form": AgentForm(instance=found), "agent": found}
-        return render(request, "agents/form.html", context)
+        return _form(request, AgentForm(instance=found), found)
     form = AgentForm(request.POST, instance=found)
     if not form.is_valid():
         found.name = name  # The page's title says what is stored, not what was typed.
-        return render(request, "agents/form.html", {"form": form, "agent": found}, status=422)
+        return _form(request, form, found, status=422)
     saved = form.save()
     messages.success(request, f"{saved.name} was saved.")
     return redirect(f"{reverse('workbench')}?agent={saved.slug}")
+
+
+def _form(
+    request: HttpRequest, form: AgentForm, agent: Agent | None = None, status: int = 200
+) -> HttpResponse:
+    context: dict[str, Any] = {"form": form, "agent": agent}
+    context["versions"] = [
+        (name, language.label, language.versions) for name, language in registry.PROTOCOLS.items()
+    ]
+    if agent is not None:
+        # What was typed is in the form; about the tools, what is stored counts.
+        context |= _tools_context(Agent.objects.get(pk=agent.pk))
+    return render(request, "agents/form.html", context, status=status)
+
+
+def _tools_context(agent: Agent) -> dict[str, Any]:
+    """The tools of an agent as far as they are known, for `agents/tools.html`."""
+    if Agent.Binding.MCP not in bindings_of(agent):
+        return {"agent": agent}
+    address = engine.address_of(agent, Agent.Binding.MCP)
+    return {"agent": agent, "tools_url": address, "toolbox": toolbox_of(agent, address)}
+
+
+@require_POST
+async def tools(request: HttpRequest, slug: str) -> HttpResponse:
+    """Open the agent's MCP server now, and show the tools that it has."""
+    user = await request.auser()
+    found = await aget_object_or_404(Agent.objects.owned_by(user), slug=slug)
+    if Agent.Binding.MCP not in bindings_of(found):
+        raise Http404
+    draft = await sync_to_async(engine.draft_over)(found, {}, binding=Agent.Binding.MCP)
+    exchange = mcp.list_tools(draft.target, settings.RUN_LIMITS.max_depth)
+    events, problem = await engine.peek(exchange, redact=draft.secrets)
+    if exchange.opening is not None:
+        found.opening = dict(exchange.opening)
+        await found.asave(update_fields=["opening"])
+    if not request.htmx:  # type: ignore[attr-defined]
+        return redirect(found)
+    context = await sync_to_async(_tools_context)(found)
+    trouble = _trouble(events, problem)
+    return await sync_to_async(render)(request, "agents/tools.html", {**context, **trouble})
+
+
+def _trouble(events: list[Event], problem: Problem | None) -> dict[str, Any]:
+    """Why the tools could not be read, in words; empty where they could."""
+    if problem is not None:
+        return {"cause": problem.cause, "fix": problem.fix}
+    said = [event for event in events if isinstance(event, Failure)]
+    return {"cause": said[-1].message or said[-1].code} if said else {}
 
 
 @require_POST

@@ -1,15 +1,23 @@
-// <agent-form>: of the authentication fields, shows those that the chosen kind uses. Rows say
-// so with data-auth="bearer basic"; without this module all of them are shown.
+// <agent-form>: shows what applies to the chosen protocol, binding and authentication. Parts say
+// so with data-when="protocol=nlweb auth=bearer|basic"; without this module all of them are shown.
 
 class AgentForm extends HTMLElement {
   connectedCallback() {
-    const select = this.querySelector('[name="auth"]');
-    const show = () => {
-      for (const row of this.querySelectorAll("[data-auth]")) {
-        row.hidden = !row.dataset.auth.split(" ").includes(select.value);
-      }
+    const { elements } = this.querySelector("form");
+    const holds = (condition) => {
+      const [name, values] = condition.split("=");
+      return values.split("|").includes(elements[name].value);
     };
-    select.addEventListener("change", show);
+    const show = () => {
+      for (const part of this.querySelectorAll("[data-when]")) {
+        part.hidden = !part.dataset.when.split(" ").every(holds);
+        if (part instanceof HTMLOptGroupElement) part.disabled = part.hidden;
+      }
+      const { version } = elements;
+      if (version.selectedOptions[0]?.parentElement.disabled)
+        version.value = [...version.querySelectorAll("optgroup:not([hidden]) option")].at(-1)?.value;
+    };
+    this.addEventListener("change", show);
     show();
   }
 }
