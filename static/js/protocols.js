@@ -10,7 +10,7 @@ const NLWEB = {
   lack: "Say what you are looking for: a request needs query.text.",
   field: '[data-pointer="/query/text"]',
   fresh: (text, version) => ({ query: { text }, prefer: { streaming: true }, meta: { version } }),
-  words: (document) => textOf(document?.query?.text),
+  words: (document) => String(document?.query?.text ?? ""),
   isEmpty: (document) => !NLWEB.words(document).trim(),
 };
 
