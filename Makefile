@@ -36,7 +36,12 @@ run: setup ## Serve on http://127.0.0.1:8000 (PORT=8123 for another port)
 
 test: setup $(MODULES) browser ## Run every test, the browser's included (ARGS="-k name")
 	@npm test --silent
+ifdef ARGS
 	@$(BIN)/pytest $(ARGS)
+else
+	@$(BIN)/pytest --numprocesses=auto --ignore=tests/browser
+	@$(BIN)/pytest tests/browser
+endif
 
 test-scale: setup ## Run what needs a database on PostgreSQL and Redis, and in two processes
 	@$(BIN)/python -m tests.scale $(ARGS)
