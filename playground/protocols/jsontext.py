@@ -112,4 +112,9 @@ def decode(text: str) -> Any:
     """
     if "\\ud" in text or "\\uD" in text:
         text = _ESCAPE.sub(_whole_pairs, text)
+    if text[:1] in ("{", "["):
+        # Without looking for white space around the value: in a stream there is none.
+        value, end = _DECODER.raw_decode(text)
+        if end == len(text):
+            return value
     return _DECODER.decode(text)

@@ -143,6 +143,8 @@ def _block_ends(buffer: bytes, searched: int) -> list[int]:
 
 def parse(block: bytes) -> Message:
     """Read a block as an event. Never raises: bytes that are not UTF-8 become U+FFFD."""
+    if _is_one_line(block):
+        return Message(None, block[6:-2].decode("utf-8", "replace"), None, None, True)
     text = _without_boms(block).decode("utf-8", "replace")
     event: str | None = None
     data: list[str] = []
@@ -161,6 +163,12 @@ def parse(block: bytes) -> Message:
         elif name == "retry" and value.isascii() and value.isdigit():
             retry = int(value[:18])
     return Message(event or None, "\n".join(data), event_id, retry, bool(data))
+
+
+def _is_one_line(block: bytes) -> bool:
+    """Whether a block is one line of data and nothing else, as in most streams without names."""
+    one = block[:6] == b"data: " and block.find(b"\n") == len(block) - 2
+    return one and block[-1:] == b"\n" and b"\r" not in block
 
 
 def _without_boms(block: bytes) -> bytes:

@@ -20,17 +20,47 @@ from playground.protocols.events import Content, Event, Message, Note, Status, U
 Payload = Mapping[str, Any]
 Found = list[Event]
 
+#: Parts that pieces are expected for at once.
+_MAX_GROWING = 100
+
 
 class Messages:
     """The messages of one response. Every method appends what it reads to `found`."""
 
     def __init__(self) -> None:
         self._drafts = Drafts()
+        #: Where pieces of text go: message and part, by what the pieces say. Emptied by all else.
+        self._growing: dict[tuple[Any, Any], tuple[Draft, Slot]] = {}
 
     # Contents
 
     def content(self, found: Found, seq: int, part: Payload) -> None:
         """A part of a message, or a piece of one (section "Content Streaming")."""
+        if not self._grows(found, seq, part):
+            if part.get("delta") is not True or len(self._growing) > _MAX_GROWING:
+                self._growing.clear()
+            self._read_part(found, seq, part)
+
+    def _grows(self, found: Found, seq: int, part: Payload) -> bool:
+        """One more piece of the text that the piece before it belongs to: most of a stream."""
+        text = part.get("text")
+        if type(text) is not str or part.get("type") != "text" or part.get("error") is not None:
+            return False
+        if part.get("delta") is not True or part.get("status") != "in_progress":
+            return False
+        name, index = part.get("msg_id"), part.get("index")
+        if type(name) is not str or type(index) is not int:
+            return False
+        if (known := self._growing.get((name, index))) is None:
+            return False
+        draft, slot = known
+        slot.add(text)
+        found.append(
+            Content(seq, draft.home, draft.id, slot.index, "text", text, True, "in_progress", part)
+        )
+        return True
+
+    def _read_part(self, found: Found, seq: int, part: Payload) -> None:
         draft = self._owner(found, seq, part)
         kind = parts.kind_of(part)
         value = parts.value_of(part, kind)
@@ -42,6 +72,9 @@ class Messages:
             found.append(
                 Content(seq, draft.home, draft.id, slot.index, kind, value, True, said, part)
             )
+            name, index = part.get("msg_id"), part.get("index")
+            if kind == "text" and type(name) is str and type(index) is int:
+                self._growing[name, index] = draft, slot
         else:
             self._whole(found, seq, draft, slot, value, part)
         if status != "in_progress" and _text(status) in FINAL_STATUSES:
@@ -85,12 +118,14 @@ class Messages:
 
     def message(self, found: Found, seq: int, payload: Payload) -> None:
         """A message is announced, goes on, or is complete (section "Message Model")."""
+        self._growing.clear()
         name, kind = identifier(payload.get("id")), _text(payload.get("type"))
         known = self._drafts.find(name) if name else self._drafts.unnamed(kind)
         self._read(found, seq, payload, name, known)
 
     def output(self, found: Found, seq: int, messages: list[Any]) -> None:
         """The messages of a response: those that came before it, and those that did not."""
+        self._growing.clear()
         nameless = 0
         for payload in messages:
             if not isinstance(payload, dict):

@@ -62,12 +62,12 @@ class AgentAPIReader:
         """Events of one stream message: what it is, its data say, whatever its name."""
         if not data or data.isspace():
             return [Unknown(seq, name or "message", "", "The message has no data.")]
-        if data.strip() == "[DONE]":
-            # The end of a stream as the APIs of models write it.
-            return [Note(seq, "done", data)]
         try:
             payload = jsontext.decode(data)
         except ValueError as error:
+            if data.strip() == "[DONE]":
+                # The end of a stream as the APIs of models write it.
+                return [Note(seq, "done", data)]
             return [Unknown(seq, name or "message", data, f"The data is not JSON: {error}.")]
         except RecursionError:
             return [Unknown(seq, name or "message", data, "The data is nested too deep.")]
