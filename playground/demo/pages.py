@@ -8,6 +8,7 @@ from django.urls import reverse
 
 from playground.demo.examples import GROUPS
 from playground.demo.failures import CODES
+from playground.demo.guides import guides
 from playground.demo.scenarios import CHAPTERS
 
 
@@ -19,6 +20,7 @@ def context(origin: str) -> dict[str, Any]:
         "cart_url": origin + reverse("demo-cart"),
         "cookbook_url": origin + reverse("demo-cookbook"),
         "groups": GROUPS,
+        "guides": guides(origin),
         "codes": CODES.items(),
         "chapters": [
             (title, [(row, origin + reverse("demo-scenario", args=[row.slug])) for row in rows])

@@ -9,6 +9,7 @@ from django.utils.html import escape
 
 from playground.demo.examples import GROUPS
 from playground.demo.failures import CODES
+from playground.demo.guides import GUIDES, Guide
 from playground.demo.scenarios import SCENARIOS
 from tests.playground_server import PlaygroundServer
 
@@ -27,6 +28,25 @@ def test_everything_is_on_the_page(playground: PlaygroundServer, path: str) -> N
         assert escape(group.lead) in page
         for example in group.examples:
             assert escape(example.text) in page
+
+
+def test_the_other_protocols_are_on_the_page(playground: PlaygroundServer) -> None:
+    page = httpx.get(f"{playground.url}/demo/").raise_for_status().text
+    for path in ("mcp", "mcp/older", "mcp/newer", "agent-api", "a2a"):
+        assert f">{playground.url}/demo/{path}</code>" in page
+    for guide in GUIDES:
+        assert f'<h2 id="demo-{guide.slug}">{guide.title}</h2>' in page
+        for row in (row for table in guide.tables for row in table.rows):
+            assert escape(row.say) in page
+            assert escape(row.happens) in page
+
+
+@pytest.mark.parametrize("guide", GUIDES, ids=lambda guide: guide.slug)
+def test_what_can_be_tried_is_a_request(guide: Guide) -> None:
+    tries = [row for table in guide.tables for row in table.rows if row.request]
+    assert bool(tries) == bool(guide.agent)
+    for row in tries:
+        assert row.say in json.dumps(json.loads(row.request), ensure_ascii=False)
 
 
 def test_examples_are_json() -> None:
