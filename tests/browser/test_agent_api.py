@@ -1,0 +1,263 @@
+"""The Agent API in the pages: composing, a text that grows, calls and approvals by hand."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.keyboard import focused, press, tab_to
+from tests.browser.talking import talking
+from tests.browser.test_accessibility import findings
+from tests.browser.workbench import Workbench
+from tests.playground_server import PlaygroundServer
+
+DEMO = "/?agent=demo-agent-api"
+WEATHER = {
+    "type": "function",
+    "function": {
+        "name": "get_weather",
+        "description": "The weather of a city",
+        "parameters": {"type": "object", "properties": {"city": {"type": "string"}}},
+    },
+}
+
+
+def asking(text: str, **rest: Any) -> str:
+    """The address of a request to the demo agent."""
+    message = {"role": "user", "type": "message", "content": [{"type": "text", "text": text}]}
+    return f"{DEMO}&request={quote(json.dumps({'input': [message], **rest}))}"
+
+
+def said(workbench: Workbench, number: int = 0) -> Any:
+    """The text of a message in the composer."""
+    pointer = f"/input/{number}/content/0/text"
+    return workbench.page.locator(f'json-field[data-pointer="{pointer}"] textarea')
+
+
+def texts(document: dict[str, Any]) -> list[str]:
+    return [part["text"] for message in document["input"] for part in message["content"]]
+
+
+@pytest.fixture
+def talker(workbench: Workbench) -> Any:
+    """A scripted agent, chosen in the workbench."""
+    with talking() as found:
+        page = workbench.page
+        page.goto(f"{workbench.server.url}/agents/new/")
+        page.locator("#id_name").fill("Talker")
+        page.locator("#id_url").fill(found.url)
+        page.locator("#id_protocol").select_option("agent-api")
+        page.locator("main form button[type=submit]").first.click()
+        expect(page.locator("#agent-select option:checked")).to_have_text("Talker")
+        found.slug = page.locator("#agent-select").input_value()
+        yield found
+
+
+class TestComposing:
+    def test_another_protocol_brings_its_own_request_with_the_same_words(
+        self, workbench: Workbench
+    ) -> None:
+        workbench.open("/?agent=demo").compose("soup with lentils")
+        page = workbench.page
+        page.locator("#agent-select").select_option("demo-agent-api")
+        expect(page.get_by_role("tab", name="Input")).to_be_visible()
+        expect(page.get_by_role("tab", name="Query")).to_be_hidden()
+        expect(said(workbench)).to_have_value("soup with lentils")
+        expect(workbench.effective).to_contain_text("/demo/agent-api")
+        said(workbench).fill("soup with beans")
+        page.locator("#agent-select").select_option("demo")
+        expect(workbench.text).to_have_value("soup with lentils")
+        page.locator("#agent-select").select_option("demo-agent-api")
+        expect(said(workbench)).to_have_value("soup with beans")
+        assert texts(workbench.document) == ["soup with beans"]
+
+    def test_messages_parameters_and_a_function_by_mouse(self, workbench: Workbench) -> None:
+        page = workbench.open(DEMO).page
+        said(workbench).fill("what is the weather")
+        page.get_by_role("button", name="Message", exact=True).click()
+        said(workbench, 1).fill("Be short.")
+        page.get_by_role("combobox", name="Role").nth(1).select_option("system")
+        page.get_by_role("button", name="Move up message 2").click()
+        page.get_by_role("button", name="+ Image").nth(1).click()
+        page.keyboard.type("https://example.com/soup.jpg")
+        page.get_by_role("button", name="+ Data").nth(1).click()
+        page.get_by_role("button", name="Remove part 3").click()
+        page.get_by_role("tab", name="Parameters").click()
+        page.locator('json-field[data-pointer="/temperature"] input').fill("0.5")
+        page.locator('json-field[data-pointer="/n"] .field-type').select_option("null")
+        page.get_by_role("tab", name="Tools").click()
+        page.get_by_role("button", name="Function", exact=True).click()
+        page.keyboard.type("get_weather")
+        parameters = '{"type": "object", "properties": {"city": {"type": "string"}}}'
+        page.locator('json-field[data-pointer$="/parameters"] textarea').fill(parameters)
+        document = workbench.document
+        assert [message["role"] for message in document["input"]] == ["system", "user"]
+        assert document["input"][1]["content"] == [
+            {"type": "text", "text": "what is the weather"},
+            {"type": "image", "image_url": "https://example.com/soup.jpg"},
+        ]
+        assert (document["temperature"], document["n"]) == (0.5, None)
+        function = document["tools"][0]["function"]
+        assert (function["name"], function["parameters"]) == ("get_weather", json.loads(parameters))
+        expect(workbench.effective).to_contain_text("get_weather")
+        page.get_by_role("button", name="Remove function 1").click()
+        assert "tools" not in workbench.document
+
+    def test_by_keyboard_alone(self, workbench: Workbench) -> None:
+        page = workbench.open(DEMO).page
+        tab_to(page, "Text")
+        page.keyboard.press("ControlOrMeta+a")
+        page.keyboard.type("soup")
+        press(page, "Message")
+        expect(said(workbench, 1)).to_be_focused()
+        page.keyboard.type("and bread")
+        page.keyboard.press("Shift+Tab")
+        assert focused(page) == "Remove message 2"
+        page.keyboard.press("Shift+Tab")
+        assert focused(page) == "Move up message 2"
+        page.keyboard.press("Enter")
+        assert focused(page) == "Move down message 1"
+        assert texts(workbench.document) == ["and bread", "soup"]
+        page.keyboard.press("ControlOrMeta+Enter")
+        expect(workbench.badge).to_have_text("Complete")
+        expect(page).to_have_title("soup · NLWeb Playground")
+
+    def test_a_request_without_words_is_not_sent(self, workbench: Workbench) -> None:
+        page = workbench.open(DEMO).page
+        said(workbench).fill("")
+        page.get_by_role("button", name="Send").first.click()
+        expect(said(workbench)).to_be_focused()
+        expect(page.locator("#tab-input .field-error")).to_contain_text("Say something")
+        assert workbench.run is None
+
+    def test_a_draft_of_either_protocol_outlives_a_reload(self, workbench: Workbench) -> None:
+        page = workbench.open("/").page
+        page.locator("#agent-select").select_option("demo-agent-api")
+        said(workbench).fill("kept")
+        page.reload()
+        expect(said(workbench)).to_have_value("kept")
+        expect(page.locator("#agent-select")).to_have_value("demo-agent-api")
+        page.get_by_role("button", name="New request").click()
+        expect(said(workbench)).to_have_value("")
+        page.get_by_role("button", name="Undo").click()
+        expect(said(workbench)).to_have_value("kept")
+
+    def test_what_is_no_message_is_edited_as_json(self, workbench: Workbench) -> None:
+        page = workbench.open(f"{DEMO}&request={quote(json.dumps({'input': ['odd']}))}").page
+        field = page.locator('json-field[data-pointer="/input/0"]')
+        expect(field.locator("textarea")).to_have_value("odd")
+        field.locator(".field-type").select_option("json")
+        message = '{"role": "user", "type": "message", "content": "plain"}'
+        field.locator("textarea").fill(message)
+        content = page.locator('json-field[data-pointer="/input/0/content"] textarea')
+        expect(content).to_have_value("plain")
+
+
+class TestThread:
+    def test_a_text_grows_and_a_reload_in_mid_stream_shows_the_same(
+        self, workbench: Workbench, talker: Any
+    ) -> None:
+        page = workbench.open(f"/?agent={talker.slug}&text=hello").page
+        talker.begin()
+        talker.piece("Once upon ")
+        workbench.send()
+        text = page.locator(".msg-text")
+        expect(text).to_have_text("Once upon ")
+        page.evaluate("document.querySelector('.msg-text').dataset.same = 'yes'")
+        talker.piece("a time\n  <b>")
+        expect(text).to_have_text("Once upon a time\n  <b>")
+        assert text.get_attribute("data-same") == "yes"
+        expect(page.locator(".msg-status")).to_have_text("under way")
+        page.reload()
+        expect(text).to_have_text("Once upon a time\n  <b>")
+        talker.piece(" there was")
+        expect(text).to_have_text("Once upon a time\n  <b> there was")
+        talker.end("Once upon a time\n  <b> there was")
+        expect(workbench.badge).to_have_text("Complete")
+        expect(page.locator(".msg-status")).to_have_text("complete")
+        expect(page.locator("#run-usage")).to_contain_text("tokens")
+        assert page.evaluate("document.querySelector('.msg-text').textContent") == (
+            "Once upon a time\n  <b> there was"
+        )
+
+    def test_the_demo_thinks_calls_answers_and_shows_cards(self, workbench: Workbench) -> None:
+        page = workbench.open(asking("soup with lentils")).send().page
+        expect(workbench.badge).to_have_text("Complete")
+        expect(page.locator('.msg[data-family="reasoning"] .msg-text')).to_be_hidden()
+        page.locator('.msg[data-family="reasoning"] summary').click()
+        expect(page.locator('.msg[data-family="reasoning"] .msg-text')).to_be_visible()
+        call = page.locator('.msg[data-family="call"]')
+        expect(call).to_contain_text("search_recipes")
+        expect(call).to_contain_text("Output")
+        expect(page.locator(".msg .mini").first).to_be_visible()
+        page.locator('.msg[data-family="said"] .raw-toggle').click()
+        expect(page.locator('.msg[data-family="said"] .card-raw pre')).to_contain_text('"content"')
+
+
+class TestAnswering:
+    def test_a_function_call_is_answered_by_hand(self, workbench: Workbench) -> None:
+        workbench.open(asking("what is the weather", tools=[WEATHER])).send()
+        page = workbench.page
+        call = page.locator('.msg[data-family="call"]')
+        box = call.get_by_role("textbox")
+        box.fill("{sunny")
+        call.get_by_text("JSON, checked").click()
+        call.get_by_role("button", name="Answer the call").click()
+        expect(call.get_by_role("alert")).to_contain_text("Line 1")
+        box.fill('{"sky": "sunny"}')
+        call.get_by_text("Exact next request").click()
+        expect(call.locator(".ask-call")).to_contain_text("function_call_output")
+        expect(call.locator(".ask-call")).to_contain_text("session_id")
+        before = workbench.run
+        call.get_by_role("button", name="Answer the call").click()
+        expect(page.locator("#response")).not_to_have_attribute("data-run", before or "")
+        expect(workbench.badge).to_have_text("Complete")
+        expect(page.locator(".msg-text").last).to_contain_text("sunny")
+        page.locator(".turn > summary").first.click()
+        expect(page.locator(".turn .answered")).to_contain_text("sunny")
+
+    def test_an_approval_is_refused_with_a_reason(self, workbench: Workbench) -> None:
+        workbench.open(asking("order the ingredients")).send()
+        page = workbench.page
+        asked = page.locator('.msg[data-family="approval"]')
+        expect(asked).to_contain_text("cart_add")
+        asked.get_by_role("textbox", name="Reason").fill("too much")
+        before = workbench.run
+        asked.get_by_role("button", name="Refuse").click()
+        expect(page.locator("#response")).not_to_have_attribute("data-run", before or "")
+        expect(workbench.badge).to_have_text("Complete")
+        wire = workbench.tab("Wire")
+        expect(wire).to_contain_text('"approve": false')
+        expect(wire).to_contain_text("too much")
+
+    def test_what_follows_carries_the_session(self, workbench: Workbench) -> None:
+        workbench.open(asking("soup with lentils")).send()
+        page = workbench.page
+        expect(workbench.badge).to_have_text("Complete")
+        expect(page.locator("#next-carries")).to_contain_text("Carries the session")
+        page.get_by_label("Ask next").fill("what did I ask you?")
+        page.get_by_role("button", name="Ask", exact=True).click()
+        expect(page.locator(".msg-text").last).to_contain_text("soup with lentils")
+        session = workbench.tab("Session")
+        expect(session).to_contain_text("session_id")
+
+
+def test_accessible_in_every_state(themed: Page, playground: PlaygroundServer) -> None:
+    workbench = Workbench(themed, playground).open(asking("what is the weather", tools=[WEATHER]))
+    for name in ("Parameters", "Tools", "Session", "Input"):
+        themed.locator("#compose").get_by_role("tab", name=name).click()
+        assert findings(themed) == [], name
+    workbench.send()
+    expect(themed.get_by_role("button", name="Answer the call")).to_be_visible()
+    for name in ("Timeline", "Events", "Results"):
+        expect(workbench.tab(name)).not_to_be_empty()
+        themed.wait_for_load_state("networkidle")
+        assert findings(themed) == [], name
+    workbench.open(asking("soup with lentils")).send()
+    expect(workbench.badge).to_have_text("Complete")
+    themed.locator(".msg-fold > summary").click()
+    assert findings(themed) == [], "an answer"
