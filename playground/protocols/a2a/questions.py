@@ -8,7 +8,7 @@ from typing import Any
 from playground.protocols import nlweb
 from playground.protocols.a2a import parts
 from playground.protocols.a2a.states import State
-from playground.protocols.events import Elicitation, Question
+from playground.protocols.events import Bounds, Elicitation, Question
 
 #: The id of the one question that there is where the agent only says what it wants in words.
 ANSWER = "answer"
@@ -27,7 +27,7 @@ def question(seq: int, state: State, message: Any, task: str, context: str) -> E
     if form is not None:
         text = form.text or words
         return Elicitation(seq, text, form.questions, message, {**reply, "as": "data"})
-    asked = Question(ANSWER, "Your answer", "text")
+    asked = Question(ANSWER, "Your answer", "text", bounds=Bounds(required=True))
     return Elicitation(seq, words or state.sentence, (asked,), message, {**reply, "as": "text"})
 
 
