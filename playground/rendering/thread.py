@@ -63,9 +63,9 @@ class Child:
 
     @property
     def method(self) -> str:
-        """The HTTP method of an action."""
-        request = self.run.request
-        return words(request.get("method"), 20) if isinstance(request, Mapping) else ""
+        """The HTTP method of an action, or else what it travels over."""
+        request = self.run.request if isinstance(self.run.request, Mapping) else {}
+        return words(request.get("method") or request.get("protocol"), 20)
 
     @property
     def more(self) -> int:
