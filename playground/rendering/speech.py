@@ -16,7 +16,7 @@ from playground.rendering.pretty import pretty
 from playground.rendering.words import words
 
 #: Characters of a text that a page shows until it is asked for all of it.
-MAX_TEXT = 50_000
+MAX_TEXT = 20_000
 #: Parts of a message, cards of a part and tools of a list that are shown.
 MAX_SHOWN, MAX_CARDS, MAX_TOOLS = 100, 20, 100
 #: Words that a status has in the page; another one is shown as the agent wrote it.

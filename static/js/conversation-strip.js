@@ -55,7 +55,9 @@ class ConversationStrip extends HTMLElement {
 
 /** The next thing to do is to ask. */
 function askNext(form) {
-  wordsField(form)?.focus();
+  const field = wordsField(form);
+  if (field) field.focus();
+  else form.addEventListener("list:ready", () => wordsField(form)?.focus(), { once: true });
 }
 
 /** Whether nothing but the type of a conversation is left. */

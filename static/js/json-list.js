@@ -18,8 +18,10 @@ class JsonList extends HTMLElement {
   async #load() {
     this.loading ??= import(this.dataset.module);
     const { mount } = await this.loading;
-    if (!this.mounted) mount(this);
+    if (this.mounted) return;
     this.mounted = true;
+    mount(this);
+    this.dispatchEvent(new CustomEvent("list:ready", { bubbles: true }));
   }
 }
 

@@ -1,13 +1,24 @@
-// Completion of what the specification names: members of each section and known values.
+// Completion of what the specifications name: members of each section and known values.
 
 import { syntaxTree } from "@codemirror/language";
 
+/** The members of the document itself, by protocol; what is in them has names of its own. */
+const TOP = {
+  nlweb: ["query", "context", "prefer", "meta"],
+  "agent-api": [
+    ...["input", "stream", "model", "temperature", "top_p", "frequency_penalty", "presence_penalty"],
+    ...["max_tokens", "stop", "n", "seed", "tools", "session_id", "response_id"],
+  ],
+};
 const MEMBERS = {
-  "": ["query", "context", "prefer", "meta"],
   query: ["text", "site", "itemType", "location", "price"],
   context: ["@type", "@context", "prev", "text", "memory"],
   prefer: ["streaming", "response_format", "mode", "accept-language", "user-agent"],
   meta: ["version", "session_context", "user", "remember"],
+  input: ["role", "type", "content"],
+  "input.content": ["type", "text", "image_url", "data"],
+  tools: ["type", "function"],
+  "tools.function": ["name", "description", "parameters"],
 };
 const VALUES = {
   "prefer.response_format": ['"conversational_search"', '"chatgpt_app"'],
@@ -16,6 +27,11 @@ const VALUES = {
   "meta.remember": ["true", "false"],
   "meta.version": ['"0.54"', '"0.55"'],
   "context.@type": ['"ConversationalContext"'],
+  stream: ["true", "false"],
+  "input.role": ['"user"', '"system"', '"assistant"'],
+  "input.type": ['"message"', '"function_call_output"', '"mcp_approval_response"'],
+  "input.content.type": ['"text"', '"image"', '"data"'],
+  "tools.type": ['"function"'],
 };
 
 /** The names of the members that lead to `node`, from the outside in. */
@@ -41,7 +57,8 @@ export function completeRequest(context) {
 function names(node, word, state) {
   const property = node.name === "PropertyName" ? node.parent : node;
   const owner = property.name === "Property" ? property.parent : property;
-  const known = MEMBERS[pathTo(owner, state).join(".")];
+  const path = pathTo(owner, state).join(".");
+  const known = path ? MEMBERS[path] : TOP[document.getElementById("composer")?.dataset.protocol];
   if (!known) return null;
   const written = owner.getChildren("Property").map((each) => pathTo(each, state).at(-1));
   const options = known.filter((name) => !written.includes(name));
