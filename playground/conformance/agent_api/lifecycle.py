@@ -272,7 +272,9 @@ def sequence_gapless(t: AgentTranscript) -> Iterator[Problem]:
     before: int | None = None
     for seq, number in _numbers(t):
         if before is not None and number > before + 1:
-            message = f"{_short(number)} came after {_short(before)}. Send what is missing, or count on."
+            message = (
+                f"{_short(number)} came after {_short(before)}. Send what is missing, or count on."
+            )
             yield Violation(message, seq, "/sequence_number")
         before = number if before is None else max(before, number)
 

@@ -125,7 +125,7 @@ def login(t: McpTranscript) -> Iterator[Problem]:
     """Clients find the server that gives out tokens by it."""
     for hop in t.hops:
         if hop.transfer.status == 401 and not hop.transfer.headers.get("www-authenticate"):
-            message = "Add WWW-Authenticate, such as: Bearer resource_metadata=…"
+            message = "Add WWW-Authenticate, for instance Bearer with resource_metadata."
             yield Violation(message, hop.transfer.head_seq)
 
 

@@ -1,0 +1,154 @@
+"""How the tests of this package write a run over MCP down."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from playground.protocols.frames import FrameKind
+from tests.conformance.scripts import VERSION, Reply, document, event, numbered, stream
+
+Pair = tuple[FrameKind, bytes]
+OLD, MODERN = "2025-06-18", "2026-07-28"
+TOKEN = 1
+
+
+def call(
+    method: str, number: Any = 1, *, version: str = OLD, session: str = "", **params: Any
+) -> Pair:
+    """The call of a method: the frame of what was sent. A notification has no number."""
+    message = {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
+    if number is None:
+        del message["id"]
+    names = {"Mcp-Session-Id": session, "MCP-Protocol-Version": version}
+    lines = "".join(f"{name}: {value}\r\n" for name, value in names.items() if value)
+    top = f"POST /mcp HTTP/1.1\r\nHost: agent.example.com\r\n{lines}\r\n"
+    return FrameKind.CALL, top.encode() + json.dumps(message).encode()
+
+
+def ask(number: Any = 1, **more: Any) -> Pair:
+    return call(
+        "tools/call", number, name="ask", arguments={}, _meta={"progressToken": TOKEN}, **more
+    )
+
+
+def pairs(reply: Reply) -> list[Pair]:
+    return [(frame.kind, frame.data) for frame in reply.frames]
+
+
+def said(value: Any, **options: Any) -> list[Pair]:
+    """A reply that is one document: head, body, end."""
+    return pairs(document(value, **options))
+
+
+def told(*values: Any, name: str | None = "message", **options: Any) -> list[Pair]:
+    """A reply that is a stream: head, a frame for each message, end."""
+    return pairs(stream(*(event(name, each) for each in values), **options))
+
+
+def nothing(status: int = 202, **options: Any) -> list[Pair]:
+    return [pair for pair in said(b"", status=status, **options) if pair[0] is not FrameKind.BODY]
+
+
+def run(*parts: Pair | list[Pair], operation: str = "ask", **request: Any) -> Reply:
+    """Everything in a row. One call makes frame 1, its head 2, a body 3 and the end 4."""
+    flat = [pair for part in parts for pair in ([part] if isinstance(part, tuple) else part)]
+    return Reply(numbered(flat), request=request, operation=operation, binding="mcp")
+
+
+def response(result: Any, number: Any = 1, **more: Any) -> dict[str, Any]:
+    return {"jsonrpc": "2.0", "id": number, "result": result, **more}
+
+
+def error(code: Any = -32602, message: Any = "Invalid params", number: Any = 1, **more: Any) -> Any:
+    return {"jsonrpc": "2.0", "id": number, "error": {"code": code, "message": message, **more}}
+
+
+def notification(method: str, **params: Any) -> dict[str, Any]:
+    return {"jsonrpc": "2.0", "method": method, "params": params}
+
+
+def question(number: Any = "q1", **params: Any) -> dict[str, Any]:
+    return {"jsonrpc": "2.0", "id": number, "method": "elicitation/create", "params": params}
+
+
+# Results
+
+
+def reply(kind: str = "answer", **more: Any) -> dict[str, Any]:
+    return {"_meta": {"response_type": kind, "version": VERSION}, **more}
+
+
+ANSWER = reply(results=[{"@type": "Recipe", "name": "Eggs"}])
+
+
+def content(value: Any) -> list[dict[str, Any]]:
+    return [{"type": "text", "text": value if isinstance(value, str) else json.dumps(value)}]
+
+
+def result(value: Any = ANSWER, **more: Any) -> dict[str, Any]:
+    """A reply as the specification recommends it."""
+    return {"content": content(value), "isError": False, **more}
+
+
+def asked(result: Any, **options: Any) -> Reply:
+    """A call of ask that was answered with this result: findings about it stand at 4."""
+    return run(ask(), said(response(result), **options))
+
+
+def modern(result: Mapping[str, Any], **options: Any) -> Reply:
+    """The same in the generation without sessions."""
+    server = {"io.modelcontextprotocol/serverInfo": {"name": "s", "version": "1"}}
+    full = {"resultType": "complete", "_meta": server, **result}
+    return run(ask(version=MODERN), said(response(full), **options))
+
+
+SCHEMA = {
+    "type": "object",
+    "properties": {
+        "query": {
+            "type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"],
+        },
+        "context": {"type": "object"}, "prefer": {"type": "object"}, "meta": {"type": "object"},
+    },
+    "required": ["query"],
+}  # fmt: skip
+AWAIT_SCHEMA = {
+    "type": "object",
+    "properties": {
+        "promise_token": {"type": "string"},
+        "action": {"type": "string", "enum": ["checkin", "cancel"]},
+    },
+    "required": ["promise_token", "action"],
+}
+ASK = {"name": "ask", "description": "Ask.", "inputSchema": SCHEMA}
+AWAIT = {"name": "await", "description": "Wait.", "inputSchema": AWAIT_SCHEMA}
+
+
+def listed(*tools: Any, **more: Any) -> Reply:
+    """A list of tools and nothing else: findings about it stand at 4."""
+    return run(call("tools/list"), said(response({"tools": list(tools), **more})))
+
+
+def opened(result: Any, method: str = "initialize", **options: Any) -> Reply:
+    version = MODERN if method == "server/discover" else ""
+    return run(call(method, version=version), said(response(result), **options))
+
+
+INITIALIZED = {
+    "protocolVersion": OLD, "capabilities": {}, "serverInfo": {"name": "s", "version": "1"},
+}  # fmt: skip
+DISCOVERED = {
+    "supportedVersions": [MODERN], "capabilities": {}, "resultType": "complete",
+    "_meta": {"io.modelcontextprotocol/serverInfo": {"name": "s", "version": "1"}},
+}  # fmt: skip
+FORM = {
+    "message": "Which?",
+    "requestedSchema": {"type": "object", "properties": {"a": {"type": "string"}}},
+}
+
+
+def without_end(reply: Reply, state: str = "truncated") -> Reply:
+    return replace(reply, frames=reply.frames[:-1], state=state)

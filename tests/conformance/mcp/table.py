@@ -1,0 +1,411 @@
+"""For each rule of MCP a run that keeps it, and runs that break it, and where.
+
+Of one call and a whole reply: the call is frame 1, its head 2, the body 3, the end 4. Of a
+stream: the messages are frames 3, 4, ...
+"""
+
+from __future__ import annotations
+
+from playground.protocols.frames import FrameKind
+from tests.conformance.mcp.scripts import (
+    ANSWER,
+    ASK,
+    AWAIT,
+    AWAIT_SCHEMA,
+    DISCOVERED,
+    FORM,
+    INITIALIZED,
+    MODERN,
+    SCHEMA,
+    ask,
+    asked,
+    call,
+    content,
+    error,
+    listed,
+    modern,
+    nothing,
+    notification,
+    opened,
+    question,
+    reply,
+    response,
+    result,
+    run,
+    said,
+    told,
+)
+from tests.conformance.scripts import Reply, without
+from tests.conformance.table.case import Case, Where, at
+
+GOOD = asked(result())
+STREAMED = run(ask(), told(response(result())))
+TAKEN = run(call("notifications/initialized", None), nothing())
+REFUSED = run(ask(), said(error(data=reply("failure", error={"code": "E", "message": "M"}))))
+BOTH = "0.54", "0.55"
+
+
+def case(rule: str, good: Reply, *bad: tuple[Reply, tuple[Where, ...]]) -> Case:
+    return Case(f"mcp.{rule}", good, bad, BOTH)
+
+
+def here(*pointers: str, seq: int = 4) -> tuple[Where, ...]:
+    """Places in the message of a whole reply."""
+    return at(*pointers, seq=seq)
+
+
+WIRE = (
+    case(
+        "content-type",
+        GOOD,
+        (asked(result(), media_type="text/plain"), here("", seq=2)),
+        (run(ask(), told(response(result()), media_type=None)), here("", seq=2)),
+    ),
+    case(
+        "accepted",
+        TAKEN,
+        (run(call("notifications/initialized", None), nothing(200)), here("", seq=2)),
+        (run(call("notifications/initialized", None), said({"ok": True}, status=202)), here("")),
+    ),
+    case(
+        "stream-closed",
+        STREAMED,
+        (
+            run(ask(), told(response(result()))[:-1], (FrameKind.TAIL, b"data: {"),
+                (FrameKind.END, b"")),
+            here("", seq=4),
+        ),
+    ),
+    case(
+        "session-id",
+        opened(INITIALIZED, extra="Mcp-Session-Id: a-1\r\n"),
+        (opened(INITIALIZED, extra="Mcp-Session-Id: a b\r\n"), here("", seq=2)),
+        (
+            run(ask(session="a"), said(response(result()), extra="Mcp-Session-Id: b\r\n")),
+            here("", seq=2),
+        ),
+    ),
+    case(
+        "session-modern",
+        modern(result()),
+        (modern(result(), extra="Mcp-Session-Id: a\r\n"), here("", seq=2)),
+    ),
+    case(
+        "login",
+        run(ask(), nothing(401, extra="WWW-Authenticate: Bearer\r\n")),
+        (run(ask(), nothing(401)), here("", seq=2)),
+    ),
+)  # fmt: skip
+
+ENVELOPE = (
+    case(
+        "json-rpc",
+        GOOD,
+        (run(ask(), said({"id": 1, "result": result()})), here("/jsonrpc")),
+        (run(ask(), said({**response(result()), "jsonrpc": 2})), here("/jsonrpc")),
+        (run(ask(), said([7])), here("/0")),
+        (run(ask(), said({"jsonrpc": "2.0", "id": 1})), here("")),
+        (run(ask(), said(b"<html>")), here("")),
+        (run(ask(), told(response(result()), "oops")), here("", seq=4)),
+        (run(ask(), told({"jsonrpc": "2.0", "method": 4})), here("/method", seq=3)),
+        (run(ask(), told({"jsonrpc": "2.0", "method": "a", "params": 4})),
+         here("/params", seq=3)),
+    ),
+    case("no-batch", GOOD, (run(ask(), said([response(result())])), here("")),
+         (run(ask(), said([])), here(""))),
+    case(
+        "response-id",
+        GOOD,
+        (run(ask(), said(response(result(), "1"))), here("/id")),
+        (run(ask(), said(without(response(result()), "id"))), here("/id")),
+        (run(ask(), said([response(result()), response({}, 9)])), here("/1/id")),
+        (run(ask(), said(error(number=None))), here("/id")),
+    ),
+    case(
+        "one-response",
+        GOOD,
+        (run(ask(), told(response(result()), response(result()))), here("", seq=4)),
+        (run(ask(), told(notification("notifications/message", level="info", data=1))),
+         here("", seq=3)),
+        (run(ask(), nothing(202)), here("", seq=2)),
+    ),
+    case(
+        "result-or-error",
+        GOOD,
+        (run(ask(), said({**response(result()), **error()})), here("/error")),
+        (run(ask(), said(response(result(), method="x"))), here("/method")),
+    ),
+    case(
+        "error-object",
+        REFUSED,
+        (run(ask(), said({"jsonrpc": "2.0", "id": 1, "error": "no"})), here("/error")),
+        (run(ask(), said(error("E"))), here("/error/code")),
+        (run(ask(), said(error(message=None))), here("/error")),
+    ),
+    case(
+        "error-code",
+        REFUSED,
+        (run(ask(), said(error(-32500))), here("/error/code")),
+        (run(ask(), said(error(-32768))), here("/error/code")),
+    ),
+    case("error-failure", REFUSED, (run(ask(), said(error())), here("/error/data"))),
+)  # fmt: skip
+
+OPENING = (
+    case(
+        "initialize",
+        opened(INITIALIZED),
+        (opened({}), here("/result/protocolVersion", "/result/capabilities", "/result/serverInfo",
+                          "/result/serverInfo")),
+        (opened({**INITIALIZED, "serverInfo": {"name": "s"}}), here("/result/serverInfo/version")),
+    ),
+    case(
+        "discover",
+        opened(DISCOVERED, "server/discover"),
+        (
+            opened({**DISCOVERED, "supportedVersions": [], "capabilities": 1}, "server/discover"),
+            here("/result/supportedVersions", "/result/capabilities"),
+        ),
+    ),
+    case(
+        "version-agreed",
+        opened(INITIALIZED),
+        (opened({**INITIALIZED, "protocolVersion": MODERN}), here("/result/protocolVersion")),
+        (opened({**INITIALIZED, "protocolVersion": "1.0"}), here("/result/protocolVersion")),
+    ),
+    case(
+        "version-current",
+        opened(INITIALIZED),
+        (opened({**INITIALIZED, "protocolVersion": "2024-11-05"}), here("/result/protocolVersion")),
+    ),
+    case(
+        "result-type",
+        modern(result()),
+        (run(ask(version=MODERN), said(response(result()))), here("/result/resultType")),
+    ),
+    case(
+        "server-named",
+        modern(result()),
+        (modern(result(_meta={})), here("/result/_meta")),
+    ),
+)  # fmt: skip
+
+TOOLS = (
+    case(
+        "tools-list",
+        listed(ASK, AWAIT),
+        (run(call("tools/list"), said(response({}))), here("/result/tools")),
+        (listed(4, {"name": ""}, ASK, ASK), here("/result/tools/0", "/result/tools/1/name",
+            "/result/tools/1/inputSchema", "/result/tools/3/name")),
+    ),
+    case(
+        "tools-cursor",
+        listed(ASK, AWAIT),
+        (listed(ASK, nextCursor=4), here("/result/nextCursor")),
+        (
+            run(*[call("tools/list"), said(response({"tools": [], "nextCursor": "a"}))] * 2),
+            here("/result/nextCursor", seq=8),
+        ),
+    ),
+    case("tool-ask", listed(ASK, AWAIT), (listed(AWAIT), here("/result/tools"))),
+    case("tool-await", listed(ASK, AWAIT), (listed(ASK), here("/result/tools"))),
+    case(
+        "tool-ask-schema",
+        listed(ASK),
+        (
+            listed({**ASK, "inputSchema": {"type": "object"}}),
+            here("/result/tools/0/inputSchema/properties"),
+        ),
+        (
+            listed({**ASK, "inputSchema": without(SCHEMA, "required")}),
+            here("/result/tools/0/inputSchema/required"),
+        ),
+        (
+            listed({**ASK, "inputSchema": {**SCHEMA, "properties": {"query": {"type": "string"}}}}),
+            here("/result/tools/0/inputSchema/properties/query"),
+        ),
+    ),
+    case(
+        "tool-ask-members",
+        listed(ASK),
+        (
+            listed({**ASK, "inputSchema": {"properties": {"query": {}, "meta": {}}}}),
+            here(
+                "/result/tools/0/inputSchema/properties/context",
+                "/result/tools/0/inputSchema/properties/prefer",
+            ),
+        ),
+    ),
+    case(
+        "tool-await-schema",
+        listed(AWAIT),
+        (
+            listed({**AWAIT, "inputSchema": {**AWAIT_SCHEMA, "required": ["action"]}}),
+            here("/result/tools/0/inputSchema/required"),
+        ),
+        (
+            listed({**AWAIT, "inputSchema": {**AWAIT_SCHEMA, "properties": {
+                "promise_token": {}, "action": {"enum": ["checkin"]}}}}),
+            here("/result/tools/0/inputSchema/properties/action/enum"),
+        ),
+    ),
+    case(
+        "tool-described",
+        listed(ASK, AWAIT),
+        (listed(without(ASK, "description")), here("/result/tools/0/description")),
+    ),
+)  # fmt: skip
+
+RESULTS = (
+    case("nlweb-reply", GOOD, (asked(result("Here are five recipes.")), here("/result"))),
+    case(
+        "reply-shape",
+        GOOD,
+        (asked(ANSWER), here("/result")),
+        (asked({"content": content("Words."), "_meta": ANSWER["_meta"]}), here("/result")),
+        (
+            asked({"content": [], "structuredContent": ANSWER}),
+            here("/result/structuredContent"),
+        ),
+    ),
+    case(
+        "result-content",
+        GOOD,
+        (asked(ANSWER), here("/result/content")),
+        (asked({**ANSWER, "content": "words"}), here("/result/content")),
+    ),
+    case(
+        "content-parts",
+        GOOD,
+        (
+            asked({"content": ["a", {"type": "instruction"}, {"type": "text"}, {"type": "image"}]}),
+            here("/result/content/0", "/result/content/1/type", "/result/content/2/text",
+                 "/result/content/3/data", "/result/content/3/mimeType"),
+        ),
+    ),
+    case(
+        "is-error",
+        GOOD,
+        (asked(result(isError="no")), here("/result/isError")),
+        (asked({"content": [], "isError": True}), here("/result/content")),
+    ),
+    case("error-agrees", GOOD, (asked(result(isError=True)), here("/result/isError"))),
+    case(
+        "error-explained",
+        asked(result(reply("failure", error={"code": "E", "message": "M"}), isError=True)),
+        (asked(result("ValueError: no", isError=True)), here("/result/content")),
+    ),
+    case(
+        "structured-object",
+        asked(result(structuredContent=ANSWER)),
+        (asked(result(structuredContent=[ANSWER])), here("/result/structuredContent")),
+    ),
+    case(
+        "structured-agrees",
+        asked(result(structuredContent=ANSWER)),
+        (
+            asked(result(structuredContent={**ANSWER, "results": []})),
+            here("/result/structuredContent"),
+        ),
+        (asked({"content": [], "structuredContent": ANSWER}), here("/result/content")),
+    ),
+)  # fmt: skip
+
+PROGRESS = "notifications/progress"
+LOG = "notifications/message"
+
+
+def during(*messages: object) -> Reply:
+    """Messages before the answer; the first is frame 3."""
+    return run(ask(), told(*messages, response(result())))
+
+
+def input_wanted(**members: object) -> Reply:
+    return modern({"resultType": "input_required", **members})
+
+
+def field(schema: object) -> Reply:
+    """A question with one property."""
+    form = {"type": "object", "properties": {"a": schema}}
+    return during(question(message="Which?", requestedSchema=form))
+
+
+FIELD = "/params/requestedSchema/properties/a"
+QUESTIONS = (
+    case(
+        "elicitation",
+        during(question(**FORM), question(message="Visit.", mode="url", url="https://example.com")),
+        (during(question()), here("/params/message", "/params/requestedSchema", seq=3)),
+        (during({**question(), "params": None}), here("/params", seq=3)),
+        (during(question(message="Visit.", mode="url")), here("/params/url", seq=3)),
+        (
+            during(question(message="Which?", requestedSchema={"type": "object"})),
+            here("/params/requestedSchema/properties", seq=3),
+        ),
+        (
+            input_wanted(inputRequests={"a/b": {"method": "elicitation/create", "params": {}}}),
+            here("/result/inputRequests/a~1b/params/message",
+                 "/result/inputRequests/a~1b/params/requestedSchema"),
+        ),
+    ),
+    case(
+        "elicitation-flat",
+        field({"type": "array", "items": {"enum": ["a"]}}),
+        (field({"type": "object"}), here(FIELD, seq=3)),
+        (field({"type": "array", "items": {"type": "object"}}), here(FIELD, seq=3)),
+        (field(4), here(FIELD, seq=3)),
+        (field({}), here(FIELD, seq=3)),
+    ),
+    case(
+        "input-required",
+        input_wanted(inputRequests={"a": {"method": "elicitation/create", "params": FORM}}),
+        (input_wanted(), here("/result/inputRequests")),
+        (input_wanted(inputRequests=[]), here("/result/inputRequests")),
+        (input_wanted(requestState=4), here("/result/requestState")),
+        (input_wanted(inputRequests={"a": {}}), here("/result/inputRequests/a")),
+        (
+            modern({"inputRequests": {"a": {"method": "roots/list"}}}),
+            here("/result/resultType"),
+        ),
+    ),
+    case(
+        "progress",
+        during(notification(PROGRESS, progressToken=1, progress=0.5, total=1)),
+        (
+            during(notification(PROGRESS, progressToken=9, progress="half", total="all")),
+            here("/params/progress", "/params/total", "/params/progressToken", seq=3),
+        ),
+        (
+            run(call("tools/call"), told(notification(PROGRESS, progressToken=1, progress=1))),
+            here("/params/progressToken", seq=3),
+        ),
+    ),
+    case(
+        "progress-increasing",
+        during(*(notification(PROGRESS, progressToken=1, progress=n) for n in (1, 2))),
+        (
+            during(*(notification(PROGRESS, progressToken=1, progress=n) for n in (2, 1, 2, 3))),
+            (*here("/params/progress", seq=4), *here("/params/progress", seq=5)),
+        ),
+    ),
+    case(
+        "log",
+        during(notification(LOG, level="info", data="Looking.")),
+        (during(notification(LOG, level="loud")), here("/params/level", "/params/data", seq=3)),
+    ),
+    case(
+        "notification-known",
+        during(notification(LOG, level="info", data=1)),
+        (during(notification("notifications/own")), here("/method", seq=3)),
+    ),
+    case(
+        "request-modern",
+        modern(result()),
+        (
+            run(ask(version=MODERN), told(question(**FORM), response(result()))),
+            here("/method", seq=3),
+        ),
+    ),
+)  # fmt: skip
+
+CASES: tuple[Case, ...] = (*WIRE, *ENVELOPE, *OPENING, *TOOLS, *RESULTS, *QUESTIONS)
