@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -409,3 +409,29 @@ def test_a_megabyte_is_not_written_out_to_be_cut(monkeypatch: pytest.MonkeyPatch
     assert 0 < len(pieces) < 200
     assert brief([1, {"a": None}]) == '[1, {"a": null}]'
     assert brief("  as it is ") == "as it is"
+
+
+class TestTheOlderServersItems:
+    """An item wraps the object that it is about, and names it itself."""
+
+    INNER: ClassVar[dict[str, Any]] = {
+        "@type": "Recipe", "name": "Inside", "url": "https://in.example", "cookTime": "PT5M",
+    }  # fmt: skip
+
+    @pytest.mark.parametrize("wrapped", [INNER, [INNER], ["no object", INNER]])
+    def test_the_type_is_that_of_the_object(self, wrapped: Any) -> None:
+        item = {
+            "@type": "Item", "url": "https://out.example", "name": "Outside", "site": "out",
+            "score": 85, "schema_object": wrapped,
+        }  # fmt: skip
+        card = card_of(item)
+        assert (card.kind, card.title, card.url) == ("Recipe", "Outside", "https://out.example")
+        assert (card.site, card.score) == ("out", "85")
+        assert ("Cook", "5 min") in card.facts
+
+    def test_what_the_item_leaves_out_the_object_says(self) -> None:
+        assert card_of({"name": "", "schema_object": self.INNER}).title == "Inside"
+
+    @pytest.mark.parametrize("wrapped", [None, [], ["a"], 7, "text"])
+    def test_what_is_no_object_changes_nothing(self, wrapped: Any) -> None:
+        assert card_of({"@type": "Recipe", "name": "A", "schema_object": wrapped}).title == "A"
