@@ -15,14 +15,17 @@ from playground.protocols.events import (
     Completed,
     Content,
     Event,
+    Log,
     Message,
     Note,
+    Progress,
     Result,
     Started,
     Status,
     Text,
     ToolCall,
     ToolOutput,
+    Tools,
 )
 
 #: Summaries that a run can have pinned; later ones stand in the thread like everything else.
@@ -60,6 +63,10 @@ class Placer:
             return self._beside(event.meta)  # type: ignore[attr-defined]
         if kind is Note:
             return self._note(event)  # type: ignore[arg-type]
+        if kind is Log:
+            return self._tell()
+        if kind is Tools:
+            return self._aside()
         if kind in _WITHIN or (kind is Message and event.type == _HEARTBEAT):  # type: ignore[attr-defined]
             return Place.NONE
         if self._pinned < MAX_PINNED and is_summary(event):
@@ -71,23 +78,36 @@ class Placer:
         """What a server tells about its work stands above the results, all of it in one entry."""
         if note.name == "redirect":
             return Place.ENTRY
-        if self._told or not is_told(note):
+        return self._tell() if is_told(note) else Place.NONE
+
+    def _tell(self) -> Place:
+        if self._told:
             return Place.NONE
         self._told = True
+        return Place.ASIDE
+
+    def _aside(self) -> Place:
+        if self._asides == MAX_ASIDES:
+            return Place.NONE
+        self._asides += 1
         return Place.ASIDE
 
     def _beside(self, meta: Mapping[str, Any]) -> Place:
         """Metadata has something to show where its format has members of its own."""
         facts = format_facts(meta)
-        if not facts or facts == self._format or self._asides == MAX_ASIDES:
+        if not facts or facts == self._format:
             return Place.NONE
-        self._asides += 1
         self._format = facts
-        return Place.ASIDE
+        return self._aside()
 
 
 def is_told(event: Event) -> bool:
-    """Whether the event is one of the older NLWeb server's words about its own work."""
+    """Whether the event is a server's word about its own work.
+
+    A line of its log (MCP), or a note of the older NLWeb server.
+    """
+    if type(event) is Log:
+        return True
     if type(event) is not Note:
         return False
     data = event.data
@@ -103,8 +123,8 @@ def format_facts(meta: Mapping[str, Any]) -> dict[str, Any]:
     return facts
 
 
-#: What becomes of a message stands in the message's own entry.
-_WITHIN = frozenset({Content, Status, ToolCall, ToolOutput})
+#: What becomes of a message stands in the message's own entry, how far the agent is in the bar.
+_WITHIN = frozenset({Content, Status, ToolCall, ToolOutput, Progress})
 _HEARTBEAT = "heartbeat"
 _FORMAT_PREFIX, _DEFAULT_FORMAT = "openai/", "conversational_search"
 _SUMMARIES = frozenset({"searchsummary", "summary"})

@@ -25,6 +25,8 @@ from playground.rendering.words import brief, words
 
 #: Facts of a format that are shown.
 MAX_FORMAT_FACTS = 20
+#: Tools of a server that are listed.
+MAX_TOOLS = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +134,13 @@ def _joined(joined: Any) -> dict[str, Any]:
     return {"speech": Speech(joined)}
 
 
+def _tools(event: Any) -> dict[str, Any]:
+    """The tools of a server, by name."""
+    named = [tool for tool in event.tools if isinstance(tool, Mapping)][:MAX_TOOLS]
+    shown = [(words(tool.get("name"), 128), words(tool.get("description"), 300)) for tool in named]
+    return {"tools": shown, "more": event.more or len(event.tools) > len(named)}
+
+
 def _plain(_: Any) -> dict[str, Any]:
     return {}
 
@@ -147,6 +156,7 @@ _TEMPLATES: dict[type[ev.Event], str] = {
     ev.Started: "format",
     ev.Completed: "format",
     ev.Message: "message",
+    ev.Tools: "tools",
 }
 _CONTEXTS: dict[type, Callable[[Any], dict[str, Any]]] = {
     Joined: _joined,
@@ -160,4 +170,6 @@ _CONTEXTS: dict[type, Callable[[Any], dict[str, Any]]] = {
     ev.Unknown: _unknown,
     ev.Started: _format,
     ev.Completed: _format,
+    ev.Tools: _tools,
+    ev.Log: _plain,
 }

@@ -13,7 +13,7 @@ from django.conf import settings
 
 from playground.models import FrameBatch, Run
 from playground.protocols import registry
-from playground.protocols.events import Event
+from playground.protocols.events import Event, Progress
 from playground.protocols.exchange import Exchange, Target
 from playground.protocols.frames import Frame
 from playground.protocols.places import Placer
@@ -38,6 +38,8 @@ class Fold:
         self.cursor = 0
         #: Entries so far, pinned ones not counted.
         self.entries = 0
+        #: The latest word on how far the agent is, as far as it was read.
+        self.progress: Progress | None = None
         #: The messages so far; the entries that they have go on changing with them.
         self.messages = Messages()
 
@@ -99,6 +101,8 @@ class Fold:
             self.cursor = frame.seq
             for part, event in enumerate(receive(frame)):
                 joined = self.messages.add(event, part) if type(event) in JOINED else None
+                if type(event) is Progress:
+                    self.progress = event
                 if entry := entry_of(event, part, place(event), joined):
                     added.append(entry)
                     if joined:

@@ -16,6 +16,7 @@ from playground.models import Run
 from playground.rendering.bar import context_of
 from playground.rendering.entries import Entry
 from playground.rendering.fold import Fold
+from playground.rendering.progress import progress_of
 from playground.rendering.speech import usage_of
 from playground.rendering.thread import Place, Thread, render_entries
 from playground.rendering.turns import branch_of
@@ -83,6 +84,7 @@ class LiveView:
         html = get_template("runs/message.html").render(
             {
                 **context_of(shown),
+                "progress": None if shown.is_final else progress_of(fold.progress),
                 "first": first,
                 "last": fold.cursor,
                 "entries": fold.entries,

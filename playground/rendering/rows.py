@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +13,7 @@ from playground.protocols.problems import Problem
 from playground.rendering.bar import milliseconds, size
 from playground.rendering.cards import card_of, words
 from playground.rendering.kinds import kind_of
+from playground.rendering.progress import share
 
 MAX_LINE = 160
 
@@ -86,6 +87,20 @@ def _message_text(event: ev.Event) -> str:
         case ev.ToolCall(name=name, arguments=value) | ev.ToolOutput(name=name, output=value):
             return f"{name} · {words(value, MAX_LINE)}"
         case _:
+            return _way_text(event)
+
+
+def _way_text(event: ev.Event) -> str:
+    """What tells of the way to an answer, in one line."""
+    match event:
+        case ev.Progress():
+            return share(event)
+        case ev.Log(level=level, logger=logger, data=data):
+            return " · ".join(filter(None, (level, logger, words(data, MAX_LINE))))
+        case ev.Tools(tools=tools, more=more):
+            names = [tool.get("name") for tool in tools if isinstance(tool, Mapping)]
+            return f"{words(names, MAX_LINE)}{' and more' if more else ''}"
+        case _:
             return ""
 
 
@@ -119,8 +134,12 @@ def payload_of(event: ev.Event) -> Any:
             return data
         case ev.Text() | ev.Elicitation() | ev.Promise() | ev.Failure():
             return event.raw
-        case ev.Message() | ev.Content() | ev.Status():
+        case ev.Message() | ev.Content() | ev.Status() | ev.Progress():
             return event.raw
+        case ev.Log(level=level, logger=logger, data=data):
+            return {"level": level, "logger": logger, "data": data}
+        case ev.Tools(tools=tools):
+            return list(tools)
         case ev.ToolCall(call_id=call, name=name, arguments=value, kind=kind):
             return {"type": kind, "call_id": call, "name": name, "arguments": value}
         case ev.ToolOutput(call_id=call, name=name, output=value, kind=kind):

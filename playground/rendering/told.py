@@ -1,10 +1,11 @@
-"""What an older NLWeb server told about its work, note by note."""
+"""What a server told about its work, note by note: its log, or an older server's notes."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 from playground.models import Run
+from playground.protocols.events import Event, Log
 from playground.protocols.places import is_told
 from playground.rendering.bar import milliseconds
 from playground.rendering.fold import readings
@@ -36,9 +37,17 @@ def notes_of(run: Run) -> tuple[list[Note], bool]:
                 continue
             if len(found) == MAX_NOTES:
                 return found, True
-            data = getattr(event, "data", {})
-            found.append(Note(data["message_type"][:80], _text(data), milliseconds(frame.at_ms)))
+            found.append(Note(*_told(event), milliseconds(frame.at_ms)))
     return found, False
+
+
+def _told(event: Event) -> tuple[str, str]:
+    """What a note is called, and what it says."""
+    if isinstance(event, Log):
+        name = " · ".join(filter(None, (event.level, event.logger)))
+        return name[:80] or "log", words(event.data, MAX_TEXT)
+    data = getattr(event, "data", {})
+    return data["message_type"][:80], _text(data)
 
 
 def _text(data: dict[str, object]) -> str:

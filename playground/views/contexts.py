@@ -12,6 +12,7 @@ from playground.models.liveness import mark_interrupted
 from playground.rendering.bar import ago, context_of, word_of
 from playground.rendering.fold import Fold
 from playground.rendering.live import WINDOW, window
+from playground.rendering.progress import progress_of
 from playground.rendering.speech import usage_of
 from playground.rendering.thread import Thread, render_entries
 from playground.rendering.turns import branch_of
@@ -46,6 +47,7 @@ def response_context(run: Run | None) -> dict[str, Any]:
     settled = run.is_final and thread.is_settled
     return {
         **context_of(run),
+        "progress": None if run.is_final else progress_of(fold.progress),
         "cursor": fold.cursor,
         "entries": fold.entries,
         "cards": render_entries(window(entries, 0), thread),

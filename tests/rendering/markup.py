@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from html.parser import HTMLParser
 from urllib.parse import urlsplit
 
-_VOID = frozenset("img input br hr meta link".split())
+_VOID = frozenset("base img input br hr meta link".split())
 #: Attributes that make a browser or htmx do something.
 _ACTIVE = ("hx-", "data-hx-", "on", "ws-", "style", "srcdoc", "formaction")
 
