@@ -234,6 +234,7 @@ class TestEnds:
         assert (message["status"], message["code"]) == ("failed", "AGENT_ERROR")
         assert (end["status"], end["error"]["code"]) == ("failed", "AGENT_ERROR")
         assert any(each.get("delta") for each in found)
+        assert message["content"][0]["status"] == "failed"
 
     async def test_a_rejection_comes_before_any_work(self) -> None:
         found = await objects(said("reject me"))

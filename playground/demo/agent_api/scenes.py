@@ -116,8 +116,7 @@ def _break(scene: Scene) -> None:
     """Words, and then an error in the middle of them."""
     script = scene.script
     message = script.announce()
-    for word in ("Here ", "is ", "what ", "I ", "found: "):
-        script.piece(message, 0, word)
+    script.spell(message, 0, "Here is what I found: ", "failed")
     text = "The oven caught fire."
     script.close(message, "failed", code="AGENT_ERROR", message=text)
     script.end("failed", {"code": "AGENT_ERROR", "message": text})
@@ -131,7 +130,7 @@ def _refuse(scene: Scene) -> None:
 
 def _cancel(scene: Scene) -> None:
     message = scene.script.announce()
-    scene.script.piece(message, 0, "I had only just ")
+    scene.script.spell(message, 0, "I had only just ", "canceled")
     scene.script.close(message, "canceled")
     scene.script.end("canceled")
 

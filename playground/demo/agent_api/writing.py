@@ -85,11 +85,13 @@ class Script:
         part = {"type": "text", "index": index, "delta": True, "text": text}
         self.emit({"object": "content", "status": "in_progress", "msg_id": message.id, **part})
 
-    def whole(self, message: Message, index: int, kind: str, value: Any) -> None:
-        """A content, complete: at once, or after its pieces."""
+    def whole(
+        self, message: Message, index: int, kind: str, value: Any, status: str = "completed"
+    ) -> None:
+        """A content at its end: complete at once or after its pieces, or as far as it came."""
         name = {"image": "image_url"}.get(kind, kind)
         part = {"object": "content", "type": kind, "index": index, "delta": False, name: value}
-        part |= {"status": "completed", "msg_id": message.id}
+        part |= {"status": status, "msg_id": message.id}
         self.emit(part)
         message.contents.append(part)
         self.written += len(str(value).split())
@@ -108,11 +110,11 @@ class Script:
             self.whole(message, index, part, value)
         self.close(message)
 
-    def spell(self, message: Message, index: int, text: str) -> None:
-        """A text word by word, then whole."""
+    def spell(self, message: Message, index: int, text: str, status: str = "completed") -> None:
+        """A text word by word, then all of it with the status that it ends in."""
         for word in _WORDS.findall(text):
             self.piece(message, index, word)
-        self.whole(message, index, "text", text)
+        self.whole(message, index, "text", text, status)
 
     def tell(self, kind: str, data: Mapping[str, Any]) -> None:
         """A message with nothing but data: a call, what it returned, a request for approval."""

@@ -1,0 +1,63 @@
+"""What the demo says over the Agent API passes every rule, unless it is broken on purpose."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from playground.conformance import Level, Verdict, judge
+from playground.demo.agent_api.breaking import BROKEN
+from playground.demo.agent_api.scenes import ROWS
+from playground.demo.corpus import Corpus
+from playground.protocols.frames import Frame, FrameKind
+from tests.demo.test_agent_api import PANTRY, post, said
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+QUESTIONS = ("tomato soup", "zzzzz", "???", "What is in my pantry?", *(row.text for row in ROWS))
+
+
+@pytest.fixture(autouse=True)
+def known(corpus: Corpus) -> Corpus:
+    return corpus
+
+
+async def frames_of(request: dict[str, Any]) -> list[Frame]:
+    """The reply as the playground would have recorded it."""
+    reply = await post(request)
+    headers = "".join(f"{name}: {value}\r\n" for name, value in reply.headers.items())
+    frames = [(FrameKind.HEAD, f"HTTP/1.1 {reply.status_code} OK\r\n{headers}\r\n".encode())]
+    if reply.streaming:
+        body = b"".join([chunk async for chunk in reply])
+        blocks = body.removesuffix(b"\n\n").split(b"\n\n")
+        frames += [(FrameKind.EVENT, block + b"\n\n") for block in blocks]
+    else:
+        frames.append((FrameKind.BODY, reply.content))
+    frames.append((FrameKind.END, b""))
+    return [Frame(seq, seq * 1000, kind, data) for seq, (kind, data) in enumerate(frames, 1)]
+
+
+async def problems(text: str, stream: bool, least: tuple[Level, ...]) -> list[str]:
+    """What a report says against the reply to a text."""
+    request = {"input": [said(text)], "stream": stream, "tools": [PANTRY], "session_id": "s"}
+    report = judge(await frames_of(request), request, "1", protocol="agent-api", operation="")
+    assert any(finding.verdict is Verdict.PASS for finding in report.findings)
+    bad = (Verdict.FAIL, Verdict.INCOMPLETE)
+    return [
+        f"{finding.rule} at {finding.pointer}: {finding.message}"
+        for finding in report.findings
+        if finding.level in least and finding.verdict in bad
+    ]
+
+
+@pytest.mark.parametrize("stream", [True, False])
+@pytest.mark.parametrize("text", QUESTIONS)
+async def test_scenes_conform(text: str, stream: bool) -> None:
+    assert await problems(text, stream, (Level.MUST, Level.SHOULD)) == []
+
+
+@pytest.mark.parametrize("name", BROKEN)
+async def test_what_is_broken_does_not(name: str) -> None:
+    found = await problems(f"broken: {name}", True, tuple(Level))
+    assert found
