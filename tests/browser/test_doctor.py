@@ -1,0 +1,105 @@
+"""The connection doctor and the older server, as a user meets them."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.browser.test_accessibility import findings
+from tests.browser.workbench import Workbench
+from tests.playground_server import PlaygroundServer
+from tests.replay import CAPTURES, replaying, reply_bytes
+from tests.servers import free_port
+
+FOUND = "NLWeb 0.55 over MCP 2026-07-28"
+
+
+def agent(page: Page, playground: PlaygroundServer, url: str) -> str:
+    """Add an agent by its form; returns the address of its doctor's page."""
+    workbench = Workbench(page, playground)
+    page.goto(f"{playground.url}/agents/new/")
+    page.get_by_label("Name", exact=False).first.fill("Patient")
+    page.get_by_label("URL", exact=False).first.fill(url)
+    page.locator("main form button[type=submit]").first.click()
+    expect(workbench.effective).to_contain_text("POST")
+    slug = page.locator("#agent-select").input_value()
+    return f"{playground.url}/agents/{slug}/doctor/"
+
+
+def test_an_mcp_server_where_nlweb_was_expected(themed: Page, playground: PlaygroundServer) -> None:
+    path = agent(themed, playground, f"{playground.url}/demo/mcp")
+    themed.goto(path)
+    expect(themed.get_by_role("heading", name="What is sent")).to_be_visible()
+    assert findings(themed) == [], "before"
+    themed.get_by_role("button", name="Examine the connection").click()
+    expect(themed.get_by_role("heading", name=f"Found: {FOUND}")).to_be_visible()
+    ask = themed.locator(".doctor-step", has=themed.get_by_text("/ask", exact=True))
+    expect(ask).to_have_attribute("data-status", "failed")
+    expect(ask).to_contain_text("Set the agent's binding to MCP.")
+    ask.locator("summary").first.click()
+    expect(ask.locator("pre").first).to_contain_text("POST /demo/mcp/ask HTTP/1.1")
+    assert findings(themed) == [], "after"
+
+    themed.reload()
+    expect(themed.get_by_role("heading", name=f"Found: {FOUND}")).to_be_visible()
+    expect(themed.locator(".doctor-changes")).to_contain_text("MCP")
+    themed.get_by_role("button", name="Use what was found").click()
+    expect(themed.get_by_text("was set to what was found")).to_be_visible()
+    expect(themed.locator(".doctor-changes")).to_have_count(0)
+    themed.goto(f"{playground.url}/agents/")
+    row = themed.locator(".agent-row", has_text=f"detected: {FOUND}").last
+    expect(row).to_contain_text("over MCP")
+    assert findings(themed) == [], "badge"
+
+
+def test_a_server_that_is_down(page: Page, playground: PlaygroundServer) -> None:
+    page.goto(agent(page, playground, f"http://127.0.0.1:{free_port()}"))
+    page.get_by_role("button", name="Examine the connection").click()
+    expect(page.get_by_role("heading", name="Nothing found: it fails at TCP")).to_be_visible()
+    page.get_by_role("button", name="Copy as text").click()
+    expect(page.get_by_role("button", name="Copied")).to_be_visible()
+    expect(page.locator("#doctor-text")).to_contain_text("FAILED   TCP: ")
+    page.get_by_role("button", name="Examine again").click()
+    expect(page.get_by_role("heading", name="Nothing found: it fails at TCP")).to_be_visible()
+
+
+def test_a_run_that_failed_leads_to_it(workbench: Workbench) -> None:
+    workbench.add_agent("Down", f"http://127.0.0.1:{free_port()}").compose("eggs").send()
+    workbench.page.get_by_role("link", name="Examine the connection").click()
+    expect(workbench.page.get_by_role("heading", name="Connection doctor")).to_be_visible()
+
+
+@pytest.mark.parametrize("width", [390, 1024])
+def test_nothing_scrolls_sideways(
+    browser: Browser, playground: PlaygroundServer, width: int
+) -> None:
+    context = browser.new_context(viewport={"width": width, "height": 844})
+    page = context.new_page()
+    page.goto(f"{playground.url}/agents/demo/doctor/")
+    for name in ("Examine the connection", "Examine again"):
+        if page.get_by_role("button", name=name).count():
+            page.get_by_role("button", name=name).click()
+            break
+    expect(page.get_by_role("heading", name="Found: NLWeb 0.55")).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    context.close()
+
+
+def test_the_older_server(workbench: Workbench) -> None:
+    page = workbench.page
+    with replaying(reply_bytes(CAPTURES / "nlweb" / "get_stream.txt")) as url:
+        workbench.add_agent("Older", url)
+        page.locator("#version-select").select_option("legacy")
+        expect(workbench.effective).to_contain_text("GET")
+        workbench.compose("eggs")
+        expect(workbench.effective).to_contain_text(f"{url}/ask?query=eggs")
+        workbench.send()
+        expect(workbench.badge).to_have_text("Complete")
+    expect(workbench.cards).to_have_count(4)
+    expect(workbench.cards.first).to_contain_text("Recipe")
+    told = page.locator("details.told")
+    expect(told).to_have_count(1)
+    told.locator("summary").click()
+    expect(told).to_contain_text("This data is provided under MIT License.")
+    expect(told).to_contain_text("retrieval_count")
+    assert findings(page) == []
