@@ -6,6 +6,7 @@ import json
 import re
 import time
 from dataclasses import dataclass, field
+from typing import Any
 
 import httpx
 from httpx_sse import EventSource
@@ -28,13 +29,31 @@ class Reading:
     run: str = ""
 
 
-def bare(url: str, n: int, pace: float = 0) -> Reading:
+#: What an agent of the benchmarks is called, and the rest of its form. The source takes both
+#: protocols at its addresses.
+AGENTS: dict[str, dict[str, str]] = {
+    "source": {"protocol": "nlweb", "version": "0.55", "path": ""},
+    "pieces": {"protocol": "agent-api", "version": "1", "path": "/process"},
+}
+
+
+def results(n: int, pace: float = 0) -> dict[str, Any]:
+    """A request of NLWeb for `n` results."""
+    return {"query": {"text": "eggs", "n": n, "pace": pace}, "prefer": {"streaming": True}}
+
+
+def pieces(n: int) -> dict[str, Any]:
+    """A request of the Agent API for a text in `n` pieces."""
+    text = {"type": "text", "text": f"{n} pieces"}
+    return {"input": [{"role": "user", "type": "message", "content": [text]}], "stream": True}
+
+
+def bare(url: str, document: dict[str, Any], pace: float = 0) -> Reading:
     """Read the source with httpx and httpx-sse and nothing else."""
     began, events, latencies = time.perf_counter(), 0, []
-    document = {"query": {"text": "eggs", "n": n, "pace": pace}, "prefer": {"streaming": True}}
     with (
         httpx.Client(timeout=60, trust_env=False) as client,
-        client.stream("POST", f"{url}/ask", json=document) as response,
+        client.stream("POST", url, json=document) as response,
     ):
         for message in EventSource(response).iter_sse():
             events += 1
@@ -50,8 +69,9 @@ class Viewer:
         self._base = playground
         self._client = httpx.Client(base_url=playground, timeout=60, trust_env=False)
         self._client.get("/")
-        form = {"name": "Source", "url": source, "version": "0.55", "auth": "none", "headers": "[]"}
-        self._post("/agents/", form)
+        for name, agent in AGENTS.items():
+            form = {"name": name.title(), "url": source + agent["path"], **agent}
+            self._post("/agents/", {**form, "binding": "http", "auth": "none", "headers": "[]"})
 
     def _post(self, path: str, form: dict[str, str], **headers: str) -> httpx.Response:
         token = self._client.cookies["playground_csrf"]
@@ -61,13 +81,12 @@ class Viewer:
         assert response.status_code < 400, response.text
         return response
 
-    def watch(self, n: int, pace: float = 0) -> Reading:
+    def watch(self, document: dict[str, Any], pace: float = 0, agent: str = "source") -> Reading:
         """Send, and read the websocket to the end. Fails if a number is missing or repeated."""
-        document = {"query": {"text": "eggs", "n": n, "pace": pace}, "prefer": {"streaming": True}}
         began = time.perf_counter()
         response = self._post(
             "/runs/",
-            {"agent": "source", "document": json.dumps(document)},
+            {"agent": agent, "document": json.dumps(document)},
             **{"HX-Request": "true"},
         )
         run = re.search(r'data-run="([^"]+)"', response.text)

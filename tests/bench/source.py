@@ -2,8 +2,9 @@
 
 `python -m tests.bench.source` prints its port. `query.n` says how many results, `query.pace`
 how many seconds apart. Each result carries the moment at which it was written, so that a
-reader on the same machine can tell how long it took to arrive. `GET /bare` is a page that
-fetches the stream without a playground.
+reader on the same machine can tell how long it took to arrive. `POST /process` speaks the
+Agent API: one message whose text comes in as many pieces as the user's text begins with.
+`GET /bare` is a page that fetches the stream without a playground.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import time
 from pathlib import Path
 
 META = {"response_type": "answer", "version": "0.55"}
+MESSAGE = "msg_e8cd0967-7a8b-4094-a65a-07b4502d8414"
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: %s\r\nConnection: close\r\n"
 #: Events in one chunk: one, as every framework sends what an agent yields.
 BURST = 1
@@ -40,6 +42,40 @@ def result(index: int) -> bytes:
             },
         },
     )
+
+
+def frame(**members: object) -> bytes:
+    """One object of an Agent API stream, with all that running agents write into it."""
+    start = {"sequence_number": 0, "object": "content", "status": "in_progress", "error": None}
+    return f"data: {json.dumps({**start, **members})}\n\n".encode()
+
+
+def piece(number: int) -> bytes:
+    """One piece of the text."""
+    where = {"type": "text", "index": 0, "delta": True, "msg_id": MESSAGE}
+    return frame(sequence_number=number, **where, text=f"word {number}, ")
+
+
+async def stream_text(writer: asyncio.StreamWriter, count: int) -> None:
+    """Write a whole response of the Agent API, chunk by chunk."""
+
+    def chunk(data: bytes) -> None:
+        writer.write(b"%x\r\n%b\r\n" % (len(data), data))
+
+    whole = "".join(f"word {number}, " for number in range(count))
+    said = {"object": "message", "id": MESSAGE, "type": "message", "role": "assistant"}
+    done = {"status": "completed", "type": "text", "index": 0, "delta": None, "text": whole}
+    writer.write(HEAD % b"text/event-stream" + b"Transfer-Encoding: chunked\r\n\r\n")
+    chunk(frame(object="response", id="response_1", status="created"))
+    chunk(frame(**said))
+    for number in range(count):
+        chunk(piece(number))
+        await writer.drain()
+    chunk(frame(**done, msg_id=MESSAGE))
+    chunk(frame(**{**said, "status": "completed", "content": [done]}))
+    chunk(frame(object="response", id="response_1", status="completed", session_id="s"))
+    writer.write(b"0\r\n\r\n")
+    await writer.drain()
 
 
 async def stream(writer: asyncio.StreamWriter, count: int, pace: float) -> None:
@@ -71,7 +107,12 @@ async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> 
             await writer.drain()
             return
         fields = dict(line.lower().split(": ", 1) for line in head.split("\r\n")[1:] if line)
-        query = json.loads(await reader.readexactly(int(fields["content-length"])))["query"]
+        document = json.loads(await reader.readexactly(int(fields["content-length"])))
+        if head.startswith("POST /process"):
+            text = document["input"][0]["content"][0]["text"]
+            await stream_text(writer, int(text.split()[0]))
+            return
+        query = document["query"]
         await stream(writer, int(query.get("n", 10)), float(query.get("pace", 0)))
     except (ConnectionError, asyncio.IncompleteReadError):
         return
