@@ -131,12 +131,6 @@ class Speech:
         return max(0, len(self.joined.parts) - MAX_SHOWN)
 
     @property
-    def error(self) -> str:
-        """What the message says of an error, "" for nothing."""
-        code, message = (words(self.joined.read(name), 2_000) for name in ("code", "message"))
-        return " · ".join(filter(None, (code, message)))
-
-    @property
     def arguments(self) -> str:
         """What the call passes, as JSON for reading where it is JSON."""
         return _readable(self.joined.call.arguments) if self.joined.call else ""

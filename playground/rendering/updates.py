@@ -112,7 +112,7 @@ def _append(target: str, **context: str) -> str:
 def _state(joined: Joined, over: bool) -> Told:
     speech = Speech(joined, over)
     call, output, returned = joined.call, joined.output, joined.returned
-    frame: tuple[object, ...] = (speech.family, speech.label, speech.error, len(speech.usage))
+    frame: tuple[object, ...] = (speech.family, speech.label, len(speech.usage))
     frame += (call and call.name, joined.caller and joined.caller.home)
     frame += (returned and returned.name, returned and returned.output, len(speech.tools))
     within: tuple[object, ...] = ()

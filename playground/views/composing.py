@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from playground.models import Agent, Run
@@ -11,6 +12,31 @@ from playground.protocols.agent_api.turns import SESSION
 
 #: The editors that a parameter's field offers, by the parameter's kind.
 _TYPES = {"text": "text", "texts": "text list", "number": "number", "integer": "number"}
+#: What the demo agent's tour offers as a call to be answered by hand.
+_TOUR = {
+    "input": [
+        {
+            "role": "user",
+            "type": "message",
+            "content": [{"type": "text", "text": "What weather is it for a barbecue?"}],
+        }
+    ],
+    "stream": True,
+    "tools": [
+        {
+            "type": "function",
+            "function": {
+                "name": "get_weather",
+                "description": "The weather at a place.",
+                "parameters": {
+                    "type": "object",
+                    "properties": {"place": {"type": "string"}},
+                    "required": ["place"],
+                },
+            },
+        }
+    ],
+}
 _OF_A_SESSION = frozenset({*SESSION, "user_id"})
 
 
@@ -33,6 +59,7 @@ def composer_context(agent: Agent | None, run: Run | None) -> dict[str, Any]:
         ],
         "parameters": [_field(row) for row in parameters],
         "session_fields": [_field(row) for row in session],
+        "tour_call": json.dumps(_TOUR),
     }
 
 

@@ -37,7 +37,7 @@ def agent(db: None) -> Agent:
 
 def reply(agent: Agent | None, *frames: Frame, **fields: Any) -> Run:
     """A run that ended with these frames, the first turn of a conversation."""
-    own = {"agent": agent, "agent_name": "Talker", "session_context": SESSION}
+    own: dict[str, Any] = {"agent": agent, "agent_name": "Talker", "session_context": SESSION}
     own["conversation"] = Conversation.objects.create()
     made = recording(**{**own, **fields})
     begun = response("created", session_id="s1")
@@ -197,6 +197,13 @@ def test_an_answered_call_says_so(client: Client, agent: Agent) -> None:
     shown = page(client, run)
     assert "Answered" in shown
     assert "Answer again" in shown
+
+
+def test_only_what_is_there_can_be_fetched(client: Client, agent: Agent) -> None:
+    base = f"/runs/{calling(agent).pk}/messages"
+    for path in ("5/0/parts/9/", "1/0/parts/0/", "99/0/parts/0/", "1/0/", "99/0/"):
+        assert client.get(f"{base}/{path}").status_code == 404, path
+    assert client.get(f"{base}/5/0/").status_code == 200
 
 
 class TestComposer:
