@@ -139,6 +139,16 @@ class Agent(models.Model):
             slug, number = f"{base}-{number}", number + 1
         return slug
 
+    @property
+    def speaks(self) -> str:
+        """What it speaks in a word or two: its version, and its binding where that is not HTTP."""
+        if self.protocol != self.Protocol.NLWEB:
+            return str(self.get_protocol_display())
+        version = "older" if self.version == "legacy" else self.version
+        if self.binding == self.Binding.HTTP:
+            return version
+        return f"{version} {self.get_binding_display()}"
+
     def auth_headers(self) -> list[tuple[str, str]]:
         """The headers that authenticate, secrets in the clear. For the transport only."""
         match self.auth:
