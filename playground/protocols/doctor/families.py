@@ -212,7 +212,7 @@ def lifecycle(case: Case) -> Verdict:
     last = _last_status(evidence)
     where = label(case, AGENT_API)
     if last == "completed":
-        return passed(f"{where} completed its response: {speech.label}.", AGENT_API)
+        return passed(f"{where} speaks {speech.label}, and completed its response.", AGENT_API)
     if last in ("failed", "rejected", "canceled"):
         cause = f"{where} speaks {speech.label}, and its response ended as {last}."
         return failed(cause, "See the error in the call below, and the agent's log.", AGENT_API)

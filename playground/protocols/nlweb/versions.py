@@ -74,7 +74,7 @@ VERSIONS: tuple[Version, ...] = (
 #: messages are told apart by `message_type`. No rule of the specification applies to it.
 LEGACY = Version(
     "legacy",
-    "NLWeb, older server",
+    "Older NLWeb",
     MappingProxyType(
         {
             "version_fields": ("version", "api_version"),
