@@ -167,7 +167,7 @@ def event_names(t: AgentTranscript) -> Iterator[Problem]:
     "object-known",
     "Every object says which it is: response, message or content.",
     must("3, 4, 6"),
-    when=lambda t: any(event.members for event in t.events),
+    when=lambda t: any(event.members for event in t.events) and (_said_yes(t) or t.spoke),
 )
 def object_known(t: AgentTranscript) -> Iterator[Problem]:
     """By the member `object`. An error that comes by itself is another rule's."""
