@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from playground.protocols.events import Event, Failure, Outcome
+from playground.protocols.events import Event, Failure, Outcome, Unknown
 from playground.protocols.exchange import Reader
 from playground.protocols.jsonrpc import Message
 from playground.protocols.mcp import questions, results
@@ -25,6 +25,8 @@ class ToolReply:
         self._document_of = document_of
         self._answered = False
         self._own = Outcome.NONE
+        #: Whether anything of the answer could be read.
+        self.understood = False
 
     @property
     def outcome(self) -> Outcome:
@@ -40,6 +42,11 @@ class ToolReply:
 
     def read(self, seq: int, message: Message, in_stream: bool) -> Sequence[Event]:
         """The answer to the call, or what follows it without an id of its own."""
+        events = self._read(seq, message, in_stream)
+        self.understood = self.understood or any(type(event) is not Unknown for event in events)
+        return events
+
+    def _read(self, seq: int, message: Message, in_stream: bool) -> Sequence[Event]:
         follows, self._answered = self._answered, True
         if message.error is not None and message.result is None:
             return self._refused(seq, message)

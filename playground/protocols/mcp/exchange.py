@@ -232,6 +232,8 @@ class McpExchange:
         failed = reply.answer is None if sent.wants_answer else reply.status // 100 != 2
         if failed:
             self._problem = troubles.unanswered(reply)
+        elif sent.wants_answer and not self._tool.understood:
+            self._problem = troubles.meaningless(reply)
         else:
             self._tool.end()
         return events

@@ -38,6 +38,15 @@ def unanswered(reply: Reply) -> Problem:
     return replace(found, fix=fix_for(status, reply.headers))
 
 
+def meaningless(reply: Reply) -> Problem:
+    """An answer to the call of an NLWeb tool in which there is nothing of NLWeb."""
+    came = "is the result of a tool, but not an NLWeb reply"
+    found = replies.unreadable(came, reply.status, reply.headers, reply.text)
+    return replace(
+        found, fix="Check which tool of the server is the one for ask, and set it at the agent."
+    )
+
+
 def fix_for(status: int, headers: Mapping[str, str]) -> str:
     """What to do about a reply of this status, as `replies.fix_for` has it for NLWeb."""
     if status // 100 == 2:

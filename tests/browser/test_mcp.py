@@ -1,0 +1,155 @@
+"""NLWeb over MCP in the page: progress while it works, and its own questions, answered there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from tests.browser.test_accessibility import findings
+from tests.browser.workbench import Workbench
+from tests.mcp_servers import Recipes, serving
+from tests.playground_server import PlaygroundServer
+
+
+@pytest.fixture
+def recipes() -> Recipes:
+    """What the server's tools do; it asks before it answers."""
+    return Recipes(asks=True)
+
+
+@pytest.fixture
+def older(recipes: Recipes) -> Iterator[str]:
+    """A server that asks in mid-call."""
+    with serving(recipes, generation="initialize") as url:
+        yield url
+
+
+@pytest.fixture
+def newer(recipes: Recipes) -> Iterator[str]:
+    """A server whose result is that it wants to know more."""
+    with serving(recipes) as url:
+        yield url
+
+
+def ask(workbench: Workbench, url: str) -> Locator:
+    """Send a request over MCP; returns the entry of the question that comes back."""
+    page = workbench.page
+    page.goto(f"{workbench.server.url}/agents/new/")
+    page.get_by_label("Name", exact=False).first.fill("Recipes over MCP")
+    page.get_by_label("URL", exact=False).first.fill(url)
+    page.locator("select[name=binding]").select_option("mcp")
+    page.locator("main form button[type=submit]").first.click()
+    expect(page.locator("#agent-select option:checked")).to_have_text("Recipes over MCP")
+    workbench.compose("eggs").send()
+    entry = page.locator(".ask")
+    expect(entry).to_contain_text("Who is coming?")
+    return entry
+
+
+def fill_in(entry: Locator) -> None:
+    entry.get_by_label("vegetarian").check()
+    entry.get_by_label("How many guests?").fill("4")
+
+
+def test_a_question_in_mid_call_is_answered_while_the_call_waits(
+    workbench: Workbench, recipes: Recipes, older: str
+) -> None:
+    entry = ask(workbench, older)
+    expect(workbench.badge).to_have_attribute("data-state", "streaming")
+    expect(entry).to_contain_text("The call waits for your answer")
+    expect(entry).to_contain_text("A whole number from 1 to 12.")
+    entry.get_by_role("button", name="Answer", exact=True).click()
+    expect(entry).to_contain_text("Choose one of the options.")
+    entry.get_by_label("How many guests?").fill("13")
+    entry.get_by_role("button", name="Answer", exact=True).click()
+    expect(entry).to_contain_text("Give a whole number from 1 to 12.")
+    fill_in(entry)
+    run = workbench.run
+    entry.get_by_role("button", name="Answer", exact=True).click()
+    expect(workbench.badge).to_have_text("Complete")
+    assert workbench.run == run
+    assert recipes.heard == [("accept", {"diet": "vegetarian", "guests": 4})]
+    expect(entry).to_contain_text("Answered while the call went on.")
+    expect(entry.locator(".ask-form")).to_have_count(0)
+    expect(workbench.page.locator("#cards .card")).to_have_count(1)
+    entry.get_by_role("link", name="See what was sent").click()
+    expect(workbench.tab("Wire")).to_contain_text('"accept"')
+
+
+def test_a_question_in_mid_call_survives_a_reload_and_another_window(
+    workbench: Workbench, recipes: Recipes, older: str
+) -> None:
+    entry = ask(workbench, older)
+    entry.get_by_label("How many guests?").fill("7")
+    workbench.page.reload()
+    expect(entry.get_by_label("How many guests?")).to_have_value("7")
+    other = workbench.page.context.new_page()
+    other.goto(workbench.page.url)
+    expect(other.locator(".ask")).to_contain_text("Who is coming?")
+    entry.get_by_role("button", name="Decline").click()
+    expect(workbench.badge).to_have_text("Complete")
+    assert recipes.heard == [("decline", None)]
+    expect(entry).to_contain_text("Declined while the call went on.")
+    expect(other.locator(".ask")).to_contain_text("Declined while the call went on.")
+    expect(other.locator(".ask-form")).not_to_be_visible()
+    workbench.page.reload()
+    expect(entry).to_contain_text("Declined while the call went on.")
+    expect(entry.locator(".ask-form")).to_have_count(0)
+
+
+def test_a_question_whose_call_was_stopped_can_no_longer_be_answered(
+    workbench: Workbench, recipes: Recipes, older: str
+) -> None:
+    entry = ask(workbench, older)
+    workbench.page.get_by_role("button", name="Stop").first.click()
+    expect(workbench.badge).to_have_attribute("data-state", "cancelled")
+    fill_in(entry)
+    entry.get_by_role("button", name="Answer", exact=True).click()
+    expect(entry).to_contain_text("can no longer be answered")
+    expect(entry.locator(".ask-form")).to_have_count(0)
+    assert recipes.heard == []
+
+
+@pytest.mark.parametrize(
+    ("button", "heard", "said"),
+    [
+        ("Answer", ("accept", {"diet": "vegetarian", "guests": 4}), "guests 4"),
+        ("Decline", ("decline", None), "eggs"),
+    ],
+)
+def test_a_question_instead_of_a_result_is_answered_by_the_next_turn(
+    workbench: Workbench,
+    recipes: Recipes,
+    newer: str,
+    button: str,
+    heard: tuple[str, object],
+    said: str,
+) -> None:
+    entry = ask(workbench, newer)
+    expect(workbench.badge).to_have_text("The agent asks")
+    expect(entry).to_contain_text("with the same request again")
+    entry.get_by_text("Exact next request").click()
+    if button == "Answer":
+        fill_in(entry)
+        expect(entry.locator(".ask-call")).to_contain_text('"inputResponses"')
+        expect(entry.locator(".ask-call")).to_contain_text('"vegetarian"')
+    run = workbench.run
+    entry.get_by_role("button", name=button, exact=True).click()
+    expect(workbench.page.locator("#response")).not_to_have_attribute("data-run", run or "")
+    expect(workbench.badge).to_have_text("Complete")
+    assert recipes.heard == [heard]
+    expect(workbench.page.locator(".turns-now")).to_contain_text(said)
+
+
+def test_questions_of_mcp_are_accessible(
+    themed: Page, playground: PlaygroundServer, older: str
+) -> None:
+    workbench = Workbench(themed, playground)
+    ask(workbench, older)
+    assert findings(themed) == []
+    workbench.page.get_by_role("button", name="Dismiss").click()
+    expect(workbench.page.locator(".ask")).to_contain_text("Dismissed while the call went on.")
+    expect(workbench.badge).to_have_text("Complete")
+    assert findings(themed) == []

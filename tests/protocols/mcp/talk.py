@@ -1,0 +1,138 @@
+"""How these tests talk to an MCP exchange: its calls are answered, events come out."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from playground.protocols import mcp, nlweb, sse
+from playground.protocols.calls import Call
+from playground.protocols.events import Event
+from playground.protocols.exchange import Target
+from playground.protocols.frames import Frame, FrameKind
+from playground.protocols.mcp import McpExchange, requests
+
+URL = "http://agent.example.com/mcp"
+DOCUMENT = {"query": {"text": "eggs"}, "meta": {"version": "0.55"}}
+TOOLS = [
+    {"name": "ask", "inputSchema": {"properties": {"query": {}}}},
+    {"name": "await", "inputSchema": {"properties": {"promise_token": {}}}},
+]
+#: What is remembered of a server without sessions, and of one with them.
+MODERN = {
+    "url": URL, "generation": "discover", "version": requests.MODERN, "session": "", "tools": TOOLS,
+}  # fmt: skip
+OLDER = {**MODERN, "generation": "initialize", "version": "2025-06-18", "session": "s1"}
+
+
+def new_exchange(
+    document: dict[str, Any] | None = None, operation: str = "ask", **fields: Any
+) -> McpExchange:
+    """An exchange for a request of NLWeb 0.55; `fields` are those of its target."""
+    depth = fields.pop("max_depth", 100)
+    target = Target(URL, binding="mcp", **fields)
+    reader: Callable[[], Any] = lambda: nlweb.NLWebReader(target.version)  # noqa: E731
+    return mcp.exchange(target, operation, document or DOCUMENT, reader, max_depth=depth)
+
+
+def head(status: int = 200, media_type: str = "application/json", **headers: str) -> bytes:
+    """A response head; `mcp_session_id="x"` becomes `Mcp-Session-Id: x`."""
+    lines = [f"HTTP/1.1 {status} Whatever", f"Content-Type: {media_type}"]
+    lines += [f"{name.replace('_', '-').title()}: {value}" for name, value in headers.items()]
+    return ("\r\n".join(lines) + "\r\n\r\n").encode()
+
+
+class Talk:
+    """One exchange, fed the way the engine does it."""
+
+    def __init__(self, exchange: McpExchange | None = None, **fields: Any) -> None:
+        self.exchange = exchange or new_exchange(**fields)
+        self.events: list[Event] = []
+        self.calls: list[Call] = []
+        #: Every frame that was fed, to be read again.
+        self.frames: list[Frame] = []
+
+    def frame(self, kind: FrameKind, data: bytes = b"") -> None:
+        frame = Frame(len(self.frames) + 1, 0, kind, data)
+        self.frames.append(frame)
+        self.events += self.exchange.receive(frame)
+
+    def call(self) -> Talk:
+        """Make the next call; there has to be one."""
+        call = self.exchange.next_call()
+        assert call is not None, self.exchange.problem
+        return self.send(call)
+
+    def send(self, call: Call) -> Talk:
+        """Send a call."""
+        self.calls.append(call)
+        lines = [f"{call.method} /mcp HTTP/1.1", *(f"{n}: {v}" for n, v in call.headers)]
+        self.frame(FrameKind.CALL, "\r\n".join(lines).encode() + b"\r\n\r\n" + call.body)
+        return self
+
+    def json(self, payload: Any, status: int = 200, **headers: str) -> Talk:
+        """Make the next call, and answer it with a document; bytes go as they are."""
+        body = payload if isinstance(payload, bytes) else json.dumps(payload).encode()
+        self.call().frame(FrameKind.HEAD, head(status, **headers))
+        self.frame(FrameKind.BODY, body)
+        self.frame(FrameKind.END)
+        return self
+
+    def stream(self, *payloads: Any, status: int = 200, **headers: str) -> Talk:
+        """Make the next call, and answer it with a stream."""
+        return self.chunks([b"".join(map(block, payloads))], status, **headers)
+
+    def chunks(self, chunks: Iterable[bytes], status: int = 200, **headers: str) -> Talk:
+        """Make the next call, and answer it with a stream in these pieces."""
+        self.call().frame(FrameKind.HEAD, head(status, "text/event-stream", **headers))
+        splitter = sse.Splitter(1 << 20)
+        for chunk in chunks:
+            for part in splitter.feed(chunk):
+                kind = FrameKind.COMMENT if part.is_comment else FrameKind.EVENT
+                self.frame(kind, part.data)
+        if rest := splitter.flush():
+            self.frame(FrameKind.TAIL, rest)
+        self.frame(FrameKind.END)
+        return self
+
+    def result(self, result: Any, **options: Any) -> Talk:
+        """Make the next call, and answer it properly."""
+        call = self.exchange.tool_call()  # The id is that of whatever call comes next.
+        own_id = json.loads(call.body).get("id")
+        return self.json({"jsonrpc": "2.0", "id": own_id, "result": result}, **options)
+
+    @property
+    def sent(self) -> list[Any]:
+        """The messages of all calls."""
+        return [json.loads(call.body) for call in self.calls]
+
+    @property
+    def methods(self) -> list[str]:
+        """The methods of all calls, "" for responses."""
+        return [message.get("method", "") for message in self.sent]
+
+    def of(self, kind: type[Event]) -> list[Any]:
+        """The events of a kind."""
+        return [event for event in self.events if type(event) is kind]
+
+
+def block(payload: Any) -> bytes:
+    """A message of an event stream, with the line ends of the official servers."""
+    data = payload if isinstance(payload, bytes) else json.dumps(payload).encode()
+    return b"event: message\r\ndata: " + data + b"\r\n\r\n"
+
+
+def rpc(own_id: Any = 1, **members: Any) -> dict[str, Any]:
+    """A message with an id."""
+    return {"jsonrpc": "2.0", "id": own_id, **members}
+
+
+def note(method: str, **params: Any) -> dict[str, Any]:
+    """A notification."""
+    return {"jsonrpc": "2.0", "method": method, "params": params}
+
+
+def known(**fields: Any) -> Talk:
+    """A talk with a server that needs no opening any more: the first call is the tool's."""
+    return Talk(opening=fields.pop("opening", MODERN), **fields)

@@ -1,0 +1,221 @@
+"""The NLWeb reply in a tool's result, in every shape, as events."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from playground.protocols import mcp
+from playground.protocols.events import (
+    Completed,
+    Elicitation,
+    Event,
+    Failure,
+    Outcome,
+    Promise,
+    Result,
+    Started,
+    Text,
+    Unknown,
+)
+from playground.protocols.exchange import Target
+from playground.protocols.mcp import results
+from tests.protocols.mcp.talk import MODERN, URL, Talk, known, note, rpc
+from tests.protocols.playbook import EXAMPLES, read_document
+
+META = {"response_type": "answer", "version": "0.55"}
+SOUP = {"@type": "Recipe", "name": "Soup"}
+REPLY = {"_meta": META, "results": [SOUP]}
+
+RESPONSES = sorted(
+    path
+    for version in ("0.54", "0.55")
+    for path in (EXAMPLES / f"mcp-{version}").glob("response-*.json")
+)
+#: What each example answers.
+OUTCOMES = {
+    "0.54-response-1": Outcome.ANSWER, "0.54-response-2": Outcome.ANSWER,
+    "0.54-response-3": Outcome.ELICITATION, "0.54-response-4": Outcome.PROMISE,
+    "0.54-response-4-processing": Outcome.PROMISE, "0.54-response-4-final": Outcome.ANSWER,
+    "0.54-response-5": Outcome.ANSWER, "0.54-response-6": Outcome.FAILURE,
+    "0.54-response-7": Outcome.ANSWER, "0.55-response-A.3": Outcome.ANSWER,
+    "0.55-response-C.1": Outcome.ANSWER, "0.55-response-C.2": Outcome.PROMISE,
+}  # fmt: skip
+
+
+def unnumbered(events: list[Event]) -> list[str]:
+    return [repr(event).replace(f"seq={event.seq}", "seq=0") for event in events]
+
+
+def document_in(example: Any) -> Any:
+    """The NLWeb reply in an example, found by hand."""
+    if "error" in example:
+        return example["error"]["data"]
+    result = example["result"]
+    if set(result) == {"content"}:
+        return json.loads(result["content"][0]["text"])
+    return result
+
+
+@pytest.mark.parametrize("path", RESPONSES, ids=lambda path: f"{path.parent.name}-{path.stem}")
+def test_every_example_reads_like_the_same_reply_over_http(path: Path) -> None:
+    example = json.loads(path.read_text("utf-8"))
+    version = path.parent.name.removeprefix("mcp-")
+    talk = known(version=version).json({**example, "id": 1})
+    assert talk.exchange.next_call() is None
+    assert talk.exchange.problem is None
+    assert talk.exchange.outcome is OUTCOMES[f"{version}-{path.stem}"]
+    over_http = read_document(document_in(example), version)
+    assert unnumbered(talk.events) == unnumbered(over_http.events)
+    assert talk.exchange.session_context == over_http.exchange.session_context
+
+
+def test_every_example_has_its_outcome() -> None:
+    assert len(RESPONSES) == len(OUTCOMES)
+
+
+def as_text(value: Any) -> list[dict[str, str]]:
+    return [{"type": "text", "text": json.dumps(value)}]
+
+
+@pytest.mark.parametrize(
+    "result",
+    [
+        REPLY,
+        {"content": as_text(REPLY)},
+        {"content": as_text(REPLY), "isError": False, "resultType": "complete"},
+        {"structuredContent": REPLY, "content": as_text(REPLY)},
+        {"structuredContent": {"result": REPLY}, "content": []},
+        {"structuredContent": {"result": json.dumps(REPLY)}, "content": as_text("…")},
+        {"content": as_text({"results": [SOUP]}), "_meta": META},
+        {"content": [{"type": "text", "text": "Here you are"}, *as_text(REPLY)]},
+        {**REPLY, "_meta": {**META, "io.modelcontextprotocol/serverInfo": {"name": "x"}}},
+        {"content": [json.dumps(REPLY)]},
+        {"content": {"type": "text", "text": json.dumps(REPLY)}},
+    ],
+)
+def test_every_shape_is_the_same_answer(result: Any) -> None:
+    talk = known().result(result)
+    assert [type(event) for event in talk.events] == [Started, Result, Completed]
+    assert talk.events[0].meta == META  # type: ignore[attr-defined]
+    assert talk.of(Result)[0].item == SOUP
+
+
+def test_text_and_metadata_beside_it_are_an_answer() -> None:
+    talk = known().result({"content": [{"type": "text", "text": "Soup!"}], "_meta": META})
+    assert [event.text for event in talk.of(Text)] == ["Soup!"]
+    assert talk.exchange.outcome is Outcome.ANSWER
+
+
+def test_text_alone_is_an_answer_too() -> None:
+    talk = known().result({"content": [{"type": "text", "text": '{"soup": true}'}]})
+    assert [event.text for event in talk.of(Text)] == ['{"soup": true}']
+    assert talk.exchange.outcome is Outcome.ANSWER
+
+
+def test_metadata_alone_is_what_it_announces() -> None:
+    talk = known().result({"_meta": META})
+    assert [type(event) for event in talk.events] == [Started, Completed]
+    assert talk.exchange.outcome is Outcome.ANSWER
+
+
+@pytest.mark.parametrize(
+    ("result", "code", "message"),
+    [
+        ({"content": [{"type": "text", "text": "Cold."}], "isError": True}, "TOOL_ERROR", "Cold."),
+        ({"isError": True}, "TOOL_ERROR", ""),
+        ({"isError": True, "content": as_text({"error": {"code": "TIMEOUT"}})}, "TIMEOUT", ""),
+    ],
+)
+def test_an_error_of_the_tool_is_a_failure(result: Any, code: str, message: str) -> None:
+    talk = known().result(result)
+    [failure] = talk.of(Failure)
+    assert (failure.code, failure.message) == (code, message)
+    assert talk.exchange.outcome is Outcome.FAILURE
+    assert talk.exchange.problem is None
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "details"),
+    [
+        ({"code": -32602, "message": "m", "data": {"at": "x"}}, "-32602", {"at": "x"}),
+        ({"code": -32000, "message": "m"}, "-32000", None),
+        ({"message": "m"}, "", None),
+        ({"code": 5, "message": "m", "data": {"error": {"code": "TIMEOUT"}}}, "TIMEOUT", None),
+    ],
+)
+def test_an_error_is_a_failure(error: Any, code: str, details: Any) -> None:
+    talk = known().json(rpc(error=error))
+    [failure] = talk.of(Failure)
+    assert (failure.code, failure.details) == (code, details)
+    assert talk.exchange.outcome is Outcome.FAILURE
+
+
+@pytest.mark.parametrize("result", [[], "soup", 5, {}, {"nothing": "of NLWeb"}])
+def test_what_is_no_reply_is_shown_and_said(result: Any) -> None:
+    talk = known().result(result)
+    assert [type(event) for event in talk.events] == [Unknown]
+    assert talk.exchange.outcome is Outcome.NONE
+    assert talk.exchange.problem is not None
+    assert "NLWeb" in talk.exchange.problem.cause
+
+
+def test_json_in_a_text_that_is_too_deep_stays_a_text() -> None:
+    deep = '{"results":' + "[" * 60 + "]" * 60 + "}"
+    talk = known(max_depth=50).result({"content": [{"type": "text", "text": deep}]})
+    assert [event.text for event in talk.of(Text)] == [deep]
+
+
+def test_the_public_ask_agent_sends_one_id_and_then_none() -> None:
+    """`/mcp-sse`: metadata with the id, then results without one."""
+    talk = known().stream(
+        rpc(result={"_meta": META}),
+        {"jsonrpc": "2.0", "result": {"results": [SOUP]}},
+        {"jsonrpc": "2.0", "result": {"results": [SOUP]}},
+    )
+    kinds = [type(event) for event in talk.events if type(event) in (Started, Result, Completed)]
+    assert kinds == [Started, Result, Result]
+    assert talk.exchange.outcome is Outcome.ANSWER
+    assert talk.exchange.problem is None
+
+
+def test_messages_of_nlweb_itself_within_the_stream_are_read() -> None:
+    talk = known().stream(rpc(result={"_meta": META}), {"results": [SOUP]})
+    assert [event.item for event in talk.of(Result)] == [SOUP]
+
+
+def test_questions_and_promises_of_nlweb_come_through() -> None:
+    asked = {"_meta": {"response_type": "elicitation"}, "elicitation": {"text": "Which?"}}
+    [event] = known().result({"content": as_text(asked)}).of(Elicitation)
+    assert (event.text, event.reply) == ("Which?", None)
+    [promise] = known().result({"promise": {"token": "t"}}).of(Promise)
+    assert promise.token == "t"
+
+
+def test_notifications_come_before_the_answer() -> None:
+    talk = known().stream(note("notifications/x", a=1), rpc(result=REPLY))
+    assert [event.name for event in talk.events if hasattr(event, "name")] == ["notifications/x"]
+
+
+@pytest.mark.parametrize("value", [None, [], {}, {"_meta": 5}, {"_meta": {}}, {"content": []}])
+def test_what_has_nothing_of_nlweb_is_no_reply(value: Any) -> None:
+    assert not results.is_reply(value)
+
+
+def test_the_result_of_any_tool_is_read_as_it_is() -> None:
+    """Not the NLWeb in it, but all of it: an action is nobody's protocol."""
+    target = Target(URL, opening=MODERN)
+    talk = Talk(mcp.call_tool(target, "add", {})).result({"structuredContent": {"sum": 3}})
+    assert [event.item for event in talk.of(Result)] == [{"sum": 3}]
+    talk = Talk(mcp.call_tool(target, "add", {})).result(
+        {"content": [{"type": "text", "text": "3"}, {"type": "image", "data": "…"}]}
+    )
+    assert [type(event) for event in talk.events] == [Text, Result]
+    talk = Talk(mcp.call_tool(target, "add", {})).result(
+        {"content": [{"type": "text", "text": "No."}], "isError": True}
+    )
+    assert [event.message for event in talk.of(Failure)] == ["No."]
+    assert talk.exchange.outcome is Outcome.FAILURE

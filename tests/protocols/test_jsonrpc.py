@@ -1,0 +1,142 @@
+"""JSON-RPC messages: built, read leniently, and their codes explained."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from playground.protocols import jsonrpc, rpc_codes
+from playground.protocols.jsonrpc import Deviation, Kind
+from tests.json_values import objects, values
+
+NAMES = ("jsonrpc", "id", "method", "params", "result", "error", "code", "message", "data")
+OK = {"jsonrpc": "2.0"}
+
+
+def test_messages_are_built_with_their_members_in_order() -> None:
+    assert list(jsonrpc.request(1, "m", {"a": 1})) == ["jsonrpc", "id", "method", "params"]
+    assert jsonrpc.request("x", "m") == {**OK, "id": "x", "method": "m"}
+    assert jsonrpc.notification("m") == {**OK, "method": "m"}
+    assert jsonrpc.notification("m", []) == {**OK, "method": "m", "params": []}
+    assert jsonrpc.response(None, {}) == {**OK, "id": None, "result": {}}
+    error = jsonrpc.error_response(1, -32601, "No.", {"why": 1})["error"]
+    assert error == {"code": -32601, "message": "No.", "data": {"why": 1}}
+
+
+@pytest.mark.parametrize(
+    ("payload", "kind", "problems"),
+    [
+        ({**OK, "id": 1, "method": "m"}, Kind.REQUEST, []),
+        ({**OK, "id": "1", "method": "m", "params": []}, Kind.REQUEST, []),
+        ({**OK, "method": "m"}, Kind.NOTIFICATION, []),
+        ({**OK, "id": 1, "result": {}}, Kind.RESULT, []),
+        ({**OK, "id": 1, "result": None}, Kind.RESULT, []),
+        ({**OK, "id": None, "error": {"code": -32700, "message": "?"}}, Kind.ERROR, []),
+        ({"id": 1, "result": 1}, Kind.RESULT, [Deviation.NO_VERSION]),
+        ({"jsonrpc": "1.0", "id": 1, "result": 1}, Kind.RESULT, [Deviation.OTHER_VERSION]),
+        ({**OK, "result": 1}, Kind.RESULT, [Deviation.NO_ID]),
+        ({**OK, "id": True, "result": 1}, Kind.RESULT, [Deviation.ODD_ID]),
+        ({**OK, "id": {}, "method": "m"}, Kind.REQUEST, [Deviation.ODD_ID]),
+        ({**OK, "id": 1, "method": 5}, Kind.OTHER, [Deviation.ODD_METHOD]),
+        ({**OK, "method": "m", "params": "x"}, Kind.NOTIFICATION, [Deviation.ODD_PARAMS]),
+        ({**OK, "id": 1, "method": "m", "result": 1}, Kind.RESULT, [Deviation.METHOD_IN_RESPONSE]),
+        (
+            {**OK, "id": 1, "result": 1, "error": {"code": 1, "message": ""}},
+            Kind.RESULT,
+            [Deviation.RESULT_AND_ERROR],
+        ),
+        (
+            {**OK, "id": 1, "result": None, "error": {"code": 1, "message": ""}},
+            Kind.ERROR,
+            [Deviation.RESULT_AND_ERROR],
+        ),
+        ({**OK, "id": 1, "error": None}, Kind.ERROR, [Deviation.ODD_ERROR]),
+        ({**OK, "id": 1, "error": "broken"}, Kind.ERROR, [Deviation.ODD_ERROR]),
+        ({**OK, "id": 1, "error": {"message": "x"}}, Kind.ERROR, [Deviation.ODD_ERROR]),
+        ({**OK, "id": 1, "error": {"code": "E"}}, Kind.ERROR, [Deviation.ODD_CODE]),
+        ({**OK, "id": 1, "error": {"code": -1}}, Kind.ERROR, [Deviation.ODD_ERROR]),
+        ({**OK, "id": 1}, Kind.OTHER, [Deviation.NOTHING]),
+        ({}, Kind.OTHER, [Deviation.NO_VERSION, Deviation.NOTHING]),
+        ([], Kind.OTHER, [Deviation.NOT_AN_OBJECT]),
+        (None, Kind.OTHER, [Deviation.NOT_AN_OBJECT]),
+    ],
+)
+def test_whatever_comes_is_read_and_its_deviations_are_named(
+    payload: Any, kind: Kind, problems: list[Deviation]
+) -> None:
+    message = jsonrpc.read(payload)
+    assert (message.kind, list(message.problems)) == (kind, problems)
+    assert message.raw == payload
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "said"),
+    [
+        ({"code": -32602, "message": "Invalid params"}, -32602, "Invalid params"),
+        ({"code": -32602.0, "message": "x"}, -32602, "x"),
+        ({"code": True, "message": 5}, None, ""),
+        ("no luck", None, "no luck"),
+        (["no luck"], None, ""),
+    ],
+)
+def test_errors_are_read_as_far_as_they_can_be(error: Any, code: int | None, said: str) -> None:
+    read = jsonrpc.read({**OK, "id": 1, "error": error}).error
+    assert read is not None
+    assert (read.code, read.message, read.raw) == (code, said, error)
+
+
+def test_arrays_are_read_one_by_one_up_to_a_limit() -> None:
+    one = {**OK, "id": 1, "result": {}}
+    assert [m.problems for m in jsonrpc.read_all([one, 5])] == [
+        (Deviation.BATCH,),
+        (Deviation.NOT_AN_OBJECT, Deviation.BATCH),
+    ]
+    assert jsonrpc.read_all([])[0].problems == (Deviation.EMPTY_BATCH,)
+    many = jsonrpc.read_all([one] * (jsonrpc.MAX_BATCH + 5))
+    assert len(many) == jsonrpc.MAX_BATCH
+    assert Deviation.LONG_BATCH in many[0].problems
+
+
+def test_a_response_answers_the_request_with_its_very_id() -> None:
+    answer = jsonrpc.read({**OK, "id": 1, "result": {}})
+    assert answer.answers(1)
+    assert not answer.answers("1")
+    assert not answer.answers(True)
+    assert not jsonrpc.read({**OK, "id": 1, "method": "m"}).answers(1)
+
+
+def test_every_deviation_is_a_sentence() -> None:
+    assert set(jsonrpc.SENTENCES) == set(Deviation)
+    assert all(sentence.endswith(".") for sentence in jsonrpc.SENTENCES.values())
+
+
+@pytest.mark.parametrize("code", sorted(rpc_codes.EXPLAINED))
+def test_every_known_code_is_explained(code: int) -> None:
+    explained = rpc_codes.explain(code)
+    assert explained is not None
+    assert explained.meaning.endswith(".")
+    assert explained.advice.endswith(".")
+
+
+def test_codes_of_a_server_are_explained_as_such_and_others_are_not() -> None:
+    assert rpc_codes.explain(-32099) == rpc_codes.explain(-32050)
+    assert rpc_codes.explain(404) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [("-32601", -32601), (" 404 ", 404), ("", None), ("-", None), ("E5", None), ("٣", None),
+     ("9" * 20, None)],
+)  # fmt: skip
+def test_a_code_is_read_from_text(text: str, code: int | None) -> None:
+    assert rpc_codes.code_of(text) == code
+
+
+@given(values(NAMES, ("2.0", "ping")) | st.lists(objects(NAMES, ("2.0",)), max_size=4))
+def test_nothing_that_is_read_raises(payload: Any) -> None:
+    for message in jsonrpc.read_all(payload):
+        assert message.kind in Kind
+        assert (message.error is None) <= (message.kind is not Kind.ERROR)
