@@ -9,6 +9,7 @@ however many there were before it.
 from __future__ import annotations
 
 import hashlib
+from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
 
@@ -79,7 +80,9 @@ class Slot:
 class Draft:
     """One message, as far as it has come."""
 
-    __slots__ = ("_grow", "home", "id", "role", "slots", "status", "told", "type")
+    __slots__ = (
+        "_grow", "_latest", "_top", "home", "id", "role", "slots", "status", "told", "type",
+    )  # fmt: skip
 
     def __init__(self, identifier: str, home: Home, grow: Callable[[], None]) -> None:
         self.id, self.home = identifier, home
@@ -88,6 +91,9 @@ class Draft:
         #: The error that was handed on: its code and its message.
         self.told: tuple[str, str] | None = None
         self._grow = grow
+        #: The part of each kind that came last, and the highest place.
+        self._latest: dict[str, Slot] = {}
+        self._top = -1
 
     @property
     def is_open(self) -> bool:
@@ -100,32 +106,26 @@ class Draft:
             index = self._place(kind)
         return self.slots.get((index, kind)) or self._new_slot(index, kind)
 
-    def nested(self, index: int | None, kind: str, position: int) -> Slot:
-        """The part that stands at this position of the message's own list of contents.
-
-        Such parts may have no index of their own, and the list no gaps where the indexes had.
-        """
-        if index is None:
-            places = sorted(self.slots) if position < len(self.slots) else []
-            known = places[position] if places else None
-            index = known[0] if known and known[1] == kind else position
-        return self.slot(index, kind)
+    def places(self) -> list[tuple[int, str]]:
+        """Place and type of its parts, in order."""
+        return sorted(self.slots)
 
     def unfinished(self) -> list[Slot]:
         """The parts that were never completed."""
         return [slot for slot in self.slots.values() if slot.is_open]
 
     def _place(self, kind: str) -> int:
-        for slot in reversed(self.slots.values()):
-            if slot.kind == kind and slot.is_open:
-                return slot.index
-        return max((slot.index for slot in self.slots.values()), default=-1) + 1
+        slot = self._latest.get(kind)
+        return slot.index if slot is not None and slot.is_open else self._top + 1
 
     def _new_slot(self, index: int, kind: str) -> Slot:
         if len(self.slots) >= MAX_PARTS:
             del self.slots[next(iter(self.slots))]
         self._grow()
-        slot = self.slots[index, kind] = Slot(index, kind)
+        if len(self._latest) >= MAX_PARTS:
+            self._latest.clear()
+        slot = self.slots[index, kind] = self._latest[kind] = Slot(index, kind)
+        self._top = max(self._top, index)
         return slot
 
 
@@ -134,7 +134,7 @@ class Drafts:
 
     def __init__(self) -> None:
         #: All that are remembered, the oldest first, by identity; those with an id by that.
-        self._all: dict[int, Draft] = {}
+        self._all: OrderedDict[int, Draft] = OrderedDict()
         self._by_id: dict[str, Draft] = {}
         #: Those without an id, in the order in which they came.
         self._nameless: list[Draft] = []
@@ -182,12 +182,11 @@ class Drafts:
     def _grow(self) -> None:
         self._weight += 1
         while self._weight > MAX_REMEMBERED and len(self._all) > 1:
-            self._forget(next(iter(self._all.values())))
+            self._forget(self._all.popitem(last=False)[1])
 
     def _forget(self, draft: Draft) -> None:
         self._weight -= 1 + len(draft.slots)
         draft.slots.clear()
-        del self._all[id(draft)]
         self._open.pop(id(draft), None)
         if self._by_id.get(draft.id) is draft:
             del self._by_id[draft.id]

@@ -155,7 +155,7 @@ class Messages:
         before, draft.status = draft.status, _text(payload.get("status")) or draft.status
         draft.type, draft.role = kind or draft.type, _text(payload.get("role")) or draft.role
         self._contents(found, seq, draft, payload)
-        if not draft.is_open:
+        if not draft.is_open and before not in FINAL_STATUSES:
             for slot in draft.unfinished():
                 self._finish(found, seq, draft, slot, draft.status)
         self._errors(found, seq, draft, payload)
@@ -179,11 +179,16 @@ class Messages:
         content = payload.get("content")
         if isinstance(content, str):
             content = [{"type": "text", "text": content}] if content else []
-        for position, part in enumerate(content if isinstance(content, list) else ()):
+        entries = content if isinstance(content, list) else []
+        # Such parts may have no index of their own, and the list no gaps where the indexes had.
+        places = dict(enumerate(draft.places() if entries else []))
+        for position, part in enumerate(entries):
             if isinstance(part, str):
                 part = {"type": "text", "text": part}
             if isinstance(part, dict):
-                self._nested(found, seq, draft, part, position)
+                place = places.get(position, (position, parts.kind_of(part)))
+                index = place[0] if place[1] == parts.kind_of(part) else position
+                self._nested(found, seq, draft, part, index)
             else:
                 reason = "A content of the message is not a JSON object."
                 found.append(Unknown(seq, "content", part, reason))
@@ -193,7 +198,8 @@ class Messages:
     ) -> None:
         kind = parts.kind_of(part)
         value = parts.value_of(part, kind)
-        slot = draft.nested(parts.index_of(part.get("index")), kind, position)
+        index = parts.index_of(part.get("index"))
+        slot = draft.slot(position if index is None else index, kind)
         status = _text(part.get("status")) or draft.status
         if value is not None and slot.put(value):
             found.append(
