@@ -57,7 +57,7 @@ class Language:
     #: than the operation; None for a POST of the document as it is.
     http_call: Callable[[Target, Mapping[str, Any]], Call] | None = None
     #: What a reply is called, with its article.
-    reply: str = ""
+    reply: str = "an NLWeb reply"
 
 
 def _no_promises(*_: Any, **__: Any) -> dict[str, Any]:
@@ -234,6 +234,11 @@ def operation_of(protocol: str, request: Mapping[str, Any]) -> str:
     """The name of what a request asks for, as rules know it; an unknown protocol's own name."""
     language = PROTOCOLS.get(protocol)
     return language.operation(request) if language else protocol
+
+
+def reply_of(protocol: str) -> str:
+    """What a reply of this protocol is called, with its article; an unknown one's is NLWeb's."""
+    return PROTOCOLS.get(protocol, PROTOCOLS["nlweb"]).reply
 
 
 def query_of(protocol: str, request: Any) -> str:

@@ -16,7 +16,7 @@ _FIXES: Mapping[int, str] = {
     400: "Compare the request with what the agent documents; the reply's body may say more.",
     401: "Set the agent's authentication: the agent wants to know who is asking.",
     403: "Check the agent's credentials, and whether they may do this.",
-    404: "Check the path of the agent's URL; requests go to /ask below it.",
+    404: "Check the path of the agent's URL; NLWeb requests go to /ask below it.",
     405: "Check the agent's URL: this address does not take POST requests.",
     406: "Switch streaming on or off: the agent does not offer what Accept asks for.",
     413: "Shorten the request, for instance its context.",

@@ -9,7 +9,7 @@ from http import HTTPStatus
 from django.utils import timezone
 
 from playground.models import Run
-from playground.protocols import replies
+from playground.protocols import registry, replies
 from playground.protocols.events import Outcome
 from playground.protocols.frames import FrameKind
 from playground.protocols.http import is_json, read_head
@@ -96,19 +96,25 @@ def _phrase(status: int) -> str:
         return ""
 
 
+#: What a reply is called that says no, or something else; NLWeb's in all other cases.
+_FAILURES = {"agent-api": "An error that the agent puts into words"}
+_REPLIES = {"agent-api": "An Agent API response"}
+
+
 def _came(run: Run, media_type: str, body: bytes) -> str:
     """What the body is, told from what is in it and not from what its headers claim."""
     if run.outcome == Outcome.FAILURE.value:
-        return "A failure as NLWeb defines it"
+        return _FAILURES.get(run.protocol, "A failure as NLWeb defines it")
     if run.outcome != Outcome.NONE.value:
-        return f"An NLWeb {run.outcome}, in spite of the status"
+        what = _REPLIES.get(run.protocol, f"An NLWeb {run.outcome}")
+        return f"{what}, in spite of the status"
     if not run.bytes:
         return "Nothing: the reply has no body"
     if not body:
         return "An event stream that holds no answer"
     text = body.decode("utf-8", "replace")
     if is_json(text, 100) or (len(body) == LOOKED_AT and text.lstrip()[:1] in ("{", "[")):
-        return "JSON, but not an NLWeb reply"
+        return f"JSON, but not {registry.reply_of(run.protocol)}"
     named = media_type.partition(";")[0].strip()[:60]
     what = {"is an HTML page, not JSON": "An HTML page"}.get(
         _describe(text), "Text that is no JSON"

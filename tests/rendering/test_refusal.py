@@ -21,10 +21,10 @@ FAILURE = '{"_meta": {"response_type": "failure"}, "error": {"code": "TIMEOUT"}}
 ANSWER = '{"_meta": {"response_type": "answer"}, "results": []}'
 
 
-def replied(status: int, body: str, *headers: str, state: str = "completed") -> Run:
+def replied(status: int, body: str, *headers: str, state: str = "completed", **fields: str) -> Run:
     """A run whose reply has this status and this body; an event stream where it begins so."""
     lines = "".join(f"{line}\r\n" for line in headers)
-    recording = Recording(started_at=timezone.now())
+    recording = Recording(started_at=timezone.now(), **fields)
     recording.add(
         CALL, OPEN, Frame(0, 20, FrameKind.HEAD, f"HTTP/1.1 {status} X\r\n{lines}\r\n".encode())
     )
@@ -63,6 +63,22 @@ def test_what_came_is_told_apart(body: str, headers: tuple[str, ...], came: str)
     assert refusal
     assert refusal.came == came
     assert (refusal.status, refusal.phrase) == (500, "Internal Server Error")
+
+
+@pytest.mark.parametrize(
+    ("body", "came"),
+    [
+        ('{"detail": "no"}', "An error that the agent puts into words"),
+        ('{"object": "response", "id": "r", "status": "completed", "output": []}',
+         "An Agent API response, in spite of the status"),
+        ('{"surprise": 1}', "JSON, but not an Agent API response"),
+        ("<html>no", "An HTML page"),
+    ],
+)  # fmt: skip
+def test_what_came_is_put_into_the_words_of_its_protocol(body: str, came: str) -> None:
+    refusal = refusal_of(replied(422, body, protocol="agent-api", version="1"))
+    assert refusal
+    assert refusal.came == came
 
 
 @pytest.mark.parametrize(
