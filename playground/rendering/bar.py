@@ -20,6 +20,8 @@ class Bar:
     word: str
     events: int
     results: int
+    #: Entries that are no failures: what an agent says that knows no results.
+    messages: int
     size: str
     first: str
     elapsed: str
@@ -34,6 +36,7 @@ def bar_of(run: Run) -> Bar:
         word=word_of(run),
         events=run.events,
         results=run.results,
+        messages=max(0, run.entries - run.failures),
         size=size(run.bytes),
         first=milliseconds(run.first_event_us / 1000) if run.first_event_us is not None else "",
         elapsed=milliseconds(elapsed) if elapsed is not None else "",
