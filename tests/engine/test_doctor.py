@@ -16,6 +16,7 @@ from django.utils import timezone
 from playground.engine import doctor
 from playground.models import Agent
 from playground.models.detection import proposal, report_of
+from tests import a2a_servers, mcp_servers
 from tests.servers import HOLD, RESET, Script, Server, free_port, reply, serve
 from tests.transport.test_backend import Certificate
 
@@ -158,6 +159,42 @@ class TestAServer:
             report = await examine(server.url)
         assert failed(report)
         assert max(len(call["received"]) for call in report["calls"].values()) < 2000
+
+
+class TestServersOfTheOfficialPackages:
+    @pytest.mark.parametrize("json_response", [True, False])
+    @pytest.mark.parametrize(
+        ("generation", "spoken"), [("", "2026-07-28"), ("initialize", "2025-")]
+    )
+    async def test_mcp(self, generation: str, spoken: str, json_response: bool) -> None:
+        own = mcp_servers.Recipes()
+        with mcp_servers.serving(own, json_response=json_response, generation=generation) as url:
+            report = await examine(url, binding="mcp")
+            expected = await examine(url)
+        assert failed(report) == []
+        assert report["found"]["generation"].startswith(spoken)
+        assert (report["found"]["protocol"], report["found"]["url"]) == ("nlweb", url)
+        assert failed(expected) == ["ask"]
+        assert step(expected, "ask")["fix"] == "Set the agent's binding to MCP."
+
+    async def test_mcp_that_wants_a_token(self) -> None:
+        with mcp_servers.serving(mcp_servers.Recipes(token=mcp_servers.TOKEN)) as url:
+            refused = await examine(url, binding="mcp")
+            let_in = await examine(url, binding="mcp", auth="bearer", auth_secret=mcp_servers.TOKEN)
+        assert failed(refused) == ["http", "mcp"]
+        assert "bearer token" in step(refused, "mcp")["fix"]
+        assert failed(let_in) == []
+        assert mcp_servers.TOKEN not in json.dumps(let_in)
+
+    @pytest.mark.parametrize("versions", [("1.0",), ("0.3",)])
+    async def test_a2a(self, versions: tuple[str, ...]) -> None:
+        with a2a_servers.serving(a2a_servers.Waiter(), versions=versions) as url:
+            report = await examine(url)
+        assert step(report, "card")["status"] == "passed"
+        assert "Waiter speaks A2A" in step(report, "card")["cause"]
+        assert "Skills: serve." in step(report, "card")["cause"]
+        assert failed(report) == ["ask"]
+        assert "A2A agent" in step(report, "ask")["fix"]
 
 
 class TestSchemes:
