@@ -117,13 +117,6 @@ def test_a_held_key_does_not_confirm(page: Page, workbench: Workbench) -> None:
     expect(page.locator(".child")).to_have_count(1)
 
 
-def test_other_bindings_show_their_call_and_send_nothing(workbench: Workbench) -> None:
-    desk = open_desk(recipe(workbench), "Scale recipe")
-    expect(desk).to_contain_text('"method": "tools/call"')
-    expect(desk).to_contain_text("Sending it comes with the MCP binding")
-    expect(desk.locator("[type=submit]")).to_have_count(0)
-
-
 def test_by_keyboard_alone(page: Page, workbench: Workbench) -> None:
     workbench.open()
     workbench.text.focus()
@@ -177,8 +170,6 @@ def test_every_state_is_accessible(themed: Page, playground: PlaygroundServer) -
         expect(desk).to_have_count(0)
     expect(card.locator("details.child")).to_have_count(1)
     assert findings(themed) == [], "older replies"
-    open_desk(card, "Scale recipe")
-    assert findings(themed) == [], "another binding"
 
 
 def test_refusals_and_odd_replies_are_accessible(

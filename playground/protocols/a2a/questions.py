@@ -27,7 +27,7 @@ def question(seq: int, state: State, message: Any, task: str, context: str) -> E
     if form is not None:
         text = form.text or words
         return Elicitation(seq, text, form.questions, message, {**reply, "as": "data"})
-    asked = Question(ANSWER, "Your answer", "text", bounds=Bounds(required=True))
+    asked = Question(ANSWER, "Your answer", "free_text", bounds=Bounds(required=True))
     return Elicitation(seq, words or state.sentence, (asked,), message, {**reply, "as": "text"})
 
 
