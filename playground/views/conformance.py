@@ -44,7 +44,7 @@ def _version(request: HttpRequest, run: Run) -> str:
     wanted = request.GET.get("version", "")
     if wanted in known:
         return wanted
-    is_named = run.version in known or any(run.version == each.name for each in nlweb.VERSIONS)
+    is_named = run.version in known or any(run.version == each.name for each in nlweb.SPOKEN)
     return run.version if is_named or not known else known[-1]
 
 

@@ -75,3 +75,13 @@ def test_a_run_of_the_standard_has_no_such_entry(client: Client) -> None:
     plain = recorded([[CALL, OPEN, HEAD], [message({"results": [{"name": "Soup"}]})], [END]])
     assert "What the server told" not in client.get(f"/runs/{plain.pk}/").content.decode()
     assert notes_of(plain) == ([], False)
+
+
+def test_no_rule_of_the_standard_applies_to_it(client: Client) -> None:
+    run = recorded([[CALL, OPEN, HEAD], [message(note("complete"))], [END]])
+    Run.objects.update(version="legacy")
+    report = client.get(f"/runs/{run.pk}/conformance.json").json()
+    verdicts = {each["verdict"] for each in report["findings"]}
+    assert report["version"] == "legacy"
+    assert not verdicts & {"fail", "pass"}
+    assert client.get(f"/runs/{run.pk}/conformance/").status_code == 200
