@@ -3,7 +3,7 @@
 Imported by views and management commands. `create_run`, `start` and `cancel` are what they need.
 """
 
-from playground.engine.launch import ActionDraft, Draft, Link, create_run
+from playground.engine.launch import ActionDraft, Draft, Headers, Link, create_run
 from playground.engine.peeking import peek
 from playground.engine.tasks import cancel, start, stop, stop_all
 from playground.engine.tracking import (
@@ -19,6 +19,7 @@ from playground.engine.ways import address_of, draft_like, draft_over
 __all__ = [
     "ActionDraft",
     "Draft",
+    "Headers",
     "Link",
     "address_of",
     "cancel",

@@ -1,6 +1,8 @@
 """The playground without a page, for the management commands.
 
 ============  ====================================================================
+`agents`      agents as the command line names them
+`arguments`   what several commands take
 `lines`       frames and events as lines of text or JSON
 `speech`      messages as text that grows
 `printer`     prints them while they come

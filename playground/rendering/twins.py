@@ -106,13 +106,17 @@ def verdict_of(twin: Twin) -> Verdict:
     left, right = twin.left, twin.right
     if not (left.is_final and right.is_final):
         return Verdict("waiting", "Waiting for both replies…")
-    if reasons := tuple(_reasons(left, right)):
+    if reasons := tuple(reasons_against(left, right)):
         return Verdict("impossible", "The replies cannot be compared", reasons)
-    found = compare(_reply(left), _reply(right))
-    return _told(found, _titles(left, right))
+    return _told(comparison_of(left, right), _titles(left, right))
 
 
-def _reasons(left: Run, right: Run) -> Iterator[str]:
+def comparison_of(left: Run, right: Run) -> Comparison:
+    """What two runs that have completed do not have in common. Reads both."""
+    return compare(_reply(left), _reply(right))
+
+
+def reasons_against(left: Run, right: Run) -> Iterator[str]:
     """Why a reply is no whole one, a sentence for each."""
     for position, run in (("left", left), ("right", right)):
         if run.state == RunState.COMPLETED:
@@ -136,12 +140,13 @@ def _told(found: Comparison, titles: tuple[str, str]) -> Verdict:
         for each in found.differences
     )
     state = "same" if found.same else "different"
-    headline = _headline(found)
+    headline = headline_of(found)
     more = found.total - len(rows)
     return Verdict(state, headline, (), rows, more, found.results, titles)
 
 
-def _headline(found: Comparison) -> str:
+def headline_of(found: Comparison) -> str:
+    """What a comparison has come to, in a few words."""
     surprising = found.total - found.expected
     if surprising:
         return f"{surprising} difference{'' if surprising == 1 else 's'}"

@@ -264,7 +264,7 @@ USAGE: list[tuple[list[str], str]] = [
     (["demo", "--text", "a", "--header", "nocolon"], "--header wants 'Name: value'"),
     (["demo", "--text", "a", "--header", "Host: x"], "cannot be given"),
     (["demo", "--text", "a", "--header", "X: a\nb"], "control character"),
-    (["demo", "--text", "a", "--version", "9"], "--version is one of 0.54, 0.55"),
+    (["demo", "--text", "a", "--version", "9"], "--version is one of legacy, 0.54, 0.55"),
     (["demo", "--text", "a", "--protocol", "mcp"], "invalid choice"),
     (["demo", "--text", "a", "--output", "xml"], "invalid choice"),
     (["demo", "--text", "a", "--timeout", "0"], "greater than zero"),

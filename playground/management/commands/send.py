@@ -7,14 +7,11 @@ that was not kept in the time that it was followed), 4 findings of the level of 
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import json
 import sys
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 from uuid import UUID
 
 from django import forms
@@ -23,14 +20,12 @@ from django.core.management import BaseCommand, CommandError, CommandParser
 from playground import engine
 from playground.conversations import next_document, turn_of
 from playground.elicitation import STRATEGIES
-from playground.forms import read_document, read_headers
+from playground.forms import read_headers
+from playground.headless.arguments import USAGE, agent_of, document_from, drafted, seconds
 from playground.headless.dialogue import Dialogue, Wishes
 from playground.headless.printer import Printer, prepare
 from playground.models import Agent, Run, RunState
 from playground.protocols import jsontext, registry
-from playground.transport import check_url
-
-USAGE = 2
 
 
 class Command(BaseCommand):
@@ -58,9 +53,13 @@ class Command(BaseCommand):
             help="protocol version, such as 0.54; the agent's, or else the latest",
         )  # fmt: skip
         parser.add_argument(
+            "--binding", choices=sorted(registry.BINDINGS),
+            help="how it travels: the agent's own, or at an address, http",
+        )  # fmt: skip
+        parser.add_argument(
             "--header", action="append", default=[], metavar="'NAME: VALUE'", help="may be repeated"
         )
-        parser.add_argument("--timeout", type=_seconds, metavar="S", help="seconds for the run")
+        parser.add_argument("--timeout", type=seconds, metavar="S", help="seconds for the run")
         talk = parser.add_argument_group("conversation")
         talk.add_argument("--follow", action="store_true", help="ask after a promise to its end")
         talk.add_argument(
@@ -117,11 +116,11 @@ def _turn(name: str | None) -> Run | None:
 
 def _answers(options: dict[str, Any]) -> dict[str, Any] | None:
     source = options["answers"]
-    return None if source is None else _read(source)
+    return None if source is None else document_from(source)
 
 
 def _draft(options: dict[str, Any], before: Run | None) -> engine.Draft:
-    agent = _agent(options["agent"])
+    agent = agent_of(options["agent"])
     version = _speak(agent, options, before)
     document = _document(options, agent.protocol, version, before)
     for assignment in options["assignments"]:
@@ -133,7 +132,8 @@ def _draft(options: dict[str, Any], before: Run | None) -> engine.Draft:
         headers = read_headers(json.dumps([[name, value] for name, _, value in pairs]))
     except forms.ValidationError as error:
         raise CommandError(error.messages[0], returncode=USAGE) from error
-    return engine.Draft(agent, document, headers, version)
+    binding = options["binding"] or (before.binding if before is not None else None)
+    return drafted(agent, document, headers, version=version, binding=binding)
 
 
 def _speak(agent: Agent, options: dict[str, Any], before: Run | None) -> str:
@@ -151,40 +151,15 @@ def _speak(agent: Agent, options: dict[str, Any], before: Run | None) -> str:
     return version
 
 
-def _agent(name: str) -> Agent:
-    if "://" in name:
-        if refusal := check_url(name):
-            raise CommandError(refusal, returncode=USAGE)
-        return Agent(name=(urlsplit(name).hostname or name)[:80], url=name)
-    agent: Agent | None = Agent.objects.filter(owner=None, slug=name).first()
-    if agent is None:
-        known = ", ".join(Agent.objects.filter(owner=None).values_list("slug", flat=True))
-        raise CommandError(f"No agent “{name}”. Saved agents: {known or 'none'}", returncode=USAGE)
-    return agent
-
-
 def _document(
     options: dict[str, Any], protocol: str, version: str, before: Run | None
 ) -> dict[str, Any]:
     if (source := options["request"]) is not None:
-        return _read(source)
+        return document_from(source)
     text = options["text"] or ""
     if before is None:
         return registry.new_request(protocol, version, text, streaming=True)
     return next_document(before, text)
-
-
-def _read(source: str) -> dict[str, Any]:
-    """A JSON object from a file, `-` for the standard input."""
-    try:
-        text = sys.stdin.read() if source == "-" else Path(source).read_text("utf-8")
-        return read_document(text)
-    except OSError as error:
-        raise CommandError(f"{source}: {error.strerror}", returncode=USAGE) from error
-    except forms.ValidationError as error:
-        raise CommandError(f"{source}: {error.messages[0]}", returncode=USAGE) from error
-    except UnicodeDecodeError as error:
-        raise CommandError(f"{source}: not UTF-8 text", returncode=USAGE) from error
 
 
 def _assign(document: dict[str, Any], assignment: str) -> None:
@@ -202,13 +177,6 @@ def _assign(document: dict[str, Any], assignment: str) -> None:
         if not isinstance(place, dict):
             raise CommandError(f"--set {path}: {key} is not an object", returncode=USAGE)
     place[keys[-1]] = value
-
-
-def _seconds(text: str) -> float:
-    value = float(text)
-    if not 0 < value < 1e6:
-        raise argparse.ArgumentTypeError("must be greater than zero")
-    return value
 
 
 def _exit_code(

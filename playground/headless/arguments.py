@@ -1,0 +1,78 @@
+"""Arguments that several commands take, and the complaints about them."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Any
+
+from django import forms
+from django.core.management import CommandError
+
+from playground import engine
+from playground.counterparts import bindings_of
+from playground.forms import read_document
+from playground.headless.agents import agent_named
+from playground.models import Agent
+
+#: The exit code for arguments that do not fit.
+USAGE = 2
+
+
+def agent_of(name: str) -> Agent:
+    """The agent that an argument names. Raises `CommandError` for none."""
+    try:
+        return agent_named(name)
+    except LookupError as error:
+        raise CommandError(str(error), returncode=USAGE) from error
+
+
+def document_from(source: str) -> dict[str, Any]:
+    """A JSON object from a file, `-` for the standard input. Raises `CommandError` for none."""
+    try:
+        text = sys.stdin.read() if source == "-" else Path(source).read_text("utf-8")
+        return read_document(text)
+    except OSError as error:
+        raise CommandError(f"{source}: {error.strerror}", returncode=USAGE) from error
+    except forms.ValidationError as error:
+        raise CommandError(f"{source}: {error.messages[0]}", returncode=USAGE) from error
+    except UnicodeDecodeError as error:
+        raise CommandError(f"{source}: not UTF-8 text", returncode=USAGE) from error
+
+
+def seconds(text: str) -> float:
+    """A number of seconds greater than zero, for argparse."""
+    value = float(text)
+    if not 0 < value < 1e6:
+        raise argparse.ArgumentTypeError("must be greater than zero")
+    return value
+
+
+def binding_of(agent: Agent, wanted: str | None) -> str | None:
+    """How a request to `agent` is to travel, None for its own way.
+
+    An address says nothing of that, so for an agent that is not saved it becomes its own way.
+    Raises `CommandError` for a binding that does not carry the agent's protocol.
+    """
+    if wanted is None:
+        return None
+    if wanted not in bindings_of(agent):
+        label = Agent.Protocol(agent.protocol).label
+        raise CommandError(f"--binding {wanted} carries no {label}", returncode=USAGE)
+    if agent.pk is None:
+        agent.binding = wanted
+    return wanted
+
+
+def drafted(
+    agent: Agent,
+    document: dict[str, Any],
+    headers: engine.Headers = (),
+    *,
+    version: str,
+    binding: str | None,
+) -> engine.Draft:
+    """A request to `agent` that travels as `binding_of` says. Raises as that."""
+    way = binding_of(agent, binding)
+    return engine.draft_over(agent, document, headers, version=version, binding=way)

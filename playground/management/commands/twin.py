@@ -1,0 +1,174 @@
+"""Send one request two ways and tell what the replies do not have in common.
+
+Exit codes: 0 both say the same (but for what their versions explain), 1 they differ, 2 usage
+error, 3 a run did not complete, so that there is nothing to compare.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import signal
+import sys
+from collections.abc import Iterator
+from dataclasses import asdict, replace
+from typing import Any
+
+from asgiref.sync import sync_to_async
+from django.conf import settings
+from django.core.management import BaseCommand, CommandError, CommandParser
+
+from playground import engine
+from playground.counterparts import as_version
+from playground.headless.arguments import USAGE, agent_of, document_from, drafted, seconds
+from playground.headless.lines import plain
+from playground.headless.printer import prepare
+from playground.limits import Limits
+from playground.models import Agent, Run, Twin
+from playground.protocols import registry
+from playground.protocols.comparison import Comparison, Difference
+from playground.rendering.twins import comparison_of, headline_of, outline, reasons_against
+from playground.rendering.words import brief
+
+#: Characters of a value that a line of text has room for.
+MAX_VALUE = 100
+
+Drafts = tuple[engine.Draft, engine.Draft]
+
+
+class Command(BaseCommand):
+    """`python manage.py twin AGENT AGENT --text "…"`."""
+
+    help = "Send one request two ways and tell what the replies do not have in common."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """Two agents, or one of them twice, and how each side is spoken to."""
+        parser.add_argument("left", metavar="agent", help="slug of a saved agent, or a URL")
+        parser.add_argument("right", metavar="agent", help="the other one; the same one is fine")
+        request = parser.add_mutually_exclusive_group()
+        request.add_argument("--text", help="what a new request asks")
+        request.add_argument("--request", metavar="FILE", help="request document; - reads stdin")
+        for name, metavar in (("version", "VERSION"), ("binding", "BINDING")):
+            parser.add_argument(
+                f"--{name}", action="append", default=[], metavar=metavar,
+                help=f"{name} of both sides; given twice, of the left and of the right one",
+            )  # fmt: skip
+        parser.add_argument("--timeout", type=seconds, metavar="S", help="seconds for each run")
+        parser.add_argument("--output", choices=["text", "json"], default="text")
+
+    def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
+        """Django's parser without Django's own --version, which is the protocol's here."""
+        return super().create_parser(prog_name, subcommand, conflict_handler="resolve", **kwargs)
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Send both, compare, print, and exit with the code for what came of it."""
+        drafts = _drafts(options)
+        for draft in drafts:
+            for problem in registry.check(draft.target, draft.request):
+                if problem.level == "error":
+                    place = problem.pointer or "/"
+                    raise CommandError(f"{place}: {problem.message}", returncode=USAGE)
+        as_json = options["output"] == "json"
+        prepare(sys.stdout, as_json)
+        twin = asyncio.run(_send(drafts, options["timeout"]))
+        reasons = list(reasons_against(twin.left, twin.right))
+        found = None if reasons else comparison_of(twin.left, twin.right)
+        lines = _json_lines if as_json else _text_lines
+        for line in lines(twin, found, reasons):
+            print(line)
+        sys.exit(3 if found is None else 0 if found.same else 1)
+
+
+def _drafts(options: dict[str, Any]) -> Drafts:
+    left, right = agent_of(options["left"]), agent_of(options["right"])
+    versions, bindings = (_pair(options[name], name) for name in ("version", "binding"))
+    if left.protocol != right.protocol:
+        raise CommandError("The two agents speak different protocols", returncode=USAGE)
+    ours, theirs = _version(left, versions[0]), _version(right, versions[1])
+    if (source := options["request"]) is not None:
+        document = document_from(source)
+    else:
+        document = registry.new_request(left.protocol, ours, options["text"] or "")
+    other = as_version(document, ours, theirs)
+    return (
+        drafted(left, document, version=ours, binding=bindings[0]),
+        drafted(right, other, version=theirs, binding=bindings[1]),
+    )
+
+
+def _pair(given: list[str], name: str) -> tuple[str | None, str | None]:
+    """What is given once for both sides, or twice for the left and the right one."""
+    if len(given) > 2:
+        raise CommandError(f"--{name} can be given twice at most", returncode=USAGE)
+    return (given[0], given[-1]) if given else (None, None)
+
+
+def _version(agent: Agent, wanted: str | None) -> str:
+    known = [version.name for version in registry.versions(agent.protocol)]
+    version = wanted or agent.version
+    if version not in known:
+        raise CommandError(f"--version is one of {', '.join(known)}", returncode=USAGE)
+    return version
+
+
+async def _send(drafts: Drafts, most: float | None) -> Twin:
+    """Make both runs at the same time, to their ends; `most` is the seconds for each."""
+    with contextlib.suppress(NotImplementedError):  # Windows has no signal handlers here.
+        asyncio.get_running_loop().add_signal_handler(signal.SIGINT, engine.stop_all)
+    limits: Limits = settings.RUN_LIMITS
+    limits = replace(limits, total_timeout=most) if most else limits
+    twin, targets = await sync_to_async(_record)(drafts)
+    await asyncio.gather(
+        *(
+            engine.start(run, target, redact=draft.secrets, headers=draft.headers, limits=limits)
+            for run, target, draft in zip((twin.left, twin.right), targets, drafts, strict=True)
+        )
+    )
+    for run in (twin.left, twin.right):
+        await run.arefresh_from_db()
+    return twin
+
+
+def _record(drafts: Drafts) -> tuple[Twin, list[Any]]:
+    left, right = (engine.create_run(draft) for draft in drafts)
+    twin: Twin = Twin.objects.create(left=left, right=right)
+    return twin, [draft.target for draft in drafts]
+
+
+def _text_lines(twin: Twin, found: Comparison | None, reasons: list[str]) -> Iterator[str]:
+    for side in outline(twin):
+        way = f"{side.run.agent_name}, {side.version} over {side.binding}, {side.run.url}"
+        yield plain(f"{side.position.lower():>6} {way}")
+    if found is None:
+        yield from map(plain, reasons)
+        return
+    for each in found.differences:
+        yield plain(f"{each.change:>8} {each.label} {each.pointer}{_values(each)}")
+        if each.expected:
+            yield plain(f"         {each.expected}")
+    if more := found.total - len(found.differences):
+        yield f"         {more} more"
+    yield headline_of(found)
+
+
+def _values(each: Difference) -> str:
+    left, right = brief(each.left, MAX_VALUE), brief(each.right, MAX_VALUE)
+    return {"added": f": {right}", "removed": f": {left}"}.get(each.change, f": {left} → {right}")
+
+
+def _json_lines(twin: Twin, found: Comparison | None, reasons: list[str]) -> Iterator[str]:
+    document: dict[str, Any] = {
+        "twin": twin.pk,
+        "left": _side(twin.left),
+        "right": _side(twin.right),
+        "reasons": reasons,
+    }
+    if found is not None:
+        document |= {"same": found.same, **asdict(found)}
+    yield json.dumps(document, ensure_ascii=True, default=str)
+
+
+def _side(run: Run) -> dict[str, Any]:
+    names = ("agent_name", "url", "protocol", "version", "binding", "state", "outcome", "results")
+    return {"run": run.pk, **{name: getattr(run, name) for name in names}}

@@ -1,0 +1,130 @@
+"""`manage.py twin`: one request two ways, from the command line."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import Any
+
+import pytest
+
+from playground.management.commands.twin import Command
+from playground.models import Agent, Run
+from tests.playground_server import PlaygroundServer
+from tests.servers import RESET, reply, serve
+
+
+def twin(playground: PlaygroundServer, *arguments: str, **options: Any) -> Any:
+    return playground.manage("twin", *arguments, **options)
+
+
+class TestDemoAgent:
+    def test_over_both_bindings_it_says_the_same(self, playground: PlaygroundServer) -> None:
+        done = twin(
+            playground, "demo", "demo", "--text", "tomato soup", "--binding", "http",
+            "--binding", "mcp", "--output", "json",
+        )  # fmt: skip
+        assert done.returncode == 0, done.stdout + done.stderr
+        told = json.loads(done.stdout)
+        assert (told["same"], told["total"]) == (True, 0)
+        assert (told["left"]["binding"], told["right"]["binding"]) == ("http", "mcp")
+        assert told["right"]["url"] == f"{playground.url}/demo/mcp"
+        assert told["results"][0] == told["results"][1] > 0
+
+    def test_as_two_versions_the_differences_are_explained(
+        self, playground: PlaygroundServer
+    ) -> None:
+        done = twin(
+            playground, "demo", "demo", "--text", "soup", "--version", "0.54", "--version", "0.55"
+        )
+        assert "NLWeb 0.54 over HTTP" in done.stdout
+        assert "NLWeb 0.55 over HTTP" in done.stdout
+        assert "Each reply names its own version: NLWeb 0.54 and NLWeb 0.55." in done.stdout
+        assert done.returncode in (0, 1), done.stderr
+
+
+def answer(*items: Any) -> bytes:
+    body = {"_meta": {"response_type": "answer"}, "results": list(items)}
+    return reply(json.dumps(body).encode())
+
+
+@pytest.fixture(scope="module")
+def command(tmp_path_factory: pytest.TempPathFactory) -> PlaygroundServer:
+    found = PlaygroundServer(tmp_path_factory.mktemp("twin"))
+    found.manage("migrate", "-v", "0")
+    return found
+
+
+class TestOthers:
+    async def test_differences_with_their_places(self, command: PlaygroundServer) -> None:
+        soup, evil = {"name": "Soup", "n": 1}, {"name": "\x1b[2J", "n": 3}
+        async with serve(answer(soup, evil)) as left, serve(answer({**soup, "n": 2})) as right:
+            done = await asyncio.to_thread(twin, command, left.url, right.url, "--text", "a")
+        assert done.returncode == 1, done.stderr
+        lines = done.stdout.splitlines()
+        assert " changed Result “Soup” /n: 1 → 2" in lines
+        assert lines[-1] == "2 differences"
+        assert "\x1b" not in done.stdout
+
+    async def test_a_document_from_stdin_goes_to_both(self, command: PlaygroundServer) -> None:
+        document = {"query": {"text": "ü"}, "meta": {"version": "0.54", "user": "a"}}
+        async with serve(answer()) as left, serve(answer()) as right:
+            done = await asyncio.to_thread(
+                twin, command, left.url, right.url, "--request", "-", "--version", "0.54",
+                "--version", "0.55", "--output", "json", input=json.dumps(document),
+            )  # fmt: skip
+        assert done.returncode == 0, done.stdout
+        bodies = [json.loads(s.requests[0].partition(b"\r\n\r\n")[2]) for s in (left, right)]
+        assert bodies[0] == document
+        assert bodies[1] == {**document, "meta": {"version": "0.55", "user": "a"}}
+
+    async def test_what_did_not_come_whole_is_not_compared(self, command: PlaygroundServer) -> None:
+        async with serve(answer()) as left, serve(RESET) as right:
+            both = (left.url, right.url)
+            done = await asyncio.to_thread(twin, command, *both, "--text", "a")
+            told = await asyncio.to_thread(
+                twin, command, *both, "--text", "a", "--output", "json", "--timeout", "20"
+            )
+        assert (done.returncode, told.returncode) == (3, 3), done.stderr
+        assert "The run on the right is failed" in done.stdout
+        document = json.loads(told.stdout)
+        assert document["reasons"]
+        assert document["right"]["state"] == "failed"
+        assert "same" not in document
+
+
+USAGE: list[tuple[list[str], str]] = [
+    (["demo"], "arguments are required: agent"),
+    (["demo", "nobody", "--text", "a"], "No agent “nobody”. Saved agents: demo, chat"),
+    (["demo", "chat", "--text", "a"], "speak different protocols"),
+    (["demo", "demo"], "/query/text: The query needs a text."),
+    (["demo", "demo", "--text", "a", "--request", "x"], "not allowed with"),
+    (["demo", "demo", "--request", "no-such-file"], "No such file"),
+    (["demo", "demo", "--text", "a", "--version", "9"], "--version is one of"),
+    (["demo", "demo", "--text", "a", "--binding", "pigeon"], "--binding pigeon carries no NLWeb"),
+    (["chat", "chat", "--text", "a", "--binding", "mcp"], "mcp carries no Agent API"),
+    (["demo", "demo", "--text", "a", *["--binding", "http"] * 3], "can be given twice at most"),
+]
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize(("arguments", "message"), USAGE)
+def test_mistakes_exit_with_two(
+    capsys: pytest.CaptureFixture[str], arguments: list[str], message: str
+) -> None:
+    Agent.objects.create(name="Demo", url="http://127.0.0.1:1")
+    Agent.objects.create(name="Chat", url="http://127.0.0.1:1", protocol="agent-api", version="1")
+    with pytest.raises(SystemExit) as exit_:
+        Command().run_from_argv(["manage.py", "twin", *arguments])
+    assert exit_.value.code == 2
+    assert message in capsys.readouterr().err
+    assert not Run.objects.exists()
+
+
+def test_sending_over_a_binding(playground: PlaygroundServer) -> None:
+    for agent in ("demo", f"{playground.url}/demo/mcp"):
+        done = playground.manage("send", agent, "--text", "tomato soup", "--binding", "mcp")
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert "[Recipe]" in done.stdout
+    done = playground.manage("send", "demo", "--text", "a", "--binding", "pigeon")
+    assert done.returncode == 2
