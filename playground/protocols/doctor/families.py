@@ -174,12 +174,17 @@ def tools(case: Case) -> Verdict:
             "tools",
         )
     session = Session("", tools=tuple(listed))
-    name = session.tool_for("ask")
+    name = session.tool_for("ask", case.target.tools)
     names = ", ".join(_names(listed)) or "none"
     if name not in _names(listed, len(listed)):
-        cause = f"No tool takes an NLWeb query. There are: {names}."
+        missing = (
+            f"There is no tool {name[:80]}" if any(case.target.tools) else "No tool takes queries"
+        )
+        cause = f"{missing}. There are: {names}."
+        if case.family != MCP:
+            return skipped(cause, "tools")
         fix = "Name the tool for ask in the agent's form, or let the server offer one."
-        return failed(cause, fix, "tools") if case.family == MCP else skipped(cause, "tools")
+        return failed(cause, fix, "tools")
     return passed(f"The tool {name[:80]} takes queries. There are: {names}.", "tools")
 
 

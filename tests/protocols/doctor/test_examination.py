@@ -287,6 +287,13 @@ class TestMcp:
         assert "There are: weather." in seen.step("tools")["cause"]
         assert seen.report["found"] is None
 
+    @pytest.mark.parametrize(("named", "ill"), [("weather", []), ("gone", ["tools"])])
+    def test_whose_tool_the_agent_names(self, named: str, ill: list[str]) -> None:
+        answers = {"server_discover": DISCOVERED, "tools_list": tools("weather")}
+        seen = Examined(replace(self.MCP, tools=(named, "")), server(**answers))
+        assert seen.failed == ill
+        assert named in seen.step("tools")["cause"]
+
     def test_whose_list_is_none(self) -> None:
         seen = Examined(self.MCP, server(server_discover=DISCOVERED, tools_list=NO_METHOD))
         assert seen.failed == ["tools"]
