@@ -55,6 +55,12 @@ class Other:
         return word_of(self.run)
 
 
+def refused(run: Run) -> str:
+    """What a turn did with a question instead of answering it; "" for anything else."""
+    action = questions.action_of(run.resume)
+    return "" if action == questions.ACCEPT else _VERBS.get(action, "")
+
+
 def answered(run: Run) -> list[tuple[str, str]]:
     """What a turn answered, as (question id, value in words)."""
     values = run.answers if isinstance(run.answers, Mapping) else {}

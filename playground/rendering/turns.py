@@ -12,7 +12,7 @@ from django.db.models import Q
 from playground.models import Run, RunKind
 from playground.models.conversations import Turn, queries_of, turns_to
 from playground.protocols.nlweb.turns import previous
-from playground.rendering.answered import Other, answered
+from playground.rendering.answered import Other, answered, refused
 from playground.rendering.bar import ago, word_of
 
 #: Turns of a branching that are linked.
@@ -51,6 +51,11 @@ class Row:
     def answered(self) -> list[tuple[str, str]]:
         """What it answered, empty for a turn that asked."""
         return answered(self.run)
+
+    @property
+    def refused(self) -> str:
+        """What it did with a question instead of answering it: "Declined" or "Dismissed"."""
+        return refused(self.run)
 
     @property
     def branches(self) -> int:

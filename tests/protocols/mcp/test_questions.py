@@ -29,7 +29,7 @@ SCHEMA = {
     "required": ["diet", "guests"],
 }  # fmt: skip
 PARAMS = {"mode": "form", "message": "Who is coming?", "requestedSchema": SCHEMA}
-VALUES = {
+VALUES: dict[str, Any] = {
     "diet": "none", "size": "l", "extras": ["salt"], "guests": 3.0, "budget": 9.5,
     "mail": "a@b.de", "dessert": False, "level": "2",
 }  # fmt: skip
@@ -46,7 +46,7 @@ def asked_in_call(params: Any = PARAMS, **fields: Any) -> Elicitation:
     return event
 
 
-def resumed(event: Elicitation, action: str = "accept", **values: Any) -> Any:
+def resumed(event: Elicitation, action: str = "accept", /, **values: Any) -> Any:
     assert event.reply is not None
     return questions.resume_of(event.reply, action, values)
 
@@ -94,7 +94,7 @@ def test_whatever_a_server_asks_can_be_answered(params: Any) -> None:
 
 
 def test_too_many_questions_are_cut() -> None:
-    properties = {f"p{number}": {} for number in range(2000)}
+    properties: dict[str, Any] = {f"p{number}": {} for number in range(2000)}
     event = asked_in_call({"requestedSchema": {"properties": properties}})
     assert len(event.questions) == questions.MAX_QUESTIONS
 

@@ -26,9 +26,9 @@ from playground.protocols.mcp import results
 from tests.protocols.mcp.talk import MODERN, URL, Talk, known, note, rpc
 from tests.protocols.playbook import EXAMPLES, read_document
 
-META = {"response_type": "answer", "version": "0.55"}
+META: dict[str, Any] = {"response_type": "answer", "version": "0.55"}
 SOUP = {"@type": "Recipe", "name": "Soup"}
-REPLY = {"_meta": META, "results": [SOUP]}
+REPLY: dict[str, Any] = {"_meta": META, "results": [SOUP]}
 
 RESPONSES = sorted(
     path
