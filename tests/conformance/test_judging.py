@@ -122,6 +122,16 @@ class TestWhatDoesNotApply:
         assert report.version == version
         assert len(report.findings) == len(RULES)
 
+    @pytest.mark.parametrize(
+        ("protocol", "binding"), [("action", "http"), ("agent-api", "mcp"), ("", ""), ("a2a", "")]
+    )
+    def test_what_has_no_rules(self, protocol: str, binding: str) -> None:
+        report = judge(answer(ITEM).frames, {}, "0.55", protocol=protocol, binding=binding)
+        assert report.findings == ()
+        assert not report.failed("info")
+        told = report.to_json()
+        assert (told["protocol"], told["binding"]) == (protocol, binding)
+
     def test_rules_of_another_version(self) -> None:
         reply = stream(START, event("error", {"error": {"code": "TIMEOUT"}}))
         assert reply.judged("0.54").verdicts["error-event"] is Verdict.NOT_APPLICABLE

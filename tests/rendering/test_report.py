@@ -91,6 +91,35 @@ def test_the_text_has_all_that_asks_for_attention() -> None:
     assert "the reply: Why." in view(finding("r", "must", "fail")).text
 
 
+@pytest.mark.parametrize(
+    ("protocol", "binding", "version", "subject"),
+    [
+        ("nlweb", "http", "0.54", "NLWeb 0.54"),
+        ("nlweb", "mcp", "0.55", "NLWeb 0.55 over MCP"),
+        ("agent-api", "http", "1", "Agent API"),
+    ],
+)
+def test_says_what_it_was_judged_as(
+    protocol: str, binding: str, version: str, subject: str
+) -> None:
+    found = view_of(Report(version, FINDINGS, protocol, binding), Places())
+    assert found.subject == subject
+    assert found.text.startswith(f"Judged as {subject}: 3 failed")
+
+
+@pytest.mark.parametrize(
+    ("section", "source"),
+    [
+        ("4.1.1", "section 4.1.1"), ("A.1, A.2", "section A.1, A.2"), ("C", "section C"),
+        ("HTTP examples 5", "HTTP examples 5"), ("Content Streaming", "Content Streaming"),
+        ("MCP transports", "MCP transports"),
+    ],
+)  # fmt: skip
+def test_a_section_is_called_by_its_number_or_its_name(section: str, source: str) -> None:
+    rule = view(Finding("r", Level.MUST, section, Verdict.PASS, "", "Why.")).levels[0].rules[0]
+    assert rule.source == source
+
+
 def test_places_lead_from_the_end_of_a_reply_to_its_bytes() -> None:
     places = Places()
     kinds = [K.CALL, K.HEAD, K.BODY, K.BODY, K.END, K.HEAD, K.EVENT, K.END, K.HEAD, K.BODY, K.ERROR]

@@ -39,6 +39,15 @@ def streamed(*lines: str, state: str = "completed", **fields: Any) -> Run:
     return run
 
 
+def spoken(protocol: str, binding: str, version: str, data: str) -> Run:
+    """A run of another protocol or binding, with one event."""
+    recording = Recording(protocol=protocol, binding=binding, version=version)
+    asked = b'{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "ask"}}'
+    call = Frame(0, 0, FrameKind.CALL, CALL.data.replace(b"{}", asked))
+    recording.add(call, OPEN, HEAD, event(f"data: {data}"), END)
+    return recording.end()
+
+
 def part(client: Client, run: Run, path: str = "", **query: str) -> Markup:
     response = client.get(f"/runs/{run.pk}/conformance/{path}", query)
     assert response.status_code == 200
@@ -137,6 +146,41 @@ class TestReport:
         run = streamed(*BAD, protocol="action", version="", kind=RunKind.ACTION)
         assert not part(client, run, path).find("li")
         assert part(client, run, path).find("span") == []
+
+    def test_a_run_of_the_agent_api(self, client: Client) -> None:
+        run = spoken("agent-api", "http", "1", '{"object": "message", "id": "m"}')
+        markup = part(client, run)
+        assert "Judged as Agent API" in markup.text
+        assert set(verdicts(markup)) == {rule.id for rule in book("agent-api").rules}
+        assert verdicts(markup)["agent-api.response-first"] == "fail"
+        # There is one version, so there is nothing to choose.
+        assert [i for i in markup.find("input") if i.attributes["type"] == "radio"] == []
+        assert part(client, run, "count/").find("span")[0].attributes["data-level"] == "must"
+
+    def test_a_run_over_mcp(self, client: Client) -> None:
+        reply = '{"jsonrpc": "2.0", "id": 1, "result": {"_meta": {"response_type": "Answer"}}}'
+        markup = part(client, spoken("nlweb", "mcp", "0.55", reply))
+        assert "Judged as NLWeb 0.55 over MCP" in markup.text
+        found = verdicts(markup)
+        assert set(found) == {rule.id for rule in book("nlweb", "mcp").rules}
+        assert found["mcp.result-content"] == found["response-type-lowercase"] == "fail"
+        assert "/result/_meta/response_type" in markup.text
+        assert ("events", "4") in {
+            (b.attributes["data-in"], b.attributes["data-frame"]) for b in markup.find("button")
+        }
+        as_other = part(client, spoken("nlweb", "mcp", "0.55", reply), version="0.54")
+        assert "Judged as NLWeb 0.54 over MCP" in as_other.text
+
+    def test_a_dialect_that_no_rule_is_for(self, client: Client) -> None:
+        run = streamed(*BAD, version="legacy")
+        markup = part(client, run)
+        assert not markup.find("li")
+        assert "older than NLWeb 0.54" in markup.text
+        assert part(client, run, "count/").find("span") == []
+        # It can be judged all the same.
+        values = [i.attributes["value"] for i in markup.find("input")]
+        assert values == ["0.54", "0.55"]
+        assert "sent as legacy" in part(client, run, version="0.54").text
 
     def test_a_check_is_judged_with_the_checks_before_it(self, client: Client) -> None:
         turn = streamed(*GOOD)
