@@ -15,7 +15,16 @@ from playground.engine import peeking
 from playground.models import Agent, Run, RunKind, RunState
 from playground.protocols.a2a import resume_of
 from playground.protocols.actions import Peer, actions_of, describing, plan
-from playground.protocols.events import Elicitation, Event, Failure, Log, Progress, Result, Text
+from playground.protocols.events import (
+    Content,
+    Elicitation,
+    Event,
+    Failure,
+    Log,
+    Progress,
+    Result,
+    Text,
+)
 from playground.protocols.frames import FrameKind
 from playground.rendering.fold import readings
 from tests.a2a_servers import Waiter, serving
@@ -107,7 +116,9 @@ async def test_a_task_with_an_artifact(versions: tuple[str, ...], streaming: boo
     with serving(Waiter(), versions=versions, streaming=streaming) as url:
         run, events = await run_action(url, {"text": "soup"})
     assert (run.state, run.outcome) == (RunState.COMPLETED, "answer")
-    assert "".join(event.text for event in of(events, Text)).startswith("first second")
+    grown = [event.value for event in of(events, Content)]
+    whole = [event.text for event in of(events, Text)]
+    assert "".join([*grown, *whole]).startswith("first second")
     assert of(events, Text)[-1].text == "Done: soup"
     assert [event.item["name"] for event in of(events, Result)] == ["Crème 🥚"]
     if streaming:

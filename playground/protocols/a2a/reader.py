@@ -35,6 +35,10 @@ _KINDS = {
 }
 
 
+#: How an artifact ends that was still growing when its task stopped.
+_CLOSED = {Phase.FAILED: "failed"}
+
+
 class A2AReader:
     """Reads the results of the calls of one run."""
 
@@ -43,6 +47,7 @@ class A2AReader:
         self._outcome = Outcome.NONE
         self._state: State | None = None
         self._said = ""
+        self._at = 0
         #: The task that the reply is about, and the context that it belongs to.
         self.task = self.context = ""
         self._readers: Mapping[str, Callable[[int, Mapping[str, Any]], list[Event]]] = {
@@ -62,8 +67,9 @@ class A2AReader:
         """Whether there is a task that the agent is still at."""
         return bool(self.task) and self._state is not None and self._state.phase is Phase.OPEN
 
-    def result(self, seq: int, value: Any) -> list[Event]:
-        """The events of one result."""
+    def result(self, seq: int, value: Any, at: int = 0) -> list[Event]:
+        """The events of one result; `at` are the events that the frame has before it."""
+        self._at = at
         kind, body = _kind_of(value)
         if body is None:
             return [Unknown(seq, "result", value, "This is neither a message nor a task.")]
@@ -101,7 +107,7 @@ class A2AReader:
     def _artifact_update(self, seq: int, body: Mapping[str, Any]) -> list[Event]:
         self._remember(body.get("taskId"), body.get("contextId"))
         self._outcome = Outcome.ANSWER
-        return self._artifacts.chunk(seq, body.get("artifact"), append=body.get("append") is True)
+        return self._artifacts.chunk((seq, self._at), body)
 
     # Status
 
@@ -113,23 +119,26 @@ class A2AReader:
         if state == self._state and words == self._said:
             return []  # Looked at again, and nothing is new.
         self._state, self._said = state, words
+        if state.phase is Phase.OPEN:
+            return self._working(seq, message, words or state.sentence, status)
+        ended = self._artifacts.close(seq, _CLOSED.get(state.phase, "completed"))
+        return [*self._settled(seq, state, message, status), *ended]
+
+    def _settled(self, seq: int, state: State, message: Any, status: Any) -> list[Event]:
+        """A state in which the agent does no more for now."""
         if state.phase is Phase.ASKS:
             self._outcome = Outcome.ELICITATION
             return [question(seq, state, message, self.task, self.context)]
         if state.phase is Phase.FAILED:
             self._outcome = Outcome.FAILURE
             code = f"TASK_{state.name.upper()}"
-            return [Failure(seq, code, words or state.sentence, raw=status)]
+            return [Failure(seq, code, self._said or state.sentence, raw=status)]
         if state.phase is Phase.UNKNOWN:
             return [Unknown(seq, "status", status, state.sentence)]
-        return self._well(seq, state, message, status)
+        self._outcome = Outcome.ANSWER
+        return [*parts.read(seq, parts.parts_of(message)), Completed(seq)]
 
-    def _well(self, seq: int, state: State, message: Any, status: Any) -> list[Event]:
-        """A state in which the agent works, or has done what it was asked for."""
-        if state.phase is Phase.DONE:
-            self._outcome = Outcome.ANSWER
-            return [*parts.read(seq, parts.parts_of(message)), Completed(seq)]
-        words = parts.said(message) or state.sentence
+    def _working(self, seq: int, message: Any, words: str, status: Any) -> list[Event]:
         others = [part for part in parts.parts_of(message) if parts.text_of(part) is None]
         return [Progress(seq, None, message=words, raw=status), *parts.read(seq, others)]
 

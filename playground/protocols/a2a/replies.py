@@ -110,7 +110,10 @@ class RpcReader:
 
     def document(self, seq: int, payload: Any) -> list[Event]:
         """Events of one whole JSON reply."""
-        return [event for each in jsonrpc.read_all(payload) for event in self._read(seq, each)]
+        events: list[Event] = []
+        for each in jsonrpc.read_all(payload):
+            events += self._read(seq, each, len(events))
+        return events
 
     def message(self, seq: int, name: str | None, data: str) -> list[Event]:
         """Events of one stream message. Streams of A2A have no names."""
@@ -134,9 +137,9 @@ class RpcReader:
         """A2A has none of NLWeb's."""
         return None
 
-    def _read(self, seq: int, message: jsonrpc.Message) -> list[Event]:
+    def _read(self, seq: int, message: jsonrpc.Message, at: int) -> list[Event]:
         if message.kind is Kind.RESULT:
-            events = self._reader.result(seq, message.result)
+            events = self._reader.result(seq, message.result, at)
         elif message.kind is Kind.ERROR and message.error is not None:
             events = self._reader.error(seq, message.error)
         else:

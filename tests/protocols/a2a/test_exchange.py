@@ -10,15 +10,18 @@ from hypothesis import strategies as st
 from playground.protocols.a2a import exchange as module
 from playground.protocols.events import (
     Completed,
+    Content,
     Elicitation,
     Event,
     Failure,
     Log,
+    Message,
     Note,
     Outcome,
     Progress,
     Result,
     Started,
+    Status,
     Text,
     Unknown,
 )
@@ -44,6 +47,11 @@ def status(state: str, text: str = "", **more: Any) -> dict[str, Any]:
 def chunk(*parts: Any, append: bool = False, name: str = "a1", **more: Any) -> dict[str, Any]:
     artifact = {"artifactId": name, "parts": list(parts)}
     return {"artifactUpdate": {"taskId": "t", "artifact": artifact, "append": append, **more}}
+
+
+def grown(talk: Talk) -> list[tuple[str, bool]]:
+    """The pieces of the texts that grow."""
+    return [(event.value, event.delta) for event in of(talk, Content)]
 
 
 def of(talk: Talk, *kinds: type[Event]) -> list[Any]:
@@ -217,21 +225,10 @@ class TestCaptures:
         talk.head(200, SSE).stream([body.replace(b"\n", b"\r\n")]).end()
         kinds = [type(event) for event in talk.events if not isinstance(event, Note)]
         words = [] if version == "v03" else [Text]
-        assert kinds == [
-            Progress,
-            Progress,
-            Text,
-            Text,
-            Started,
-            Result,
-            Completed,
-            *words,
-            Completed,
-        ]
+        pieces = [Message, Content, Content, Started, Result, Completed, Status]
+        assert kinds == [Progress, Progress, *pieces, *words, Completed]
         assert [event.message for event in of(talk, Progress)][1] == "Searching..."
-        assert [(event.text, event.delta) for event in of(talk, Text)][:2] == [
-            ("first chunk ", False), ("second chunk", True),
-        ]  # fmt: skip
+        assert grown(talk) == [("first chunk ", True), ("second chunk", True)]
         assert of(talk, Result)[0].item["name"] == "Crème 🥚"
         assert (talk.exchange.outcome, talk.exchange.problem) == (Outcome.ANSWER, None)
         assert talk.is_over
@@ -346,18 +343,63 @@ class TestArtifacts:
             {"task": task("completed", artifacts=[
                 {"artifactId": "a1", "parts": [{"text": "one two three"}, {"data": [1]}]}])},
         )  # fmt: skip
-        assert [(event.text, event.delta) for event in of(talk, Text)] == [
-            ("one ", False), ("two", True), (" three", True),
-        ]  # fmt: skip
+        assert grown(talk) == [("one ", True), ("two", True), (" three", True)]
+        assert len(of(talk, Message)) == 1
+        assert [event.status for event in of(talk, Status)] == ["completed"]
         assert [event.item for event in of(talk, Result)] == [[1]]
 
     def test_an_artifact_that_is_replaced_is_shown_anew(self) -> None:
         talk = begun(CARD_03).results(chunk({"text": "one"}), chunk({"text": "other"}))
-        assert [event.text for event in of(talk, Text)] == ["one", "other"]
+        assert grown(talk) == [("one", True), ("other", False)]
+
+    def test_a_piece_is_the_artifact_s_own(self) -> None:
+        talk = begun(CARD_03).results(
+            chunk({"text": "a"}), chunk({"text": "b"}, name="a2"), chunk({"text": "c"}, append=True)
+        )
+        one, two = of(talk, Message)
+        assert [(event.home, event.msg_id) for event in of(talk, Content)] == [
+            ((one.seq, 0), "a1"), ((two.seq, 0), "a2"), ((one.seq, 0), "a1"),
+        ]  # fmt: skip
+
+    def test_several_in_one_frame_each_have_their_place(self) -> None:
+        each = {"jsonrpc": "2.0", "id": 1}
+        results = [chunk({"text": "a"}), chunk({"text": "b"}, name="a2")]
+        talk = begun(CARD_03).answer([{**each, "result": one} for one in results])
+        frame = [event for event in talk.events if event.seq == of(talk, Message)[0].seq]
+        for content in of(talk, Content):
+            assert isinstance(frame[content.home[1]], Message)
+            assert frame[content.home[1]].id == content.msg_id
+
+    def test_one_that_comes_whole_is_text(self) -> None:
+        talk = begun(CARD_03).results(chunk({"text": "one"}, lastChunk=True), status("completed"))
+        assert [event.text for event in of(talk, Text)] == ["one"]
+        assert of(talk, Message) == of(talk, Status) == []
+        # What is appended to it all the same stands below it.
+        late = begun(CARD_03).results(
+            chunk({"text": "one"}, lastChunk=True), chunk({"text": "two"}, append=True)
+        )
+        assert [(event.text, event.delta) for event in of(late, Text)] == [
+            ("one", False), ("two", True),
+        ]  # fmt: skip
+
+    def test_a_task_that_fails_leaves_nothing_open(self) -> None:
+        talk = begun(CARD_03).results(chunk({"text": "one"}), status("failed"))
+        assert [(event.id, event.status) for event in of(talk, Status)] == [("a1", "failed")]
+
+    def test_a_whole_one_that_has_changed_is_shown_anew(self) -> None:
+        def made(text: str) -> Any:
+            return [{"artifactId": "a", "parts": [{"text": text}]}]
+
+        talk = begun().result({"task": task("working", artifacts=made("one"))}).call()
+        talk.result(task("working", artifacts=made("one two"))).call()
+        talk.result(task("completed", artifacts=made("three")))
+        assert [(event.text, event.delta) for event in of(talk, Text)] == [
+            ("one", False), (" two", True), ("three", False),
+        ]  # fmt: skip
 
     def test_a_piece_of_an_artifact_of_which_nothing_had_come(self) -> None:
         talk = begun(CARD_03).results(chunk({"text": "two"}, append=True))
-        assert [event.text for event in of(talk, Text)] == ["two"]
+        assert grown(talk) == [("two", True)]
         assert any("of which nothing had come" in str(event.data) for event in of(talk, Note))
 
     @pytest.mark.parametrize("artifact", [None, 7, [], "x"])
