@@ -167,8 +167,8 @@ def parse(block: bytes) -> Message:
 
 def _is_one_line(block: bytes) -> bool:
     """Whether a block is one line of data and nothing else, as in most streams without names."""
-    one = block[:6] == b"data: " and block.find(b"\n") == len(block) - 2
-    return one and block[-1:] == b"\n" and b"\r" not in block
+    framed = block[:6] == b"data: " and block[-2:] == b"\n\n"
+    return framed and block.find(b"\n", 6, -2) < 0 and block.find(b"\r") < 0
 
 
 def _without_boms(block: bytes) -> bytes:
