@@ -19,7 +19,7 @@ from playground.models import Run, RunKind, Tracker, TrackerStatus
 from playground.protocols import registry
 from playground.protocols.events import Elicitation
 from playground.rendering import desk
-from playground.rendering.answered import Other
+from playground.rendering.answered import Other, answered
 from playground.rendering.asking import asking_of
 from playground.rendering.bar import Bar, bar_of
 from playground.rendering.calling import context_of
@@ -66,6 +66,11 @@ class Child:
         """The HTTP method of an action, or else what it travels over."""
         request = self.run.request if isinstance(self.run.request, Mapping) else {}
         return words(request.get("method") or request.get("protocol"), 20)
+
+    @property
+    def answered(self) -> list[tuple[str, str]]:
+        """What it answered of a question of the action before it, empty for none."""
+        return answered(self.run)
 
     @property
     def more(self) -> int:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import json
 import re
 from typing import Any
@@ -27,6 +29,7 @@ from tests.views.test_actions import can_run, offering, path
 HTMX = {"HX-Request": "true"}
 MCP = {"name": "add_up", "description": "Add up", "protocol": "MCP", "server": "kitchen",
        "tool": "break", "arguments": {}}  # fmt: skip
+ASK = {**MCP, "tool": "ask", "arguments": {"query": {"text": "eggs"}}}
 A2A = {"name": "serve", "description": "Serve a table", "protocol": "A2A", "skill": "serve",
        "message": "soup"}  # fmt: skip
 CARD = {"name": "Cook", "url": "http://cook.example/a2a", "skills": [{"id": "serve"}],
@@ -394,7 +397,7 @@ def _endless(request: bytes) -> list[bytes]:
 class TestRunning:
     async def test_a_tool(self, async_client: AsyncClient) -> None:
         with serving_mcp(Recipes()) as url:
-            run = await _offering({**MCP, "tool": "ask", "arguments": {"query": {"text": "eggs"}}})
+            run = await _offering(ASK)
             asked = await _post(async_client, run, server_url=url)
             assert f"Call the tool ask at {url}?" in asked
             await _post(async_client, run, server_url=url, confirmed="1")
@@ -447,6 +450,49 @@ class TestRunning:
         assert sent
         assert answer.resume["messageId"] == sent[1]
 
+    @pytest.mark.parametrize("action", ["accept", "decline"])
+    async def test_a_tool_that_wants_to_know_more_is_called_again(
+        self, async_client: AsyncClient, action: str
+    ) -> None:
+        recipes = Recipes(asks=True)
+        agent = await Agent.objects.acreate(name="Shop", url="http://shop.example/")
+        with serving_mcp(recipes) as url:
+            run = await _offering(ASK, agent=agent)
+            await _post(async_client, run, server_url=url, confirmed="1")
+            asking = await _ended()
+            assert (asking.outcome, asking.binding) == ("elicitation", "mcp")
+            fields = await _place(asking, q0="vegan", q1="4", action=action)
+            answers = f"/runs/{asking.pk}/answers/"
+            shown = await async_client.post(f"{answers}preview/", fields, headers=HTMX)
+            assert '"inputResponses"' in text_of(shown.content)
+            await async_client.post(answers, fields, headers=HTMX)
+            answer = await _ended()
+        assert (answer.parent_id, answer.kind, answer.outcome) == (asking.pk, "action", "answer")
+        assert [heard[0] for heard in recipes.heard] == [action]
+
+    async def test_a_tool_that_asks_in_mid_call_is_answered_into_it(
+        self, async_client: AsyncClient
+    ) -> None:
+        recipes = Recipes(asks=True)
+        agent = await Agent.objects.acreate(name="Shop", url="http://shop.example/")
+        with serving_mcp(recipes, generation="initialize") as url:
+            run = await _offering(ASK, agent=agent)
+            await _post(async_client, run, server_url=url, confirmed="1")
+            asking = await Run.objects.aget(kind=RunKind.ACTION)
+            while True:
+                await asyncio.sleep(0.05)
+                with contextlib.suppress(AssertionError):
+                    fields = await _place(asking, q0="vegan", q1="4", action="accept")
+                    break
+            answers = f"/runs/{asking.pk}/answers/"
+            response = await async_client.post(answers, fields, headers=HTMX)
+            assert "This question has been answered" in text_of(response.content)
+            asking = await _ended()
+            reply_ = await _ended(RunKind.REPLY)
+        assert (asking.outcome, asking.state) == ("answer", "completed")
+        assert (reply_.parent_id, reply_.state) == (asking.pk, "completed")
+        assert recipes.heard == [("accept", {"diet": "vegan", "guests": 4})]
+
     async def test_a_question_of_an_agent_that_was_deleted(self, async_client: AsyncClient) -> None:
         with serving_a2a(Waiter()) as url:
             run = await _offering({**A2A, "agent_url": url, "message": "ask"})
@@ -458,6 +504,12 @@ class TestRunning:
         response = await async_client.post(f"/runs/{asking.pk}/answers/", fields, headers=HTMX)
         assert response.status_code == 422
         assert await Run.objects.acount() == 2
+
+
+async def _place(run: Run, **fields: str) -> dict[str, str]:
+    """The fields of a form that answers what a run asks."""
+    seq, part = await sync_to_async(_question)(run)
+    return {"seq": str(seq), "part": str(part), **fields}
 
 
 def _question(run: Run) -> tuple[int, int]:
