@@ -8,7 +8,8 @@
 `rules`        the rules of NLWeb, a module for each part of the specification
 `agent_api`    the rules of the Agent API, with their own transcript
 `mcp`          the rules of MCP, with their own transcript, and the NLWeb reply within
-`transcript`   a reply of NLWeb as its rules see it, read by the playground's own readers
+`transcript`   a reply of NLWeb as its rules see it
+`recorder`     the playground's own reader, which notes what it reads
 `transfer`     a reply of any protocol as it crossed the wire
 `parts`        where the parts of an NLWeb reply stand, as JSON pointers
 `schema`       the JSON Schemas, compiled, and what they find

@@ -18,18 +18,16 @@ from playground.conformance.parts import (
     meta_of,
     parts_of,
 )
+from playground.conformance.recorder import Recorder
 from playground.conformance.transfer import (
     BROKEN_OFF,
-    MAX_DEPTH,
     Transfer,
     last_reply,
     transfer_of,
 )
-from playground.protocols.calls import Call
-from playground.protocols.events import Event, Outcome, Unknown
-from playground.protocols.frames import Frame, FrameKind
-from playground.protocols.http import HttpExchange
-from playground.protocols.nlweb import NLWebReader, versions
+from playground.protocols.events import Outcome
+from playground.protocols.frames import Frame
+from playground.protocols.nlweb import versions
 from playground.protocols.nlweb.content import number_of
 
 _KINDS = frozenset(outcome.value for outcome in Outcome if outcome is not Outcome.NONE)
@@ -164,7 +162,7 @@ def read(
 ) -> Transcript:
     """The last reply among the frames. Raises `ValueError` for an unknown version only."""
     transfer = transfer_of(last_reply(tuple(frames)))
-    recorder = _Recorder(version)
+    recorder = Recorder(version)
     messages = recorder.read(transfer.frames)
     whole = [message for message in messages if message.readable or not message.unfinished]
     unread_tail = len(whole) < len(messages)
@@ -195,7 +193,7 @@ def read_inner(
     One piece is a whole reply; several are one that came bit by bit. Raises `ValueError` for
     an unknown version only.
     """
-    recorder = _Recorder(version)
+    recorder = Recorder(version)
     whole = len(pieces) == 1
     for message, _ in pieces:
         if whole:
@@ -222,7 +220,7 @@ def _numbers(told: Iterable[float]) -> tuple[float, ...]:
 
 
 def _transcript(
-    transfer: Transfer, recorder: _Recorder, messages: tuple[Message, ...], **facts: Any
+    transfer: Transfer, recorder: Recorder, messages: tuple[Message, ...], **facts: Any
 ) -> Transcript:
     items = tuple(islice(chain.from_iterable(map(items_of, messages)), MAX_PARTS))
     walk = ActionWalk()
@@ -254,53 +252,3 @@ def _parts(messages: tuple[Message, ...]) -> Mapping[str, tuple[Place, ...]]:
         for name, place in parts_of(message):
             found.setdefault(name, []).append(place)
     return {name: tuple(places) for name, places in found.items()}
-
-
-class _Recorder(NLWebReader):
-    """The lenient reader, which also notes what it was given to read."""
-
-    def __init__(self, version: str) -> None:
-        super().__init__(version)
-        self._noted: list[Message] = []
-
-    def read(self, reply: tuple[Frame, ...]) -> tuple[Message, ...]:
-        """The messages of a reply, those that cannot be read included."""
-        call = Call("POST", "http://agent.invalid/ask")
-        exchange = HttpExchange(call, self, max_depth=MAX_DEPTH)
-        messages: list[Message] = []
-        for frame in reply:
-            events = exchange.receive(frame)
-            if not self._noted and events and type(events[0]) is Unknown:
-                self._note_unread(frame, events)
-            if frame.kind is FrameKind.TAIL:
-                self._noted = [message._replace(unfinished=True) for message in self._noted]
-            messages += self._noted
-            self._noted = []
-        return tuple(messages)
-
-    def _note_unread(self, frame: Frame, events: Iterable[Event]) -> None:
-        for event in events:
-            if isinstance(event, Unknown):
-                whole = frame.kind in (FrameKind.END, FrameKind.ERROR)
-                name = None if whole else event.name
-                text = event.data if isinstance(event.data, str) else ""
-                self._noted.append(Message(frame.seq, name, None, text, event.reason, whole))
-
-    def document(self, seq: int, payload: Any) -> list[Event]:
-        """See `NLWebReader.document`."""
-        self._noted.append(Message(seq, None, payload, document=True))
-        return super().document(seq, payload)
-
-    def message(self, seq: int, name: str | None, data: str) -> list[Event]:
-        """See `NLWebReader.message`."""
-        events = super().message(seq, name, data)
-        if not self._noted:
-            why = next((event.reason for event in events if isinstance(event, Unknown)), "")
-            why = why or "The message has no data."
-            self._noted.append(Message(seq, name, None, data, why))
-        return events
-
-    def payload(self, seq: int, name: str | None, payload: Any) -> list[Event]:
-        """See `NLWebReader.payload`."""
-        self._noted.append(Message(seq, name, payload))
-        return super().payload(seq, name, payload)

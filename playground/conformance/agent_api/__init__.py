@@ -4,7 +4,8 @@
 `transcript`   a reply as the rules see it
 `walk`         one pass over a stream: what each object means after those before it
 `wire`         HTTP, the stream, and that what came are objects of the protocol
-`fields`       what every object holds, and the words in it
+`fields`       what every object holds
+`words`        types, roles, statuses, names of members
 `lifecycle`    order, statuses, sequence numbers
 `contents`     contents as they grow
 `tools`        calls and outputs
@@ -14,7 +15,15 @@
 
 from __future__ import annotations
 
-from playground.conformance.agent_api import contents, endings, fields, lifecycle, tools, wire
+from playground.conformance.agent_api import (
+    contents,
+    endings,
+    fields,
+    lifecycle,
+    tools,
+    wire,
+    words,
+)
 from playground.conformance.agent_api.rule import VERSION, AgentRule
 from playground.conformance.agent_api.transcript import AgentTranscript, read
 
@@ -22,6 +31,7 @@ from playground.conformance.agent_api.transcript import AgentTranscript, read
 RULES: tuple[AgentRule, ...] = (
     *wire.RULES,
     *fields.RULES,
+    *words.RULES,
     *lifecycle.RULES,
     *contents.RULES,
     *tools.RULES,

@@ -11,7 +11,6 @@ from playground.conformance.agent_api.walk import status_of
 from playground.conformance.parts import Place
 from playground.conformance.rule import Problem, Violation, info, must, should
 from playground.conformance.values import is_integer, named
-from playground.protocols.agent_api import vocabulary
 
 _STREAMING = "Content Streaming"
 
@@ -23,34 +22,27 @@ _LIST = ((list, _NULL), "an array")
 _OBJECT = ((dict, _NULL), "an object")
 _WHOLE = ((int, float, _NULL), "a whole number")
 
-_RESPONSE: _Shape = {
+RESPONSE: _Shape = {
     "created_at": _WHOLE,
     "completed_at": _WHOLE,
     "output": _LIST,
     "usage": _OBJECT,
     "session_id": _TEXT,
 }
-_MESSAGE: _Shape = {
+MESSAGE: _Shape = {
     "type": ((str,), "a string"),
     "role": _TEXT,
     "content": _LIST,
     "code": _TEXT,
     "message": _TEXT,
 }
-_CONTENT: _Shape = {
+CONTENT: _Shape = {
     "index": _WHOLE,
     "delta": ((bool, _NULL), "true or false"),
     "msg_id": _TEXT,
     "text": _TEXT,
     "image_url": _TEXT,
     "data": _OBJECT,
-}
-#: What the specification tells of an object, with what every event may have.
-_EVENT = {"object", "status", "error", "sequence_number"}
-_KNOWN = {
-    "response": {*_RESPONSE, *_EVENT, "id"},
-    "message": {*_MESSAGE, *_EVENT, "id"},
-    "content": {*_CONTENT, *_EVENT, "type"},
 }
 #: The member that a content of each type is about.
 _PAYLOAD = {"text": "text", "image": "image_url", "data": "data"}
@@ -89,7 +81,7 @@ def response_fields(t: AgentTranscript) -> Iterator[Problem]:
     """Error, status and sequence number have rules of their own."""
     for place in t.responses:
         yield from _named(place, "id", "status")
-        yield from _typed(place, _RESPONSE)
+        yield from _typed(place, RESPONSE)
 
 
 @rule(
@@ -102,7 +94,7 @@ def message_fields(t: AgentTranscript) -> Iterator[Problem]:
     """Its type is "message" where none is given."""
     for place in t.messages:
         yield from _named(place, "id", "status")
-        yield from _typed(place, _MESSAGE)
+        yield from _typed(place, MESSAGE)
 
 
 @rule(
@@ -115,7 +107,7 @@ def content_fields(t: AgentTranscript) -> Iterator[Problem]:
     """Of streams those that came by themselves; what a message repeats of them is not judged."""
     for place in t.contents:
         yield from _named(place, "type")
-        yield from _typed(place, _CONTENT)
+        yield from _typed(place, CONTENT)
 
 
 def _has_contents(t: AgentTranscript) -> bool:
@@ -199,101 +191,6 @@ def _words(values: Mapping[str, str]) -> list[str]:
     return list(values)
 
 
-# Words
-
-
-def _unlisted(
-    places: tuple[Place, ...], member: str, listed: tuple[str, ...], extra: tuple[str, ...]
-) -> Iterator[Problem]:
-    """Each unlisted word once, where it came first."""
-    seen: set[str] = set()
-    for place in places:
-        word = place.value.get(member)
-        if isinstance(word, str) and word and word not in listed and word not in seen:
-            seen.add(word)
-            known = "Some agents use it" if word in extra else "Clients may not know it"
-            yield Violation(
-                f'"{word[:60]}" is not among {", ".join(listed)}. {known}.',
-                place.seq,
-                f"{place.pointer}/{member}",
-            )
-
-
-@rule(
-    "message-type-known",
-    "Messages have types that the specification lists.",
-    info("1"),
-    when=lambda t: bool(t.messages),
-)
-def message_type_known(t: AgentTranscript) -> Iterator[Problem]:
-    """Each other type is named once. Its own examples have "assistant" for a type."""
-    listed, extra = vocabulary.MESSAGE_TYPES, vocabulary.DIALECT_MESSAGE_TYPES
-    yield from _unlisted(t.messages, "type", listed, extra)
-
-
-@rule(
-    "content-type-known",
-    "Contents have types that the specification lists.",
-    info("3"),
-    when=lambda t: bool(t.contents),
-)
-def content_type_known(t: AgentTranscript) -> Iterator[Problem]:
-    """Each other type is named once."""
-    listed, extra = vocabulary.CONTENT_TYPES, vocabulary.DIALECT_CONTENT_TYPES
-    yield from _unlisted(t.contents, "type", listed, extra)
-
-
-@rule(
-    "role-known",
-    "A message has the role assistant, user or system.",
-    should("4"),
-    when=lambda t: any(isinstance(place.value.get("role"), str) for place in t.messages),
-)
-def role_known(t: AgentTranscript) -> Iterator[Problem]:
-    """Each other role is named once."""
-    yield from _unlisted(t.messages, "role", vocabulary.ROLES, vocabulary.DIALECT_ROLES)
-
-
-@rule(
-    "status-known",
-    "Statuses are those that the specification lists.",
-    should("1"),
-    when=lambda t: t.spoke,
-)
-def status_known(t: AgentTranscript) -> Iterator[Problem]:
-    """Each other status is named once; section 4 mentions `incomplete` and does not list it."""
-    places = (*t.responses, *t.messages, *t.contents)
-    yield from _unlisted(places, "status", vocabulary.STATUSES, vocabulary.DIALECT_STATUSES)
-
-
-@rule(
-    "members-known",
-    "Objects have the members that the specification tells of.",
-    info("3, 4, 6"),
-    when=lambda t: t.spoke,
-)
-def members_known(t: AgentTranscript) -> Iterator[Problem]:
-    """Others are not forbidden; each is named once."""
-    seen: set[tuple[str, str]] = set()
-    pairs = (("response", t.responses), ("message", t.messages), ("content", t.contents))
-    for kind, places in pairs:
-        for place in places:
-            if place.value.keys() <= _KNOWN[kind]:
-                continue
-            for name in [name for name in place.value if name not in _KNOWN[kind]]:
-                if (kind, name) not in seen and len(seen) < _MAX_MEMBERS:
-                    seen.add((kind, name))
-                    yield Violation(
-                        f"The specification tells of no such member of a {kind}: clients pass "
-                        "over it.",
-                        place.seq,
-                        f"{place.pointer}/{name.replace('~', '~0').replace('/', '~1')}",
-                    )
-
-
-#: Members that are told apart; an agent can make up as many as it likes.
-_MAX_MEMBERS = 1_000
-
 RULES = (
     response_fields,
     message_fields,
@@ -303,9 +200,4 @@ RULES = (
     content_status,
     content_delta,
     content_payload,
-    message_type_known,
-    content_type_known,
-    role_known,
-    status_known,
-    members_known,
 )
