@@ -48,7 +48,9 @@ class Served:
             session = {**session, **reply.remember}
             body, more, kind = reply.body, reply.meta, reply.kind
         else:
-            body, more, kind = {"results": reply.items}, reply.meta, "answer"
+            body, kind = {"results": reply.items}, "answer"
+            # As at the end of a stream: the same answer says the same, however it travels.
+            more = {**reply.meta, "total_items": len(reply.items)}
         if kind == "answer":
             more = {**more, "processing_time_ms": self.milliseconds}
         return {"_meta": meta(kind, self.version, session, **more), **body}
