@@ -96,7 +96,7 @@ def ask(case: Case) -> Verdict:
     spoken = speech.label if speech else ""
     if name.startswith("ask-at") and case.family == NLWEB:
         if is_at_home(case, MCP):
-            return _missing(case, NLWEB, "ask", name)
+            return _missing(case, NLWEB, *case.made(*_ASKS))
         there = label(case, name).partition("?")[0]
         where = there.removesuffix("/ask") or "the host alone, without a path"
         return failed(
