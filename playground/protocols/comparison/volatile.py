@@ -46,6 +46,10 @@ IGNORED: tuple[Ignored, ...] = (
             "took_ms", "time_to_first_result", "estimated_time",
         ),
     ),
+    Ignored(
+        "What a stream says of itself, outside of results",
+        ("streaming", "total_items", "total_results", "result_count", "results_count"),
+    ),
     Ignored("How far something is, and what it cost, outside of results", ("progress", "usage")),
 )  # fmt: skip
 

@@ -58,7 +58,7 @@ SAME: list[tuple[str, Reply, Reply]] = [
         reply(
             ev.Started(1, {"response_type": "answer", "request_id": "r2"}),
             ev.Note(2, "_meta", {"_meta": {"version": "0.55", "model": "m"}}),
-            ev.Completed(3, {"processingTimeMs": 9}),
+            ev.Completed(3, {"processingTimeMs": 9, "total_items": 3}),
         ),
     ),
     (

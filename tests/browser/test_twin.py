@@ -1,0 +1,164 @@
+"""A request sent two ways: over both bindings, as both versions; and the control that flips."""
+
+from __future__ import annotations
+
+from playwright.sync_api import Browser, FrameLocator, Page, expect
+
+from tests.browser.keyboard import press, tab_to
+from tests.browser.test_accessibility import findings
+from tests.browser.workbench import Workbench
+from tests.playground_server import PlaygroundServer
+
+
+def panes(page: Page) -> list[FrameLocator]:
+    """The two responses on the page of a twin."""
+    return [
+        page.frame_locator(f'iframe[title^="Response on the {side}"]') for side in ("left", "right")
+    ]
+
+
+def send_both(page: Page, choice: str) -> None:
+    """Ask for a twin and wait for its page."""
+    page.get_by_role("button", name="Twin…").click()
+    page.get_by_label(choice).check()
+    page.get_by_role("button", name="Send both").click()
+    expect(page.get_by_role("heading", level=1)).to_contain_text(" and ")
+
+
+def test_over_both_bindings_by_keyboard(workbench: Workbench) -> None:
+    page = workbench.open("/?agent=demo").page
+    workbench.text.focus()
+    press(page, "Twin…")
+    expect(page.locator('input[value="binding:mcp"]')).to_be_checked()
+    tab_to(page, "Over MCP")
+    page.keyboard.press("Space")
+    press(page, "Send both")
+    expect(page.get_by_role("heading", level=1)).to_have_text("HTTP and MCP")
+    expect(page.locator("#difference")).to_contain_text("No difference")
+    expect(page.locator("#announce")).to_have_text("No difference")
+    for pane in panes(page):
+        expect(pane.locator("#run-badge")).to_have_text("Complete")
+        expect(pane.locator("#cards .card").first).to_be_visible()
+    press(page, "Skip to the response on the right")
+    press(page, "Open in the workbench: the run on the right")
+    expect(page.get_by_role("radio", name="MCP")).to_be_checked()
+
+
+def test_as_two_versions_with_what_was_left_out(workbench: Workbench) -> None:
+    page = workbench.open("/?agent=demo").page
+    send_both(page, "As NLWeb 0.54")
+    row = page.get_by_role("row", name="/version")
+    expect(row).to_contain_text("Each reply names its own version")
+    page.get_by_text("What was left out of account").click()
+    expect(page.locator("#difference")).to_contain_text("processing_time_ms")
+
+
+def test_a_run_that_fails_cannot_be_compared(workbench: Workbench) -> None:
+    workbench.open().scenario("truncated")
+    page = workbench.page
+    send_both(page, "To Demo agent")
+    expect(page.locator("#difference")).to_contain_text("The replies cannot be compared")
+    expect(page.locator("#difference")).to_contain_text("The run on the left is truncated")
+
+
+def test_what_cannot_be_sent_says_so_in_the_sheet(workbench: Workbench) -> None:
+    page = workbench.open("/?agent=demo").page
+    workbench.text.fill("")
+    page.get_by_role("button", name="Twin…").click()
+    expect(page.get_by_role("dialog")).to_contain_text("The query needs a text.")
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog")).to_be_hidden()
+
+
+def test_a_link_in_a_pane_leads_the_whole_page(workbench: Workbench) -> None:
+    page = workbench.open("/?agent=demo").page
+    send_both(page, "As NLWeb 0.54")
+    base = panes(page)[0].locator("base")
+    expect(base).to_have_attribute("target", "_top")
+
+
+def test_the_binding_is_flipped_and_kept(workbench: Workbench) -> None:
+    page = workbench.open().page
+    tab_to(page, "HTTP")
+    page.keyboard.press("ArrowRight")
+    expect(workbench.effective).to_contain_text("/demo/mcp")
+    expect(workbench.effective).to_contain_text("tools/call")
+    expect(workbench.effective).to_contain_text("eggs")
+    page.reload()
+    expect(page.get_by_role("radio", name="MCP")).to_be_checked()
+    workbench.send()
+    expect(workbench.badge).to_have_text("Complete")
+    expect(page.get_by_text("The server offers")).to_be_visible()
+    # Once it was opened, the next call needs nothing before it.
+    page.locator(".segment", has_text="HTTP").click()
+    expect(workbench.effective).to_contain_text("/demo/ask")
+    page.locator("#agent-select").select_option("demo-mcp")
+    expect(page.get_by_role("radio", name="MCP")).to_be_checked()
+
+
+def test_an_agent_of_another_protocol_has_no_binding_to_choose(workbench: Workbench) -> None:
+    page = workbench.open("/?agent=demo").page
+    page.locator("#agent-select").select_option("demo-agent-api")
+    expect(page.get_by_role("group", name="Binding")).to_be_hidden()
+    page.locator("#agent-select").select_option("demo")
+    expect(page.get_by_role("group", name="Binding")).to_be_visible()
+
+
+def test_the_form_shows_what_applies(workbench: Workbench) -> None:
+    page = workbench.page
+    page.goto(f"{workbench.server.url}/agents/new/")
+    tool = page.get_by_label("Tool for ask")
+    expect(tool).to_be_hidden()
+    page.get_by_label("Binding").select_option("mcp")
+    expect(tool).to_be_visible()
+    page.get_by_label("Protocol").select_option("agent-api")
+    expect(tool).to_be_hidden()
+    expect(page.get_by_label("Binding")).to_be_hidden()
+    expect(page.get_by_label("Version")).to_have_value("1")
+
+
+def test_the_tools_of_an_agent_are_read(workbench: Workbench) -> None:
+    page = workbench.page
+    page.goto(f"{workbench.server.url}/agents/demo-mcp/")
+    page.get_by_role("button", name="Read the tools").click()
+    tools = page.locator("#agent-tools")
+    expect(tools).to_contain_text("used for ask")
+    expect(tools).to_contain_text("used for await")
+    tools.get_by_text("Schema of its arguments").first.click()
+    expect(tools).to_contain_text('"properties"')
+
+
+def test_axe_finds_nothing(themed: Page, playground: PlaygroundServer) -> None:
+    page = Workbench(themed, playground).open("/?agent=demo").page
+    page.get_by_role("button", name="Twin…").click()
+    expect(page.get_by_role("button", name="Send both")).to_be_visible()
+    assert findings(page) == []
+    page.keyboard.press("Escape")
+    send_both(page, "As NLWeb 0.54")
+    expect(page.locator("#difference table").first).to_be_visible()
+    page.get_by_text("What was left out of account").click()
+    for pane in panes(page):
+        expect(pane.locator("#run-badge")).to_have_text("Complete")
+    assert findings(page) == []
+    page.goto(f"{playground.url}/agents/demo-mcp/")
+    page.get_by_role("button", name="Read the tools").click()
+    expect(page.locator("#agent-tools")).to_contain_text("used for ask")
+    assert findings(page) == []
+
+
+def test_a_phone_has_room_for_it(browser: Browser, playground: PlaygroundServer) -> None:
+    context = browser.new_context(
+        viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True
+    )
+    page = Workbench(context.new_page(), playground).open("/?agent=demo").page
+    for name in ("HTTP", "MCP"):
+        box = page.locator(".segment", has_text=name).bounding_box()
+        assert box
+        assert min(box["width"], box["height"]) >= 24
+    send_both(page, "As NLWeb 0.54")
+    left, right = (page.locator("iframe").nth(n).bounding_box() for n in (0, 1))
+    assert left
+    assert right
+    assert left["x"] == right["x"]
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    context.close()
