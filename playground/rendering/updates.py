@@ -17,7 +17,8 @@ from django.template.loader import get_template
 from playground.protocols.events import Home
 from playground.rendering.calling import context_of
 from playground.rendering.messages import Joined, Part
-from playground.rendering.speech import MAX_TEXT, Shown, Speech, printed
+from playground.rendering.shown import MAX_TEXT, Shown, printed
+from playground.rendering.speech import Speech
 from playground.rendering.thread import Thread
 
 

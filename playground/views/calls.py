@@ -19,7 +19,7 @@ from playground.protocols import registry
 from playground.rendering.calling import Calling, calling_of
 from playground.rendering.fold import Fold
 from playground.rendering.messages import Joined
-from playground.rendering.speech import printed
+from playground.rendering.shown import printed
 from playground.rendering.thread import Thread, render_entry
 from playground.views.compose import Composed, describe_call
 from playground.views.runs import begin

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from playground.models import Run
 from playground.protocols.events import Message
 from playground.protocols.frames import Frame
-from playground.rendering import live, speech
+from playground.rendering import live, shown
 from playground.rendering.fold import Fold
 from playground.rendering.live import LiveView
 from playground.rendering.messages import Joined
@@ -178,7 +178,7 @@ class TestShowing:
         assert "Finds dishes" in text
 
     def test_a_long_text_is_shown_in_part(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(speech, "MAX_TEXT", 10)
+        monkeypatch.setattr(shown, "MAX_TEXT", 10)
         (html,) = cards_of(reply(message("m1"), piece("m1", "0123456789abc")))
         assert ">0123456789<" in html
         assert "The first 10 of 13 characters" in html
@@ -232,7 +232,7 @@ class TestGrowing:
         assert page.cards.plain() == Page(cards_of(made.run)).cards.plain()
 
     def test_a_text_stops_growing_at_the_limit(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(speech, "MAX_TEXT", 10)
+        monkeypatch.setattr(shown, "MAX_TEXT", 10)
         monkeypatch.setattr("playground.rendering.updates.MAX_TEXT", 10)
         made = recording()
         made.add(CALL, OPEN, HEAD, message("m1"), piece("m1", "0123456"))
@@ -277,8 +277,8 @@ class TestGrowing:
             run = made.end()
             drain(view, page)
             assert page.cards.plain() == Page(cards_of(run)).cards.plain()
-            shown = [each for each in page.cards.children if isinstance(each, Node)]
-            assert run.entries == len(shown) + _pinned(run)
+            cards = [each for each in page.cards.children if isinstance(each, Node)]
+            assert run.entries == len(cards) + _pinned(run)
 
     @hypothesis(deadline=None, max_examples=40)
     @given(streams())
