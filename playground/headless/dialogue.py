@@ -19,7 +19,8 @@ from django.conf import settings
 from playground import engine
 from playground.conformance import judge
 from playground.conversations import answer_document
-from playground.elicitation import TemplateError, form_of, read_answers, to_data
+from playground.elicitation import TemplateError
+from playground.headless import replying
 from playground.headless.printer import Printer
 from playground.limits import Limits
 from playground.models import Run, RunKind, Tracker
@@ -66,6 +67,8 @@ class Dialogue:
     _following: asyncio.Future[Tracker] | None = None
     _asked: Elicitation | None = None
     _place: tuple[int, int] = (0, 0)
+    #: Answers that are on their way into the call that waits for them.
+    _replies: set[asyncio.Task[None]] = field(default_factory=set)
 
     @property
     def last(self) -> Run:
@@ -115,6 +118,7 @@ class Dialogue:
         if self._stopped:  # While the run was being recorded there was none to stop.
             engine.stop_all()
         await task
+        await asyncio.gather(*self._replies)
         await run.arefresh_from_db()
 
     def _announce(self, run: Run) -> None:
@@ -131,32 +135,52 @@ class Dialogue:
     def _listen(self, frame: Frame, events: Sequence[Event]) -> None:
         self.printer(frame, events)
         for part, event in enumerate(events):
-            if isinstance(event, Elicitation):
+            if not isinstance(event, Elicitation):
+                continue
+            if replying.is_in_call(event):
+                self._replies.add(asyncio.create_task(self._reply(event, part)))
+            else:
                 self._asked, self._place = event, (event.seq, part)
+
+    async def _reply(self, asked: Elicitation, part: int) -> None:
+        """Answer the question that a call waits with; where nobody can, say so to the agent."""
+        resume, given = replying.resume_of(asked, self.wishes.answers)
+        self.unanswered = self.unanswered or given.why
+        link = engine.Link(RunKind.REPLY, self.last, asked.seq, part, given.values)
+        draft = replace(self.draft, resume=resume)
+        run = await sync_to_async(engine.create_run)(draft, None, link)
+        target = await sync_to_async(lambda: draft.target)()
+        await engine.start(run, target, redact=draft.secrets, headers=draft.headers)
 
     async def _answer(self, asked: Elicitation) -> bool:
         """Send the answers to what was asked; whether there were any that fit."""
-        form = form_of(asked)
-        defaults = {each.id: each.default for each in form.fields if each.default is not None}
-        read = read_answers(form, to_data(form, {**defaults, **(self.wishes.answers or {})}))
-        if read.errors:
-            labels = {each.name: each.id for each in form.fields}
-            told = (f"{labels.get(name, name)}: {why}" for name, why in read.errors.items())
-            self.unanswered = " ".join(told)
+        given = replying.given_for(asked, self.wishes.answers)
+        if given.why:
+            self.unanswered = given.why
             return False
+        seq, part = self._place
+        link = engine.Link(RunKind.ANSWER, self.last, seq, part, given.values)
+        if asked.reply is not None:
+            resume, _ = replying.resume_of(asked, self.wishes.answers)
+            await self._send(replace(self.draft, resume=resume), link)
+            return True
+        document = await self._document(given)
+        if document is not None:
+            await self._send(replace(self.draft, request=document, resume=None), link)
+        return document is not None
+
+    async def _document(self, given: replying.Given) -> dict[str, Any] | None:
+        """The request that carries answers to NLWeb's questions, None where there is none."""
         agent = self.draft.agent
         strategy = self.wishes.strategy or agent.reply_strategy
         try:
             document = await sync_to_async(answer_document)(
-                self.last, form, read.values, strategy, agent.reply_template
+                self.last, given.form, given.values, strategy, agent.reply_template
             )
         except TemplateError as error:
             self.unanswered = str(error)
-            return False
-        seq, part = self._place
-        link = engine.Link(RunKind.ANSWER, self.last, seq, part, read.values)
-        await self._send(replace(self.draft, request=document), link)
-        return True
+            return None
+        return document
 
     async def _follow(self) -> None:
         tracker = await Tracker.objects.filter(run=self.last).afirst()
