@@ -89,6 +89,20 @@ EXPLAINED: Mapping[int, Explanation] = MappingProxyType(
     }
 )
 
+#: What the playground calls failures over MCP that have no code of their own.
+NAMED: Mapping[str, Explanation] = MappingProxyType(
+    {
+        "TOOL_ERROR": Explanation(
+            "The tool was called, and failed while it worked.",
+            "Read what it says; if it is about the arguments, compare them with its schema.",
+        ),
+        "INPUT_REQUIRED": Explanation(
+            "The server cannot go on without something that only a program could give it.",
+            "Call it from a client that offers it, a model for instance, or call another tool.",
+        ),
+    }
+)
+
 
 def explain(code: int) -> Explanation | None:
     """What an error code means: those of the standard, of MCP and of A2A; None for others."""

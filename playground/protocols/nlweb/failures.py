@@ -93,8 +93,10 @@ def explain(code: str) -> Explanation | None:
 
     A number is a code of JSON-RPC: over MCP and A2A that is what a refusal has.
     """
-    number = rpc_codes.code_of(code)
-    return EXPLAINED.get(code.strip().upper()) if number is None else rpc_codes.explain(number)
+    if (number := rpc_codes.code_of(code)) is not None:
+        return rpc_codes.explain(number)
+    name = code.strip().upper()
+    return EXPLAINED.get(name) or rpc_codes.NAMED.get(name)
 
 
 def explain_status(status: int) -> Explanation | None:
