@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
@@ -154,6 +155,52 @@ def test_rules_can_be_looked_up(workbench: Workbench) -> None:
     link.click()
     expect(workbench.page.locator(f"tr#{name}")).to_be_in_viewport()
     expect(workbench.page.get_by_role("heading", name="Rules")).to_be_attached()
+
+
+def asked_of_the_agent_api(workbench: Workbench, text: str) -> Locator:
+    """A run of the demo's Agent API that has ended; its report."""
+    message = {"role": "user", "type": "message", "content": [{"type": "text", "text": text}]}
+    document = quote(json.dumps({"input": [message]}))
+    workbench.open(f"/?agent=demo-agent-api&request={document}").send()
+    expect(workbench.page.locator("run-cursor[data-final]")).to_be_attached()
+    return opened(workbench)
+
+
+def test_a_response_of_the_agent_api_is_judged_by_rules_of_its_own(workbench: Workbench) -> None:
+    panel = asked_of_the_agent_api(workbench, "broken: wrong sum")
+    expect(panel).to_contain_text("Judged as Agent API")
+    expect(workbench.page.get_by_role("tab", name="Conformance")).to_contain_text("1 must")
+    # There is one version, so there is nothing to choose.
+    expect(panel.get_by_role("radio")).to_have_count(0)
+    rule = shown(panel, "fail").filter(has_text="agent-api.delta-sum")
+    frame = rule.get_by_role("button", name="in Events").get_attribute("data-frame")
+    rule.get_by_role("button", name="in Events").click()
+    expect(workbench.page.locator("#event-detail h3")).to_contain_text(f"Frame {frame}")
+    opened(workbench)
+    rule.get_by_role("link", name="agent-api.delta-sum").click()
+    expect(workbench.page.locator('tr[id="agent-api.delta-sum"]')).to_be_in_viewport()
+
+
+def test_a_reply_over_mcp_is_judged_by_both(workbench: Workbench) -> None:
+    workbench.open("/?agent=demo-mcp").send()
+    expect(workbench.page.locator("run-cursor[data-final]")).to_be_attached()
+    panel = opened(workbench)
+    expect(panel).to_contain_text("Judged as NLWeb 0.55 over MCP")
+    panel.get_by_role("checkbox", name="Passed").check()
+    for rule in ("mcp.tool-ask-schema", "meta-present"):
+        expect(shown(panel, "pass").filter(has_text=rule)).to_be_visible()
+    panel.locator(".segment", has_text="0.54").click()
+    expect(panel).to_contain_text("Judged as NLWeb 0.54 over MCP")
+    expect(shown(panel, "fail").first).to_contain_text("version")
+
+
+def test_axe_finds_nothing_in_a_report_of_the_agent_api(
+    themed: Page, playground: PlaygroundServer
+) -> None:
+    panel = asked_of_the_agent_api(Workbench(themed, playground), "broken: backwards")
+    for label in ("Passed", "Not applicable"):
+        panel.get_by_role("checkbox", name=label).check()
+    assert findings(themed) == []
 
 
 def test_by_keyboard_alone(workbench: Workbench) -> None:
