@@ -16,6 +16,7 @@ from tests.rendering.speaking import (
     an_output,
     data,
     message,
+    piece,
     recording,
     response,
 )
@@ -204,6 +205,17 @@ def test_only_what_is_there_can_be_fetched(client: Client, agent: Agent) -> None
     for path in ("5/0/parts/9/", "1/0/parts/0/", "99/0/parts/0/", "1/0/", "99/0/"):
         assert client.get(f"{base}/{path}").status_code == 404, path
     assert client.get(f"{base}/5/0/").status_code == 200
+
+
+def test_messages_of_somebody_else_are_not_found(
+    client: Client, agent: Agent, django_user_model: Any
+) -> None:
+    other = django_user_model.objects.create(username="other")
+    text = [message("m1"), piece("m1", "confidential")]
+    mine, theirs = reply(agent, *text), reply(agent, *text, owner=other)
+    for path in ("messages/5/0/", "messages/5/0/parts/0/"):
+        assert "confidential" in client.get(f"/runs/{mine.pk}/{path}").content.decode()
+        assert client.get(f"/runs/{theirs.pk}/{path}").status_code == 404
 
 
 class TestComposer:
