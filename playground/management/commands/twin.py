@@ -144,7 +144,8 @@ def _text_lines(twin: Twin, found: Comparison | None, reasons: list[str]) -> Ite
         yield from map(plain, reasons)
         return
     for each in found.differences:
-        yield plain(f"{each.change:>8} {each.label} {each.pointer}{_values(each)}")
+        what = f"{each.label} {each.pointer}".rstrip()
+        yield plain(f"{each.change:>8} {what}{_values(each)}")
         if each.expected:
             yield plain(f"         {each.expected}")
     if more := found.total - len(found.differences):

@@ -41,7 +41,8 @@ class _Message:
 
     type: str = ""
     role: str = ""
-    parts: dict[int, tuple[str, Any]] = field(default_factory=dict)
+    #: The pieces of each part, by its index and kind.
+    parts: dict[tuple[int, str], list[Any]] = field(default_factory=dict)
 
 
 def things_of(events: Iterable[ev.Event], outcome: str) -> list[Thing]:
@@ -60,6 +61,8 @@ class _Gatherer:
         self._meta: dict[str, Any] = {}
         self._status: str | None = None
         self._messages: dict[str, _Message] = {}
+        #: Where each call and each output is among the things, by its message and its name.
+        self._tools: dict[tuple[str, ev.Home, str], int] = {}
         #: Pieces of the text that is still coming in, and its kind.
         self._pieces: list[str] = []
         self._kind = ""
@@ -76,8 +79,8 @@ class _Gatherer:
             ev.Message: self._message,
             ev.Content: self._content,
             ev.Status: self._response,
-            ev.ToolCall: lambda e: self._things.append(_tool("tool call", e.name, e.arguments)),
-            ev.ToolOutput: lambda e: self._things.append(_tool("tool output", e.name, e.output)),
+            ev.ToolCall: lambda e: self._tool(e, _tool("tool call", e.name, e.arguments)),
+            ev.ToolOutput: lambda e: self._tool(e, _tool("tool output", e.name, e.output)),
         }
 
     def take(self, event: ev.Event) -> None:
@@ -126,13 +129,17 @@ class _Gatherer:
 
     def _content(self, event: ev.Content) -> None:
         parts = self._messages.setdefault(event.msg_id, _Message()).parts
-        _, before = parts.get(event.index, ("", None))
-        value = event.value
-        if event.delta and isinstance(before, str) and isinstance(value, str):
-            value = before + value
-        elif not event.delta and value is None:
-            value = before  # It only says that it is complete.
-        parts[event.index] = event.kind, value
+        pieces = parts.setdefault((event.index, event.kind), [])
+        if not event.delta and event.value is None:
+            return  # It only says that it is complete.
+        if not event.delta:
+            pieces.clear()
+        pieces.append(event.value)
+
+    def _tool(self, event: ev.ToolCall | ev.ToolOutput, thing: Thing) -> None:
+        """A call or its output; what comes of it later takes its place."""
+        place = self._tools.setdefault((thing.kind, event.home, event.call_id), len(self._things))
+        self._things[place : place + 1] = [thing]
 
     def _response(self, event: ev.Status) -> None:
         if event.object == "response":
@@ -202,11 +209,21 @@ def _unknown(event: ev.Unknown) -> Thing:
 
 
 def _said(message: _Message) -> Thing:
-    content = [{"type": kind, "value": value} for _, (kind, value) in sorted(message.parts.items())]
+    content = [
+        {"type": kind, "value": _whole(pieces)}
+        for (_, kind), pieces in sorted(message.parts.items())
+    ]
     what = message.type or "message"
     key = ("message", message.type, message.role)
     value = {"role": message.role, "type": message.type, "content": content}
     return Thing("message", what[:MAX_LABEL].capitalize(), value, (None, None, None, key))
+
+
+def _whole(pieces: list[Any]) -> Any:
+    """What the pieces of a part come to: a text, a value, or the values one after another."""
+    if len(pieces) > 1 and all(isinstance(piece, str) for piece in pieces):
+        return "".join(pieces)
+    return pieces[0] if len(pieces) == 1 else pieces
 
 
 def _tool(kind: str, name: str, value: Any) -> Thing:

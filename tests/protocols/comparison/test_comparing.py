@@ -16,6 +16,7 @@ from playground.protocols import registry
 from playground.protocols.comparison import MAX_LISTED, Comparison, Reply, compare
 from playground.protocols.nlweb import NLWebReader
 from tests.rendering.strategies import events as any_events
+from tests.rendering.strategies import json_values
 
 VERSIONS = {version.name: version for version in registry.versions("nlweb")}
 EGGS = {"@type": "Recipe", "url": "http://a.example/eggs", "name": "Eggs"}
@@ -101,8 +102,24 @@ SAME: list[tuple[str, Reply, Reply]] = [
         ),
     ),
     (
+        "parts of two kinds, and of pieces that are no texts",
+        reply(
+            ev.Content(1, (1, 0), "m", 0, "data", {"a": 1}, delta=True),
+            ev.Content(2, (1, 0), "m", 0, "text", "x"),
+            ev.Content(3, (1, 0), "m", 0, "data", {"b": 2}, delta=True),
+        ),
+        reply(
+            ev.Content(1, (1, 0), "m", 0, "text", "y"),
+            ev.Content(2, (1, 0), "m", 0, "text", "x"),
+            ev.Content(3, (1, 0), "m", 0, "data", [{"a": 1}, {"b": 2}]),
+        ),
+    ),
+    (
         "calls and their names",
-        reply(ev.ToolCall(1, (1, 0), "c1", "search", '{"q": "eggs", "n": 1}')),
+        reply(
+            ev.ToolCall(1, (1, 0), "c1", "search", ""),
+            ev.ToolCall(2, (1, 0), "c1", "search", '{"q": "eggs", "n": 1}'),
+        ),
         reply(ev.ToolCall(1, (1, 0), "c2", "search", {"n": 1, "q": "eggs"})),
     ),
 ]  # fmt: skip
@@ -343,7 +360,27 @@ def test_the_same_answer_streamed_and_whole() -> None:
     assert (found.total, found.results) == (0, (2, 2))
 
 
-streams = st.lists(any_events, max_size=6)
+homes = st.tuples(st.just(7), st.integers(0, 1))
+ids = st.sampled_from(["", "a", "b"])
+of_messages: st.SearchStrategy[ev.Event] = st.one_of(
+    st.builds(ev.Message, seq=st.just(7), id=ids, type=ids, role=ids),
+    st.builds(
+        ev.Content,
+        seq=st.just(7),
+        home=homes,
+        msg_id=ids,
+        index=st.integers(0, 2),
+        kind=ids,
+        value=json_values,
+        delta=st.booleans(),
+    ),
+    st.builds(ev.Status, seq=st.just(7), object=st.just("response"), id=ids, status=ids),
+    st.builds(
+        ev.ToolCall, seq=st.just(7), home=homes, call_id=ids, name=ids, arguments=json_values
+    ),
+    st.builds(ev.ToolOutput, seq=st.just(7), home=homes, call_id=ids, name=ids, output=json_values),
+)
+streams = st.lists(any_events | of_messages, max_size=6)
 
 
 @given(streams)
