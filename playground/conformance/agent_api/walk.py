@@ -139,10 +139,11 @@ class Walk:
             self.late.append(place)
         slot = thread.slots.setdefault(index_of(value), Slot(place))
         if is_final(slot.status):
+            # What it was when it ended is what it is.
             self.reopened.append(place)
-        else:
-            self._check(place, "content", slot.status, status_of(place))
-            self._grow(slot, place)
+            return
+        self._check(place, "content", slot.status, status_of(place))
+        self._grow(slot, place)
         slot.place, slot.status = place, status_of(place) or slot.status
 
     def _grow(self, slot: Slot, place: Place) -> None:
