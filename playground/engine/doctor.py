@@ -13,7 +13,6 @@ import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from datetime import timedelta
-from functools import partial
 from typing import Any
 
 from django.conf import settings
@@ -89,7 +88,7 @@ async def _frames(call: Call, seconds: float, secrets: list[str]) -> list[Frame]
         total_timeout=min(own.total_timeout, seconds),
     )
     policy = Policy.from_settings(settings.HOSTED, settings.OUTBOUND_ALLOW)
-    mask = partial(registry.mask, "nlweb")
+    mask = registry.masker("nlweb")
     transport = Transport(policy, limits, redact=secrets, mask=mask)
     loop = asyncio.get_running_loop()
     began = loop.time()

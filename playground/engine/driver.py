@@ -8,7 +8,6 @@ import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 from django.conf import settings
@@ -75,7 +74,7 @@ class Driver:
             policy,
             limits,
             redact=redact,
-            mask=partial(registry.mask, target.protocol),
+            mask=registry.masker(target.protocol),
             patient=self._is_patient,
         )
         #: Frames that were taken from the transport and not numbered yet.

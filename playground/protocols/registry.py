@@ -52,7 +52,8 @@ class Language:
     #: (document) to whether the reply is wanted as a stream.
     wants_stream: Callable[[Mapping[str, Any]], bool]
     #: (bytes of a reply: a block, a document or a piece) to the same without leaked keys.
-    mask: Callable[[bytes], bytes]
+    #: None where nobody is known to leak any.
+    mask: Callable[[bytes], bytes] | None
     #: (target, document) to the call that carries it over HTTP, where that depends on more
     #: than the operation; None for a POST of the document as it is.
     http_call: Callable[[Target, Mapping[str, Any]], Call] | None = None
@@ -98,7 +99,7 @@ PROTOCOLS: Mapping[str, Language] = {
         query=agent_api.text_of_request,
         session=agent_api.session,
         wants_stream=agent_api.wants_stream,
-        mask=bytes,
+        mask=None,
         reply="an Agent API response",
     ),
 }
@@ -164,15 +165,15 @@ def check(target: Target, request: Any) -> list[RequestProblem]:
     return _row(PROTOCOLS, target.protocol, "protocol").check(request, target.version)
 
 
-def mask(protocol: str, block: bytes) -> bytes:
-    """`block` as it may be stored: keys that an agent sends by mistake are masked.
+def masker(protocol: str) -> Callable[[bytes], bytes] | None:
+    """What makes the bytes of a reply fit to be stored: keys sent by mistake are masked.
 
-    With the protocol bound to it, the `mask` that a transport applies to a whole reply. The
-    reply to an action is nobody's protocol, so nothing is known to be masked in it.
+    None where nothing is known to be masked: the reply to an action is nobody's protocol.
+    Raises `ValueError` for an unknown protocol.
     """
     if protocol == ACTION:
-        return block
-    return _row(PROTOCOLS, protocol, "protocol").mask(block)
+        return None
+    return _row(PROTOCOLS, protocol, "protocol").mask
 
 
 def versions(protocol: str) -> tuple[Version, ...]:

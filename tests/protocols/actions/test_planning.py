@@ -510,4 +510,4 @@ class TestSending:
     def test_nothing_else_of_an_action_is_known_to_the_registry(self) -> None:
         target = Target("http://a.example.com", registry.ACTION)
         assert registry.check(target, {"any": "thing"}) == []
-        assert registry.mask(registry.ACTION, b'"api_key": "x"') == b'"api_key": "x"'
+        assert registry.masker(registry.ACTION) is None
