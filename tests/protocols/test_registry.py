@@ -11,7 +11,11 @@ REQUEST = {"query": {"text": "eggs"}}
 
 class TestRegistry:
     def test_versions(self) -> None:
-        assert [version.name for version in registry.versions("nlweb")] == ["legacy", "0.54", "0.55"]
+        assert [version.name for version in registry.versions("nlweb")] == [
+            "legacy",
+            "0.54",
+            "0.55",
+        ]
         assert all(version.label for version in registry.versions("nlweb"))
 
     @pytest.mark.parametrize("version", ["legacy", "0.54", "0.55"])
