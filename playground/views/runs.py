@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from dataclasses import replace
 from urllib.parse import urlsplit
 
 from asgiref.sync import sync_to_async
@@ -88,7 +89,7 @@ def _repeat(request: HttpRequest, pk: str) -> tuple[Run, engine.Draft]:
     found = Run.objects.turns().filter(agent__isnull=False, protocol__in=registry.PROTOCOLS)
     run = get_object_or_404(found.owned_by(request.user).select_related("agent", "parent"), pk=pk)
     headers = [(name, value) for name, value in run.headers if not is_credential(name)]
-    draft = engine.draft_like(run, run.request, headers)
+    draft = replace(engine.draft_like(run, run.request, headers), resume=run.resume)
     link = engine.Link(
         kind=RunKind(run.kind),
         parent=run.parent,
