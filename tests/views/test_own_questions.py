@@ -166,6 +166,11 @@ class TestSending:
             },
         }  # fmt: skip
         assert child.request == run.request
+        # Sent again, it says the same again.
+        again = await async_client.post(f"/runs/{child.pk}/repetition/", headers=HTMX)
+        assert again.status_code == 200
+        children = [each async for each in Run.objects.filter(parent=run)]
+        assert [each.resume for each in children] == [child.resume] * 2
 
 
 @pytest.mark.django_db

@@ -63,13 +63,9 @@ class Session:
         """
         if given := dict(zip(OPERATIONS, wanted, strict=False)).get(operation, ""):
             return given
-        named = [tool for tool in self.tools if isinstance(tool, Mapping)]
-        names = [name for tool in named if isinstance(name := tool.get("name"), str) and name]
-        if operation in names or not names:
-            return operation
-        fits = {name: _fit(tool, operation) for tool in named if (name := tool.get("name"))}
-        best = max(names, key=lambda name: fits.get(name, 0))
-        return best if fits.get(best, 0) > 0 else operation
+        fits = {name: _fit(tool, operation) for name, tool in _named(self.tools)}
+        best = max(fits, key=lambda name: fits[name], default=operation)
+        return operation if operation in fits or not fits.get(best) else best
 
 
 def from_json(value: Any, url: str) -> Session | None:
@@ -89,6 +85,13 @@ def from_json(value: Any, url: str) -> Session | None:
         tuple(tools) if isinstance(tools, list) else (),
         value.get("more") is True,
     )
+
+
+def _named(tools: Sequence[Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """The tools that have a name, with it."""
+    for tool in tools:
+        if isinstance(tool, Mapping) and isinstance(name := tool.get("name"), str) and name:
+            yield name, tool
 
 
 def _fit(tool: Mapping[str, Any], operation: str) -> int:

@@ -214,7 +214,8 @@ class TestTools:
             (TOOLS, ("find", "look"), "await", "look"),
             ([{"name": "f", "inputSchema": {"properties": {"query": {}}}}], ("", ""), "ask", "f"),
             ([{"name": "find", "inputSchema": {"properties": {"q": {}}}}], ("", ""), "ask", "ask"),
-            ([{"name": "find"}, {"name": 5}, 7], ("", ""), "ask", "ask"),
+            ([{"name": "find"}, {"name": 5}, {"name": []}, 7], ("", ""), "ask", "ask"),
+            ([{"name": "find"}, {"name": ["ask"]}, {"name": {}}], ("", ""), "ask", "ask"),
         ],
     )  # fmt: skip
     def test_the_tool_for_an_operation(
