@@ -7,6 +7,7 @@
 `reply`       the reply to it
 `over_mcp`    the call of a tool of an MCP server
 `over_a2a`    the message to an A2A agent
+`describing`  what there is to know of those before an action is run
 `arguments`   the arguments of a tool as the controls of a form
 ============  =========================================================================
 """
