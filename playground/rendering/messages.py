@@ -39,14 +39,22 @@ class Part:
     index: int
     kind: str
     status: str = ""
-    #: What it holds where that is no text.
-    value: Any = None
     is_text: bool = False
     #: Characters of the text.
     length: int = 0
     #: How often it became something else than a continuation of what it was.
     edition: int = 0
     _pieces: list[str] = field(default_factory=list)
+    #: Pieces of what is no text, put together when somebody looks: each is taken in at its own
+    #: cost, however much there is before it.
+    _values: list[Any] = field(default_factory=list)
+
+    @property
+    def value(self) -> Any:
+        """What it holds where that is no text, None for nothing."""
+        if len(self._values) > 1:
+            self._values = [join(self._values)]
+        return self._values[0] if self._values else None
 
     @property
     def text(self) -> str:
@@ -66,28 +74,29 @@ class Part:
         if event.delta and value is None:
             return
         if not isinstance(value, str) or self.kind in _ADDRESSES:
-            self._become(self._joined(value) if event.delta else value)
-        elif event.delta and (self.is_text or self.value is None):
+            self._become(value, event.delta)
+        elif event.delta and (self.is_text or not self._values):
             self.is_text = True
             self._pieces.append(value)
             self.length += len(value)
         elif not (self.is_text and value == self.text):
             self._write(value)
 
-    def _joined(self, piece: Any) -> Any:
-        return piece if self.value is None else join([self.value, piece])
-
     def _write(self, text: str) -> None:
         # What is there already stays where it is on a page; only another text replaces it.
         if self.is_text and not text.startswith(self.text):
             self.edition += 1
-        self.is_text, self.value = True, None
+        self.is_text, self._values = True, []
         self._pieces, self.length = [text], len(text)
 
-    def _become(self, value: Any) -> None:
+    def _become(self, value: Any, is_piece: bool) -> None:
+        if is_piece and self._values and type(value) is type(self._values[-1]):
+            self.edition += 1
+            self._values.append(value)
+            return
         if self.is_text or value != self.value:
             self.edition += 1
-        self.is_text, self.value = False, value
+        self.is_text, self._values = False, [] if value is None else [value]
         self._pieces, self.length = [], 0
 
 

@@ -12,9 +12,10 @@ from hypothesis import settings as hypothesis
 from hypothesis import strategies as st
 
 from playground.models import Run
-from playground.protocols.events import Message
+from playground.protocols.agent_api import parts
+from playground.protocols.events import Content, Message
 from playground.protocols.frames import Frame
-from playground.rendering import live, shown
+from playground.rendering import live, messages, shown
 from playground.rendering.fold import Fold
 from playground.rendering.live import LiveView
 from playground.rendering.messages import Joined
@@ -338,3 +339,39 @@ def test_events_and_timeline_name_the_new_kinds(client: Any) -> None:
     detail = client.get(reverse("run-event", args=[run.pk, 5])).content.decode()
     assert "Tool call" in detail
     assert json.dumps("look_up") in detail.replace("&quot;", '"')
+
+
+class TestPiecesOfAnObject:
+    def test_they_are_put_together_when_somebody_looks(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        joins: list[int] = []
+
+        def joined(pieces: list[Any]) -> Any:
+            joins.append(len(pieces))
+            return parts.join(pieces)
+
+        monkeypatch.setattr(messages, "join", joined)
+        part = messages.Part(0, 0, "data")
+        for number in range(1000):
+            part.add(Content(2, (1, 0), "m", 0, "data", {f"k{number}": "v"}, True))
+        assert (joins, part.edition) == ([], 1000)
+        assert part.value == {f"k{number}": "v" for number in range(1000)}
+        assert (part.value, joins) == (part.value, [1000])
+
+    @pytest.mark.parametrize(
+        ("pieces", "value"),
+        [
+            ([{"arguments": "{"}, {"arguments": "}"}], {"arguments": "{}"}),
+            ([{"a": 1}, [2], [3]], [2, 3]),
+            ([1, 2], 2),
+            ([[1], {"a": "b"}, {"c": "d"}], {"a": "b", "c": "d"}),
+        ],
+    )
+    def test_what_does_not_fit_takes_the_place_of_all_before_it(
+        self, pieces: list[Any], value: Any
+    ) -> None:
+        part = messages.Part(0, 0, "data")
+        for each in pieces:
+            part.add(Content(2, (1, 0), "m", 0, "data", each, True))
+        assert part.value == value
