@@ -13,6 +13,7 @@ Everybody may import this package; it imports the standard library only.
 `jsontext`              JSON from elsewhere: how deep it is, and what it says
 `http`, `replies`       the plain HTTP binding, and why its replies cannot be read
 `nlweb`                 the NLWeb protocol, versions 0.54 and 0.55
+`agent_api`             the Agent API: messages, and a response as messages and contents
 `schemas`               JSON Schema files of every request, response and stream event
 `registry`              which protocols and bindings there are
 ======================  ==========================================================

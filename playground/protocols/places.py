@@ -34,8 +34,8 @@ MAX_PINNED = 10
 MAX_ASIDES = 5
 
 
-class Place(enum.Enum):
-    """Where an event is shown."""
+class Place(enum.IntEnum):
+    """Where an event is shown. A number, because every event is counted by it."""
 
     #: Marks progress and is shown in the bar and the Events list only.
     NONE = 0
