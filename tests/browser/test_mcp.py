@@ -33,8 +33,8 @@ def newer(recipes: Recipes) -> Iterator[str]:
         yield url
 
 
-def ask(workbench: Workbench, url: str) -> Locator:
-    """Send a request over MCP; returns the entry of the question that comes back."""
+def send(workbench: Workbench, url: str) -> None:
+    """Send a request over MCP, to an agent that is added for it."""
     page = workbench.page
     page.goto(f"{workbench.server.url}/agents/new/")
     page.get_by_label("Name", exact=False).first.fill("Recipes over MCP")
@@ -43,7 +43,12 @@ def ask(workbench: Workbench, url: str) -> Locator:
     page.locator("main form button[type=submit]").first.click()
     expect(page.locator("#agent-select option:checked")).to_have_text("Recipes over MCP")
     workbench.compose("eggs").send()
-    entry = page.locator(".ask")
+
+
+def ask(workbench: Workbench, url: str) -> Locator:
+    """Send a request; returns the entry of the question that comes back."""
+    send(workbench, url)
+    entry = workbench.page.locator(".ask")
     expect(entry).to_contain_text("Who is coming?")
     return entry
 
@@ -51,6 +56,22 @@ def ask(workbench: Workbench, url: str) -> Locator:
 def fill_in(entry: Locator) -> None:
     entry.get_by_label("vegetarian").check()
     entry.get_by_label("How many guests?").fill("4")
+
+
+def test_an_answer_with_progress_log_lines_and_tools(
+    workbench: Workbench, recipes: Recipes, newer: str
+) -> None:
+    recipes.asks = False
+    send(workbench, newer)
+    expect(workbench.badge).to_have_text("Complete")
+    expect(workbench.page.locator("#cards .card")).to_have_count(2)
+    expect(workbench.page.locator("#outcome")).to_contain_text("The server offers 3 tools")
+    events = workbench.tab("Events")
+    expect(events).to_contain_text("Looking through the recipes")
+    expect(events).to_contain_text("kitchen")
+    wire = workbench.tab("Wire")
+    expect(wire).to_contain_text("server/discover")
+    expect(wire).to_contain_text('"method": "tools/call"')
 
 
 def test_a_question_in_mid_call_is_answered_while_the_call_waits(
