@@ -161,11 +161,6 @@ class HeadersField(forms.CharField):
         return json.dumps(_masked(value or []), ensure_ascii=False)
 
 
-def _opened_with(agent: Agent) -> tuple[object, ...]:
-    """What the opening of a server depends on."""
-    return agent.url, agent.protocol, agent.binding, agent.auth_headers(), agent.headers
-
-
 class AgentForm(forms.ModelForm):  # type: ignore[type-arg]
     """Add or edit an agent.
 
@@ -195,7 +190,7 @@ class AgentForm(forms.ModelForm):  # type: ignore[type-arg]
         super().__init__(*args, **kwargs)
         for name in ("protocol", "binding"):
             self.fields[name].required = False
-        self._opened_with = _opened_with(self.instance)
+        self._opened_with = self.instance.opened_with
 
     def clean_url(self) -> str:
         """The address, which must be one that a request can go to."""
@@ -275,7 +270,7 @@ class AgentForm(forms.ModelForm):  # type: ignore[type-arg]
 
     def save(self, commit: bool = True) -> Agent:
         """Save, without what was found out at another address or as somebody else."""
-        if _opened_with(self.instance) != self._opened_with:
+        if self.instance.opened_with != self._opened_with:
             self.instance.opening = {}
         agent: Agent = super().save(commit)
         return agent

@@ -18,7 +18,7 @@ from playground.engine.states import advance
 from playground.engine.tally import Tally
 from playground.engine.writer import FrameWriter, Part, RunEndedError, nudge
 from playground.limits import Limits
-from playground.models import Agent, Run, RunState
+from playground.models import Run, RunState
 from playground.models.liveness import HEARTBEAT
 from playground.protocols import registry
 from playground.protocols.events import Event, Outcome
@@ -218,7 +218,7 @@ class Driver:
 
     def _run_errands(self) -> None:
         """Send what is due in mid-call and needs no user, each as a run of its own."""
-        if self._interactive is None or self._on_errand is None:
+        if self._interactive is None or self._on_errand is None or self._stop_requested:
             return
         for errand in self._interactive.errands():
             self._on_errand(errand)
@@ -254,9 +254,9 @@ class Driver:
     async def _remember(self) -> None:
         """Keep what the exchange found out about its agent, for the next one."""
         opening = self.exchange.opening
-        if opening is not None and self.run.agent_id is not None:
-            agents = Agent.objects.filter(pk=self.run.agent_id)
-            await in_writer(agents.update, opening=dict(opening))
+        # What an action was run on is not the agent that gave it.
+        if opening is not None and self.run.protocol != registry.ACTION:
+            await in_writer(_keep, self.run, opening)
 
     async def _beat(self, writer: FrameWriter) -> None:
         """Show signs of life, and listen for a Stop from elsewhere."""
@@ -270,6 +270,12 @@ class Driver:
 
     def _clock(self) -> int:
         return (time.perf_counter_ns() - self._origin_ns) // 1000
+
+
+def _keep(run: Run, opening: Mapping[str, Any]) -> None:
+    # The run has the agent as it was when it was sent to.
+    if run.agent is not None:
+        run.agent.remember(opening)
 
 
 def _internal(error: Exception) -> Problem:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import base64
-from typing import TYPE_CHECKING, Self
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Self
 
 from django.conf import settings
-from django.db import models
+from django.db import models, transaction
 from django.urls import reverse
 from django.utils.text import slugify
 
@@ -148,6 +149,22 @@ class Agent(models.Model):
         if self.binding == self.Binding.HTTP:
             return version
         return f"{version} {self.get_binding_display()}"
+
+    @property
+    def opened_with(self) -> tuple[object, ...]:
+        """What an opening depends on: it holds for this address, as this caller."""
+        headers = [tuple(pair) for pair in self.headers]
+        return self.url, self.protocol, self.binding, self.auth_headers(), headers
+
+    def remember(self, opening: Mapping[str, Any]) -> None:
+        """Keep what was found out over MCP, unless the agent was changed meanwhile.
+
+        A session that somebody else has opened is not to be used by whoever it is now.
+        """
+        with transaction.atomic():
+            stored = type(self).objects.select_for_update().filter(pk=self.pk).first()
+            if stored is not None and stored.opened_with == self.opened_with:
+                type(self).objects.filter(pk=self.pk).update(opening=dict(opening))
 
     def auth_headers(self) -> list[tuple[str, str]]:
         """The headers that authenticate, secrets in the clear. For the transport only."""

@@ -92,8 +92,8 @@ async def tools(request: HttpRequest, slug: str) -> HttpResponse:
     exchange = mcp.list_tools(draft.target, settings.RUN_LIMITS.max_depth)
     events, problem = await engine.peek(exchange, redact=draft.secrets)
     if exchange.opening is not None:
+        await sync_to_async(found.remember)(exchange.opening)
         found.opening = dict(exchange.opening)
-        await found.asave(update_fields=["opening"])
     if not request.htmx:  # type: ignore[attr-defined]
         return redirect(found)
     context = await sync_to_async(_tools_context)(found)
