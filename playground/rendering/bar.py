@@ -59,6 +59,9 @@ def word_of(run: Run) -> str:
         }.get(run.outcome, "Complete, no answer")
     if run.state == RunState.CONNECTING:
         return "Sending"
+    if run.state == RunState.STREAMING and run.outcome == "elicitation":
+        # The call stays open while it waits for its user (MCP up to 2025-11-25).
+        return "The agent asks"
     return str(RunState(run.state).label)
 
 

@@ -15,6 +15,7 @@ from playground.rendering.bar import ago, bar_of, milliseconds, size, word_of
 WORDS = {
     **{(state, outcome): str(state.label) for state in RunState for outcome in Outcome},
     **{(RunState.CONNECTING, outcome): "Sending" for outcome in Outcome},
+    (RunState.STREAMING, Outcome.ELICITATION): "The agent asks",
     (RunState.COMPLETED, Outcome.ANSWER): "Complete",
     (RunState.COMPLETED, Outcome.ELICITATION): "The agent asks",
     (RunState.COMPLETED, Outcome.PROMISE): "Promised",
