@@ -56,12 +56,14 @@ def report(request: HttpRequest, slug: str) -> HttpResponse:
 def use(request: HttpRequest, slug: str) -> HttpResponse:
     """Set the agent to what was found, which nothing else does."""
     agent = _agent(request, slug)
-    wanted = proposal(agent)
+    wanted: dict[str, Any] = {**proposal(agent)}
     for name, value in wanted.items():
         setattr(agent, name, value)
     if "url" in wanted and isinstance(agent.detected, dict):
         # What was found holds for the new address: it was found there.
         agent.detected["report"]["url"] = wanted["url"]
-    agent.save()
+        wanted["detected"] = agent.detected
+    # Nothing else: a run may have found out more about the agent meanwhile.
+    agent.save(update_fields=list(wanted))
     messages.success(request, f"{agent.name} was set to what was found.")
     return redirect("agent-doctor", agent.slug)

@@ -133,3 +133,19 @@ async def test_starting(
 
 def test_the_agents_page_leads_to_it(client: Client, agent: Agent) -> None:
     assert f'href="{PATH}"' in page(client, "/agents/recipes/")
+
+
+class TestUsingAtOnceWithARun:
+    def test_what_the_run_found_out_is_kept(
+        self, client: Client, agent: Agent, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        keep(agent)
+
+        def meanwhile(read: Agent) -> dict[str, str]:
+            Agent.objects.update(opening={"session": "s"})
+            return {"version": "0.54"}
+
+        monkeypatch.setattr("playground.views.doctor.proposal", meanwhile)
+        assert client.post(f"{PATH}use/").status_code == 302
+        agent.refresh_from_db()
+        assert (agent.version, agent.opening) == ("0.54", {"session": "s"})

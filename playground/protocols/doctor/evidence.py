@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -16,6 +17,8 @@ from playground.protocols.problems import Problem
 #: Bytes of a request and of a reply's body that a report shows.
 SHOWN = 1500
 _MAX_DEPTH = 100
+#: A report is kept as it is shown, and a session's id lets its bearer in.
+_SESSION = re.compile(r"(?im)^(mcp-session-id:[ \t]*)\S.*$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,16 +48,13 @@ class Evidence:
     received: str = ""
     #: Milliseconds from the call to the head.
     waited_ms: float | None = None
+    #: What the reply speaks, None for nothing that is known.
+    speech: Speech | None = None
 
     @property
     def media_type(self) -> str:
         """The content type without its parameters, in lower case."""
         return self.headers.get("content-type", "").partition(";")[0].strip().lower()[:80]
-
-    @property
-    def speech(self) -> Speech | None:
-        """What the reply speaks."""
-        return speech_of(self.messages, streamed=self.streamed)
 
     @property
     def payload(self) -> Any:
@@ -106,6 +106,7 @@ def evidence_of(frames: Iterable[Frame]) -> Evidence:
         unread=unread,
         text=whole[:SHOWN].decode("utf-8", "replace"),
         received=received + ("…" if len(whole) > SHOWN else ""),
+        speech=speech_of(messages, streamed=streamed),
     )
 
 
@@ -149,4 +150,5 @@ def _decoded(text: str) -> Any:
 
 def _shown(data: bytes) -> str:
     text = data.decode("utf-8", "replace").replace("\r\n", "\n")
+    text = _SESSION.sub(r"\1(not kept)", text)
     return text if len(text) <= SHOWN else text[: SHOWN - 1] + "…"

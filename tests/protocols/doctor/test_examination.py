@@ -30,7 +30,7 @@ DISCOVERED = reply({"jsonrpc": "2.0", "id": 1, "result": {"supportedVersions": [
 NO_METHOD = reply({"jsonrpc": "2.0", "id": 1, "error": {"code": -32601, "message": "no"}}, 400)
 OPENED = reply(
     {"jsonrpc": "2.0", "id": 1, "result": {"protocolVersion": "2025-06-18", "capabilities": {}}},
-    mcp_session_id="abc",
+    mcp_session_id="session-of-mine",
 )
 CARD = reply({"name": "Chef", "url": "http://b.example", "skills": [{"id": "ask"}]})
 COMPLETED = stream(
@@ -278,7 +278,12 @@ class TestMcp:
             "server/discover", "initialize", "notifications/initialized", "tools/list",
         ]  # fmt: skip
         headers = dict(seen.calls[3].headers)
-        assert (headers["Mcp-Session-Id"], headers["MCP-Protocol-Version"]) == ("abc", "2025-06-18")
+        assert (headers["Mcp-Session-Id"], headers["MCP-Protocol-Version"]) == (
+            "session-of-mine", "2025-06-18",
+        )  # fmt: skip
+        # What is kept with the agent lets nobody into the session.
+        assert "session-of-mine" not in json.dumps(seen.report)
+        assert "mcp-session-id: (not kept)" in seen.report["calls"]["initialize"]["received"]
         assert "MCP 2025-06-18" in seen.step("mcp")["cause"]
 
     def test_without_a_tool_for_queries(self) -> None:
