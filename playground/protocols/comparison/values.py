@@ -15,6 +15,8 @@ from playground.protocols.comparison.volatile import Skip
 
 #: Levels of nesting that are looked at; what is deeper counts as the same.
 MAX_DEPTH = 200
+#: Characters of a name in a pointer, and of a pointer that still gets longer.
+MAX_NAME, MAX_POINTER = 200, 1_000
 
 
 class Missing:
@@ -27,7 +29,8 @@ class Missing:
 #: Stands for a member or an element that only the other side has.
 MISSING = Missing()
 
-#: JSON pointer, value on the left, value on the right; one of them may be `MISSING`.
+#: JSON pointer (cut short where it is very long), value on the left, value on the right; one of
+#: them may be `MISSING`.
 Change = tuple[str, Any, Any]
 
 
@@ -76,7 +79,7 @@ class Values:
     ) -> Iterator[Change]:
         ours, theirs = self._members(left), self._members(right)
         for name in {**ours, **theirs}:
-            place = f"{pointer}/{name.replace('~', '~0').replace('/', '~1')}"
+            place = _place(pointer, name.replace("~", "~0").replace("/", "~1"))
             if name not in ours:
                 yield place, MISSING, theirs[name]
             elif name not in theirs:
@@ -97,7 +100,7 @@ class Values:
             end += 1
         middle, others = len(ours) - end, len(theirs) - end
         for index in range(start, max(middle, others)):
-            place = f"{pointer}/{index}"
+            place = _place(pointer, str(index))
             if index >= middle:
                 yield place, MISSING, right[index]
             elif index >= others:
@@ -107,6 +110,13 @@ class Values:
 
     def _members(self, value: Mapping[Any, Any]) -> dict[str, Any]:
         return {str(name): value[name] for name in value if not self._skip(str(name))}
+
+
+def _place(pointer: str, name: str) -> str:
+    """The pointer to what is at `name`. A long one would be copied for every difference below."""
+    if len(pointer) > MAX_POINTER:
+        return pointer if pointer.endswith("…") else f"{pointer}/…"
+    return f"{pointer}/{name if len(name) <= MAX_NAME else name[:MAX_NAME] + '…'}"
 
 
 def _scalar(value: Any) -> bytes:

@@ -406,3 +406,13 @@ def test_the_order_of_results_makes_no_difference(
     assert compare(reply(*one), reply(*shuffled)).total == 0
     found = [compare(reply(*each), reply(*other)) for each in (one, shuffled)]
     assert Counter(map(repr, told(found[0]))) == Counter(map(repr, told(found[1])))
+
+
+def test_a_pointer_does_not_grow_with_what_an_agent_calls_things() -> None:
+    left: Any = list(range(50))
+    right: Any = list(range(50, 100))
+    for name in ["n" * 100_000, *("m" * 150 for _ in range(100))]:
+        left, right = {name: left}, {name: right}
+    found = compare(results({"name": "Eggs", "x": left}), results({"name": "Eggs", "x": right}))
+    assert found.total == 50
+    assert max(len(each.pointer) for each in found.differences) < 1_500
