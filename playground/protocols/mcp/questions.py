@@ -28,6 +28,7 @@ ACTIONS = (ACCEPT, DECLINE, CANCEL)
 MAX_QUESTIONS, MAX_OPTIONS, MAX_REQUESTS = 500, 500, 50
 #: Characters of an id, so that ids can be kept.
 MAX_NAME = 200
+_LONGEST = 2**53
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +179,7 @@ def _asked(reply: Mapping[str, Any]) -> list[_Asked]:
         schema = params.get("requestedSchema")
         schema = schema if isinstance(schema, Mapping) else {}
         properties = schema.get("properties")
-        required = _listed(schema.get("required"))
+        required = frozenset(_listed(schema.get("required")))
         for name, own in (properties if isinstance(properties, Mapping) else {}).items():
             unique = _unique(name if len(requests) == 1 else f"{key}.{name}", taken)
             own = own if isinstance(own, Mapping) else {}
@@ -304,7 +305,8 @@ def _number(schema: Mapping[str, Any], name: str) -> float | None:
 
 def _length(schema: Mapping[str, Any], name: str) -> int | None:
     value = schema.get(name)
-    return value if type(value) is int and value >= 0 else None
+    # A longer one than any text can have says nothing, and is none that can be written out.
+    return value if type(value) is int and 0 <= value <= _LONGEST else None
 
 
 def _listed(value: Any) -> list[str]:

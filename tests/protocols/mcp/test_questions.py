@@ -74,6 +74,14 @@ def test_a_schema_becomes_questions() -> None:
     assert found["mail"].bounds == Bounds(shortest=3, longest=50, format="email")
 
 
+@pytest.mark.parametrize("length", [10**400, 2**60, -1, 3.5, True, "3", None])
+def test_a_length_that_no_text_has_is_none(length: Any) -> None:
+    # A number of hundreds of digits cannot be written as one of the page's.
+    own = {"type": "string", "minLength": length, "maxLength": length}
+    [question] = asked_in_call({"requestedSchema": {"properties": {"a": own}}}).questions
+    assert question.bounds == Bounds()
+
+
 @pytest.mark.parametrize(
     "params",
     [
