@@ -144,9 +144,8 @@ class NLWebReader:
     def _content(self, seq: int, payload: Any) -> list[Event]:
         if isinstance(payload, dict):
             self._take_meta(payload)
-            parts = (name for name in content.PARTS if payload.get(name) is not None)
-            if "text" not in payload and any(parts):
-                return self._fold_all(content.read_parts(seq, payload))
+            if "text" not in payload and (found := content.read_parts(seq, payload)):
+                return self._fold_all(found)
         return self._fold_all(content.texts(seq, payload))
 
     def _error(self, seq: int, payload: Any) -> list[Event]:
