@@ -13,6 +13,8 @@ from django.shortcuts import redirect, render
 
 from playground import engine
 from playground.models import Run, RunKind
+from playground.protocols.addresses import same_origin
+from playground.protocols.exchange import RequestProblem
 from playground.protocols.mcp import questions
 from playground.rendering.asking import Asking
 from playground.rendering.thread import Thread
@@ -27,6 +29,7 @@ ACTION = "action"
 
 OVER = "The call has ended, so this question can no longer be answered."
 ANSWERED = "This question has been answered already."
+MOVED = "The agent has another address now than that which the call went to."
 
 
 def action_of(asking: Asking) -> str:
@@ -38,9 +41,14 @@ def action_of(asking: Asking) -> str:
 def compose(request: HttpRequest, asking: Asking, values: Mapping[str, Any]) -> Composed:
     """The answer as something that can be sent: the same request, with what resumes it."""
     composed = follow_up(request, asking.run, asking.run.request)
-    if composed.draft is not None and asking.form.reply is not None:
+    if (draft := composed.draft) is not None and asking.form.reply is not None:
         resume = questions.resume_of(asking.form.reply, action_of(asking), values)
-        composed.draft = replace(composed.draft, resume=resume)
+        if asking.is_in_call:
+            # It belongs to the session of the call, and so to where that went.
+            if not same_origin(asking.run.url, draft.target.url):
+                composed.problems.append(RequestProblem("", MOVED, "error"))
+            draft = replace(draft, url=asking.run.url)
+        composed.draft = replace(draft, resume=resume)
     return composed
 
 

@@ -206,3 +206,20 @@ class TestRefusal:
         assert sent.status_code == 422
         assert "can no longer be answered" in sent.content.decode()
         assert not Run.objects.filter(parent=run).exists()
+
+    @pytest.mark.parametrize("path", ["answers/", "answers/preview/"])
+    def test_a_session_stays_with_the_server_that_keeps_it(
+        self, client: Client, agent: Agent, path: str
+    ) -> None:
+        run = in_call(speak_mcp(agent))
+        speak_mcp(agent, "http://elsewhere.example/mcp")
+        sent = client.post(f"/runs/{run.pk}/{path}", FILLED, headers=HTMX)
+        assert "another address now" in sent.content.decode()
+        assert "Mcp-Session-Id" not in sent.content.decode()
+        assert not Run.objects.filter(parent=run).exists()
+
+    def test_an_answer_goes_where_the_call_went(self, client: Client, agent: Agent) -> None:
+        run = in_call(speak_mcp(agent))
+        speak_mcp(agent, "http://agent.example/other")
+        shown = client.post(f"/runs/{run.pk}/answers/preview/", FILLED).content.decode()
+        assert "http://agent.example/mcp" in read(shown).text
