@@ -14,6 +14,7 @@ const options = {
     lists: path("../js/lists.js"),
     // What only one page needs.
     twins: path("../css/twins.css"),
+    doctor: path("../css/doctor.css"),
   },
   outdir: path("../build"),
   bundle: true,
