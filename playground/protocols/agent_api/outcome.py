@@ -22,6 +22,8 @@ class Fold:
 
     def __init__(self) -> None:
         self.failed = False
+        #: Code and message of the latest failure, None before there was one.
+        self.failure: tuple[str, str] | None = None
         self._status = ""
         self._spoke = False
         self._pending: set[str] = set()
@@ -46,6 +48,7 @@ class Fold:
             self._spoke = True
         elif kind is Failure:
             self.failed = True
+            self.failure = event.code, event.message  # type: ignore[attr-defined]
         elif isinstance(event, Status):
             if event.object == "response":
                 self._status = event.status

@@ -16,7 +16,7 @@ from playground.protocols.agent_api import failures, versions
 from playground.protocols.agent_api.messages import Messages, identifier
 from playground.protocols.agent_api.outcome import Fold
 from playground.protocols.agent_api.vocabulary import REFUSALS
-from playground.protocols.events import Event, Note, Outcome, Status, Unknown
+from playground.protocols.events import Event, Failure, Note, Outcome, Status, Unknown
 
 Payload = Mapping[str, Any]
 _Read = Callable[[list[Event], int, Payload], None]
@@ -31,7 +31,6 @@ class AgentAPIReader:
         self._fold = Fold()
         self._messages = Messages()
         self._session: dict[str, Any] = {}
-        self._told: tuple[str, str] | None = None
         self._objects: Mapping[Any, _Read] = {
             "content": self._messages.content,
             "message": self._messages.message,
@@ -159,9 +158,9 @@ class AgentAPIReader:
         self._session |= {"response_id": name} if name else {}
 
     def _fail(self, found: list[Event], failure: Any) -> None:
-        """Hand an error of the response on, once however often it is repeated."""
-        if self._told != (failure.code, failure.message):
-            self._told = failure.code, failure.message
+        """Hand an error of the response on, unless it or a message has just told it."""
+        told = [(event.code, event.message) for event in found if isinstance(event, Failure)]
+        if (failure.code, failure.message) not in (self._fold.failure, *told):
             found.append(failure)
 
     def _take(self, found: list[Event]) -> list[Event]:

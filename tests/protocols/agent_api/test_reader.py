@@ -480,8 +480,19 @@ class TestFailures:
             response("failed", error={"code": "X", "message": "No"}, output=[error]),
             response("failed", error={"code": "X", "message": "No"}),
         )  # fmt: skip
-        # Once by the message, and once by the response.
-        assert [each for each in found if each[0] == "failure"] == [("failure", "X", "No")] * 2
+        assert [each for each in found if each[0] == "failure"] == [("failure", "X", "No")]
+
+    def test_an_error_is_told_once_in_a_document(self) -> None:
+        error = message("failed", type="error", code="X", message="No")
+        events, _ = _document(
+            response("failed", error={"code": "X", "message": "No"}, output=[error])
+        )
+        assert sum(isinstance(event, Failure) for event in events) == 1
+
+    def test_another_error_of_the_response_is_told_too(self) -> None:
+        error = message("failed", type="error", code="X", message="No")
+        events, _ = read([error, response("failed", error={"code": "Y", "message": "No"})])
+        assert [event.code for event in events if isinstance(event, Failure)] == ["X", "Y"]
 
     def test_an_error_alone_has_the_entry(self) -> None:
         events, _ = read([message("failed", type="error", code="X", message="No")])
