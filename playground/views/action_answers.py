@@ -53,11 +53,8 @@ def record(
     draft = draft_of(asking, values)
     if draft is None:
         return {WHOLE_FORM: "The agent that offered the action was deleted."}
-    if asking.is_in_call:
-        run = own_questions.record(request, asking, draft, values)
-        return {WHOLE_FORM: run} if isinstance(run, str) else (asking, run, draft)
-    link = engine.Link(RunKind.ACTION, asking.run, *asking.place, values)
-    return asking, engine.create_run(draft, request.user, link), draft
+    run = own_questions.record(request, asking, draft, values)
+    return {WHOLE_FORM: run} if isinstance(run, str) else (asking, run, draft)
 
 
 def preview(

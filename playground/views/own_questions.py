@@ -57,8 +57,9 @@ def record(
 ) -> Run | str:
     """A run of the answer, or why there is to be none."""
     kind = RunKind.REPLY if asking.is_in_call else RunKind.ANSWER
+    kind = RunKind.ACTION if asking.is_of_action and not asking.is_in_call else kind
     link = engine.Link(kind, asking.run, *asking.place, values)
-    if not asking.is_in_call:
+    if kind == RunKind.ANSWER:  # A turn can have as many that follow as anybody likes.
         return engine.create_run(draft, request.user, link)
     with transaction.atomic():
         # Read anew: it may have been answered in another tab, or have ended meanwhile.

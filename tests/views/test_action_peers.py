@@ -467,7 +467,10 @@ class TestRunning:
             assert '"inputResponses"' in text_of(shown.content)
             await async_client.post(answers, fields, headers=HTMX)
             answer = await _ended()
+            again = await async_client.post(answers, fields, headers=HTMX)
         assert (answer.parent_id, answer.kind, answer.outcome) == (asking.pk, "action", "answer")
+        assert (again.status_code, await Run.objects.filter(parent=asking).acount()) == (422, 1)
+        assert "has been answered" in text_of(again.content)
         assert [heard[0] for heard in recipes.heard] == [action]
 
     async def test_a_tool_that_asks_in_mid_call_is_answered_into_it(
