@@ -12,8 +12,16 @@ Everybody may import this package; it imports the standard library only.
 `exchange`              the contract between a protocol, a binding and the engine
 `jsontext`              JSON from elsewhere: how deep it is, and what it says
 `http`, `replies`       the plain HTTP binding, and why its replies cannot be read
-`nlweb`                 the NLWeb protocol, versions 0.54 and 0.55
+`jsonrpc`, `rpc_codes`  what MCP and A2A have in common
+`mcp`                   MCP, in both its generations: a binding of NLWeb, and calls of any tool
+`a2a`                   A2A 0.3 and 1.0: cards, messages, tasks
+`nlweb`                 the NLWeb protocol: 0.54, 0.55, and what the older server speaks
 `agent_api`             the Agent API: messages, and a response as messages and contents
+`actions`               what items offer to do, over HTTP, MCP and A2A
+`addresses`             where an agent takes requests over either binding
+`challenges`            what a refused caller is told to bring along
+`doctor`                what answers at an address: the calls that find out, and what they say
+`comparison`            what two replies do not have in common
 `schemas`               JSON Schema files of every request, response and stream event
 `registry`              which protocols and bindings there are
 ======================  ==========================================================
