@@ -10,6 +10,7 @@ import asyncio
 import base64
 import json
 import re
+import time
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,6 +27,7 @@ from tests.servers import LAST_CHUNK, STREAM_HEAD, Script, chunk, head, serve
 SECRET = "canary/s3cr3t+4711="
 HEADER = "canary-header-0815"
 CUSTOM = "canary-custom-2342"
+SESSION = "session-of-the-caller"
 
 
 def forms() -> list[bytes]:
@@ -75,6 +77,31 @@ def echo_document(request: bytes) -> Script:
     body = ('{"results": [' + json.dumps(start) + "] oops").encode()
     pieces = [chunk(body[n : n + 23]) for n in range(0, len(body), 23)]
     return (head(content_type="application/json", transfer_encoding="chunked"), *pieces, LAST_CHUNK)
+
+
+def echo_rpc(request: bytes) -> Script:
+    """Be an MCP server that tells its caller's head wherever it can tell anything."""
+    start, _, body = request.partition(b"\r\n\r\n")
+    lines = start.decode("latin-1").split("\r\n")
+    said = "\r\n".join(line for line in lines if SESSION not in line)
+    try:
+        call = json.loads(body)
+    except ValueError:  # The request for a card.
+        call = {}
+    info = {"name": "echo", "title": said, "version": said[-40:]}
+    tools = [{"name": "ask", "description": said, "inputSchema": {"title": said}}, {"name": said}]
+    result = {
+        "protocolVersion": "2025-06-18", "serverInfo": info, "instructions": said, "tools": tools,
+        "results": [{"name": "echo", "description": said}], "_meta": {"session_context": [said]},
+    }  # fmt: skip
+    answer = {"jsonrpc": "2.0", "id": call.get("id"), "result": result}
+    if call.get("method") == "server/discover":
+        answer = {**answer, "error": {"code": -32601, "message": said, "data": said}}
+        del answer["result"]
+    data = json.dumps(answer).encode()
+    own = head(content_type="application/json", content_length=str(len(data)),
+               mcp_session_id=SESSION)  # fmt: skip
+    return (own, data)
 
 
 AGENTS = {
@@ -171,6 +198,46 @@ async def test_a_secret_that_comes_back_is_nowhere(site: Site, slug: str, answer
     # It did come back: what stood there are dots.
     assert "••••••" in site.http.get(f"{url}wire/").text
     search_files(site)
+
+
+async def test_what_is_found_out_of_a_server_tells_no_secret(site: Site) -> None:
+    """Its tools, what the doctor sees of it, and two replies side by side."""
+    async with serve(answer=echo_rpc) as agent:
+        site.add("bearer", f"{agent.url}/mcp", binding="mcp", **AGENTS["bearer"])
+        try:
+            url = await asyncio.to_thread(site.send, "bearer")
+            assert_clean("the websocket", "".join([each async for each in watch(site, url)]))
+            await asyncio.to_thread(site.look_everywhere, url, "bearer")
+            await asyncio.to_thread(_look_at_what_was_found, site)
+        finally:
+            site.http.post("/agents/bearer/deletion/")
+    asked = [each for each in agent.requests if b"agent-card" not in each]
+    assert len(asked) > 10
+    for request in asked:
+        assert f"Bearer {SECRET}".encode() in request
+    search_files(site)
+
+
+def _look_at_what_was_found(site: Site) -> None:
+    own = "/agents/bearer/"
+    tools = site.http.post(f"{own}tools/", headers={"HX-Request": "true"})
+    assert "••••••" in tools.text
+    assert site.http.post(f"{own}doctor/").status_code == 302
+    while "Examining…" in (report := site.http.get(f"{own}doctor/report/").text):
+        time.sleep(0.1)
+    assert "Found: NLWeb" in report
+    fields = {"agent": "bearer", "document": '{"query": {"text": "a"}}', "other": "binding:http"}
+    sent = site.http.post("/twins/", data=fields)
+    assert sent.status_code == 302, sent.text
+    twin = sent.headers["Location"]
+    while "Waiting for both replies" in (difference := site.http.get(f"{twin}difference/").text):
+        time.sleep(0.1)
+    seen = {"tools": tools.text, "report": report, "difference": difference}
+    for path in (own, f"{own}doctor/", twin, "/agents/"):
+        seen[path] = site.http.get(path).text
+    for name, text in seen.items():
+        assert_clean(name, text)
+        assert SESSION not in text, f"the session in {name}"
 
 
 async def test_the_command_line_prints_no_secret(tmp_path: Path) -> None:
