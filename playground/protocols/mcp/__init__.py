@@ -9,6 +9,7 @@
 `results`      the NLWeb reply in a tool's result
 `asking`       what a server asks of its client in mid-call
 `questions`    what it asks of the user, and the answers
+`properties`   one property that it asks for, as a question
 `troubles`     why a server could not be spoken to
 `exchange`     all of it together
 =============  =====================================================================

@@ -7,13 +7,13 @@ what they want by a small part of JSON Schema, which becomes questions like thos
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from playground.protocols import jsonrpc
-from playground.protocols.events import Bounds, Elicitation, Question
+from playground.protocols.events import Elicitation, Question
+from playground.protocols.mcp import properties
 
 CREATE, ROOTS = "elicitation/create", "roots/list"
 
@@ -24,11 +24,10 @@ RESPONSE, INPUT, AGAIN = "mcp-response", "mcp-input", "mcp-again"
 ACCEPT, DECLINE, CANCEL = "accept", "decline", "cancel"
 ACTIONS = (ACCEPT, DECLINE, CANCEL)
 
-#: Questions and options that are read, and requests that one result may have.
-MAX_QUESTIONS, MAX_OPTIONS, MAX_REQUESTS = 500, 500, 50
+#: Questions that are read, and requests that one result may have.
+MAX_QUESTIONS, MAX_REQUESTS = 500, 50
 #: Characters of an id, so that ids can be kept.
 MAX_NAME = 200
-_LONGEST = 2**53
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +110,7 @@ def resume_of(
                 answers[key]["content"] = {}  # type: ignore[assignment]
         for each in _asked(reply):
             if each.id in values:
-                value = _as_asked(each.schema, values[each.id])
+                value = properties.answer_of(each.schema, values[each.id])
                 answers[each.key]["content"][each.name] = value  # type: ignore[index]
     if reply.get("kind") == RESPONSE:
         kept = {name: reply.get(name) for name in ("id", "session", "version")}
@@ -163,6 +162,12 @@ def _elicitation(seq: int, reply: Mapping[str, Any], raw: Any) -> Elicitation:
     )
 
 
+def _question(asked: _Asked) -> Question:
+    return properties.question_of(
+        asked.schema, asked.name, identifier=asked.id, required=asked.required
+    )
+
+
 def _requests(reply: Mapping[str, Any]) -> Mapping[str, Mapping[str, Any]]:
     requests = reply.get("requests")
     return requests if isinstance(requests, Mapping) else {}
@@ -178,9 +183,9 @@ def _asked(reply: Mapping[str, Any]) -> list[_Asked]:
             continue
         schema = params.get("requestedSchema")
         schema = schema if isinstance(schema, Mapping) else {}
-        properties = schema.get("properties")
+        listed = schema.get("properties")
         required = frozenset(_listed(schema.get("required")))
-        for name, own in (properties if isinstance(properties, Mapping) else {}).items():
+        for name, own in (listed if isinstance(listed, Mapping) else {}).items():
             unique = _unique(name if len(requests) == 1 else f"{key}.{name}", taken)
             own = own if isinstance(own, Mapping) else {}
             found.append(_Asked(key, name, own, name in required, unique))
@@ -197,116 +202,6 @@ def _unique(name: str, taken: set[str]) -> str:
         name = f"{base}_{number}"
     taken.add(name)
     return name
-
-
-def _question(asked: _Asked) -> Question:
-    schema = asked.schema
-    kind, choices = _choices(schema)
-    lists = kind == "multi_select"
-    return Question(
-        id=asked.id,
-        text=_text(schema, "title") or asked.name,
-        type=kind or _TYPES.get(_text(schema, "type"), "free_text"),
-        options=tuple(text for text, _, _ in choices),
-        labels=tuple(label for _, label, _ in choices),
-        default=_default(schema, choices),
-        hint=_text(schema, "description"),
-        bounds=Bounds(
-            required=asked.required,
-            whole=schema.get("type") == "integer",
-            least=_number(schema, "minItems" if lists else "minimum"),
-            most=_number(schema, "maxItems" if lists else "maximum"),
-            shortest=_length(schema, "minLength"),
-            longest=_length(schema, "maxLength"),
-            format=_text(schema, "format")[:MAX_NAME],
-        ),
-    )
-
-
-_TYPES: Mapping[str, str] = {
-    "boolean": "boolean",
-    "number": "number",
-    "integer": "number",
-    "string": "free_text",
-}
-_Choice = tuple[str, str, Any]
-
-
-def _choices(schema: Mapping[str, Any]) -> tuple[str, list[_Choice]]:
-    """The type of a question that offers options, and the options: text, label and value."""
-    items = schema.get("items")
-    if schema.get("type") == "array" or isinstance(items, Mapping):
-        inner = list(_options(items)) if isinstance(items, Mapping) else []
-        return ("multi_select", inner) if inner else ("", [])
-    own = list(_options(schema))
-    return ("single_select", own) if own else ("", [])
-
-
-def _options(schema: Mapping[str, Any]) -> Iterator[_Choice]:
-    titled = schema.get("oneOf") or schema.get("anyOf")
-    if isinstance(titled, list):
-        for one in titled[:MAX_OPTIONS]:
-            if isinstance(one, Mapping) and "const" in one:
-                text = _as_text(one["const"])
-                yield text, _text(one, "title") or text, one["const"]
-        return
-    values, names = schema.get("enum"), schema.get("enumNames")
-    if not isinstance(values, list):
-        return
-    names = names if isinstance(names, list) else []
-    for number, value in enumerate(values[:MAX_OPTIONS]):
-        text = _as_text(value)
-        label = names[number] if number < len(names) else None
-        yield text, label if isinstance(label, str) and label else text, value
-
-
-def _default(schema: Mapping[str, Any], choices: Sequence[_Choice]) -> Any:
-    default = schema.get("default")
-    if not choices:
-        return default
-    if isinstance(default, list):
-        return [_as_text(one) for one in default]
-    return None if default is None else _as_text(default)
-
-
-def _as_asked(schema: Mapping[str, Any], value: Any) -> Any:
-    """An answer as the schema has it: options are texts in a form and may be more in JSON."""
-    _, choices = _choices(schema)
-    if schema.get("type") == "integer" and isinstance(value, float) and value.is_integer():
-        return int(value)
-    if not choices and schema.get("type") == "array" and isinstance(value, str):
-        return value.splitlines()
-    values = {text: own for text, _, own in choices}
-    if isinstance(value, list):
-        return [values.get(one, one) for one in value]
-    return values.get(value, value) if isinstance(value, str) else value
-
-
-def _as_text(value: Any) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return value if isinstance(value, str) else "" if value is None else str(value)
-
-
-def _text(schema: Mapping[str, Any], name: str) -> str:
-    value = schema.get(name)
-    return value if isinstance(value, str) else ""
-
-
-def _number(schema: Mapping[str, Any], name: str) -> float | None:
-    value = schema.get(name)
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return None
-    try:
-        return value if math.isfinite(value) else None
-    except OverflowError:
-        return None
-
-
-def _length(schema: Mapping[str, Any], name: str) -> int | None:
-    value = schema.get(name)
-    # A longer one than any text can have says nothing, and is none that can be written out.
-    return value if type(value) is int and 0 <= value <= _LONGEST else None
 
 
 def _listed(value: Any) -> list[str]:
