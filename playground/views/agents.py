@@ -91,9 +91,9 @@ async def tools(request: HttpRequest, slug: str) -> HttpResponse:
     draft = await sync_to_async(engine.draft_over)(found, {}, binding=Agent.Binding.MCP)
     exchange = mcp.list_tools(draft.target, settings.RUN_LIMITS.max_depth)
     events, problem = await engine.peek(exchange, redact=draft.secrets)
-    if exchange.opening is not None:
-        await sync_to_async(found.remember)(exchange.opening)
-        found.opening = dict(exchange.opening)
+    if (opening := exchange.opening) is not None:
+        await sync_to_async(found.remember)(opening)
+        found.opening = dict(opening)
     if not request.htmx:  # type: ignore[attr-defined]
         return redirect(found)
     context = await sync_to_async(_tools_context)(found)

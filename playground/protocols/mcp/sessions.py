@@ -114,7 +114,7 @@ def _trimmed(tools: Sequence[Any]) -> Iterator[dict[str, Any]]:
             if isinstance(text := tool.get(name), str):
                 kept[name] = text[:MAX_TEXT]
         for name in ("inputSchema", "annotations"):
-            if len(json.dumps(tool.get(name))) <= MAX_TOOL and tool.get(name) is not None:
+            if tool.get(name) is not None and _is_short(tool[name]):
                 kept[name] = tool[name]
         left -= len(json.dumps(kept))
         if left < 0:
@@ -124,4 +124,20 @@ def _trimmed(tools: Sequence[Any]) -> Iterator[dict[str, Any]]:
 
 def _short(value: Any) -> Any:
     """What a server says of itself, where that is short."""
-    return value if len(json.dumps(value)) <= MAX_TOOL else None
+    return value if _is_short(value) else None
+
+
+def _is_short(value: Any) -> bool:
+    """Whether the JSON of a value is no longer than that of one tool may be.
+
+    Written out piece by piece, so that of megabytes no more is than is needed to tell.
+    """
+    left = MAX_TOOL
+    for piece in _ENCODER.iterencode(value):
+        left -= len(piece)
+        if left < 0:
+            return False
+    return True
+
+
+_ENCODER = json.JSONEncoder()

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from itertools import count
 from typing import Any
 
 import pytest
@@ -232,7 +234,20 @@ class TestTools:
         assert sessions.Session("discover", tools=tuple(found)).tool_for("ask") == "nlweb"
 
 
+class _Endless(list[int]):
+    def __iter__(self) -> Iterator[int]:
+        return count()
+
+
 class TestRemembered:
+    def test_of_a_long_schema_no_more_is_written_than_tells_that_it_is_long(self) -> None:
+        schemas = [{"enum": _Endless([1])}, {"enum": [1]}]
+        tools = [{"name": f"t{number}", "inputSchema": each} for number, each in enumerate(schemas)]
+        session = sessions.Session("discover", server=_Endless([1]), tools=tuple(tools))
+        kept = session.to_json("http://a.example/mcp")
+        assert kept["tools"] == [{"name": "t0"}, {"name": "t1", "inputSchema": {"enum": [1]}}]
+        assert kept["server"] is None
+
     def test_the_tool_is_called_at_once(self) -> None:
         talk = known().json(rpc(result=REPLY))
         assert talk.methods == ["tools/call"]
