@@ -61,7 +61,7 @@ async def peer(request: HttpRequest, pk: str, seq: int, part: int, number: int) 
     if isinstance(asked, HttpResponse):
         return asked
     desk, filled, exchange, secrets = asked
-    _, problem = await engine.peek(exchange, redact=secrets)
+    _, problem = await engine.peek(exchange, owner=desk.run.owner_id, redact=secrets)
     return await sync_to_async(_described)(request, desk, filled, exchange, problem)
 
 

@@ -90,7 +90,7 @@ async def tools(request: HttpRequest, slug: str) -> HttpResponse:
         raise Http404
     draft = await sync_to_async(engine.draft_over)(found, {}, binding=Agent.Binding.MCP)
     exchange = mcp.list_tools(draft.target, settings.RUN_LIMITS.max_depth)
-    events, problem = await engine.peek(exchange, redact=draft.secrets)
+    events, problem = await engine.peek(exchange, owner=found.owner_id, redact=draft.secrets)
     if (opening := exchange.opening) is not None:
         await sync_to_async(found.remember)(opening)
         found.opening = dict(opening)
