@@ -6,7 +6,7 @@ and the ways to answer.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from playground.elicitation import Form, form_of, next_request
@@ -14,7 +14,7 @@ from playground.models import Run
 from playground.models.conversations import queries_of, turn_of, turns_to
 from playground.protocols import registry
 from playground.protocols.agent_api import turns as agent_api
-from playground.protocols.events import Elicitation, ToolCall
+from playground.protocols.events import Elicitation
 from playground.rendering.fold import readings
 
 __all__ = ["answer_document", "call_document", "elicitation_at", "next_document", "turn_of"]
@@ -50,15 +50,10 @@ def answer_document(
     )
 
 
-def call_document(
-    run: Run, call: ToolCall, *, output: str = "", approve: bool | None = None, reason: str = ""
-) -> dict[str, Any]:
-    """The request that answers a call of `run`: with its output, or with a yes or a no."""
+def call_document(run: Run, replies: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The request that answers the calls of `run`: a message for each of them, in their order."""
     last = turns_to(run)[-1]
-    request, session = last.run.request, last.echo
-    if approve is None:
-        return agent_api.call_output(request, call, output, session_context=session)
-    return agent_api.approval(request, call, approve, reason, session_context=session)
+    return agent_api.following(last.run.request, replies, last.echo)
 
 
 def elicitation_at(run: Run, seq: int, part: int) -> Form | None:

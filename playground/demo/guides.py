@@ -77,14 +77,14 @@ def _turn(text: str, happens: str, **more: Any) -> Try:
     return Try(text, happens, _json({"input": [message], "stream": True, **more}))
 
 
-_PANTRY = {
-    "type": "function",
-    "function": {
-        "name": "get_pantry",
-        "description": "What is in the pantry.",
-        "parameters": {"type": "object", "properties": {}},
-    },
-}
+def _function(name: str, description: str) -> dict[str, Any]:
+    parameters = {"type": "object", "properties": {}}
+    about = {"name": name, "description": description, "parameters": parameters}
+    return {"type": "function", "function": about}
+
+
+_PANTRY = _function("get_pantry", "What is in the pantry.")
+_CALENDAR = _function("get_calendar", "Who comes to dinner, and when.")
 
 _MCP = Guide(
     "mcp",
@@ -123,6 +123,8 @@ _AGENT_API = Guide(
                   " a picture and the recipes as data."),
             _turn("What can I cook with my pantry?", "Calls your function get_pantry and ends; the"
                   " output in the next request is what it cooks with.", tools=[_PANTRY]),
+            _turn("Check my pantry and my calendar", "Calls two of your functions at once, and"
+                  " goes on when one request brings both outputs.", tools=[_PANTRY, _CALENDAR]),
             *(_turn(row.text, row.happens) for row in ROWS),
         )),
         Table("Broken on purpose", "Say",

@@ -1,11 +1,14 @@
 """A call that the agent leaves to its client: an answer by hand, or a yes or no.
 
+An agent may leave several with one response, and waits for what all of them returned: they are
+answered together, with one request, wherever the button was pressed.
 The same for a page, for what a websocket pushes, and for a form that comes back with errors.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +16,7 @@ from playground.models import Agent, Run, RunKind
 from playground.protocols.agent_api.vocabulary import ASKING
 from playground.protocols.events import ToolCall
 from playground.rendering.answered import Other
+from playground.rendering.fold import Fold
 from playground.rendering.messages import Joined
 from playground.rendering.speech import Speech
 
@@ -23,13 +27,22 @@ APPROVAL = "mcp_approval_request"
 
 
 @dataclass(frozen=True, slots=True)
+class Waiting:
+    """A call that a reply leaves to its client."""
+
+    place: Place
+    event: ToolCall
+    #: What it is called among the calls of the reply: no two are called the same.
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
 class Calling:
     """One call that waits for the user, as it stands."""
 
     thread: Thread
-    place: Place
-    event: ToolCall
-    #: What was filled in, by the name of a control, and what is wrong with it.
+    waiting: Waiting
+    #: What was filled in, by what a control is for, and what is wrong with it.
     filled: Mapping[str, str] = field(default_factory=dict)
     error: str = ""
 
@@ -37,6 +50,31 @@ class Calling:
     def run(self) -> Run:
         """The run whose agent calls."""
         return self.thread.run
+
+    @property
+    def place(self) -> Place:
+        """Where its entry is."""
+        return self.waiting.place
+
+    @property
+    def event(self) -> ToolCall:
+        """What is called."""
+        return self.waiting.event
+
+    @property
+    def name(self) -> str:
+        """Its place as one word: names of controls begin with it, so that all go into one form."""
+        return f"{self.place[0]}-{self.place[1]}"
+
+    @property
+    def selector(self) -> str:
+        """Finds its form on a page, whichever run's page that is."""
+        return f'[data-calls="{self.run.pk}"][data-place="{self.name}"]'
+
+    @property
+    def together(self) -> int:
+        """How many calls are answered with it, itself among them."""
+        return len(self.thread.waiting)
 
     @property
     def agent(self) -> Agent | None:
@@ -60,19 +98,50 @@ class Calling:
 
     @property
     def answers(self) -> list[Other]:
-        """The turns that answered, oldest first."""
-        return [Other(run) for run in self.thread.runs_at(self.place, RunKind.ASK, RunKind.ANSWER)]
+        """The turns that answered it, oldest first, from whichever form they were sent."""
+        runs = self.thread.runs_at(self.place, RunKind.ASK, RunKind.ANSWER)
+        for other in self.thread.waiting:
+            if other.place != self.place:
+                found = self.thread.runs_at(other.place, RunKind.ANSWER)
+                runs += [run for run in found if self._is_answered_by(run)]
+        return [Other(run) for run in sorted(runs, key=lambda run: run.created_at)]
+
+    def _is_answered_by(self, run: Run) -> bool:
+        return isinstance(run.answers, Mapping) and self.waiting.label in run.answers
+
+
+def waiting_in(run: Run) -> Sequence[Waiting]:
+    """The calls that the reply of `run` leaves to its client, in their order.
+
+    None as long as it goes on: their outputs may still come with it. Reads everything.
+    """
+    if not (run.is_final and run.is_turn):
+        return ()
+    found: list[Waiting] = []
+    labels: set[str] = set()
+    counts: Counter[str] = Counter()
+    for joined in Fold(run).read_messages():
+        if (call := _left_open(joined)) and joined.number is not None:
+            label = name = call.name or call.call_id or "call"
+            while label in labels:
+                counts[name] += 1
+                label = f"{name} ({counts[name] + 1})"
+            labels.add(label)
+            found.append(Waiting(joined.home, call, label))
+    return found
 
 
 def calling_of(joined: Joined, thread: Thread, place: Place) -> Calling | None:
-    """The call that a message makes, None where the client has nothing to do about it.
-
-    As long as the reply goes on, its output may still come with it.
-    """
-    call, run = joined.call, thread.run
-    if call is None or call.kind not in ASKING or joined.output is not None:
+    """The call that a message makes, None where the client has nothing to do about it."""
+    if _left_open(joined) is None or not thread.run.is_final:
         return None
-    return Calling(thread, place, call) if run.is_final and run.is_turn else None
+    found = (Calling(thread, each) for each in thread.waiting if each.place == place)
+    return next(found, None)
+
+
+def _left_open(joined: Joined) -> ToolCall | None:
+    call = joined.call
+    return call if call and call.kind in ASKING and joined.output is None else None
 
 
 def context_of(joined: Joined, thread: Thread) -> dict[str, Any]:

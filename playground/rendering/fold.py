@@ -110,6 +110,12 @@ class Fold:
                     self.entries += not entry.pinned
         return added
 
+    def read_messages(self) -> Messages:
+        """The messages with all that came of them. Reads everything."""
+        for batch in self._run.batches():
+            self._read(batch)
+        return self.messages
+
     def entry_at(self, home: tuple[int, int]) -> Entry | None:
         """The entry at a place, a message's with all that came of it. Reads everything."""
         entries = (entry for batch in self._run.batches() for entry in self._read(batch))

@@ -22,7 +22,7 @@ from playground.rendering import desk
 from playground.rendering.answered import Other, answered
 from playground.rendering.asking import asking_of
 from playground.rendering.bar import Bar, bar_of
-from playground.rendering.calling import context_of
+from playground.rendering.calling import Waiting, context_of, waiting_in
 from playground.rendering.cards import words
 from playground.rendering.entries import Entry
 from playground.rendering.fold import Fold
@@ -101,6 +101,11 @@ class Thread:
             Tracker.objects.select_related("answer").filter(run=self.run.pk).first()
         )
         return found
+
+    @cached_property
+    def waiting(self) -> Sequence[Waiting]:
+        """The calls that its reply, which has ended, leaves to its client."""
+        return waiting_in(self.run)
 
     @property
     def is_settled(self) -> bool:

@@ -1,11 +1,10 @@
-"""Calls that an agent leaves to its client: answered by hand as a turn that follows."""
+"""Calls that an agent leaves to its client: answered by hand, all with one turn that follows."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from asgiref.sync import sync_to_async
-from django.forms import ValidationError
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_POST, require_safe
@@ -13,25 +12,22 @@ from django_htmx.http import reswap, retarget
 
 from playground.conversations import call_document
 from playground.engine import Draft, Link, create_run
-from playground.forms import read_value
 from playground.models import Run, RunKind
 from playground.protocols import registry
-from playground.rendering.calling import Calling, calling_of
+from playground.rendering.calling import Calling
 from playground.rendering.fold import Fold
 from playground.rendering.messages import Joined
 from playground.rendering.shown import printed
 from playground.rendering.thread import Thread, render_entry
+from playground.views.answering import Answer, filled_in
 from playground.views.compose import Composed, describe_call
 from playground.views.runs import begin
 from playground.views.turns import follow_up
 
-#: What is written to the agent for each of the two buttons of an approval.
-DECISIONS = {"approve": True, "refuse": False}
-
 
 @require_POST
 async def calls(request: HttpRequest, pk: str) -> HttpResponse:
-    """Answer a call: a new turn that follows the one that made it, driven in the background."""
+    """Answer the calls of a turn with one that follows it, driven in the background."""
     sent = await sync_to_async(_record)(request, pk)
     if isinstance(sent, HttpResponse):
         return sent
@@ -41,13 +37,18 @@ async def calls(request: HttpRequest, pk: str) -> HttpResponse:
 @require_POST
 def preview(request: HttpRequest, pk: str) -> HttpResponse:
     """Exactly what the answer would send."""
-    calling = _calling(request, pk)
+    answer = _answer(request, pk)
+    if answer.chosen.is_approval and not answer.is_joint:
+        # Its buttons decide, and neither was pressed: it is shown as the first would send it.
+        answer = answer.deciding("approve")
     context: dict[str, Any] = {}
-    try:
-        composed = _compose(request, calling)
-    except ValidationError as error:
-        context["wrong"] = error.messages
+    if wrong := answer.wrong:
+        context["wrong"] = [
+            f"{each.waiting.label[:80]}: {each.error}" if answer.is_joint else each.error
+            for each in wrong
+        ]
     else:
+        composed = _compose(request, answer)
         context["problems"] = composed.problems
         if composed.draft and not composed.errors:
             call = registry.exchange(composed.draft.target, composed.draft.request).next_call()
@@ -84,63 +85,45 @@ def _joined(run: Run, seq: int, part: int) -> Joined:
     return entry.joined
 
 
-def _calling(request: HttpRequest, pk: str) -> Calling:
-    """The call at the place that the form names, with what was filled in."""
-    run = get_object_or_404(Run.objects.owned_by(request.user), pk=pk)
-    form = request.POST
-    place = _number(form.get("seq", "")), _number(form.get("part", ""))
-    calling = calling_of(_joined(run, *place), Thread(run), place)
-    if calling is None:
-        raise Http404
-    filled = {name: str(form.get(name, "")) for name in ("output", "format", "reason", "decision")}
-    return Calling(calling.thread, place, calling.event, filled)
-
-
 def _number(text: str) -> int:
     return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else 0
 
 
-def _compose(request: HttpRequest, calling: Calling) -> Composed:
-    """The next request. Raises `ValidationError` for what is filled in and cannot be sent."""
-    filled = calling.filled
-    if calling.is_approval:
-        approve = DECISIONS.get(filled["decision"], True)
-        document = call_document(
-            calling.run, calling.event, approve=approve, reason=filled["reason"].strip()
-        )
-        return follow_up(request, calling.run, document)
-    if calling.is_json:
-        read_value(filled["output"])
-    document = call_document(calling.run, calling.event, output=filled["output"])
-    return follow_up(request, calling.run, document)
+def _answer(request: HttpRequest, pk: str) -> Answer:
+    """What was filled in for each call that the run leaves open, whatever the form claims."""
+    run = get_object_or_404(Run.objects.owned_by(request.user), pk=pk)
+    form = request.POST
+    place = _number(form.get("seq", "")), _number(form.get("part", ""))
+    thread = Thread(run)
+    callings = [filled_in(Calling(thread, each), form) for each in thread.waiting]
+    chosen = next((each for each in callings if each.place == place), None)
+    if chosen is None:
+        raise Http404
+    return Answer(chosen, callings)
+
+
+def _compose(request: HttpRequest, answer: Answer) -> Composed:
+    run = answer.chosen.run
+    return follow_up(request, run, call_document(run, answer.messages))
 
 
 def _record(request: HttpRequest, pk: str) -> HttpResponse | tuple[Run, Draft]:
-    calling = _calling(request, pk)
-    if calling.is_approval and calling.filled["decision"] not in DECISIONS:
-        return _refuse(request, calling, "Choose whether the agent may call the tool.")
-    try:
-        composed = _compose(request, calling)
-    except ValidationError as error:
-        return _refuse(request, calling, error.messages[0])
+    answer = _answer(request, pk)
+    if answer.wrong:
+        return _refuse(request, answer)
+    composed = _compose(request, answer)
     if composed.draft is None or composed.errors:
-        return _refuse(request, calling, " ".join(each.message for each in composed.errors))
-    seq, part = calling.place
-    link = Link(RunKind.ANSWER, calling.run, seq, part, _answers(calling))
+        said = " ".join(each.message for each in composed.errors)
+        return _refuse(request, answer.refused(said or "This cannot be sent."))
+    run, (seq, part) = answer.chosen.run, answer.chosen.place
+    link = Link(RunKind.ANSWER, run, seq, part, answer.history)
     return create_run(composed.draft, request.user, link), composed.draft
 
 
-def _answers(calling: Calling) -> dict[str, Any]:
-    """What the history says of the answer, by what was asked for."""
-    filled, name = calling.filled, calling.event.name or calling.event.call_id or "call"
-    if not calling.is_approval:
-        return {name: filled["output"]}
-    decision = "approved" if DECISIONS[filled["decision"]] else "refused"
-    reason = filled["reason"].strip()
-    return {name: f"{decision}: {reason}" if reason else decision}
-
-
-def _refuse(request: HttpRequest, calling: Calling, error: str) -> HttpResponse:
-    shown = Calling(calling.thread, calling.place, calling.event, calling.filled, error)
-    response = render(request, "runs/messages/calling.html", {"calling": shown}, status=422)
-    return reswap(retarget(response, "closest answer-form"), "outerHTML")
+def _refuse(request: HttpRequest, answer: Answer) -> HttpResponse:
+    """The forms as they were filled in, each with what is wrong with it now."""
+    first = answer.wrong[0]
+    others = [each for each in answer.shown if each.place != first.place]
+    context = {"first": first, "others": others}
+    response = render(request, "runs/messages/callings.html", context, status=422)
+    return reswap(retarget(response, first.selector), "outerHTML")

@@ -32,6 +32,12 @@ class AnswerForm extends HTMLElement {
     forget(this.#key, sessionStorage);
   }
 
+  /** The forms that are sent with this one: of all calls of a reply. */
+  get together() {
+    const { calls } = this.dataset;
+    return calls ? document.querySelectorAll(`answer-form[data-calls="${calls}"]`) : [this];
+  }
+
   get #key() {
     return `answers.${this.dataset.key}`;
   }
@@ -49,7 +55,8 @@ class AnswerForm extends HTMLElement {
   }
 
   #show() {
-    if (this.preview.open) window.htmx.trigger(this.preview.querySelector(".ask-call"), "preview:refresh");
+    for (const { preview } of this.together)
+      if (preview?.open) window.htmx.trigger(preview.querySelector(".ask-call"), "preview:refresh");
   }
 
   /** The line that says how the answers are sent, while the choice is folded away. */
@@ -102,7 +109,7 @@ document.addEventListener("htmx:afterSettle", (event) => {
 document.addEventListener("htmx:beforeSwap", (event) => {
   const { requestConfig, target, xhr } = event.detail;
   const form = requestConfig?.elt.closest("answer-form");
-  if (form && target.id === "response" && xhr.status < 400) form.sent();
+  if (form && target.id === "response" && xhr.status < 400) form.together.forEach((each) => each.sent());
 });
 
 customElements.define("answer-form", AnswerForm);

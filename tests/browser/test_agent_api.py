@@ -25,6 +25,9 @@ WEATHER = {
     },
 }
 
+PANTRY = {"type": "function", "function": {"name": "get_pantry"}}
+CALENDAR = {"type": "function", "function": {"name": "get_calendar"}}
+
 
 def asking(text: str, **rest: Any) -> str:
     """The address of a request to the demo agent."""
@@ -224,6 +227,30 @@ class TestAnswering:
         expect(page.locator(".msg-text").last).to_contain_text("sunny")
         page.locator(".turn > summary").first.click()
         expect(page.locator(".turn .answered")).to_contain_text("sunny")
+
+    def test_two_calls_are_answered_at_once(self, workbench: Workbench) -> None:
+        workbench.open(asking("check my pantry and my calendar", tools=[PANTRY, CALENDAR])).send()
+        page = workbench.page
+        calls = page.locator('.msg[data-family="call"]')
+        first, second = calls.nth(0), calls.nth(1)
+        first.get_by_text("Exact next request").click()
+        first.get_by_role("textbox").fill("eggs")
+        second.get_by_role("textbox").fill("{oops")
+        second.get_by_text("JSON, checked").click()
+        expect(first.locator(".ask-call")).to_contain_text("get_calendar: Line 1")
+        first.get_by_role("button", name="Answer 2 calls").click()
+        expect(second.get_by_role("alert")).to_contain_text("Line 1")
+        expect(second.get_by_role("textbox")).to_be_focused()
+        expect(first.get_by_role("textbox")).to_have_value("eggs")
+        second.get_by_role("textbox").fill('["flour"]')
+        before = workbench.run
+        second.get_by_role("button", name="Answer 2 calls").click()
+        expect(page.locator("#response")).not_to_have_attribute("data-run", before or "")
+        completed(workbench)
+        said = page.locator(".msg-text").last
+        expect(said).to_contain_text("get_pantry says: eggs. get_calendar says: flour.")
+        page.locator(".turn > summary").first.click()
+        expect(page.locator(".turn .answered")).to_have_count(2)
 
     def test_an_approval_is_refused_with_a_reason(self, workbench: Workbench) -> None:
         workbench.open(asking("order the ingredients")).send()

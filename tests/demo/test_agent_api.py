@@ -27,6 +27,8 @@ PANTRY = {
     },
 }
 
+CALENDAR = {"type": "function", "function": {"name": "get_calendar"}}
+
 
 def said(text: str) -> dict[str, Any]:
     return {"role": "user", "type": "message", "content": [{"type": "text", "text": text}]}
@@ -191,6 +193,32 @@ class TestCallsOfTheCaller:
             answer = told("function_call_output", **other)
             document = await response(answer, session_id=session)
             assert document["error"]["code"] == "UNKNOWN_CALL"
+
+    async def call_two(self) -> tuple[str, list[dict[str, Any]]]:
+        text = "Check my pantry and my calendar"
+        document = await response(said(text), tools=[PANTRY, CALENDAR, CALENDAR])
+        assert kinds(document) == ["reasoning", "function_call", "function_call"]
+        calls = [message["content"][0]["data"] for message in document["output"][1:]]
+        assert [call["name"] for call in calls] == ["get_pantry", "get_calendar"]
+        return document["session_id"], calls
+
+    async def test_two_at_once(self) -> None:
+        session, calls = await self.call_two()
+        answers = [
+            told("function_call_output", call_id=call["call_id"], output=output)
+            for call, output in zip(calls, ('["eggs"]', "flour"), strict=True)
+        ]
+        document = await response(*answers, session_id=session)
+        assert text_of(document).startswith("get_pantry says: eggs. get_calendar says: flour. ")
+
+    async def test_one_of_two_is_not_enough(self) -> None:
+        session, calls = await self.call_two()
+        both = [told("function_call_output", call_id=call["call_id"], output="") for call in calls]
+        document = await response(both[0], session_id=session)
+        assert document["error"]["code"] == "MISSING_OUTPUT"
+        assert "get_calendar is missing" in document["error"]["message"]
+        document = await response(*both, session_id=session)
+        assert text_of(document).startswith("get_pantry and get_calendar have nothing to say")
 
     async def test_a_function_that_does_not_fit_is_not_called(self) -> None:
         document = await response(said("tomato soup"), tools=[PANTRY])

@@ -11,11 +11,12 @@ from playground.demo.agent_api.breaking import BROKEN
 from playground.demo.agent_api.scenes import ROWS
 from playground.demo.corpus import Corpus
 from playground.protocols.frames import Frame, FrameKind
-from tests.demo.test_agent_api import PANTRY, post, said
+from tests.demo.test_agent_api import CALENDAR, PANTRY, post, said
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-QUESTIONS = ("tomato soup", "zzzzz", "???", "What is in my pantry?", *(row.text for row in ROWS))
+QUESTIONS = ("tomato soup", "zzzzz", "???", "What is in my pantry?",
+             "Check my pantry and my calendar", *(row.text for row in ROWS))  # fmt: skip
 
 
 @pytest.fixture(autouse=True)
@@ -40,7 +41,12 @@ async def frames_of(request: dict[str, Any]) -> list[Frame]:
 
 async def problems(text: str, stream: bool, least: tuple[Level, ...]) -> list[str]:
     """What a report says against the reply to a text."""
-    request = {"input": [said(text)], "stream": stream, "tools": [PANTRY], "session_id": "s"}
+    request = {
+        "input": [said(text)],
+        "stream": stream,
+        "tools": [PANTRY, CALENDAR],
+        "session_id": "s",
+    }
     report = judge(await frames_of(request), request, "1", protocol="agent-api", operation="")
     assert any(finding.verdict is Verdict.PASS for finding in report.findings)
     bad = (Verdict.FAIL, Verdict.INCOMPLETE)

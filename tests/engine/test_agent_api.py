@@ -171,7 +171,7 @@ class TestConversations:
         assert (run.state, run.outcome) == ("completed", "elicitation")
         (call,) = (event for event in await events_of(run) if isinstance(event, ToolCall))
         assert json.loads(call.arguments) == {"city": "Paris"}
-        answer = turns.call_output(REQUEST, call, "21 C", session_context=run.session_context)
+        answer = turns.following(REQUEST, [turns.output_message(call, "21 C")], run.session_context)
         run, (sent,) = await converse(*streamed(*USE_CASE), document=answer)
         body = json.loads(sent.partition(b"\r\n\r\n")[2])
         assert body["session_id"] == "s-1"

@@ -79,6 +79,8 @@ def _assert_link(href: str, element: Element) -> None:
         return  # Our own form, filled with an address.
     if element.tag == "use" and href.startswith("#i-"):
         return  # An icon of the page's own sprite.
+    if element.tag == "a" and href.startswith("#"):
+        return  # Another entry of the same page.
     assert urlsplit(href).scheme.lower() in {"http", "https"}, element
     assert urlsplit(href).hostname, element
     relation = (element.attributes.get("rel") or "").split()

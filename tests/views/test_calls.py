@@ -63,7 +63,7 @@ class TestForm:
     def test_a_function_call_asks_for_its_output(self, client: Client, agent: Agent) -> None:
         shown = page(client, calling(agent))
         assert "Answer the call" in shown
-        assert 'name="output"' in shown
+        assert 'name="5-0-output"' in shown
 
     def test_an_approval_has_two_buttons(self, client: Client, agent: Agent) -> None:
         shown = page(client, approving(agent))
@@ -96,7 +96,7 @@ class TestForm:
 class TestAnswering:
     async def post(self, client: AsyncClient, run: Run, **fields: str) -> Any:
         return await client.post(
-            f"/runs/{run.pk}/calls/", {**PLACE, **fields}, headers={"HX-Request": "true"}
+            f"/runs/{run.pk}/calls/", filled(**fields), headers={"HX-Request": "true"}
         )
 
     async def test_the_output_goes_with_the_session(
@@ -169,7 +169,7 @@ class TestAnswering:
     ) -> None:
         run = await made(calling, agent)
         for place in ({"seq": "4"}, {"seq": "99"}, {"seq": "x"}, {"part": "7"}):
-            response = await self.post(async_client, run, **place, output="1")
+            response = await self.post(async_client, run, output="1", **place)
             assert response.status_code == 404
         assert started == []
 
@@ -184,10 +184,10 @@ class TestAnswering:
 def test_the_answer_is_previewed(client: Client, agent: Agent) -> None:
     run = calling(agent)
     url = f"/runs/{run.pk}/calls/preview/"
-    shown = client.post(url, {**PLACE, "output": "42", "format": "text"}).content.decode()
+    shown = client.post(url, filled(output="42", format="text")).content.decode()
     assert "function_call_output" in shown
     assert "s1" in shown
-    shown = client.post(url, {**PLACE, "output": "{", "format": "json"}).content.decode()
+    shown = client.post(url, filled(output="{", format="json")).content.decode()
     assert "Line 1" in shown
 
 
@@ -238,6 +238,12 @@ class TestComposer:
     def test_what_follows_has_the_session(self, client: Client, agent: Agent) -> None:
         shown = client.get(f"/runs/{calling(agent).pk}/next/").content.decode()
         assert "&quot;session_id&quot;: &quot;s1&quot;" in shown
+
+
+def filled(place: str = "5-0", **fields: str) -> dict[str, str]:
+    """A form as its page sends it."""
+    named = {name if name in PLACE else f"{place}-{name}": value for name, value in fields.items()}
+    return {**PLACE, **named}
 
 
 async def made(make: Any, *args: Any, **fields: Any) -> Run:

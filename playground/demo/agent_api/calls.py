@@ -25,25 +25,33 @@ MCP_TOOLS: Sequence[Mapping[str, Any]] = (
 #: Parts of a name that say nothing about what a function is for.
 _VERBS = frozenset("get set list find fetch read look search check call do my the for".split())
 _MAX_FOUND = 8
+#: Functions that are called at once.
+_MAX_CALLS = 4
 
 
-def wanted(scene: Scene) -> Mapping[str, Any] | None:
-    """The first function of the caller whose name has a word of the question in it."""
+def wanted(scene: Scene) -> list[Mapping[str, Any]]:
+    """The functions of the caller whose names have a word of the question in them."""
+    found: dict[str, Mapping[str, Any]] = {}
     words = set(re.findall(r"\w+", scene.turn.text.lower()))
     for function in scene.turn.functions:
         name = str(function["name"])
         parts = {part.lower() for part in re.findall(r"[A-Za-z][a-z]*", name)} - _VERBS
         if name.lower() in words or parts & words:
-            return function
-    return None
+            found.setdefault(name, function)
+    return list(found.values())[:_MAX_CALLS]
 
 
-def call(scene: Scene, function: Mapping[str, Any]) -> None:
-    """Call a function of the caller: the response ends there, and waits for the next request."""
-    name, script = str(function["name"]), scene.script
-    script.say(f"For that I have to know what {name[:60]} says.", "reasoning")
-    call_id = script.call("function_call", name, _arguments(function, scene.turn.text))
-    scene.state["call"] = {"id": call_id, "name": name, "text": scene.turn.text}
+def call(scene: Scene, functions: Sequence[Mapping[str, Any]]) -> None:
+    """Call functions of the caller: the response ends there, and waits for the next request."""
+    text, script = scene.turn.text, scene.script
+    names = [str(function["name"]) for function in functions]
+    listed = " and ".join(name[:60] for name in names)
+    says = "says" if len(names) == 1 else "say"
+    script.say(f"For that I have to know what {listed} {says}.", "reasoning")
+    scene.state["calls"] = [
+        {"id": script.call("function_call", name, _arguments(function, text)), "name": name}
+        for name, function in zip(names, functions, strict=True)
+    ]
     script.end()
 
 
@@ -59,11 +67,16 @@ def approval(request: str, items: Sequence[str]) -> dict[str, Any]:
 
 
 def go_on(scene: Scene) -> None:
-    """Go on where a call or an approval was waited for; fail where none was."""
+    """Go on where calls or an approval were waited for; fail where none was, or one is missing."""
     state, turn = scene.state, scene.turn
-    waiting, asked = state.pop("call", None) or {}, state.pop("approval", None) or {}
-    if waiting.get("id") in turn.outputs:
-        _with_output(scene, waiting, turn.outputs[waiting["id"]])
+    waiting, asked = state.pop("calls", None) or [], state.pop("approval", None) or {}
+    missing = [each["name"] for each in waiting if each["id"] not in turn.outputs]
+    if waiting and not missing:
+        _with_outputs(scene, {each["name"]: turn.outputs[each["id"]] for each in waiting})
+    elif len(missing) < len(waiting):
+        state["calls"] = waiting
+        text = f"I wait for the outputs of all calls in one request: {missing[0][:60]} is missing."
+        scene.script.end("failed", {"code": "MISSING_OUTPUT", "message": text})
     elif asked.get("id") in turn.approvals:
         _decided(scene, asked["items"], turn.approvals[asked["id"]])
     else:
@@ -71,15 +84,16 @@ def go_on(scene: Scene) -> None:
         scene.script.end("failed", {"code": "UNKNOWN_CALL", "message": text})
 
 
-def _with_output(scene: Scene, waiting: Mapping[str, Any], output: str) -> None:
-    """Answer the question that the call was made for, with what it returned."""
-    words = _words_in(output)
-    if not words:
-        scene.script.say(f"{waiting['name']} has nothing to say, so neither have I.")
+def _with_outputs(scene: Scene, outputs: Mapping[str, str]) -> None:
+    """Answer the question that functions were called for, with what each of them returned."""
+    said = {name: words for name, output in outputs.items() if (words := _words_in(output))}
+    if not said:
+        names, have = " and ".join(outputs), "has" if len(outputs) == 1 else "have"
+        scene.script.say(f"{names} {have} nothing to say, so neither have I.")
     else:
-        found = scene.kitchen.find(", ".join(words))
-        known = ", ".join(words)
-        scene.script.say(f"{waiting['name']} says: {known}. {found.text}", parts=found.parts)
+        found = scene.kitchen.find(", ".join(word for words in said.values() for word in words))
+        told = [f"{name} says: {', '.join(words)}." for name, words in said.items()]
+        scene.script.say(" ".join([*told, found.text]), parts=found.parts)
     scene.script.end()
 
 

@@ -67,8 +67,8 @@ def play(scene: Scene) -> None:
         calls.go_on(scene)
     elif row := next((row for row in ROWS if row.pattern.search(turn.text)), None):
         row.play(scene)
-    elif function := calls.wanted(scene):
-        calls.call(scene, function)
+    elif functions := calls.wanted(scene):
+        calls.call(scene, functions)
     else:
         _search(scene)
     scene.note()

@@ -26,14 +26,12 @@ from playground.protocols.agent_api.requests import (
     text_of_request,
     wants_stream,
 )
-from playground.protocols.agent_api.turns import approval, call_output, continuation, session
+from playground.protocols.agent_api.turns import continuation, session
 from playground.protocols.agent_api.versions import VERSIONS
 
 __all__ = [
     "VERSIONS",
     "AgentAPIReader",
-    "approval",
-    "call_output",
     "check",
     "continuation",
     "new_request",

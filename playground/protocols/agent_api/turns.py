@@ -36,7 +36,11 @@ def continuation(
 def following(
     request: Any, messages: Sequence[Mapping[str, Any]], session_context: Mapping[str, Any] | None
 ) -> dict[str, Any]:
-    """The document that follows on `request` with these messages as its input."""
+    """The document that follows on `request` with these messages as its input.
+
+    A response may leave several calls to its client: what all of them returned goes into one
+    document, a message each (sections "Function Call Output" and "MCP Approval").
+    """
     document = request if isinstance(request, Mapping) else {}
     kept = {name: value for name, value in document.items() if name not in ("input", *SESSION)}
     return {"input": [dict(entry) for entry in messages], **kept, **_only(session_context or {})}
@@ -51,31 +55,8 @@ def session(request: Any, returned: Mapping[str, Any] | None) -> dict[str, Any] 
     return {**sent, **(_only(returned) if returned else {})} or None
 
 
-def call_output(
-    request: Any,
-    call: ToolCall,
-    output: str,
-    *,
-    session_context: Mapping[str, Any] | None = None,
-) -> dict[str, Any]:
-    """The request that says what a function returned (section "Function Call Output")."""
-    return following(request, [output_message(call, output)], session_context)
-
-
-def approval(
-    request: Any,
-    asked: ToolCall,
-    approve: bool,
-    reason: str = "",
-    *,
-    session_context: Mapping[str, Any] | None = None,
-) -> dict[str, Any]:
-    """The request that approves or refuses the call of an MCP tool that the agent asked for."""
-    return following(request, [approval_message(asked, approve, reason)], session_context)
-
-
 def output_message(call: ToolCall, output: str) -> dict[str, Any]:
-    """The message that says what a function returned; several fit into one request."""
+    """The message that says what a function returned (section "Function Call Output")."""
     data = {"call_id": call.call_id, "output": output}
     return requests.message("function_call_output", "user", {"type": "data", "data": data})
 

@@ -163,9 +163,9 @@ TEXTS: list[tuple[Any, str]] = [
     ({"input": [ASKED, {"role": "assistant", "content": "Yes"}]}, "eggs?"),
     ({"input": [{**ASKED, "content": [*ASKED["content"], {"text": "more"}]}]}, "eggs? more"),  # type: ignore[misc]
     ({"input": [ASKED, {"role": "user", "content": []}]}, "eggs?"),
-    (turns.call_output({}, CALL, "21 C"), "21 C"),
-    (turns.approval({}, CALL, True), "Approved"),
-    (turns.approval({}, CALL, False, "Too late"), "Refused"),
+    ({"input": [turns.output_message(CALL, "21 C")]}, "21 C"),
+    ({"input": [turns.approval_message(CALL, True)]}, "Approved"),
+    ({"input": [turns.approval_message(CALL, False, "Too late")]}, "Refused"),
     ({"input": [{"role": "user", "type": ["x"], "content": [{"data": {"output": 5}}]}]}, ""),
     ({}, ""),
     (None, ""),
@@ -206,7 +206,8 @@ class TestTurns:
         assert turns.session(REQUEST, None) is None
 
     def test_the_output_of_a_function(self) -> None:
-        document = turns.call_output(self.before, CALL, "21 C", session_context={"session_id": "s"})
+        said = turns.output_message(CALL, "21 C")
+        document = turns.following(self.before, [said], {"session_id": "s"})
         (said,) = document["input"]
         assert said == {
             "role": "user", "type": "function_call_output",
@@ -218,7 +219,8 @@ class TestTurns:
     def test_an_approval_and_a_refusal(self) -> None:
         asked = ToolCall(3, (2, 0), "mcpr_1", "drop", "{}", "mcp_approval_request")
         for approve, reason in ((True, ""), (False, "Not today")):
-            document = turns.approval(self.before, asked, approve, reason)
+            said = turns.approval_message(asked, approve, reason)
+            document = turns.following(self.before, [said], None)
             (said,) = document["input"]
             assert said["type"] == "mcp_approval_response"
             (part,) = said["content"]
@@ -228,10 +230,17 @@ class TestTurns:
             }  # fmt: skip
             assert check(document, "1") == []
 
+    def test_several_calls_are_answered_with_one_document(self) -> None:
+        asked = ToolCall(3, (2, 0), "mcpr_1", "drop", "{}", "mcp_approval_request")
+        said = [turns.output_message(CALL, ""), turns.approval_message(asked, True)]
+        document = turns.following(self.before, said, {"session_id": "s"})
+        assert document["input"] == said
+        assert check(document, "1") == []
+
     def test_nothing_that_was_passed_in_changes(self) -> None:
         kept = {**self.before, "input": [dict(ASKED)]}
         before = repr(kept)
-        turns.call_output(kept, CALL, "21 C", session_context={"session_id": "s"})
+        turns.following(kept, [turns.output_message(CALL, "21 C")], {"session_id": "s"})
         turns.continuation(kept, session_context={"session_id": "s"}, text="x")
         assert repr(kept) == before
 
