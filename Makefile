@@ -39,7 +39,7 @@ test: setup $(MODULES) browser ## Run every test, the browser's included (ARGS="
 ifdef ARGS
 	@$(BIN)/pytest $(ARGS)
 else
-	@$(BIN)/pytest --numprocesses=auto --ignore=tests/browser
+	@$(BIN)/pytest --numprocesses=auto --dist=loadfile --ignore=tests/browser
 	@$(BIN)/pytest tests/browser
 endif
 

@@ -59,7 +59,8 @@ class Axis:
         x = 0.0
         for start, end in self._pieces:
             if moment <= end:
-                return x + max(0, moment - start) * self.scale
+                # Not beyond the end, where the last digit of a fraction would put it.
+                return min(float(WIDTH), x + max(0, moment - start) * self.scale)
             x += (end - start) * self.scale + BREAK
         return float(WIDTH)
 

@@ -12,6 +12,9 @@ import pytest
 from playground.demo.scenarios import SCENARIOS
 from tests.playground_server import PlaygroundServer
 
+#: The first test waits until all of them have ended.
+pytestmark = pytest.mark.timeout(400)
+
 #: Each scenario: state, outcome, exit code of `send`, how many results it prints, and the
 #: stage of its problem with the limit that was crossed.
 ENDINGS: dict[str, tuple[str, str, int, int, str | None]] = {

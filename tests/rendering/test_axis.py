@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from playground.rendering.axis import BREAK, MAX_BREAKS, SHORTEST, WIDTH, Axis, Stretch
@@ -53,6 +53,7 @@ def test_breaks_are_not_without_number() -> None:
     st.lists(st.tuples(st.integers(0, 10**13), st.integers(0, 10**10)), max_size=20),
     st.lists(st.integers(0, 2 * 10**13), min_size=2, max_size=6),
 )
+@example(151, [], [151, 152])
 def test_time_never_runs_backwards(
     first: int, later: list[tuple[int, int]], moments: list[int]
 ) -> None:
