@@ -13,6 +13,8 @@ from uuid import UUID
 from django.template.loader import get_template
 
 from playground.models import Run
+from playground.protocols.events import Elicitation
+from playground.rendering.asking import asking_of
 from playground.rendering.bar import context_of
 from playground.rendering.entries import Entry
 from playground.rendering.fold import Fold
@@ -52,6 +54,8 @@ class LiveView:
         self._stamp: tuple[object, ...] = ()
         self._children: dict[Place, tuple[object, ...]] = {}
         self._updates = Updates(WINDOW)
+        #: The questions on the page: an answer may have to come while the call goes on.
+        self._asked: list[Entry] = []
         self._ended = ended
 
     def advance(self) -> Message | None:
@@ -71,6 +75,7 @@ class LiveView:
         first = fold.cursor + 1
         before = fold.entries
         added = fold.follow(run.frames, WINDOW, SLICE)
+        self._note_questions(added)
         more = fold.cursor < run.frames
         ended = run.is_final and not more
         settled = ended and thread.is_settled
@@ -106,7 +111,7 @@ class LiveView:
 
     def _catch_up(self, run: Run) -> Fold:
         fold = Fold(run)
-        fold.follow(min(self._after, run.frames), WINDOW, run.frames)
+        self._note_questions(fold.follow(min(self._after, run.frames), WINDOW, run.frames))
         fold.messages.changed()
         self._updates.note(fold.messages, over=self._ended)
         return fold
@@ -114,7 +119,23 @@ class LiveView:
     def _said(self, fold: Fold, thread: Thread, ending: bool) -> list[str]:
         """What is new of the messages on the page; at the end none of them stays open."""
         changed = fold.messages.changed()
-        return self._updates.of(fold.messages if ending else changed, thread)
+        said = self._updates.of(fold.messages if ending else changed, thread)
+        return said + self._closed(thread) if ending else said
+
+    def _note_questions(self, added: list[Entry]) -> None:
+        asked = [entry for entry in added if isinstance(entry.event, Elicitation)]
+        self._asked += asked[: WINDOW - len(self._asked)]
+
+    def _closed(self, thread: Thread) -> list[str]:
+        """What stands in the place of forms whose call has ended without their answer."""
+        found = []
+        for entry in self._asked:
+            if isinstance(entry.event, Elicitation):
+                asking = asking_of(entry.event, thread, (entry.seq, entry.part))
+                if asking.is_over and not asking.is_settled:
+                    context = {"asking": asking, "closing": True}
+                    found.append(get_template("runs/asking/body.html").render(context))
+        return found
 
     def _changed(self, thread: Thread, cursor: int) -> list[Place]:
         """The entries under which something has changed since the last message.

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import settings as hypothesis
 from hypothesis import strategies as st
 
-from playground.models import Run
-from playground.protocols.frames import Frame
+from playground.models import Agent, Run
+from playground.protocols.frames import Frame, FrameKind
 from playground.rendering import live
 from playground.rendering.entries import Entry
 from playground.rendering.fold import Fold
@@ -30,6 +30,18 @@ from tests.rendering.recording import (
 )
 
 pytestmark = pytest.mark.django_db
+
+
+TOOL_CALL = Frame(
+    0, 0, FrameKind.CALL,
+    b"POST /mcp HTTP/1.1\r\n\r\n"
+    b'{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "ask"}}',
+)  # fmt: skip
+
+
+def an_agent() -> Agent:
+    agent: Agent = Agent.objects.create(name="Cook", url="http://agent.example/mcp")
+    return agent
 
 
 def cursor_of(message: Message) -> tuple[int, int, int, bool]:
@@ -149,6 +161,43 @@ def test_a_cursor_beyond_the_run_announces_nothing_twice() -> None:
     second = view.advance()
     assert second
     assert cursor_of(second)[:2] == (3, 3)
+
+
+QUESTION = event(
+    'data: {"jsonrpc": "2.0", "id": "q1", "method": "elicitation/create",'
+    ' "params": {"message": "For whom?", "requestedSchema": {"properties": {}}}}'
+)
+
+
+@pytest.mark.parametrize("state", ["cancelled", "truncated", "failed"])
+@pytest.mark.parametrize("seen", [0, 4])
+def test_a_question_whose_call_has_ended_can_no_longer_be_answered(state: str, seen: int) -> None:
+    """Also where the page had the form before its websocket was opened."""
+    recording = Recording(agent=an_agent(), binding="mcp")
+    recording.add(TOOL_CALL, OPEN, HEAD, QUESTION)
+    view = LiveView(recording.run.pk, seen)
+    before = "".join(message.html for message in drain(view))
+    assert ("answer-form" in before) == (seen == 0)
+    assert "The call has ended" not in before
+    recording.end(state)
+    (message,) = drain(view)
+    (form,) = read(message.html).find("answer-form")
+    assert form.attributes["hx-swap-oob"] == "outerHTML:#entry-4-0 > answer-form"
+    assert "The call has ended" in message.html
+    assert not read(message.html).find("textarea")
+
+
+def test_a_question_that_was_answered_is_left_as_it_is_at_the_end() -> None:
+    """Who has answered may have the focus there."""
+    recording = Recording(agent=an_agent(), binding="mcp")
+    recording.add(TOOL_CALL, OPEN, HEAD, QUESTION)
+    view = LiveView(recording.run.pk, 0)
+    drain(view)
+    Run.objects.create(
+        parent=recording.run, cause_seq=4, cause_part=0, kind="reply", state="completed", status=202
+    )
+    recording.end()
+    assert not any(read(message.html).find("answer-form") for message in drain(view))
 
 
 def test_a_run_that_is_gone() -> None:
