@@ -41,6 +41,15 @@ def test_each_code_has_words_of_its_own() -> None:
     assert len({explanation.advice for explanation in EXPLAINED.values()}) == len(EXPLAINED)
 
 
+def test_what_was_cancelled_need_not_have_been_a_task() -> None:
+    """Over MCP a question that was declined ends so, where no promise ever was."""
+    explanation = explain("CANCELLED")
+    assert explanation
+    assert "task" not in explanation.meaning
+    assert "token" not in explanation.advice.partition("if it was a promise")[0]
+    assert "if it was a promise" in explanation.advice
+
+
 @pytest.mark.parametrize("code", ["", "OUT_OF_EGGS", "NO RESULTS", "HTTP 404", "x" * 100_000])
 def test_an_unknown_code_is_not(code: str) -> None:
     assert explain(code) is None

@@ -50,8 +50,8 @@ EXPLAINED: Mapping[str, Explanation] = MappingProxyType(
             "Shorten the query or the context, or ask for less at once.",
         ),
         "CANCELLED": Explanation(
-            "The task was cancelled before it was done.",
-            "Ask again to start it anew; the token of a cancelled task is of no more use.",
+            "What was asked for was cancelled before it was done.",
+            "Ask again to start it anew; if it was a promise, its token is of no more use.",
         ),
         "INVALID_PARAMETER": Explanation(
             "One of the request's attributes has a value that the agent cannot use.",
