@@ -33,6 +33,12 @@ def _done(t: McpTranscript) -> bool:
     return t.result is not None and not _asks(t)
 
 
+def _replied(t: McpTranscript) -> bool:
+    """Whether there is a result, be it empty or no object at all."""
+    answer = t.answer.message if t.answer else None
+    return _done(t) or (answer is not None and answer.error is None and not _asks(t))
+
+
 def _where(t: McpTranscript, member: str = "") -> tuple[int, str]:
     """The frame of the result, and the place of a member of it."""
     rpc = t.result
@@ -50,13 +56,13 @@ def _result(t: McpTranscript) -> Mapping[str, Any]:
     "The result of the tool holds an NLWeb reply.",
     must("A"),
     v54=must(_EXAMPLES),
-    when=_done,
+    when=_replied,
 )
 def nlweb_reply(t: McpTranscript) -> Iterator[Problem]:
     """In any of the shapes that the examples have. What a broken tool says is another rule's."""
-    if t.found is None and _result(t).get("isError") is not True:
+    if t.answer and t.found is None and _result(t).get("isError") is not True:
         message = "Nothing in the result is an NLWeb reply. Send one as JSON in a text of content."
-        yield Violation(message, *_where(t))
+        yield Violation(message, t.answer.seq, f"{t.answer.pointer}/result")
 
 
 @rule(

@@ -9,8 +9,9 @@ from playground.conformance.mcp.hops import Rpc
 from playground.conformance.mcp.rule import rule
 from playground.conformance.mcp.transcript import McpTranscript
 from playground.conformance.parts import Place
-from playground.conformance.rule import Problem, Violation, info, must, should
+from playground.conformance.rule import Problem, Unjudged, Violation, info, must, should
 from playground.conformance.values import is_words, named
+from playground.protocols.mcp.opening import MAX_PAGES, MAX_TOOLS
 from playground.protocols.mcp.requests import LIST
 
 _EXAMPLES = "MCP examples, tools"
@@ -87,6 +88,36 @@ def tools_cursor(t: McpTranscript) -> Iterator[Problem]:
             yield Violation(message, rpc.seq, place)
         else:
             seen.add(cursor)
+    if (rest := _unread(t)) is not None:
+        yield Unjudged("The list was not read to its end, if it has one.", rest.seq, rest.pointer)
+
+
+def _unread(t: McpTranscript) -> Place | None:
+    """The cursor at which the list was given up for its length; None where it was not."""
+    *earlier, last = pages = _pages(t)
+    cursor = last.result.get("nextCursor")
+    fresh = isinstance(cursor, str) and cursor
+    if not fresh or any(page.result.get("nextCursor") == cursor for page in earlier):
+        return None
+    if len(pages) < MAX_PAGES and sum(1 for _ in _tools(t)) < MAX_TOOLS:
+        return None
+    return Place(last.seq, f"{last.pointer}/result/nextCursor", cursor)
+
+
+@rule(
+    "tools-whole",
+    "A tool list is short enough to be read to its end.",
+    info("MCP pagination"),
+    when=_listed,
+)
+def tools_whole(t: McpTranscript) -> Iterator[Problem]:
+    """Its length is the server's to choose; a client stops somewhere, and this one does."""
+    if (rest := _unread(t)) is not None:
+        message = (
+            f"The list goes on after {len(_pages(t)):,} pages with {sum(1 for _ in _tools(t)):,} "
+            "tools, and was not read further. Leave nextCursor out at the end."
+        )
+        yield Violation(message, rest.seq, rest.pointer)
 
 
 def _whole_list(t: McpTranscript) -> bool:
@@ -247,6 +278,7 @@ def resolved(root: Any, schema: Any) -> Mapping[str, Any]:
 RULES = (
     tools_list,
     tools_cursor,
+    tools_whole,
     tool_ask,
     tool_await,
     tool_ask_schema,

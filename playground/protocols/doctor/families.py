@@ -166,36 +166,53 @@ def tools(case: Case) -> Verdict:
             return skipped("Does not apply: there is no MCP server.")
         return pending(case)
     evidence = case.found["tools"]
-    listed = tools_of(evidence)
-    if listed is None:
+    result = _list_in(evidence)
+    if result is None:
         return failed(
             f"tools/list was not answered with a list of tools (HTTP {evidence.status}).",
             words.COMPARE,
             "tools",
         )
+    listed, more = result["tools"], _goes_on(result)
     session = Session("", tools=tuple(listed))
     name = session.tool_for("ask", case.target.tools)
-    names = ", ".join(_names(listed)) or "none"
+    names = _told(listed, more=more)
     if name not in _names(listed, len(listed)):
         missing = (
             f"There is no tool {name[:80]}" if any(case.target.tools) else "No tool takes queries"
         )
-        cause = f"{missing}. There are: {names}."
-        if case.family != MCP:
+        cause = f"{missing}{' on the first page of the list' if more else ''}. There are: {names}."
+        if case.family != MCP or more:
             return skipped(cause, "tools")
         fix = "Name the tool for ask in the agent's form, or let the server offer one."
         return failed(cause, fix, "tools")
     return passed(f"The tool {name[:80]} takes queries. There are: {names}.", "tools")
 
 
-def tools_of(evidence: Evidence) -> list[Any] | None:
-    """The tools that a reply lists, None where it lists none."""
+def _list_in(evidence: Evidence) -> Mapping[str, Any] | None:
+    """The result that lists tools: the first page of the list, and all that the doctor reads."""
     for _, payload in evidence.messages:
         result = payload.get("result") if isinstance(payload, Mapping) else None
-        listed = result.get("tools") if isinstance(result, Mapping) else None
-        if isinstance(listed, list):
-            return listed
+        if isinstance(result, Mapping) and isinstance(result.get("tools"), list):
+            return result
     return None
+
+
+def _goes_on(result: Mapping[str, Any]) -> bool:
+    """Whether the list has further pages."""
+    cursor = result.get("nextCursor")
+    return isinstance(cursor, str) and bool(cursor)
+
+
+def _told(listed: list[Any], *, more: bool) -> str:
+    """The tools of a page in a line."""
+    names = _names(listed)
+    left = len(_names(listed, len(listed))) - len(names)
+    told = ", ".join(names) or "none"
+    told += f" and {left} more" if left else ""
+    if not more:
+        return told
+    return f"{told}, and more on further pages" if left else f"{told} and more on further pages"
 
 
 def _names(listed: list[Any], most: int = _MAX_NAMES) -> list[str]:

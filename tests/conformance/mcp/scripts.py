@@ -132,6 +132,14 @@ def listed(*tools: Any, **more: Any) -> Reply:
     return run(call("tools/list"), said(response({"tools": list(tools), **more})))
 
 
+def paged(pages: int) -> Reply:
+    """The first pages of a list that always names another one."""
+    parts: list[Pair] = []
+    for at in range(pages):
+        parts += [call("tools/list"), *said(response({"tools": [ASK], "nextCursor": str(at)}))]
+    return run(parts)
+
+
 def opened(result: Any, method: str = "initialize", **options: Any) -> Reply:
     version = MODERN if method == "server/discover" else ""
     return run(call(method, version=version), said(response(result), **options))

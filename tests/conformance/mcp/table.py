@@ -6,7 +6,10 @@ stream: the messages are frames 3, 4, ...
 
 from __future__ import annotations
 
+from typing import Any
+
 from playground.protocols.frames import FrameKind
+from playground.protocols.mcp.opening import MAX_PAGES, MAX_TOOLS
 from tests.conformance.mcp.scripts import (
     ANSWER,
     ASK,
@@ -27,6 +30,7 @@ from tests.conformance.mcp.scripts import (
     nothing,
     notification,
     opened,
+    paged,
     question,
     reply,
     response,
@@ -42,6 +46,8 @@ GOOD = asked(result())
 STREAMED = run(ask(), told(response(result())))
 TAKEN = run(call("notifications/initialized", None), nothing())
 REFUSED = run(ask(), said(error(data=reply("failure", error={"code": "E", "message": "M"}))))
+#: Results that are no reply of NLWeb, and some that are no result of a tool either.
+ODD: tuple[Any, ...] = (result("Here are five recipes."), None, {}, [], "Recipes", 7)
 BOTH = "0.54", "0.55"
 
 
@@ -207,6 +213,12 @@ TOOLS = (
             here("/result/nextCursor", seq=8),
         ),
     ),
+    case(
+        "tools-whole",
+        paged(MAX_PAGES - 1),
+        (paged(MAX_PAGES), here("/result/nextCursor", seq=4 * MAX_PAGES)),
+        (listed(*[ASK] * MAX_TOOLS, nextCursor="a"), here("/result/nextCursor")),
+    ),
     case("tool-ask", listed(ASK, AWAIT), (listed(AWAIT), here("/result/tools"))),
     case("tool-await", listed(ASK, AWAIT), (listed(ASK), here("/result/tools"))),
     case(
@@ -257,7 +269,14 @@ TOOLS = (
 )  # fmt: skip
 
 RESULTS = (
-    case("nlweb-reply", GOOD, (asked(result("Here are five recipes.")), here("/result"))),
+    case(
+        "nlweb-reply",
+        GOOD,
+        *[
+            (asked(odd), here("/result"))
+            for odd in ODD
+        ],
+    ),
     case(
         "reply-shape",
         GOOD,

@@ -15,6 +15,7 @@ from playground.conformance.mcp.replies import found_in
 from playground.protocols import jsonrpc
 from playground.protocols.frames import FrameKind
 from playground.protocols.mcp import results
+from playground.protocols.mcp.opening import MAX_PAGES
 from tests.conformance.mcp.scripts import (
     ANSWER,
     ASK,
@@ -32,6 +33,7 @@ from tests.conformance.mcp.scripts import (
     modern,
     nothing,
     notification,
+    paged,
     question,
     reply,
     response,
@@ -117,6 +119,13 @@ class TestWhereTheReplyStands:
         assert places(report, "mcp.response-id") == [(4, "/id")]
         assert report.verdicts["answer-content"] is Verdict.NOT_APPLICABLE
         assert report.verdicts["meta-present"] is Verdict.PASS
+
+
+def test_a_list_that_is_cut_is_not_said_to_end() -> None:
+    report = paged(MAX_PAGES).judged()
+    assert "mcp.tools-cursor" in verdicts(report, Verdict.INCOMPLETE)
+    assert "mcp.tools-whole" in verdicts(report, Verdict.FAIL)
+    assert "mcp.tools-cursor" in verdicts(paged(2).judged(), Verdict.PASS)
 
 
 class TestWhatDoesNotApply:

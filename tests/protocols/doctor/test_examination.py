@@ -40,9 +40,9 @@ COMPLETED = stream(
 )
 
 
-def tools(*names: str) -> bytes:
+def tools(*names: str, **more: Any) -> bytes:
     listed = [{"name": name, "inputSchema": {"type": "object"}} for name in names]
-    return reply({"jsonrpc": "2.0", "id": 2, "result": {"tools": listed}})
+    return reply({"jsonrpc": "2.0", "id": 2, "result": {"tools": listed, **more}})
 
 
 def method_of(call: Call) -> str:
@@ -298,6 +298,27 @@ class TestMcp:
         seen = Examined(replace(self.MCP, tools=(named, "")), server(**answers))
         assert seen.failed == ill
         assert named in seen.step("tools")["cause"]
+
+    @pytest.mark.parametrize("cursor", ["2", None, "", 7])
+    def test_whose_list_has_further_pages(self, cursor: Any) -> None:
+        listed = tools("ask", "await", nextCursor=cursor)
+        seen = Examined(self.MCP, server(server_discover=DISCOVERED, tools_list=listed))
+        assert [method_of(call) for call in seen.calls].count("tools/list") == 1
+        more = " and more on further pages" if cursor == "2" else ""
+        assert f"There are: ask, await{more}." in seen.step("tools")["cause"]
+
+    def test_whose_tool_may_be_on_a_further_page(self) -> None:
+        listed = tools("weather", nextCursor="2")
+        seen = Examined(self.MCP, server(server_discover=DISCOVERED, tools_list=listed))
+        assert seen.failed == []
+        cause = seen.step("tools")["cause"]
+        assert "first page" in cause
+        assert "There are: weather and more on further pages." in cause
+
+    def test_with_more_tools_than_are_named(self) -> None:
+        listed = tools("ask", *(f"t{n}" for n in range(10)))
+        seen = Examined(self.MCP, server(server_discover=DISCOVERED, tools_list=listed))
+        assert "t6 and 3 more." in seen.step("tools")["cause"]
 
     def test_whose_list_is_none(self) -> None:
         seen = Examined(self.MCP, server(server_discover=DISCOVERED, tools_list=NO_METHOD))
