@@ -70,8 +70,9 @@ class RequestComposer extends HTMLElement {
   #show() {
     const { obstacle, error } = this.document;
     for (const button of document.querySelectorAll(SUBMITS)) button.disabled = Boolean(obstacle);
-    this.note.textContent = obstacle ?? "";
-    this.note.toggleAttribute("data-obstacle", Boolean(obstacle));
+    this.#say(obstacle);
+    // What is shown of the request stays out of date until it is shown anew.
+    if (obstacle) this.toggleAttribute("data-stale", true);
     this.toggleAttribute("data-broken", Boolean(error));
     this.querySelector("[data-fix-json]").hidden = !error;
     for (const panel of this.querySelectorAll("[data-form-panel]")) {
@@ -115,7 +116,14 @@ class RequestComposer extends HTMLElement {
     this.querySelector("tab-set").show(panel);
     const field = wordsField(this.form);
     field?.complain(lack);
+    if (!field) this.#say(lack);
     (field ?? this.querySelector(`#${panel} [data-add]`)).focus();
+  }
+
+  /** Says at the button why nothing is sent (null: nothing stands in the way). */
+  #say(why) {
+    this.note.textContent = why ?? "";
+    this.note.toggleAttribute("data-obstacle", Boolean(why));
   }
 
   #sent(event) {

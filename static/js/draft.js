@@ -4,7 +4,7 @@
 //
 // A run's own page keeps the edits of that run's request, and the page of its next request
 // those of that one, with the turn that it continues. A link that brings a request along wins
-// over a draft, unless the same page is reloaded or come back to.
+// over a draft, unless the same page is reloaded or come back to; so does an agent that it names.
 
 import { putContinued, readFields } from "./draft-fields.js";
 import { find, set } from "./json-edit.js";
@@ -18,6 +18,10 @@ const SAVE_AFTER_MS = 200;
 const form = document.getElementById("composer");
 const query = new URLSearchParams(location.search);
 const isLink = query.has("text") || query.has("request");
+/** The agent that the address asks for. */
+const asked = query.get("agent");
+const [navigation] = performance.getEntriesByType("navigation");
+const isBack = ["reload", "back_forward"].includes(navigation?.type);
 const isRun = (path) => path.startsWith("/runs/");
 const isNext = (path) => isRun(path) && path.endsWith("/next/");
 const opened = isLink ? location.pathname + location.search : location.pathname;
@@ -32,7 +36,7 @@ function save() {
   clearTimeout(timer);
   if (!timer) return;
   timer = undefined;
-  const draft = JSON.stringify(readFields(form));
+  const draft = JSON.stringify({ ...readFields(form), asked });
   // After a send the address is the run's, while the page is still the one that was opened.
   const addresses = isRun(opened) ? [here] : [opened, here];
   for (const address of addresses) remember(keyOf(address), draft, sessionStorage);
@@ -44,8 +48,6 @@ function saveSoon() {
 }
 
 function kept() {
-  const [navigation] = performance.getEntriesByType("navigation");
-  const isBack = ["reload", "back_forward"].includes(navigation?.type);
   if (isLink && !isBack) return null;
   try {
     return JSON.parse(recall(keyOf(opened), sessionStorage));
@@ -61,7 +63,7 @@ function restore(draft) {
   headers.value = draft.headers;
   putContinued(form, draft);
   const { protocol } = form.dataset;
-  if (!query.has("agent")) {
+  if (asked === null || (isBack && asked === draft.asked)) {
     choose(agent, draft.agent);
     if (draft.binding) binding.value = draft.binding;
     if (draft.protocol && draft.protocol !== protocol) showProtocol(form, draft.protocol, draft.version);

@@ -1,6 +1,8 @@
 // What the server says is wrong with a request, brought to the fields that it is about.
 
-const LISTS = "#effective .problem-item, #compose-problems .problem-item";
+import { documentOf } from "./request-document.js";
+
+const LISTS = "request-composer:not([data-stale]) #effective .problem-item, #compose-problems .problem-item";
 
 /** What the fields were told last. */
 let told = new Map();
@@ -72,8 +74,12 @@ function go(pointer) {
 }
 
 document.addEventListener("htmx:afterSwap", (event) => {
-  if (["effective", "compose-problems"].includes(event.detail.target.id)) spread();
+  const { target } = event.detail;
+  if (target.id === "effective")
+    target.closest("request-composer").toggleAttribute("data-stale", Boolean(documentOf(target).obstacle));
+  if (["effective", "compose-problems"].includes(target.id)) spread();
 });
+document.addEventListener("composer:invalid", spread);
 document.addEventListener("focusout", (event) => {
   if (event.target.closest("json-field")) requestAnimationFrame(spread);
 });

@@ -33,7 +33,10 @@ const AGENT_API = {
           .join(" ");
   },
   isEmpty: (document) => {
-    const parts = listOf(document?.input).flatMap(({ content }) =>
+    const { input = [] } = document ?? {};
+    // What is no list of messages is wrong rather than empty: the server says in which way.
+    if (!Array.isArray(input) || listOf(input).length < input.length) return false;
+    const parts = input.flatMap(({ content }) =>
       typeof content === "string" ? [{ text: content }] : listOf(content),
     );
     return parts.every(({ text, image_url: image, data }) => !textOf(text).trim() && !image && !data);

@@ -154,6 +154,66 @@ def test_a_draft_outlives_a_reload_and_a_look_at_a_run(workbench: Workbench) -> 
     expect(workbench.effective).to_contain_text("a draft")
 
 
+def test_a_reload_keeps_the_target_of_a_draft_and_another_link_wins(workbench: Workbench) -> None:
+    page = workbench.open("/?agent=demo").compose("to whom").page
+    agent = page.locator("#agent-select")
+    agent.select_option("demo-agent-api")
+    expect(workbench.effective).to_contain_text("/demo/agent-api")
+    page.reload()
+    expect(workbench.effective).to_contain_text("/demo/agent-api")
+    expect(agent).to_have_value("demo-agent-api")
+    expect(workbench.effective).to_contain_text("to whom")
+    workbench.open("/?agent=demo")
+    expect(agent).to_have_value("demo")
+    page.locator("[data-target-binding]").get_by_text("MCP").click()
+    expect(workbench.effective).to_contain_text("/demo/mcp")
+    page.reload()
+    expect(workbench.effective).to_contain_text("/demo/mcp")
+    workbench.open("/?agent=demo-agent-api")
+    expect(agent).to_have_value("demo-agent-api")
+    page.reload()
+    expect(workbench.effective).to_contain_text("/demo/agent-api")
+
+
+def test_what_is_no_list_of_messages_is_refused_aloud(workbench: Workbench) -> None:
+    page = workbench.open("/?agent=demo-agent-api").page
+    workbench.write_json('{"input": "hi", "temperature": 99, "tools": [1, null], "x": 1e999}')
+    page.keyboard.press("ControlOrMeta+Enter")
+    problems = page.locator("#compose-problems")
+    expect(problems).to_contain_text("a number that JSON does not have")
+    workbench.write_json('{"input": "hi", "temperature": 99, "top_p": "x", "tools": [1, null]}')
+    expect(problems).to_be_empty()
+    page.keyboard.press("ControlOrMeta+Enter")
+    expect(problems).to_contain_text("Not sent")
+    expect(problems).to_contain_text("/input")
+    expect(problems.locator(".problem-item").first).to_be_in_viewport()
+    expect(page.locator("#tab-json")).to_be_visible()
+    workbench.write_json('{"input": []}')
+    page.keyboard.press("ControlOrMeta+Enter")
+    expect(page.locator("[data-send-note]")).to_contain_text("needs a message")
+    assert workbench.run is None
+
+
+def test_what_cannot_be_written_down_leaves_no_old_warning(workbench: Workbench) -> None:
+    page = workbench.open("/?agent=demo-agent-api").page
+    page.get_by_role("tab", name="Tools").click()
+    page.get_by_role("button", name="Function", exact=True).click()
+    field = page.locator('json-field[data-pointer^="/tools/0/function/"] textarea')
+    warning = page.get_by_text("The function needs a name.").locator("visible=true")
+    expect(warning).not_to_have_count(0)
+    tab = page.locator("#compose-tab-tools")
+    expect(tab).to_have_attribute("data-problems", "1")
+    field.first.fill("get_pantry")
+    field.last.fill("{rubbish")
+    composer = page.locator("request-composer")
+    expect(composer).to_have_attribute("data-stale", "")
+    expect(warning).to_have_count(0)
+    expect(tab).not_to_have_attribute("data-problems", "1")
+    field.last.fill("{}")
+    expect(composer).not_to_have_attribute("data-stale", "")
+    expect(workbench.effective).to_contain_text("get_pantry")
+
+
 def test_a_new_request_can_be_undone_and_does_not_scold(workbench: Workbench) -> None:
     page = workbench.open().compose("kept for later").page
     page.get_by_role("button", name="New request").click()

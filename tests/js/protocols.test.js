@@ -48,6 +48,13 @@ test("a picture or data is not nothing", () => {
   assert.equal(part({ type: "text", text: "" }), true);
 });
 
+test("what is no list of messages is not nothing: the server says what is wrong with it", () => {
+  for (const input of ["hi", "", 5, null, {}, [1], [null, "hi"]])
+    assert.equal(agentApi.isEmpty({ input }), false, JSON.stringify(input));
+  for (const nothing of [{}, { input: [] }, { input: [{ role: "user" }] }])
+    assert.equal(agentApi.isEmpty(nothing), true, JSON.stringify(nothing));
+});
+
 test("another version is named only where one was named", () => {
   assert.deepEqual(toValue(parse(versioned('{"meta": {"version": "0.54"}}', "0.55"))), {
     meta: { version: "0.55" },
