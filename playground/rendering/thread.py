@@ -27,6 +27,7 @@ from playground.rendering.cards import words
 from playground.rendering.entries import Entry
 from playground.rendering.fold import Fold
 from playground.rendering.pretty import pretty
+from playground.rendering.progress import ProgressLine, progress_of
 from playground.rendering.tracking import tracking_of
 
 Place = tuple[int, int]
@@ -50,6 +51,8 @@ class Child:
     cards: Sequence[str]
     #: Whether the same action was run again after it.
     is_outdated: bool = False
+    #: How far it is while it goes on, as its agent last told; None for no word.
+    progress: ProgressLine | None = None
 
     @property
     def bar(self) -> Bar:
@@ -211,10 +214,12 @@ class Thread:
         if self._depth >= DEPTH:
             return Child(run, self, [])
         thread = Thread(run, self._depth + 1, self.page)
-        entries = Fold(run).follow(run.frames, SHOWN, run.frames)
+        fold = Fold(run)
+        entries = fold.follow(run.frames, SHOWN, run.frames)
         shown = [entry for entry in entries if entry.pinned]
         shown += [entry for entry in entries if not entry.pinned]
-        return Child(run, thread, render_entries(shown[:SHOWN], thread))
+        progress = None if run.is_final else progress_of(fold.progress)
+        return Child(run, thread, render_entries(shown[:SHOWN], thread), progress=progress)
 
 
 def anchor_of(run: Run, place: Place, page: Run) -> str:

@@ -10,6 +10,7 @@ import pytest
 from django.utils import timezone
 
 from playground.models import Run, RunKind, Tracker, TrackerStatus
+from playground.protocols.frames import Frame, FrameKind
 from playground.rendering.fold import Fold
 from playground.rendering.live import LiveView
 from playground.rendering.spans import since, spans_of
@@ -43,6 +44,19 @@ def action(parent: Run, *items: Any, **fields: Any) -> Run:
     Run.objects.filter(pk=run.pk).update(**{**changes, **fields})
     run.refresh_from_db()
     return run
+
+
+def called(method: str, value: Any) -> list[Frame]:
+    """A call and the JSON that it is answered with."""
+    head = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n"
+    sent = f"{method} /a2a HTTP/1.1\r\nHost: cook.example\r\n\r\n".encode()
+    return [
+        Frame(0, 60, FrameKind.CALL, sent),
+        OPEN,
+        Frame(0, 70, FrameKind.HEAD, head),
+        Frame(0, 80, FrameKind.BODY, json.dumps(value).encode()),
+        END,
+    ]
 
 
 def under(run: Run, page: Run | None = None) -> str:
@@ -113,6 +127,27 @@ class TestActions:
         child = action(run, state="streaming", ended_us=None)
         assert f"/runs/{child.pk}/cancellation/" in under(run)
         assert not Thread(run).is_settled
+
+    def test_a_task_that_is_worked_on_says_so(self) -> None:
+        run = offering()
+        url = "http://cook.example/a2a"
+        request = {"action": "serve", "protocol": "A2A", "agent_url": url, "url": url,
+                   "skill": "serve", "message": "soup", "message_id": "m"}  # fmt: skip
+        child = Recording(parent=run, kind="action", cause_seq=4, cause_part=0, request=request,
+                          protocol="action", binding="a2a", url=url)  # fmt: skip
+        card = {"name": "Cook", "url": url, "protocolVersion": "0.3.0", "capabilities": {}}
+        child.add(*called("GET", card))
+        assert "working" not in under(run)
+        status: dict[str, Any] = {"state": "working"}
+        task = {"kind": "task", "id": "t", "contextId": "c", "status": status}
+        child.add(*called("POST", {"jsonrpc": "2.0", "id": 1, "result": task}))
+        assert "The agent is working on the task." in under(run)
+        status["message"] = {"parts": [{"kind": "text", "text": "Setting <b>it</b>"}]}
+        child.add(*called("POST", {"jsonrpc": "2.0", "id": 2, "result": task}))
+        assert "Setting &lt;b&gt;it&lt;/b&gt;" in under(run)
+        assert "The agent is working on the task." not in under(run)
+        child.end("cancelled")
+        assert "Setting" not in under(run)
 
     def test_an_empty_reply_is_done(self) -> None:
         run = offering()
