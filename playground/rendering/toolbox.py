@@ -38,6 +38,8 @@ class Toolbox:
     instructions: str
     tools: tuple[Tool, ...]
     more: bool
+    #: Entries of the server's list that are no tools.
+    odd: int
     #: What the list of tools suggests for `ask` and for `await`.
     suggested: Mapping[str, str]
     #: Operations whose tool is not in the list, and the tool that is called all the same.
@@ -76,6 +78,7 @@ def toolbox_of(agent: Agent, address: str) -> Toolbox | None:
         instructions=session.instructions,
         tools=tools,
         more=session.more,
+        odd=session.odd,
         suggested={name: session.tool_for(name) for name in sessions.OPERATIONS},
         missing=tuple(pair for pair in used.items() if pair[1] not in names),
     )

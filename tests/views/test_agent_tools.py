@@ -148,6 +148,9 @@ class TestToolsOfAnAgent:
         [
             ({"tools": []}, "The server offers no tools."),
             ({"more": True}, "There are more than are listed."),
+            ({"odd": 1}, "One entry of the list is no tool"),
+            ({"odd": 4}, "4 entries of the list are no tools"),
+            ({"odd": "x"}, "The server keeps a session."),
             ({"generation": "discover"}, "Answers server/discover; there is no session."),
             ({"session": ""}, "The server keeps no session."),
             ({"server": None, "tools": [{"name": 5}, "x"]}, "Tools over MCP"),

@@ -147,6 +147,7 @@ class Opening:
                 _text(result, "instructions"),
                 self.session.tools if self.session else (),
                 self.session.more if self.session else False,
+                self.session.odd if self.session else 0,
             )
             return Step.INITIALIZED
         if answer and answer.error and answer.error.code == METHOD_NOT_FOUND:
@@ -178,7 +179,8 @@ class Opening:
             return [Note(seq, f"mcp {requests.LIST}", message.error.raw)]
         more = is_more or len(page) > room
         if self.session:
-            self.session = replace(self.session, tools=tuple(self._tools), more=more)
+            odd = sessions.count_odd(self._tools)
+            self.session = replace(self.session, tools=tuple(self._tools), more=more, odd=odd)
         return [Tools(seq, tuple(self._tools), more)]
 
     #: Whether the list has a page that is to be read next.

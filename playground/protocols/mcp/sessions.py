@@ -1,7 +1,7 @@
 """What an opening finds out of an MCP server: kept within one run, and from run to run.
 
 As JSON (`Exchange.opening`): `url`, `generation` (`discover`, `initialize` or `none`),
-`version`, `session`, `server`, `instructions`, `tools`, `more`.
+`version`, `session`, `server`, `instructions`, `tools`, `more`, `odd`.
 """
 
 from __future__ import annotations
@@ -40,6 +40,8 @@ class Session:
     #: The tools as they came, and whether there are more than were read.
     tools: tuple[Any, ...] = ()
     more: bool = False
+    #: Entries of the list that are no tools, and are not remembered.
+    odd: int = 0
 
     def to_json(self, url: str) -> dict[str, Any]:
         """The session as it is remembered, trimmed."""
@@ -52,6 +54,7 @@ class Session:
             "instructions": self.instructions[:MAX_TEXT],
             "tools": list(_trimmed(self.tools)),
             "more": self.more or len(self.tools) > MAX_TOOLS,
+            "odd": self.odd,
         }
 
     def tool_for(self, operation: str, wanted: Sequence[str] = ("", "")) -> str:
@@ -84,7 +87,17 @@ def from_json(value: Any, url: str) -> Session | None:
         str(value.get("instructions") or ""),
         tuple(tools) if isinstance(tools, list) else (),
         value.get("more") is True,
+        odd if type(odd := value.get("odd")) is int else 0,
     )
+
+
+def count_odd(tools: Sequence[Any]) -> int:
+    """How many entries of a list are no tools: no objects, or without a name."""
+    return sum(not _is_tool(tool) for tool in tools)
+
+
+def _is_tool(tool: Any) -> bool:
+    return isinstance(tool, Mapping) and isinstance(tool.get("name"), str)
 
 
 def _named(tools: Sequence[Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
@@ -107,7 +120,7 @@ def _fit(tool: Mapping[str, Any], operation: str) -> int:
 def _trimmed(tools: Sequence[Any]) -> Iterator[dict[str, Any]]:
     left = MAX_ALL
     for tool in tools[:MAX_TOOLS]:
-        if not isinstance(tool, Mapping) or not isinstance(tool.get("name"), str):
+        if not _is_tool(tool):
             continue
         kept: dict[str, Any] = {"name": tool["name"][:MAX_TEXT]}
         for name in ("title", "description"):

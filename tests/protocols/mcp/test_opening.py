@@ -311,6 +311,16 @@ class TestRemembered:
         assert talk.methods == ["tools/call", "server/discover", "initialize"]
         assert talk.exchange.problem is None
 
+    def test_entries_that_are_no_tools_are_counted(self) -> None:
+        listed = [None, 3, "x", {"name": None}, {"name": "ask"}]
+        talk = Talk().json(rpc(result=DISCOVERED)).json(rpc(2, result={"tools": listed}))
+        kept = talk.exchange.opening
+        assert kept is not None
+        assert (kept["odd"], kept["tools"]) == (4, [{"name": "ask"}])
+        found = sessions.from_json(kept, URL)
+        assert found is not None
+        assert found.odd == 4
+
     def test_what_is_remembered_is_small(self) -> None:
         tool = {"name": "t", "description": "d" * 5000, "inputSchema": {"x": "y" * 20_000}}
         session = sessions.Session("discover", "2026-07-28", tools=(tool,) * 500, server="s" * 9000)
