@@ -22,7 +22,7 @@ from playground.models import Run, RunState
 from playground.models.liveness import HEARTBEAT
 from playground.protocols import registry
 from playground.protocols.events import Event, Outcome
-from playground.protocols.exchange import Exchange, Interactive, Target
+from playground.protocols.exchange import Choosy, Exchange, Interactive, Target
 from playground.protocols.frames import Frame, FrameKind
 from playground.protocols.problems import Problem, Stage
 from playground.threads import in_reader, in_writer
@@ -69,6 +69,7 @@ class Driver:
         target = replace(target, mark=run.pk.hex[:_MARK])
         self.exchange: Exchange = registry.exchange(target, run.request, max_depth=limits.max_depth)
         self._interactive = self.exchange if isinstance(self.exchange, Interactive) else None
+        self._choosy = self.exchange if isinstance(self.exchange, Choosy) else None
         self._on_errand = on_errand
         self._transport = Transport(
             policy,
@@ -148,7 +149,7 @@ class Driver:
             async with contextlib.aclosing(self._transport.send(call, self._clock)) as stream:
                 async for frames in stream:
                     await self._take(writer, frames)
-                    if self._problem:
+                    if self._problem or (self._choosy and self._choosy.has_enough):
                         break
             if self._problem:
                 return RunState(self._problem.state)

@@ -13,7 +13,7 @@ from django.conf import settings
 
 from playground.limits import MIB, Limits
 from playground.protocols.events import Event
-from playground.protocols.exchange import Exchange
+from playground.protocols.exchange import Choosy, Exchange
 from playground.protocols.frames import FrameKind
 from playground.protocols.problems import Problem, Stage
 from playground.transport import Policy, Transport
@@ -57,6 +57,7 @@ async def _look(exchange: Exchange, redact: Sequence[str]) -> tuple[list[Event],
     start = time.perf_counter_ns()
     events: list[Event] = []
     seq = 0
+    choosy = exchange if isinstance(exchange, Choosy) else None
     for _ in range(MAX_CALLS):
         if (call := exchange.next_call()) is None:
             break
@@ -71,6 +72,8 @@ async def _look(exchange: Exchange, redact: Sequence[str]) -> tuple[list[Event],
                         return events, Problem.from_bytes(frame.data)
                 if (problem := exchange.problem) is not None:
                     return events, problem
+                if choosy and choosy.has_enough:
+                    break
     return events, exchange.problem
 
 

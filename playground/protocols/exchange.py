@@ -127,6 +127,16 @@ class Interactive(Exchange, Protocol):
         ...
 
 
+@runtime_checkable
+class Choosy(Exchange, Protocol):
+    """An exchange that can do without the rest of a reply."""
+
+    @property
+    def has_enough(self) -> bool:
+        """Whether to hang up on the reply under way, and go on with the next call."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Version:
     """One row of a protocol's version table: how the versions differ."""

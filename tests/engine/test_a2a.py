@@ -28,7 +28,7 @@ from playground.protocols.events import (
 from playground.protocols.frames import FrameKind
 from playground.rendering.fold import readings
 from tests.a2a_servers import Waiter, serving
-from tests.servers import HOLD, LAST_CHUNK, STREAM_HEAD, Server, chunk, head, reply, serve
+from tests.servers import HOLD, LAST_CHUNK, STREAM_HEAD, Script, Server, chunk, head, reply, serve
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -246,9 +246,25 @@ class TestCards:
             _, problem = await engine.peek(exchange)
             run, _ = await run_action(server.url, "x", card=card_at(f"{server.url}/a2a"))
         assert problem is not None
-        assert (problem.state, problem.stage) == ("refused", "limit")
-        assert (run.state, run.problem["stage"]) == (RunState.REFUSED, "limit")
+        assert (problem.state, problem.cause) == ("failed", "No agent card was found.")
+        assert problem.detail.count("has more than 1,000,000 bytes") == 2
+        assert (run.state, run.problem["cause"]) == (RunState.FAILED, problem.cause)
         assert run.bytes < 10_000_000
+
+    async def test_a_card_without_end_at_the_origin_and_one_below_the_path(self) -> None:
+        done = {"jsonrpc": "2.0", "id": 1, "result": {"message": {"parts": [{"text": "hi"}]}}}
+
+        def answer(request: bytes) -> Script:
+            if request.startswith(b"GET /.well-known"):
+                return [head(content_type="application/json"), b" " * 1_200_000, HOLD]
+            card = card_at(f"{server.url}/a2a")
+            body = card if request.startswith(b"GET /a2a/.well-known") else done
+            return [reply(json.dumps(body).encode())]
+
+        async with serve(answer=answer) as server:
+            run, events = await run_action(f"{server.url}/a2a", "x")
+        assert (run.state, run.outcome) == (RunState.COMPLETED, "answer")
+        assert [event.text for event in of(events, Text)] == ["hi"]
 
     async def test_a_card_that_never_comes(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(peeking, "TIME", 0.3)

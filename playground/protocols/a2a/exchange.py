@@ -95,16 +95,20 @@ class CardExchange:
 
     def next_call(self) -> Call | None:
         """The next place where the card may be."""
-        place = None if self.problem else self._finder.next_place()
+        place = self._finder.next_place()
         return card_call(place) if place else None
+
+    @property
+    def has_enough(self) -> bool:
+        """Whether the rest of a reply is of no use."""
+        return self._reply.is_over
 
     def receive(self, frame: Frame) -> Sequence[Event]:
         """Nothing: what a card says is no event."""
         if frame.kind is FrameKind.CALL:
             self._reply = CardReply(self._max_depth)
             return ()
-        self._reply.receive(frame)
-        if frame.kind is FrameKind.END and not self._reply.problem:
+        if self._reply.receive(frame):
             self._finder.take(self._reply)
         return ()
 
@@ -116,7 +120,7 @@ class CardExchange:
     @property
     def problem(self) -> Problem | None:
         """Why there is no card."""
-        return self._reply.problem or self._finder.problem
+        return self._finder.problem
 
     @property
     def session_context(self) -> None:
@@ -155,6 +159,11 @@ class A2AExchange:
         if not self._is_sent:
             return self._card_call() or self._send_call()
         return self._look_call()
+
+    @property
+    def has_enough(self) -> bool:
+        """Whether the rest of a reply is of no use: that of a card without end."""
+        return self._card_reply is not None and self._card_reply.is_over
 
     def receive(self, frame: Frame) -> Sequence[Event]:
         """What `frame` means. Never raises on an agent's data."""
@@ -232,9 +241,7 @@ class A2AExchange:
         self._rpc_reply = RpcReply(self._reader, number, max_depth=self._max_depth)
 
     def _receive_card(self, reply: CardReply, frame: Frame) -> Sequence[Event]:
-        reply.receive(frame)
-        self._problem = self._problem or reply.problem
-        if frame.kind is not FrameKind.END or reply.problem:
+        if not reply.receive(frame):
             return ()
         self._finder.take(reply)
         card = self._finder.card

@@ -14,7 +14,6 @@ from playground.protocols.events import Event, Note, Outcome, Unknown
 from playground.protocols.frames import Frame, FrameKind
 from playground.protocols.http import HttpExchange, is_utf8, read_head
 from playground.protocols.jsonrpc import Deviation, Kind
-from playground.protocols.problems import Problem, Stage
 
 
 class CardReply:
@@ -30,16 +29,24 @@ class CardReply:
         self.card: Card | None = None
         #: What came instead, for the end of a sentence.
         self.came = ""
-        self.problem: Problem | None = None
+        #: Whether all is read of it that is of use.
+        self.is_over = False
 
-    def receive(self, frame: Frame) -> None:
-        """Take a frame of the reply."""
+    def receive(self, frame: Frame) -> bool:
+        """Take a frame; whether it is the one that ends the reply, after which none matters.
+
+        A reply that is too long ends where it became so.
+        """
+        if self.is_over:
+            return False
         if frame.kind is FrameKind.HEAD:
             self._status, self._headers = read_head(frame.data)
         elif frame.kind in (FrameKind.BODY, FrameKind.EVENT, FrameKind.TAIL):
             self._add(frame.data)
         elif frame.kind is FrameKind.END:
+            self.is_over = True
             self._read()
+        return self.is_over
 
     @property
     def status(self) -> int:
@@ -50,12 +57,8 @@ class CardReply:
         self._size += len(data)
         if self._size > card.MAX_BYTES:
             self._body = []
-            self.problem = Problem(
-                "refused",
-                Stage.LIMIT,
-                f"The agent's card has more than {card.MAX_BYTES:,} bytes.",
-                "Check that the address is that of an agent card; real ones have a few thousand.",
-            )
+            self.came = f"has more than {card.MAX_BYTES:,} bytes, which no agent card has"
+            self.is_over = True
         else:
             self._body.append(data)
 

@@ -166,14 +166,33 @@ class TestCards:
         assert talk.exchange.problem
         assert "authentication" in talk.exchange.problem.fix
 
-    def test_a_card_without_end_is_refused(self) -> None:
+    @pytest.mark.parametrize("end", [[], [FrameKind.BODY], [FrameKind.BODY, FrameKind.END]])
+    def test_a_card_below_the_path_after_one_without_end(self, end: list[FrameKind]) -> None:
+        """Nobody waits for the end of it, and what still comes of it changes nothing."""
         talk = Talk().call()
         talk.head().body(b"{" + b" " * 600_000)
-        assert talk.exchange.problem is None
+        assert not talk.a2a.has_enough
         talk.body(b" " * 600_000)
+        assert talk.a2a.has_enough
+        for kind in end:
+            talk.frame(kind, b" " * 600_000 if kind is FrameKind.BODY else b"")
+        remarks = [{"remark": "It has more than 1,000,000 bytes, which no agent card has."}]
+        assert [note.data for note in of(talk, Note)] == remarks
+        assert talk.exchange.problem is None
+        talk.call()
+        assert talk.calls[1].url == AGENT + WELL_KNOWN
+        assert not talk.a2a.has_enough
+        talk.answer(CARD_10).call()
+        assert talk.calls[2].method == "POST"
+
+    def test_cards_without_end_are_none(self) -> None:
+        talk = Talk(agent_url="http://agent.example.com")
+        for _ in range(2):
+            talk.call().head().body(b" " * 1_200_000)
         assert talk.exchange.problem
-        assert (talk.exchange.problem.state, talk.exchange.problem.stage) == ("refused", "limit")
-        assert talk.frame(FrameKind.END).events == []
+        assert talk.exchange.problem.cause == "No agent card was found."
+        assert talk.exchange.problem.detail.count("has more than 1,000,000 bytes") == 2
+        assert talk.is_over
 
     def test_a_card_as_a_stream_of_events_is_none(self) -> None:
         talk = Talk(agent_url="http://agent.example.com").call().head(200, SSE)
