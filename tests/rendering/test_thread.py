@@ -63,6 +63,19 @@ def under(run: Run, page: Run | None = None) -> str:
     return Thread(page or run).render_children(PLACE)
 
 
+class TestStopped:
+    @pytest.mark.parametrize("events", [0, 2])
+    def test_nothing_had_come_is_said_only_where_it_is_so(self, events: int) -> None:
+        run = offering()
+        child = recorded([[CALL, OPEN, HEAD]], "cancelled")
+        action(run)
+        Run.objects.filter(pk=child.pk).update(
+            parent=run, kind=RunKind.ACTION, cause_seq=4, cause_part=0, events=events
+        )
+        text = " ".join(read(under(run)).text.split())
+        assert ("Nothing had come." in text) == (events == 0)
+
+
 class TestCards:
     def test_only_those_with_actions_have_buttons_and_room_for_what_comes(self) -> None:
         plain, offered = offering({"name": "Soup"}), offering()
