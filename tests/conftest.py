@@ -6,10 +6,15 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
+import hypothesis
 import pytest
 
 from tests.isolation import DATABASE
 from tests.playground_server import PlaygroundServer
+
+# How long an example takes is the machine's business: speed is measured by `make bench`.
+hypothesis.settings.register_profile("untimed", deadline=None)
+hypothesis.settings.load_profile("untimed")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
