@@ -88,7 +88,7 @@ def test_the_binding_is_flipped_and_kept(workbench: Workbench) -> None:
     expect(page.get_by_role("radio", name="MCP")).to_be_checked()
     workbench.send()
     expect(workbench.badge).to_have_text("Complete")
-    # Once it was opened, the next call needs nothing before it.
+    # An agent that is chosen brings its own binding.
     page.locator(".segment", has_text="HTTP").click()
     expect(workbench.effective).to_contain_text("/demo/ask")
     page.locator("#agent-select").select_option("demo-mcp")
