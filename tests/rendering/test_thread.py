@@ -7,6 +7,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.template.loader import get_template
 from django.utils import timezone
 
 from playground.models import Run, RunKind, Tracker, TrackerStatus
@@ -74,6 +75,18 @@ class TestStopped:
         )
         text = " ".join(read(under(run)).text.split())
         assert ("Nothing had come." in text) == (events == 0)
+
+    @pytest.mark.parametrize(("binding", "said"), [("http", False), ("mcp", True)])
+    def test_a_server_may_work_on(self, binding: str, said: bool) -> None:
+        run = offering()
+        child = recorded([[CALL, OPEN, HEAD]], "cancelled")
+        Run.objects.filter(pk=child.pk).update(
+            parent=run, kind=RunKind.ACTION, cause_seq=4, cause_part=0, binding=binding
+        )
+        assert ("whether the server goes on" in under(run)) == said
+        child.refresh_from_db()
+        ending = get_template("runs/ending.html").render({"run": child})
+        assert ("whether the server goes on" in ending) == said
 
 
 class TestCards:
