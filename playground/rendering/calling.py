@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from playground.models import Agent, Run, RunKind
+from playground.models import Agent, Run, RunKind, RunState
 from playground.protocols.agent_api.vocabulary import ASKING
 from playground.protocols.events import ToolCall
 from playground.rendering.answered import Other
@@ -113,9 +113,10 @@ class Calling:
 def waiting_in(run: Run) -> Sequence[Waiting]:
     """The calls that the reply of `run` leaves to its client, in their order.
 
-    None as long as it goes on: their outputs may still come with it. Reads everything.
+    None unless it came whole: an output that is missing may have been on its way. Reads
+    everything.
     """
-    if not (run.is_final and run.is_turn):
+    if run.state != RunState.COMPLETED or not run.is_turn:
         return ()
     found: list[Waiting] = []
     labels: set[str] = set()

@@ -65,6 +65,15 @@ class TestForm:
         assert "Answer the call" in shown
         assert 'name="5-0-output"' in shown
 
+    def test_none_is_asked_for_by_a_reply_that_did_not_come_whole(
+        self, client: Client, agent: Agent
+    ) -> None:
+        run = calling(agent)
+        Run.objects.filter(pk=run.pk).update(state="cancelled")
+        shown = page(client, run)
+        assert "Answer the call" not in shown
+        assert client.post(f"/runs/{run.pk}/calls/", PLACE).status_code == 404
+
     def test_an_approval_has_two_buttons(self, client: Client, agent: Agent) -> None:
         shown = page(client, approving(agent))
         assert 'value="approve"' in shown
