@@ -97,7 +97,7 @@ class Memory(models.Model):
 
     class Meta:
         ordering = ["id"]
-        constraints = [models.UniqueConstraint(fields=["area", "key"], name="demo_memory")]
+        constraints = [models.UniqueConstraint(fields=["area", "key"], name="demo_memory_key")]
 
     def __str__(self) -> str:
         return f"{self.area} {self.key}"

@@ -19,7 +19,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['id'],
-                'constraints': [models.UniqueConstraint(fields=('area', 'key'), name='demo_memory')],
+                'constraints': [models.UniqueConstraint(fields=('area', 'key'), name='demo_memory_key')],
             },
         ),
     ]
