@@ -169,7 +169,7 @@ def test_questions_of_mcp_are_accessible(
     workbench = Workbench(themed, playground)
     ask(workbench, older)
     assert findings(themed) == []
-    workbench.page.get_by_role("button", name="Dismiss").click()
+    workbench.page.locator(".ask").get_by_role("button", name="Dismiss").click()
     expect(workbench.page.locator(".ask")).to_contain_text("Dismissed while the call went on.")
     expect(workbench.badge).to_have_text("Complete")
     assert findings(themed) == []
