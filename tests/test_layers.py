@@ -24,7 +24,17 @@ FORBIDDEN = {
     },
     "conformance": {"transport", "models", "engine", "rendering", "consumers", "views", "demo"},
     "transport": {"models", "engine", "rendering", "consumers", "views", "demo", "settings"},
-    "models": {"transport", "engine", "rendering", "consumers", "views", "demo"},
+    "models": {"transport", "engine", "rendering", "consumers", "views", "demo", "library"},
+    "variables": {
+        "conformance", "transport", "models", "engine", "rendering", "consumers", "views", "forms",
+        "management", "demo", "settings", "limits", "library",
+    },
+    "expectations": {
+        "conformance", "transport", "models", "engine", "rendering", "consumers", "views", "forms",
+        "management", "demo", "settings", "limits", "library",
+    },
+    "observing": {"transport", "engine", "rendering", "consumers", "views", "demo", "library"},
+    "library": {"engine", "rendering", "consumers", "views", "management", "demo"},
     "engine": {"rendering", "consumers", "views", "management", "demo"},
     "rendering": {"transport", "engine", "consumers", "views", "management", "demo"},
     "consumers": {"transport", "engine", "views", "management", "demo"},

@@ -117,6 +117,22 @@ class Run(models.Model):
     request = JSONTextField()
     #: The request's own headers, as [[name, value], ...]; secrets are not kept here.
     headers = JSONTextField(default=list, blank=True)
+    #: The saved request that it was made of.
+    saved_request = models.ForeignKey(
+        "playground.SavedRequest", null=True, blank=True, on_delete=models.SET_NULL,
+        related_name="runs",
+    )  # fmt: skip
+    #: Whether it came from a file (a recorded reply, a HAR) and not over the wire.
+    recorded = models.BooleanField(default=False)
+    #: What the user composed where variables made something else of it: {"document", "headers",
+    #: "address", "auth"}, as the user wrote them. None where there was nothing to substitute.
+    template = JSONTextField(null=True, blank=True)
+    #: The slug of the environment that the variables came from; "" for none.
+    environment = models.CharField(max_length=130, blank=True)
+    #: Names of the secrets that went along. `request` and `headers` hold their placeholders.
+    secrets = JSONTextField(default=list, blank=True)
+    #: What was expected when it was sent: see `playground.expectations`.
+    expectations = JSONTextField(default=list, blank=True)
     #: What the history shows and searches: the query's text.
     text = models.CharField(max_length=500, blank=True)
 
@@ -172,6 +188,9 @@ class Run(models.Model):
         ordering = ["-created_at"]
         indexes = [
             models.Index(fields=["owner", "-created_at"], name="run_history"),
+            models.Index(fields=["owner", "agent", "-created_at"], name="run_history_agent"),
+            models.Index(fields=["owner", "state", "-created_at"], name="run_history_state"),
+            models.Index(fields=["owner", "outcome", "-created_at"], name="run_history_outcome"),
             models.Index(fields=["state"], name="run_state"),
             models.Index(fields=["conversation", "created_at"], name="run_conversation"),
         ]

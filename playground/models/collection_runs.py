@@ -1,0 +1,114 @@
+"""Collection runs: the requests of a collection sent one after another, and what was met."""
+
+from __future__ import annotations
+
+import uuid
+
+from django.conf import settings
+from django.db import models
+from django.urls import reverse
+from django.utils import timezone
+
+from playground.models.agents import OwnedQuerySet
+from playground.models.collections import Collection, SavedRequest
+from playground.models.json_text import JSONTextField
+from playground.models.runs import Run
+
+
+class CollectionRun(models.Model):
+    """One go through a collection."""
+
+    class State(models.TextChoices):
+        """How far it is."""
+
+        RUNNING = "running", "Running"
+        COMPLETED = "completed", "Completed"
+        STOPPED = "stopped", "Stopped"
+        #: The playground went down.
+        INTERRUPTED = "interrupted", "Interrupted"
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    owner = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.CASCADE
+    )
+    #: None once it is deleted, and for one that was run from a file.
+    collection = models.ForeignKey(
+        Collection, null=True, blank=True, on_delete=models.SET_NULL, related_name="collection_runs"
+    )
+    name = models.CharField(max_length=120)
+    #: The environment's name; "" for none.
+    environment = models.CharField(max_length=80, blank=True)
+    #: {"agent": slug or URL, "parallel": N, "iterations": N, "bail": true, ...}; no secret.
+    options = JSONTextField(default=dict, blank=True)
+    state = models.CharField(max_length=12, choices=State, default=State.RUNNING)
+    #: Requests that are to be sent, all iterations together.
+    planned = models.PositiveIntegerField(default=0)
+    stop_requested = models.BooleanField(default=False)
+    created_at = models.DateTimeField(default=timezone.now)
+    ended_at = models.DateTimeField(null=True, blank=True)
+    #: Who drives it (host:pid:start), and when it last showed that it is alive.
+    driver = models.CharField(max_length=120, blank=True)
+    alive_at = models.DateTimeField(null=True, blank=True)
+
+    objects = OwnedQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["-created_at"]
+        indexes = [models.Index(fields=["owner", "-created_at"], name="collection_run_latest")]
+
+    def __str__(self) -> str:
+        return self.name
+
+    def get_absolute_url(self) -> str:
+        """The page that shows how it goes."""
+        return reverse("collection-run", args=[self.pk])
+
+    @property
+    def group(self) -> str:
+        """The channel-layer group that is nudged when a step has changed."""
+        return f"collection-run.{self.pk.hex}"
+
+
+class Step(models.Model):
+    """One request of a collection run, and what became of it."""
+
+    class Verdict(models.TextChoices):
+        """What became of the expectations."""
+
+        WAITING = "waiting", "Waiting"
+        RUNNING = "running", "Running"
+        MET = "met", "Met"
+        UNMET = "unmet", "Not met"
+        #: It could not be sent: a variable without a value, a refused address, ...
+        UNSENT = "unsent", "Not sent"
+        #: Never begun: stopped, or bailed out before.
+        SKIPPED = "skipped", "Skipped"
+
+    collection_run = models.ForeignKey(
+        CollectionRun, on_delete=models.CASCADE, related_name="steps"
+    )
+    #: From 1, over all iterations.
+    number = models.PositiveIntegerField()
+    iteration = models.PositiveIntegerField(default=1)
+    saved_request = models.ForeignKey(
+        SavedRequest, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    folder = models.CharField(max_length=120, blank=True)
+    name = models.CharField(max_length=120)
+    run = models.ForeignKey(Run, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
+    verdict = models.CharField(max_length=8, choices=Verdict, default=Verdict.WAITING)
+    #: What was expected and what came: `playground.expectations.Check` as JSON, in order.
+    checks = JSONTextField(default=list, blank=True)
+    #: Why it was not sent; "" where it was.
+    reason = models.TextField(blank=True)
+    #: Milliseconds from the start of the run to its end; None where it was not sent.
+    took_ms = models.FloatField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["number"]
+        constraints = [
+            models.UniqueConstraint(fields=["collection_run", "number"], name="step_number"),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
