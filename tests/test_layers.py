@@ -34,6 +34,10 @@ FORBIDDEN = {
         "management", "demo", "settings", "limits", "library",
     },
     "observing": {"transport", "engine", "rendering", "consumers", "views", "demo", "library"},
+    "tally": {
+        "conformance", "transport", "engine", "rendering", "consumers", "views", "forms",
+        "management", "demo", "library",
+    },
     "library": {"engine", "rendering", "consumers", "views", "management", "demo"},
     "engine": {"rendering", "consumers", "views", "management", "demo"},
     "rendering": {"transport", "engine", "consumers", "views", "management", "demo"},

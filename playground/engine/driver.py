@@ -15,16 +15,17 @@ from django.utils import timezone
 
 from playground.engine.promises import Sighting, begin
 from playground.engine.states import advance
-from playground.engine.tally import Tally
-from playground.engine.writer import FrameWriter, Part, RunEndedError, nudge
+from playground.engine.writer import FrameWriter, RunEndedError, nudge
 from playground.limits import Limits
 from playground.models import Run, RunState
+from playground.models.batches import Part
 from playground.models.liveness import HEARTBEAT
 from playground.protocols import registry
 from playground.protocols.events import Event, Outcome
 from playground.protocols.exchange import Choosy, Exchange, Interactive, Target
 from playground.protocols.frames import Frame, FrameKind
 from playground.protocols.problems import Problem, Stage
+from playground.tally import Tally
 from playground.threads import in_reader, in_writer
 from playground.transport import Policy, Transport
 

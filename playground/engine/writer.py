@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,7 +16,8 @@ from channels.layers import get_channel_layer
 from django.db import transaction
 
 from playground.models import FrameBatch, Run
-from playground.protocols.frames import Frame, FrameKind, pack
+from playground.models.batches import Part, rows_of
+from playground.protocols.frames import Frame
 from playground.threads import in_writer
 
 logger = logging.getLogger(__name__)
@@ -25,37 +26,12 @@ logger = logging.getLogger(__name__)
 FLUSH_INTERVAL = 0.025
 #: Seconds to wait before each new attempt at a flush that failed.
 RETRIES = (0.05, 0.3, 1.0)
-#: Frames and bytes of one row: what a reader who looks for one frame has to unpack.
-ROW_FRAMES, ROW_BYTES = 500, 256 * 1024
-#: Kinds of frames that are read without those before them.
-SEPARATE = frozenset({FrameKind.EVENT, FrameKind.COMMENT})
 #: Bytes waiting for the database beyond which the transport is made to wait.
 HIGH_WATER = 4 * 1024 * 1024
 
 
 class RunEndedError(Exception):
     """The run was given a final state by somebody else; nothing may be added to it."""
-
-
-@dataclass(slots=True)
-class Part:
-    """Consecutive numbered frames and what a batch's columns say of them."""
-
-    frames: list[Frame]
-    entries: int = 0
-    pinned: int = 0
-    #: Whether what follows is read differently after these frames than without them.
-    opening: bool = False
-
-    @property
-    def separate(self) -> bool:
-        """Whether every frame is read by itself."""
-        return not self.opening and all(frame.kind in SEPARATE for frame in self.frames)
-
-    @property
-    def bytes(self) -> int:
-        """Bytes of the frames' data."""
-        return sum(len(frame.data) for frame in self.frames)
 
 
 @dataclass(slots=True)
@@ -167,34 +143,7 @@ def store(run: Run, batch: Pending) -> None:
     with transaction.atomic():
         if not Run.objects.unfinished().filter(pk=run.pk).update(**changes):
             raise RunEndedError(f"run {run.pk} has ended or was deleted")
-        FrameBatch.objects.bulk_create(_row(run, parts) for parts in _rows(batch.parts))
-
-
-def _rows(parts: Sequence[Part]) -> Iterator[list[Part]]:
-    """Parts that go into one row each, in order; a part is never divided."""
-    row: list[Part] = []
-    frames = size = 0
-    for part in parts:
-        if row and (frames + len(part.frames) > ROW_FRAMES or size + part.bytes > ROW_BYTES):
-            yield row
-            row, frames, size = [], 0, 0
-        row.append(part)
-        frames, size = frames + len(part.frames), size + part.bytes
-    if row:
-        yield row
-
-
-def _row(run: Run, parts: Sequence[Part]) -> FrameBatch:
-    frames = [frame for part in parts for frame in part.frames]
-    return FrameBatch(
-        run=run,
-        first=frames[0].seq,
-        last=frames[-1].seq,
-        data=pack(frames),
-        entries=sum(part.entries for part in parts),
-        pinned=sum(part.pinned for part in parts),
-        separate=all(part.separate for part in parts),
-    )
+        FrameBatch.objects.bulk_create(rows_of(run, batch.parts))
 
 
 async def nudge(run: Run) -> None:

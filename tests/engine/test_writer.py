@@ -10,8 +10,9 @@ from channels.layers import get_channel_layer
 from django.db import DatabaseError
 
 from playground.engine import writer as writers
-from playground.engine.writer import FrameWriter, Part, RunEndedError, nudge
-from playground.models import FrameBatch, Run
+from playground.engine.writer import FrameWriter, RunEndedError, nudge
+from playground.models import FrameBatch, Run, batches
+from playground.models.batches import Part
 from playground.protocols.frames import Frame, FrameKind
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -163,8 +164,8 @@ async def test_a_run_that_was_deleted_is_not_brought_back(run: Run, told: list[i
 async def test_rows_stay_small_enough_to_look_for_one_frame(
     run: Run, told: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(writers, "ROW_FRAMES", 5)
-    monkeypatch.setattr(writers, "ROW_BYTES", 100)
+    monkeypatch.setattr(batches, "ROW_FRAMES", 5)
+    monkeypatch.setattr(batches, "ROW_BYTES", 100)
     sizes = [8] * 7 + [90] + [8] * 2 + [300]
     with FrameWriter(run) as writer:
         for number, size in enumerate(sizes):

@@ -1,0 +1,67 @@
+"""Frames to the rows that hold them: who drives a run stores them so, and who replays one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from playground.models.runs import FrameBatch, Run
+from playground.protocols.frames import Frame, FrameKind, pack
+
+#: Frames and bytes of one row: what a reader who looks for one frame has to unpack.
+ROW_FRAMES, ROW_BYTES = 500, 256 * 1024
+#: Kinds of frames that are read without those before them.
+SEPARATE = frozenset({FrameKind.EVENT, FrameKind.COMMENT})
+
+
+@dataclass(slots=True)
+class Part:
+    """Consecutive numbered frames and what a batch's columns say of them."""
+
+    frames: list[Frame]
+    entries: int = 0
+    pinned: int = 0
+    #: Whether what follows is read differently after these frames than without them.
+    opening: bool = False
+
+    @property
+    def separate(self) -> bool:
+        """Whether every frame is read by itself."""
+        return not self.opening and all(frame.kind in SEPARATE for frame in self.frames)
+
+    @property
+    def bytes(self) -> int:
+        """Bytes of the frames' data."""
+        return sum(len(frame.data) for frame in self.frames)
+
+
+def rows_of(run: Run, parts: Iterable[Part]) -> list[FrameBatch]:
+    """The rows for the frames of these parts, in order and not yet stored."""
+    return [_row_of(run, row) for row in _rows(parts)]
+
+
+def _rows(parts: Iterable[Part]) -> Iterator[list[Part]]:
+    """Parts that go into one row each, in order; a part is never divided."""
+    row: list[Part] = []
+    frames = size = 0
+    for part in parts:
+        if row and (frames + len(part.frames) > ROW_FRAMES or size + part.bytes > ROW_BYTES):
+            yield row
+            row, frames, size = [], 0, 0
+        row.append(part)
+        frames, size = frames + len(part.frames), size + part.bytes
+    if row:
+        yield row
+
+
+def _row_of(run: Run, parts: Sequence[Part]) -> FrameBatch:
+    frames = [frame for part in parts for frame in part.frames]
+    return FrameBatch(
+        run=run,
+        first=frames[0].seq,
+        last=frames[-1].seq,
+        data=pack(frames),
+        entries=sum(part.entries for part in parts),
+        pinned=sum(part.pinned for part in parts),
+        separate=all(part.separate for part in parts),
+    )
