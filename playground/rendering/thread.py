@@ -28,6 +28,7 @@ from playground.rendering.entries import Entry
 from playground.rendering.fold import Fold
 from playground.rendering.pretty import pretty
 from playground.rendering.progress import ProgressLine, progress_of
+from playground.rendering.rows import payload_of
 from playground.rendering.tracking import tracking_of
 
 Place = tuple[int, int]
@@ -87,8 +88,12 @@ class Thread:
     Two queries; none for a run from `RunQuerySet.with_kin` that nothing came of.
     """
 
-    def __init__(self, run: Run, depth: int = 0, page: Run | None = None) -> None:
+    def __init__(
+        self, run: Run, depth: int = 0, page: Run | None = None, *, readonly: bool = False
+    ) -> None:
+        """A thread at some depth of the page of a run; `readonly` shows, and offers nothing."""
         self.run = run
+        self.readonly = readonly
         #: The run whose page it is shown on: itself, or one that it came of.
         self.page = page or run
         self._depth = depth
@@ -184,6 +189,7 @@ class Thread:
         checks = self.runs_at(place, RunKind.CHECK, RunKind.CANCEL)
         return {
             "thread": self,
+            "readonly": self.readonly,
             "run": self.run,
             "anchor": self.anchor(place),
             "seq": place[0],
@@ -213,7 +219,7 @@ class Thread:
     def _child(self, run: Run) -> Child:
         if self._depth >= DEPTH:
             return Child(run, self, [])
-        thread = Thread(run, self._depth + 1, self.page)
+        thread = Thread(run, self._depth + 1, self.page, readonly=self.readonly)
         fold = Fold(run)
         entries = fold.follow(run.frames, SHOWN, run.frames)
         shown = [entry for entry in entries if entry.pinned]
@@ -248,6 +254,9 @@ def render_entry(entry: Entry, thread: Thread, *, follow: bool = False) -> str:
     """The HTML of one entry with what stands under it."""
     place = (entry.seq, entry.part)
     context = {**thread.children_context(place), **entry.context(), "follow": follow}
+    if context.get("readonly"):
+        value = entry.joined.document if entry.joined else payload_of(entry.event)
+        context["raw"] = pretty(value)
     template = entry.template
     if isinstance(entry.event, Elicitation):
         context["asking"] = asking_of(entry.event, thread, place)
