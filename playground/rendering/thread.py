@@ -88,6 +88,9 @@ class Thread:
     Two queries; none for a run from `RunQuerySet.with_kin` that nothing came of.
     """
 
+    #: Whether it is only shown: nothing to press, and the JSON of its entries at hand.
+    readonly = False
+
     def __init__(
         self, run: Run, depth: int = 0, page: Run | None = None, *, readonly: bool = False
     ) -> None:
