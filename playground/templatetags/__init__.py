@@ -1,0 +1,1 @@
+"""Template tags: what templates need and views do not."""
