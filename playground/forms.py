@@ -29,16 +29,16 @@ def read_document(text: str) -> dict[str, Any]:
     return document
 
 
-def read_value(text: str) -> Any:
-    """Any JSON value from its text.
+def read_value(text: str, max_depth: int | None = None) -> Any:
+    """Any JSON value from its text, nested up to `max_depth` (that of a reply, if not given).
 
     Raises `forms.ValidationError` with a sentence for what is no JSON, or what could not be
-    written as JSON again when it is sent and stored.
+    written as JSON again when it is sent and stored. Its code is `repeated` for a name that
+    stands twice in an object.
     """
-    if jsontext.exceeds_depth(text, settings.RUN_LIMITS.max_depth):
-        raise forms.ValidationError(
-            f"The document is nested more than {settings.RUN_LIMITS.max_depth} deep."
-        )
+    deepest = settings.RUN_LIMITS.max_depth if max_depth is None else max_depth
+    if jsontext.exceeds_depth(text, deepest):
+        raise forms.ValidationError(f"The document is nested more than {deepest} deep.")
     try:
         return json.loads(
             text, parse_constant=_no_number, parse_float=_finite, object_pairs_hook=_unique
@@ -57,7 +57,8 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for name, value in pairs:
         if name in found:
-            raise forms.ValidationError(f"“{name}” is given twice in the same object.")
+            message = f"“{name}” is given twice in the same object."
+            raise forms.ValidationError(message, code="repeated")
         found[name] = value
     return found
 
