@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import uuid
+from datetime import datetime
+from typing import Any
 
 from django.conf import settings
 from django.db import models
@@ -13,6 +15,14 @@ from playground.models.agents import OwnedQuerySet
 from playground.models.collections import Collection, SavedRequest
 from playground.models.json_text import JSONTextField
 from playground.models.runs import Run
+
+
+class CollectionRunQuerySet(OwnedQuerySet):
+    """Queries over collection runs."""
+
+    def unfinished(self) -> CollectionRunQuerySet:
+        """Those that are under way, or whose process died under them."""
+        return self.filter(state=CollectionRun.State.RUNNING)
 
 
 class CollectionRun(models.Model):
@@ -50,7 +60,7 @@ class CollectionRun(models.Model):
     driver = models.CharField(max_length=120, blank=True)
     alive_at = models.DateTimeField(null=True, blank=True)
 
-    objects = OwnedQuerySet.as_manager()
+    objects = CollectionRunQuerySet.as_manager()
 
     class Meta:
         ordering = ["-created_at"]
@@ -67,6 +77,33 @@ class CollectionRun(models.Model):
     def group(self) -> str:
         """The channel-layer group that is nudged when a step has changed."""
         return f"collection-run.{self.pk.hex}"
+
+    @property
+    def is_final(self) -> bool:
+        """Whether nothing more will come."""
+        return self.state != self.State.RUNNING
+
+    def took_ms(self, now: datetime | None = None) -> float:
+        """Milliseconds from the beginning to the end, or to now."""
+        end = self.ended_at or now or timezone.now()
+        return max(0.0, (end - self.created_at).total_seconds() * 1000)
+
+    def counts(self) -> dict[str, int]:
+        """How many steps have come to which verdict; every verdict is in it."""
+        counted = self.steps.order_by().values_list("verdict").annotate(n=models.Count("pk"))
+        return {**dict.fromkeys(Step.Verdict.values, 0), **dict(counted)}
+
+
+def end_interrupted(gone: models.QuerySet[Any]) -> int:
+    """End collection runs whose process has died: what was not begun never will be."""
+    keys = list(gone.values_list("pk", flat=True))
+    if not keys:
+        return 0
+    steps = Step.objects.filter(collection_run__in=keys, verdict__in=_OPEN)
+    steps.update(verdict=Step.Verdict.SKIPPED, reason="The playground went down.")
+    ended = CollectionRun.objects.unfinished().filter(pk__in=keys)
+    # It was alive then; nobody knows of a later moment.
+    return ended.update(state=CollectionRun.State.INTERRUPTED, ended_at=models.F("alive_at"))
 
 
 class Step(models.Model):
@@ -112,3 +149,11 @@ class Step(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it has not come to its end."""
+        return self.verdict in _OPEN
+
+
+_OPEN = (Step.Verdict.WAITING, Step.Verdict.RUNNING)

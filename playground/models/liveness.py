@@ -10,12 +10,14 @@ import socket
 from datetime import timedelta
 from functools import cache
 from pathlib import Path
+from typing import Any
 from uuid import UUID
 
 from django.db import DatabaseError
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
+from playground.models.collection_runs import CollectionRun, end_interrupted
 from playground.models.runs import Run, RunState
 
 #: Seconds between two signs of life of a run that is under way.
@@ -23,7 +25,7 @@ HEARTBEAT = 5.0
 #: A driver that has not shown a sign of life for this long is dead, wherever it ran.
 SILENCE = timedelta(seconds=4 * HEARTBEAT)
 
-#: The runs that this very process drives. It knows better than any clock, which a suspended
+#: The runs, and the collection runs, that this very process drives. It knows better than any clock, which a suspended
 #: machine or a busy event loop can make look silent.
 driven_here: set[UUID] = set()
 
@@ -65,14 +67,20 @@ def mark_interrupted() -> int:
     """Mark unfinished runs of dead processes as interrupted; return how many there were.
 
     Called when a server starts and when somebody looks at unfinished runs. Their frames stay.
+    So are collection runs, which do not count.
     """
-    others = Run.objects.unfinished().exclude(pk__in=driven_here)
     try:
-        unfinished = list(others.values_list("pk", "driver"))
+        end_interrupted(_left_behind(CollectionRun.objects.unfinished()))
+        return _left_behind(Run.objects.unfinished()).update(state=RunState.INTERRUPTED)
     except DatabaseError:
         return 0  # Not migrated yet: there are no runs either.
-    if not unfinished:
-        return 0
-    dead = [pk for pk, driver in unfinished if _is_dead(driver)]
-    gone = Q(pk__in=dead) | Q(alive_at__lt=timezone.now() - SILENCE)
-    return others.filter(gone).update(state=RunState.INTERRUPTED)
+
+
+def _left_behind(unfinished: QuerySet[Any]) -> QuerySet[Any]:
+    """Those of the unfinished that nobody drives any more."""
+    others = unfinished.exclude(pk__in=driven_here)
+    drivers = list(others.values_list("pk", "driver"))
+    if not drivers:
+        return unfinished.none()
+    dead = [pk for pk, driver in drivers if _is_dead(driver)]
+    return others.filter(Q(pk__in=dead) | Q(alive_at__lt=timezone.now() - SILENCE))

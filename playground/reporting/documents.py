@@ -1,0 +1,72 @@
+"""A report as JSON.
+
+    {"format": "nlweb-playground.collection-run/1",
+     "name": …, "state": "completed" | "stopped" | "interrupted" | "running",
+     "all_met": true, "started_at": ISO 8601 in UTC, "took_ms": 812.4,
+     "environment": name or "", "options": {…},
+     "totals": {"steps", "met", "unmet", "unsent", "skipped", "open", "checks", "checks_unmet"},
+     "steps": [
+       {"number": 1, "iteration": 1, "folder": name or "", "name": …,
+        "verdict": "met" | "unmet" | "unsent" | "skipped" | "waiting" | "running",
+        "reason": why it was not sent, or "", "took_ms": 12.3 or null,
+        "run": key or "", "agent": …, "state": …, "outcome": …, "status": 200 or null,
+        "checks": [{"expectation": as it was written, "met": true | false | null,
+                    "wanted": …, "actual": …, "message": …}]}]}
+
+Written in ASCII, so that a terminal finds nothing in it to obey.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from typing import Any
+
+from playground.reporting.results import Checked, Report, StepResult
+
+FORMAT = "nlweb-playground.collection-run/1"
+
+
+def as_json(report: Report) -> str:
+    """The report as a JSON document with a line break at its end."""
+    document = {
+        "format": FORMAT,
+        "name": report.name,
+        "state": report.state,
+        "all_met": report.all_met,
+        "started_at": report.started_at,
+        "took_ms": round(report.took_ms, 1),
+        "environment": report.environment,
+        "options": dict(report.options),
+        "totals": asdict(report.totals),
+        "steps": [_step(step) for step in report.steps],
+    }
+    return json.dumps(document, indent=2, default=str) + "\n"
+
+
+def _step(step: StepResult) -> dict[str, Any]:
+    return {
+        "number": step.number,
+        "iteration": step.iteration,
+        "folder": step.folder,
+        "name": step.name,
+        "verdict": step.verdict,
+        "reason": step.reason,
+        "took_ms": None if step.took_ms is None else round(step.took_ms, 1),
+        "run": step.run,
+        "agent": step.agent,
+        "state": step.state,
+        "outcome": step.outcome,
+        "status": step.status,
+        "checks": [_check(each) for each in step.checks],
+    }
+
+
+def _check(check: Checked) -> dict[str, Any]:
+    return {
+        "expectation": dict(check.expectation),
+        "met": check.met,
+        "wanted": check.wanted,
+        "actual": check.actual,
+        "message": check.message,
+    }

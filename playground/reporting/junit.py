@@ -1,0 +1,81 @@
+"""A report as JUnit XML: a suite for every folder, a case for every request and iteration.
+
+An expectation that was not met is a failure, a request that could not be sent an error, one
+that was not begun is skipped. Times are in seconds. Characters that XML 1.0 (section 2.2) has
+no place for are replaced: agents send them, and one of them would make the file unreadable.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from xml.etree import ElementTree as ET
+
+from playground.reporting.results import MET, UNMET, UNSENT, Report, StepResult
+
+_NOT_XML = re.compile(r"[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def as_junit(report: Report) -> str:
+    """The XML, with its declaration."""
+    root = ET.Element("testsuites", {"name": _clean(report.name), **_counts(report.steps)})
+    root.set("time", _seconds(report.took_ms))
+    for folder, steps in report.by_folder():
+        root.append(_suite(report, folder, steps))
+    ET.indent(root)
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{ET.tostring(root, "unicode")}\n'
+
+
+def _suite(report: Report, folder: str, steps: Sequence[StepResult]) -> ET.Element:
+    suite = ET.Element(
+        "testsuite", {"name": _clean(folder or report.name or "collection"), **_counts(steps)}
+    )
+    suite.set("time", _seconds(sum(step.took_ms or 0.0 for step in steps)))
+    # Second precision without an offset: what the schema of JUnit's own task takes.
+    suite.set("timestamp", report.started_at[:19])
+    if report.environment:
+        properties = ET.SubElement(suite, "properties")
+        about = {"name": "environment", "value": _clean(report.environment)}
+        ET.SubElement(properties, "property", about)
+    for step in steps:
+        suite.append(_case(report, step))
+    return suite
+
+
+def _case(report: Report, step: StepResult) -> ET.Element:
+    name = f"{step.name} [{step.iteration}]" if report.has_iterations else step.name
+    group = ".".join(filter(None, (report.name, step.folder)))
+    case = ET.Element("testcase", {"name": _clean(name), "classname": _clean(group)})
+    case.set("time", _seconds(step.took_ms or 0.0))
+    if step.verdict == UNMET:
+        _add(case, "failure", "expectations", [each.sentence for each in step.unmet])
+    elif step.verdict == UNSENT:
+        _add(case, "error", "not sent", [step.reason])
+    elif step.verdict != MET:
+        ET.SubElement(case, "skipped", {"message": _clean(step.reason)})
+    return case
+
+
+def _add(case: ET.Element, tag: str, kind: str, sentences: Sequence[str]) -> None:
+    clean = [_clean(sentence) for sentence in sentences] or ["Not met."]
+    more = f" (and {len(clean) - 1} more)" if len(clean) > 1 else ""
+    found = ET.SubElement(case, tag, {"message": clean[0] + more, "type": kind})
+    found.text = "\n".join(clean)
+
+
+def _counts(steps: Sequence[StepResult]) -> dict[str, str]:
+    skipped = sum(step.verdict not in (MET, UNMET, UNSENT) for step in steps)
+    return {
+        "tests": str(len(steps)),
+        "failures": str(sum(step.verdict == UNMET for step in steps)),
+        "errors": str(sum(step.verdict == UNSENT for step in steps)),
+        "skipped": str(skipped),
+    }
+
+
+def _seconds(milliseconds: float) -> str:
+    return f"{milliseconds / 1000:.3f}"
+
+
+def _clean(text: str) -> str:
+    return _NOT_XML.sub("\ufffd", text)

@@ -1,0 +1,53 @@
+"""A report as one HTML file: no script, nothing that is fetched, light and dark."""
+
+from __future__ import annotations
+
+from django.template.loader import get_template
+
+from playground.reporting.results import Report, StepResult, duration, shown
+
+#: Steps of one file. Beyond that a browser is no longer glad to open it.
+MAX_STEPS = 10_000
+
+
+def as_html(report: Report) -> str:
+    """The file. Everything in it is escaped by the template."""
+    steps = report.steps[:MAX_STEPS]
+    context = {
+        "report": report,
+        "totals": report.totals,
+        "took": duration(report.took_ms),
+        "share": _share(report),
+        "options": [(name, value) for name, value in report.options.items() if value],
+        "folders": [
+            (folder, [_row(step) for step in rows])
+            for folder, rows in Report(report.name, steps).by_folder()
+        ],
+        "left_out": len(report.steps) - len(steps),
+    }
+    return get_template("reporting/report.html").render(context)
+
+
+def _share(report: Report) -> list[tuple[str, int, int]]:
+    """The parts of the bar: verdict, start and length in thousandths."""
+    totals = report.totals
+    parts, at = [], 0
+    for name in ("met", "unmet", "unsent", "skipped"):
+        length = round(1000 * getattr(totals, name) / max(1, totals.steps))
+        parts.append((name, at, length))
+        at += length
+    return parts
+
+
+def _row(step: StepResult) -> dict[str, object]:
+    checks = [
+        {
+            "what": each.what,
+            "met": each.met,
+            "wanted": shown(each.wanted),
+            "actual": shown(each.actual),
+            "message": each.message,
+        }
+        for each in step.checks
+    ]
+    return {"step": step, "took": duration(step.took_ms), "checks": checks}

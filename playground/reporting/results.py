@@ -1,0 +1,169 @@
+"""What a report is made of. Plain values, frozen; text is as untrusted as it came."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from json import JSONEncoder
+from typing import Any
+
+#: Verdicts of a step, as `playground.models.Step.Verdict` has them.
+MET, UNMET, UNSENT, SKIPPED = "met", "unmet", "unsent", "skipped"
+#: Those that have not come to an end.
+OPEN = ("waiting", "running")
+#: Characters of a value that is shown; the JSON report has all that is kept.
+MAX_SHOWN = 300
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """One expectation and what came of it."""
+
+    #: What was checked, in a word or two: "status", "results", "json $.name".
+    what: str
+    #: None where it could not be said.
+    met: bool | None
+    wanted: Any = None
+    actual: Any = None
+    message: str = ""
+    #: The expectation as it was written.
+    expectation: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def sentence(self) -> str:
+        """What is to be said of it."""
+        if self.message:
+            return self.message
+        return f"{self.what}: wanted {shown(self.wanted)}, got {shown(self.actual)}"
+
+
+@dataclass(frozen=True, slots=True)
+class StepResult:
+    """One request in one iteration."""
+
+    #: From 1, over all iterations.
+    number: int
+    iteration: int
+    #: "" for a request that is in no folder.
+    folder: str
+    name: str
+    verdict: str
+    checks: Sequence[Checked] = ()
+    #: Why it was not sent, or not begun; "" otherwise.
+    reason: str = ""
+    #: Milliseconds; None where it was not sent.
+    took_ms: float | None = None
+    #: The run: its key, its agent's name, its state, outcome and HTTP status.
+    run: str = ""
+    agent: str = ""
+    state: str = ""
+    outcome: str = ""
+    status: int | None = None
+
+    @property
+    def unmet(self) -> list[Checked]:
+        """The expectations that were not met."""
+        return [each for each in self.checks if each.met is False]
+
+    @property
+    def is_bad(self) -> bool:
+        """Whether it speaks against the collection."""
+        return self.verdict in (UNMET, UNSENT)
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """Counts of steps and of expectations."""
+
+    steps: int
+    met: int
+    unmet: int
+    unsent: int
+    skipped: int
+    #: Not at their end.
+    open: int
+    checks: int
+    checks_unmet: int
+
+
+@dataclass(frozen=True)
+class Report:
+    """A collection run."""
+
+    name: str
+    steps: Sequence[StepResult]
+    #: `running`, `completed`, `stopped` or `interrupted`.
+    state: str = "completed"
+    #: When it began, ISO 8601 in UTC.
+    started_at: str = ""
+    #: Milliseconds from the beginning to the end, or to now.
+    took_ms: float = 0.0
+    environment: str = ""
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    @cached_property
+    def totals(self) -> Totals:
+        """The counts."""
+        verdicts = Counter(step.verdict for step in self.steps)
+        return Totals(
+            steps=len(self.steps),
+            met=verdicts[MET],
+            unmet=verdicts[UNMET],
+            unsent=verdicts[UNSENT],
+            skipped=verdicts[SKIPPED],
+            open=sum(verdicts[name] for name in OPEN),
+            checks=sum(len(step.checks) for step in self.steps),
+            checks_unmet=sum(len(step.unmet) for step in self.steps),
+        )
+
+    @property
+    def all_met(self) -> bool:
+        """Whether every request was sent and everything that was expected came."""
+        return self.state == "completed" and self.totals.met == self.totals.steps
+
+    @property
+    def verdict(self) -> str:
+        """How it went, in a word or three."""
+        if self.state == "running":
+            return "Running"
+        if self.state != "completed":
+            return self.state.capitalize()
+        return "All met" if self.all_met else "Not all met"
+
+    @cached_property
+    def has_iterations(self) -> bool:
+        """Whether there was more than one."""
+        return any(step.iteration > 1 for step in self.steps)
+
+    def by_folder(self) -> list[tuple[str, list[StepResult]]]:
+        """The steps by folder, in the order in which the folders come first."""
+        found: dict[str, list[StepResult]] = {}
+        for step in self.steps:
+            found.setdefault(step.folder, []).append(step)
+        return list(found.items())
+
+
+def shown(value: Any) -> str:
+    """A JSON value as a reader sees it, cut where it is long; a string in quotes."""
+    pieces: list[str] = []
+    length = 0
+    # Piece by piece: of a megabyte only what is shown is written out.
+    for piece in JSONEncoder(ensure_ascii=False, default=str).iterencode(value):
+        pieces.append(piece[: MAX_SHOWN + 1])
+        length += len(piece)
+        if length > MAX_SHOWN:
+            return "".join(pieces)[:MAX_SHOWN] + "…"
+    return "".join(pieces)
+
+
+def duration(milliseconds: float | None) -> str:
+    """A time as people read it: 84 ms, 1.2 s, 3 min 05 s; "" for none."""
+    if milliseconds is None:
+        return ""
+    if milliseconds < 1000:
+        return f"{milliseconds:.0f} ms"
+    if milliseconds < 60_000:
+        return f"{milliseconds / 1000:.1f} s"
+    return f"{int(milliseconds // 60_000)} min {int(milliseconds % 60_000 // 1000):02d} s"
