@@ -20,8 +20,8 @@ from playground.models.json_text import JSONTextField
 #: How far apart neighbours are placed, so that one that moves between two others changes
 #: nothing but its own place.
 STEP = 1024
-#: Addresses beside those of collections.
-_RESERVED = frozenset({"new", "import", "search", "undo", "runs", "tabs"})
+#: Addresses beside those of collections: no slug of one.
+RESERVED = frozenset({"new", "import", "search", "undo", "runs", "tabs"})
 
 
 class CollectionManager(models.Manager.from_queryset(OwnedQuerySet)):  # type: ignore[misc]
@@ -70,7 +70,7 @@ class Collection(models.Model):
         """Save, with a slug made from the name where there is none."""
         if not self.slug:
             others = Collection.objects.filter(owner=self.owner_id).exclude(pk=self.pk)
-            self.slug = free_slug(self.name, "collection", others, _RESERVED)
+            self.slug = free_slug(self.name, "collection", others, RESERVED)
         super().save(*args, **kwargs)
 
     def get_absolute_url(self) -> str:
