@@ -1,12 +1,14 @@
 """The one writer of a run: numbers frames, stores them in batches, nudges the viewers.
 
 Frames are saved before anyone is told of them. A calm stream is flushed at once; a fast one
-at most every 25 ms, so that a flood costs a few rows per flush and not a row per frame.
+at most every 25 ms, so that a flood costs a few rows per flush and not a row per frame. Who
+waits for everything to be stored does not wait for that.
 """
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -50,11 +52,15 @@ class Pending:
 class FrameWriter:
     """Numbers and stores the frames of one run, together with the run's own columns."""
 
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: Run, *, eager: bool = True) -> None:
+        """Write the frames of `run`; the first ones at once, where somebody is `eager` for them."""
         self._run = run
+        self._eager = eager
         self._pending = Pending()
         self._last_seq = run.frames
         self._wake = asyncio.Event()
+        #: Set while somebody waits for what was put to be stored.
+        self._hurry = asyncio.Event()
         self._drained = asyncio.Event()
         self._drained.set()
         self._pump: asyncio.Task[None] | None = None
@@ -93,6 +99,7 @@ class FrameWriter:
     async def drain(self) -> None:
         """Wait until everything that was put is stored and announced."""
         assert self._pump is not None
+        self._hurry.set()
         drained = asyncio.ensure_future(self._drained.wait())
         try:
             await asyncio.wait({drained, self._pump}, return_when=asyncio.FIRST_COMPLETED)
@@ -103,18 +110,25 @@ class FrameWriter:
 
     async def _run_pump(self) -> None:
         loop = asyncio.get_running_loop()
-        last = loop.time() - FLUSH_INTERVAL
+        last = loop.time() - (FLUSH_INTERVAL if self._eager else 0.0)
         while True:
             await self._wake.wait()
             if (pause := last + FLUSH_INTERVAL - loop.time()) > 0:
-                await asyncio.sleep(pause)
+                await self._rest(pause)
             self._wake.clear()
             last = loop.time()
             batch, self._pending = self._pending, Pending()
             await self._flush(batch)
             await nudge(self._run)
             if not self._pending:
+                self._hurry.clear()
                 self._drained.set()
+
+    async def _rest(self, pause: float) -> None:
+        """Let more come in for `pause` seconds, unless somebody waits for what is there."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(pause):
+                await self._hurry.wait()
 
     async def _flush(self, batch: Pending) -> None:
         """Store a batch; a database that is busy or away for a moment gets another chance."""

@@ -25,8 +25,8 @@ HEARTBEAT = 5.0
 #: A driver that has not shown a sign of life for this long is dead, wherever it ran.
 SILENCE = timedelta(seconds=4 * HEARTBEAT)
 
-#: The runs, and the collection runs, that this very process drives. It knows better than any clock, which a suspended
-#: machine or a busy event loop can make look silent.
+#: The runs, and the collection runs, that this very process drives. It knows better than any
+#: clock, which a suspended machine or a busy event loop can make look silent.
 driven_here: set[UUID] = set()
 
 
