@@ -58,11 +58,14 @@ class Driver:
         listener: Listener | None = None,
         limits: Limits | None = None,
         on_errand: Callable[[Mapping[str, Any]], None] | None = None,
+        attended: bool = True,
     ) -> None:
         """Drive `run` to `target`; values of `redact` appear in no frame.
 
         `headers` are the request's own, for the checks on a promise that the run may end with;
-        `on_errand` sends an answer that is due in mid-call (`Interactive.errands`).
+        `on_errand` sends an answer that is due in mid-call (`Interactive.errands`). A run that
+        is not `attended` is one of many: it is stored when it is over rather than at once, and
+        what it is promised is not followed.
         """
         limits = limits or settings.RUN_LIMITS
         policy = Policy.from_settings(settings.HOSTED, settings.OUTBOUND_ALLOW)
@@ -72,6 +75,7 @@ class Driver:
         self._interactive = self.exchange if isinstance(self.exchange, Interactive) else None
         self._choosy = self.exchange if isinstance(self.exchange, Choosy) else None
         self._on_errand = on_errand
+        self._attended = attended
         self._transport = Transport(
             policy,
             limits,
@@ -108,7 +112,7 @@ class Driver:
             return  # Refused when it was recorded.
         self._task = asyncio.current_task()
         self._origin_ns = time.perf_counter_ns()
-        with FrameWriter(self.run) as writer:
+        with FrameWriter(self.run, eager=self._attended) as writer:
             heart = asyncio.create_task(self._beat(writer))
             try:
                 final = await self._end_state(writer)
@@ -237,7 +241,8 @@ class Driver:
             "alive_at": timezone.now(),
         }
         try:
-            if final is RunState.COMPLETED and self.exchange.outcome is Outcome.PROMISE:
+            promised = self.exchange.outcome is Outcome.PROMISE
+            if final is RunState.COMPLETED and promised and self._attended:
                 # Before the end is announced: a viewer stays for what is being followed.
                 await in_writer(begin, self.run, self._sighting, self._headers)
             await self._remember()
