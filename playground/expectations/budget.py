@@ -1,0 +1,30 @@
+"""What judging a reply may cost: counted in steps, so that it ends alike on every machine."""
+
+from __future__ import annotations
+
+#: Steps that one expectation may take, and all expectations of one request together. A step is
+#: a value that is looked at; two million take a few seconds.
+MAX_STEPS, MAX_ALL_STEPS = 2_000_000, 5_000_000
+
+
+class TooMuchError(Exception):
+    """The steps are used up."""
+
+
+class Budget:
+    """Steps that are left."""
+
+    __slots__ = ("left",)
+
+    def __init__(self, steps: int = MAX_STEPS) -> None:
+        self.left = steps
+
+    def spend(self, steps: int = 1) -> None:
+        """Take some steps. Raises `TooMuchError` where there are not as many left."""
+        self.left -= steps
+        if self.left < 0:
+            raise TooMuchError
+
+    def share(self) -> Budget:
+        """What one expectation may take of the rest."""
+        return Budget(min(MAX_STEPS, max(0, self.left)))

@@ -1,0 +1,116 @@
+"""Expectations and a run: which of them it meets."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from playground.expectations.budget import MAX_ALL_STEPS, Budget, TooMuchError
+from playground.expectations.kind import Verdict
+from playground.expectations.observed import Observed
+from playground.expectations.paths import PathError, select
+from playground.expectations.schema import (
+    MAX_CAPTURES,
+    MAX_EXPECTATIONS,
+    check_captures,
+    check_one,
+    check_schema,
+)
+from playground.expectations.table import KINDS
+from playground.expectations.values import cut, told
+from playground.protocols.exchange import RequestProblem
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One expectation, and what became of it."""
+
+    #: The expectation as it was written.
+    expectation: Any
+    #: None where it could not be judged, which counts as not met.
+    met: bool | None
+    #: What was expected, in words.
+    wanted: str
+    #: What there was, in words; where it could not be judged, why.
+    actual: str
+    #: What there was as JSON, cut short where it is long; None where there is nothing to show.
+    value: Any = None
+
+    @property
+    def message(self) -> str:
+        """All of it in one sentence, for a report of text."""
+        if self.met is None:
+            return f"Could not be judged: {self.wanted}. {self.actual}"
+        return f"{'Met' if self.met else 'Not met'}: {self.wanted}; it was: {self.actual}"
+
+    def to_json(self) -> dict[str, Any]:
+        """The check as a JSON object."""
+        return {
+            "expectation": self.expectation,
+            "met": self.met,
+            "wanted": self.wanted,
+            "actual": self.actual,
+            "value": self.value,
+            "message": self.message,
+        }
+
+
+def evaluate(expectations: Any, observed: Observed) -> list[Check]:
+    """One check for each expectation, in order. Never raises, whatever both of them are.
+
+    What is no list of expectations gives one check that could not be judged.
+    """
+    if not isinstance(expectations, list) or len(expectations) > MAX_EXPECTATIONS:
+        reason = check_schema(expectations)[0].message
+        return [Check(cut(expectations), None, "expectations that can be judged", reason)]
+    budget = Budget(MAX_ALL_STEPS)
+    return [_check(expectation, observed, budget) for expectation in expectations]
+
+
+def _check(expectation: Any, observed: Observed, budget: Budget) -> Check:
+    if problems := check_one(expectation):
+        place = f"{problems[0].pointer}: " if problems[0].pointer else ""
+        wanted = f"an expectation that can be judged, not {told(expectation)}"
+        return Check(cut(expectation), None, wanted, f"{place}{problems[0].message}")
+    kind = KINDS[expectation["type"]]
+    share = budget.share()
+    granted = share.left
+    try:
+        verdict = kind.judge(expectation, observed, share)
+    except TooMuchError:
+        verdict = Verdict(None, "It takes too long to find out in this reply.")
+    budget.left -= granted - max(0, share.left)
+    return Check(expectation, verdict.met, kind.says(expectation), verdict.actual, verdict.value)
+
+
+def capture(captures: Any, document: Any) -> tuple[dict[str, Any], list[RequestProblem]]:
+    """What `captures` ({variable: JSONPath}) take from a reply's document.
+
+    A path takes the first value that it selects. Gives the values by variable, and a problem
+    for each path that cannot be read or selects nothing; pointers into `captures`. Never raises.
+    """
+    values: dict[str, Any] = {}
+    problems = check_captures(captures)
+    if not isinstance(captures, Mapping) or len(captures) > MAX_CAPTURES:
+        return values, problems
+    wrong = {problem.pointer for problem in problems}
+    budget = Budget(MAX_ALL_STEPS)
+    for name, path in captures.items():
+        pointer = f"/{str(name).replace('~', '~0').replace('/', '~1')}"
+        if pointer in wrong:
+            continue
+        share = budget.share()
+        granted = share.left
+        try:
+            found = select(path, document, share, most=1)
+        except PathError as error:
+            problems.append(RequestProblem(pointer, str(error), "error"))
+        else:
+            if found.nodes:
+                values[name] = found.nodes[0].value
+            else:
+                reason = f"Nothing stands at {path}, so {name} has no value."
+                problems.append(RequestProblem(pointer, reason, "error"))
+        budget.left -= granted - max(0, share.left)
+    return values, problems

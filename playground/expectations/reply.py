@@ -1,0 +1,135 @@
+"""The expectation of what the reply says: `json`, with a path into its document."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from playground.expectations.budget import Budget
+from playground.expectations.kind import Field, Kind, Verdict, Wanted, same_word
+from playground.expectations.observed import Observed
+from playground.expectations.paths import PathError, Selection, select
+from playground.expectations.patterns import PatternError, matches
+from playground.expectations.values import TYPES, cut, is_type, same, told
+
+#: What can be asked of the values at a path; an expectation asks for exactly one of them.
+OPERATORS = {
+    "equals": "equals",
+    "contains": "contains",
+    "matches": "matches",
+    "exists": "exists",
+    "is": "is of the type",
+}
+#: Values that are named one by one.
+_MAX_LISTED = 5
+
+
+class Json(Kind):
+    """`{"type": "json", "path": "$.results[0].name", "equals": …}`: what stands at a path.
+
+    ==============  =========================================================================
+    `equals: v`     a value is equal to v as JSON: 1 and 1.0 are, true and 1 are not
+    `contains: v`   an array has an element that equals v, a text has v in it, an object has
+                    a member of the name v
+    `matches: re`   some part of a text matches a regular expression of RE2; `^` and `$` stand
+                    for the start and the end of the text
+    `exists: bool`  the path selects something, or nothing
+    `is: type`      a value is a string, number, integer, boolean, null, array or object
+    ==============  =========================================================================
+
+    A path can select several values. One that meets it is enough; with `"every": true` all of
+    them have to, and there has to be one.
+    """
+
+    type, label = "json", "Value in the reply"
+    fields = (
+        Field("path", "at the path", "path", example="$.results[0].name"),
+        Field("equals", "equals", "json", example='"a text", 3 or true'),
+        Field("contains", "contains", "json", example="pasta"),
+        Field("matches", "matches", "text", example="^https://"),
+        Field("exists", "exists", "choice", (("true", "exists"), ("false", "is absent"))),
+        Field("is", "is of the type", "choice", tuple(map(same_word, TYPES))),
+        Field(
+            "every", "of several", "choice",
+            (("", "one is enough"), ("true", "every one has to")),
+        ),
+    )  # fmt: skip
+
+    def says(self, wanted: Wanted) -> str:
+        """The path, what is asked of it, and the value."""
+        operator = operator_of(wanted)
+        if operator == "exists":
+            return f"{wanted['path']} {'exists' if wanted['exists'] else 'does not exist'}"
+        value = wanted[operator]
+        words = value if operator in ("matches", "is") else told(value)
+        every = "every value at " if wanted.get("every") else ""
+        return f"{every}{wanted['path']} {OPERATORS[operator]} {words}"
+
+    def judge(self, wanted: Wanted, observed: Observed, budget: Budget) -> Verdict:
+        """Looks the path up in the reply's document."""
+        try:
+            selection = select(wanted["path"], observed.document, budget)
+        except PathError as error:
+            return Verdict(None, str(error))
+        operator = operator_of(wanted)
+        if operator == "exists":
+            there = bool(selection.nodes)
+            return _verdict(there is wanted["exists"], selection)
+        if not selection.nodes:
+            return Verdict(False, "nothing stands at this path")
+        try:
+            return _judged(wanted, operator, selection, budget)
+        except PatternError as error:
+            return Verdict(None, str(error))
+
+
+def _judged(wanted: Wanted, operator: str, selection: Selection, budget: Budget) -> Verdict:
+    every = bool(wanted.get("every"))
+    for value in selection.values:
+        if _meets(operator, value, wanted[operator], budget) is not every:
+            # The one that decides: it meets what one is enough for, or fails what all have to.
+            shown = _of_several(told(value), selection)
+            return Verdict(not every, shown, cut(value))
+    if selection.more:
+        return Verdict(None, f"The path selects {selection.count}.")
+    return _verdict(every, selection)
+
+
+def _meets(operator: str, value: Any, wanted: Any, budget: Budget) -> bool:
+    if operator == "equals":
+        return same(value, wanted, budget)
+    if operator == "matches":
+        return isinstance(value, str) and matches(wanted, value, budget)
+    if operator == "is":
+        return is_type(value, wanted)
+    return _contains(value, wanted, budget)
+
+
+def _contains(value: Any, wanted: Any, budget: Budget) -> bool:
+    if isinstance(value, list):
+        return any(same(each, wanted, budget) for each in value)
+    if isinstance(value, str):
+        budget.spend(1 + len(value) // 1_000)
+        return isinstance(wanted, str) and wanted in value
+    return isinstance(value, dict) and isinstance(wanted, str) and wanted in value
+
+
+def _verdict(met: bool, selection: Selection) -> Verdict:
+    """A verdict that all selected values have a part in."""
+    values = selection.values
+    if not values:
+        return Verdict(met, "nothing stands at this path")
+    listed = [told(value) for value in values[:_MAX_LISTED]]
+    more = ", …" if len(values) > _MAX_LISTED else ""
+    words = listed[0] if len(values) == 1 else f"{selection.count}: {', '.join(listed)}{more}"
+    kept = [cut(value) for value in values[:_MAX_LISTED]]
+    return Verdict(met, words, kept[0] if len(values) == 1 else kept)
+
+
+def _of_several(words: str, selection: Selection) -> str:
+    one = len(selection.nodes) == 1 and not selection.more
+    return words if one else f"{words}, one of {selection.count}"
+
+
+def operator_of(wanted: Wanted) -> str:
+    """What a `json` expectation asks for."""
+    return next(name for name in OPERATORS if name in wanted)

@@ -1,0 +1,126 @@
+"""Expectations of one fact about a run: its state, outcome, status, type, results, failure."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from playground.expectations.budget import Budget
+from playground.expectations.kind import Field, Kind, Verdict, Wanted, same_word
+from playground.expectations.observed import Observed
+
+STATES = ("completed", "truncated", "failed", "refused", "cancelled", "interrupted")
+OUTCOMES = ("answer", "elicitation", "promise", "failure", "none")
+
+
+class Fact(Kind):
+    """`{"type": …, "equals": value}`: one fact of the run is this value."""
+
+    def __init__(self, name: str, label: str, noun: str, field: Field) -> None:
+        self.type, self.label, self.fields = name, label, (field,)
+        self._noun = noun
+
+    def says(self, wanted: Wanted) -> str:
+        """The fact and its value."""
+        return f"{self._noun} is {wanted['equals']}"
+
+    def judge(self, wanted: Wanted, observed: Observed, _: Budget) -> Verdict:
+        """Equality; of words in any capitalisation, because agents write them as they like."""
+        value = getattr(observed, self.type)
+        words = str(value) if value not in (None, "") else "there is none"
+        return Verdict(_plain(value) == _plain(wanted["equals"]), words, value)
+
+
+def _plain(value: Any) -> Any:
+    return value.strip().lower() if isinstance(value, str) else value
+
+
+class Results(Kind):
+    """`{"type": "results", "min": n, "max": n, "exact": n}`: how many results there are.
+
+    One of the three or more; all that are there have to hold.
+    """
+
+    type, label = "results", "Number of results"
+    fields = (
+        Field("min", "at least", "number", example="1"),
+        Field("max", "at most", "number", example="10"),
+        Field("exact", "exactly", "number", example="3"),
+    )
+
+    def says(self, wanted: Wanted) -> str:
+        """The bounds, in words."""
+        words = {field.name: field.label for field in self.fields}
+        bounds = [f"{word} {wanted[name]:,}" for name, word in words.items() if name in wanted]
+        return f"the number of results is {' and '.join(bounds)}"
+
+    def judge(self, wanted: Wanted, observed: Observed, _: Budget) -> Verdict:
+        """Every bound that is there holds."""
+        count = observed.results
+        least, most = wanted.get("min", 0), wanted.get("max", count)
+        met = least <= count <= most and count == wanted.get("exact", count)
+        return Verdict(met, f"{count:,}", count)
+
+
+class Failure(Kind):
+    """`{"type": "failure", "code": "…"}`: the agent told a failure of this code."""
+
+    type, label = "failure", "Failure code"
+    fields = (Field("code", "is", "text", example="INVALID_REQUEST"),)
+
+    def says(self, wanted: Wanted) -> str:
+        """The code."""
+        return f"the agent fails with the code {wanted['code']}"
+
+    def judge(self, wanted: Wanted, observed: Observed, _: Budget) -> Verdict:
+        """Some failure has the code, in any capitalisation."""
+        codes = observed.failures
+        words = ", ".join(code or "one without a code" for code in codes[:5]) or "no failure"
+        met = any(_plain(code) == _plain(wanted["code"]) for code in codes)
+        return Verdict(met, words, list(codes[:5]))
+
+
+class Conformance(Kind):
+    """`{"type": "conformance", "level": "must"}`: no rule of that level fails.
+
+    "must": no rule that binds an agent; "should": neither those nor the recommendations.
+    """
+
+    type, label = "conformance", "Conformance"
+    fields = (
+        Field(
+            "level", "with", "choice",
+            (("must", "every must rule"), ("should", "every must and should rule")),
+        ),
+    )  # fmt: skip
+
+    def says(self, wanted: Wanted) -> str:
+        """The level."""
+        rules = "must rule" if wanted["level"] == "must" else "must or should rule"
+        return f"no {rules} of the specification fails"
+
+    def judge(self, wanted: Wanted, observed: Observed, _: Budget) -> Verdict:
+        """Asks the rules; where there are none, it cannot be judged."""
+        failed = observed.findings
+        if failed is None:
+            return Verdict(None, "There are no rules for a reply of this protocol over this way.")
+        levels = ("must", "should") if wanted["level"] == "should" else ("must",)
+        names = [name for level in levels for name in failed.get(level, ())]
+        if not names:
+            return Verdict(True, "none fails", [])
+        more = f" and {len(names) - 5} more" if len(names) > 5 else ""
+        return Verdict(False, f"{len(names)}: {', '.join(names[:5])}{more}", names)
+
+
+def facts() -> tuple[Fact, ...]:
+    """The expectations of one fact each."""
+    states = Field("equals", "is", "choice", tuple(map(same_word, STATES)))
+    outcomes = Field("equals", "is", "choice", tuple(map(same_word, OUTCOMES)))
+    statuses = Field("equals", "is", "number", example="200")
+    # A reply that says what it is says one of the outcomes, but for "none".
+    types = Field("equals", "is", "text", example="answer")
+    return (
+        Fact("state", "State", "the state", states),
+        Fact("outcome", "Outcome", "the outcome", outcomes),
+        Fact("status", "HTTP status", "the HTTP status", statuses),
+        Fact("response_type", "Response type", "the response type", types),
+    )
