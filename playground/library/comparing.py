@@ -1,0 +1,145 @@
+"""What a fixture would add, change and leave alone, and how what is changed differs."""
+
+from __future__ import annotations
+
+import difflib
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from playground.library.shape import COLLECTION, FIELDS, FOLDER, REQUEST, Fields, Fixture
+
+Status = Literal["added", "changed", "same", "kept", "removed"]
+
+#: Lines of a value that are compared, and lines of a difference that are shown.
+MAX_LINES, MAX_SHOWN = 2_000, 60
+#: Characters of a line that are shown.
+_WIDTH = 400
+_AROUND = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line of a difference."""
+
+    #: "-" for what is there, "+" for what comes in its place, " " for both, "…" for a gap.
+    mark: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A field that has another value."""
+
+    field: str
+    lines: tuple[Line, ...]
+    #: Lines that are not shown.
+    more: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What happens to the collection itself, to one folder or to one request.
+
+    `kept` is what the fixture does not have and stays all the same, `removed` what goes.
+    """
+
+    model: str
+    slug: str
+    name: str
+    status: Status
+    differences: tuple[Difference, ...] = ()
+
+    @property
+    def kind(self) -> str:
+        """What it is, in a word."""
+        return {COLLECTION: "collection", FOLDER: "folder"}.get(self.model, "request")
+
+
+def compare(before: Fixture | None, after: Fixture, *, missing: Status = "kept") -> list[Change]:
+    """The changes that lead from `before` to `after`, in the order of `after`.
+
+    `before` is None where there is no such collection. `missing` is what becomes of things that
+    `after` does not have; they come last.
+    """
+    old = dict(_things(before)) if before is not None else {}
+    found: list[Change] = []
+    for key, fields in _things(after):
+        found.append(_change(key, old.pop(key, None), fields))
+    # A part says nothing of the collection that it goes into.
+    found += [
+        Change(*key, fields["name"], missing) for key, fields in old.items() if key[0] != COLLECTION
+    ]
+    return found
+
+
+def same(one: Fields, other: Fields, model: str) -> bool:
+    """Whether two items say the same, down to the order of members and the kind of numbers."""
+    return not any(True for _ in _differing(one, other, model))
+
+
+def _things(fixture: Fixture) -> Iterator[tuple[tuple[str, str], Fields]]:
+    if fixture.collection is not None:
+        yield (COLLECTION, fixture.slug), fixture.collection
+    for slug, folder in fixture.folders.items():
+        yield (FOLDER, slug), folder
+    for slug, request in fixture.requests.items():
+        yield (REQUEST, slug), request
+
+
+def _change(key: tuple[str, str], old: Fields | None, new: Fields) -> Change:
+    if old is None:
+        return Change(*key, new["name"], "added")
+    model = key[0]
+    differences = tuple(
+        _difference(name, old[name], new[name]) for name in _differing(old, new, model)
+    )
+    return Change(*key, new["name"], "changed" if differences else "same", differences)
+
+
+def _differing(one: Fields, other: Fields, model: str) -> Iterator[str]:
+    for name in FIELDS[model]:
+        if name in {"collection", "slug"}:
+            continue
+        left, right = one[name], other[name]
+        # As JSON: `1`, `1.0` and `true` are equal in Python.
+        if left is not right and json.dumps(left) != json.dumps(right):
+            yield name
+
+
+def _difference(field: str, old: Any, new: Any) -> Difference:
+    before, after = _lines(old), _lines(new)
+    if max(len(before), len(after)) > MAX_LINES:
+        said = f"too long to be compared here: {len(before):,} and {len(after):,} lines"
+        return Difference(field, (Line("…", said),))
+    found = list(_unified(before, after))
+    return Difference(field, tuple(found[:MAX_SHOWN]), max(0, len(found) - MAX_SHOWN))
+
+
+def _lines(value: Any) -> list[str]:
+    if value is None or value in ("", [], {}):
+        return []
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=2)
+    return text.split("\n")
+
+
+def _unified(before: list[str], after: list[str]) -> Iterator[Line]:
+    rows = difflib.unified_diff(before, after, n=_AROUND, lineterm="")
+    for number, row in enumerate(rows):
+        if number < 2:
+            continue  # The names of two files.
+        if row.startswith("@@"):
+            if number > 2:
+                yield Line("…", "")
+            continue
+        text = row[1:]
+        yield Line(row[0], text if len(text) <= _WIDTH else text[:_WIDTH] + "…")
+
+
+def count(changes: list[Change]) -> Mapping[str, int]:
+    """How many there are of each status."""
+    found = {"added": 0, "changed": 0, "same": 0, "kept": 0, "removed": 0}
+    for change in changes:
+        found[change.status] += 1
+    return found

@@ -1,0 +1,66 @@
+"""Literal credentials out of whatever is stored or written: only `{{name}}` may stand for one."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from playground.protocols.headers import is_credential
+from playground.variables.names import PLACEHOLDER
+
+#: One placeholder, with the scheme that a header may have before it.
+_PLACEHOLDER = re.compile(
+    rf"\s*((basic|bearer|digest|token|apikey|api-key|key)\s+)?{PLACEHOLDER.pattern}\s*",
+    re.IGNORECASE,
+)
+_LOGIN = re.compile(r"(?<=://)[^/?#@\s]*@")
+_PARAMETER = re.compile(r"(?<=[?&])([^=&#]*)=([^&#]*)")
+
+#: What each way to authenticate is described by.
+AUTH_FIELDS = {
+    "none": (),
+    "bearer": ("secret",),
+    "api_key": ("header", "secret"),
+    "basic": ("user", "secret"),
+}
+
+
+def is_placeholder(value: str) -> bool:
+    """Whether a credential stands there as `{{name}}`, after a word like `Bearer` or alone."""
+    return not value.strip() or _PLACEHOLDER.fullmatch(value) is not None
+
+
+def clean_headers(headers: Any) -> list[list[str]]:
+    """Headers with "" for every literal credential; what is no pair of texts is left out."""
+    rows = headers if isinstance(headers, list) else []
+    return [_clean_header(*row) for row in rows if is_pair(row)]
+
+
+def clean_address(address: str) -> str:
+    """An address template without who logs in, and with "" for parameters that are credentials."""
+    address = _LOGIN.sub(lambda login: login[0] if "{{" in login[0] else "", address)
+    return _PARAMETER.sub(_clean_parameter, address)
+
+
+def clean_auth(auth: Any) -> dict[str, str]:
+    """How a request authenticates, without anything that does not belong there."""
+    kind = auth.get("type") if isinstance(auth, dict) else None
+    if not isinstance(kind, str) or kind not in AUTH_FIELDS:
+        return {}
+    given = {name: auth.get(name) for name in AUTH_FIELDS[kind]}
+    return {"type": kind} | {name: text for name, text in given.items() if isinstance(text, str)}
+
+
+def is_pair(row: Any) -> bool:
+    """Whether a row of headers is a pair of texts."""
+    return isinstance(row, list) and len(row) == 2 and all(isinstance(part, str) for part in row)
+
+
+def _clean_header(name: str, value: str) -> list[str]:
+    literal = is_credential(name) and not is_placeholder(value)
+    return [name, "" if literal else value]
+
+
+def _clean_parameter(found: re.Match[str]) -> str:
+    literal = is_credential(found[1]) and not is_placeholder(found[2])
+    return f"{found[1]}=" if literal else found[0]

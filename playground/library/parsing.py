@@ -1,0 +1,133 @@
+"""From the text of a file to a fixture, by our own schema, with the place of whatever is wrong.
+
+Django's `loaddata` would take any model and raise at the first thing that it does not like; here
+one collection, its folders and its requests are read, each field checked, and everything that is
+wrong is said at once. Nothing is stored.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from django import forms
+from django.conf import settings
+
+from playground.forms import read_value
+from playground.library.items import Reader
+from playground.library.shape import Fixture, FixtureError, Problem
+
+#: Characters of a file, and items in it.
+MAX_CHARACTERS = 32 * 1024 * 1024
+MAX_ITEMS = 20_000
+#: Problems after which no more are looked for.
+MAX_PROBLEMS = 50
+#: How deep the document of a request lies in its file: list, item, fields.
+_WRAPPED = 3
+
+#: A string with its quotes, or a single sign that opens, closes or parts.
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{},:]', re.DOTALL)
+
+
+def read(text: str, *, part: bool = False) -> Fixture:
+    """The collection that a file holds, or with `part` a part of one.
+
+    Raises `FixtureError` with what is wrong and where. Literal credentials are left out, and
+    the fixture's remarks say so.
+    """
+    return _read(text, part=part, own=False)
+
+
+def read_own(text: str) -> Fixture:
+    """What `dumping.dump_part` wrote: the values of its fields are not judged again."""
+    return _read(text, part=True, own=True)
+
+
+def _read(text: str, *, part: bool, own: bool) -> Fixture:
+    items = _items(text)
+    if len(items) > MAX_ITEMS:
+        message = f"The file holds {len(items):,} items; up to {MAX_ITEMS:,} can be read."
+        raise FixtureError(Problem("", message))
+    reader = Reader(own=own)
+    problems: list[Problem] = []
+    for problem in reader.read(items, part=part):
+        problems.append(problem)
+        if len(problems) == MAX_PROBLEMS:
+            problems.append(Problem("", "There may be more; these are the first."))
+            break
+    if problems:
+        raise FixtureError(*problems)
+    return reader.fixture().ordered()
+
+
+def _items(text: str) -> list[Any]:
+    if len(text) > MAX_CHARACTERS:
+        most = MAX_CHARACTERS // 1024 // 1024
+        raise FixtureError(Problem("", f"The file is larger than {most} million characters."))
+    value = _value(text.removeprefix("\ufeff"))
+    if not isinstance(value, list):
+        raise FixtureError(
+            Problem("", "A fixture is a JSON list of items, each with a model and its fields.")
+        )
+    return value
+
+
+def _value(text: str) -> Any:
+    if not text.strip():
+        raise FixtureError(Problem("", "The file is empty."))
+    try:
+        return read_value(text, settings.RUN_LIMITS.max_depth + _WRAPPED)
+    except forms.ValidationError as error:
+        raise FixtureError(_problem(text, error)) from None
+
+
+def _problem(text: str, error: forms.ValidationError) -> Problem:
+    """Why a text is no JSON, with the line and column."""
+    message = str(error.messages[0])
+    if error.code == "repeated":
+        return Problem(_place(text, _repeated(text)), message)
+    try:
+        json.loads(text)
+    except json.JSONDecodeError as broken:
+        place = _place(text, broken.pos)
+        unfinished = broken.msg.startswith("Unterminated") or not text[broken.pos :].strip()
+        if unfinished:
+            return Problem(place, "The file ends here, in the middle: it was cut.")
+        return Problem(place, f"This is not JSON: {broken.msg}.")
+    except (ValueError, RecursionError):
+        return Problem("", message)
+    return Problem("", message)
+
+
+def _place(text: str, position: int) -> str:
+    line = text.count("\n", 0, position) + 1
+    column = position - text.rfind("\n", 0, position)
+    return f"Line {line:,}, column {column:,}"
+
+
+def _repeated(text: str) -> int:
+    """Where a name stands for the second time in its object; the text is JSON otherwise."""
+    open_names: list[set[str]] = []
+    for token, is_name in _tokens(text):
+        sign = token[0]
+        if sign == "{":
+            open_names.append(set())
+        elif sign == "}":
+            open_names.pop()
+        elif is_name:
+            name = json.loads(sign)
+            if name in open_names[-1]:
+                return token.start()
+            open_names[-1].add(name)
+    return 0
+
+
+def _tokens(text: str) -> Iterator[tuple[re.Match[str], bool]]:
+    """The tokens of a JSON text, each with whether it names a member: a colon follows it."""
+    before: re.Match[str] | None = None
+    for token in _TOKEN.finditer(text):
+        if before is not None:
+            yield before, token[0] == ":" and before[0].startswith('"')
+        before = token

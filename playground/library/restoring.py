@@ -1,0 +1,64 @@
+"""Putting back what was deleted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from django.db import transaction
+
+from playground.library.parsing import read_own
+from playground.library.planning import Owner, apply, plan
+from playground.library.shape import Fixture
+from playground.models import Collection
+from playground.models.collections import RESERVED, free_slug
+
+
+def restore(text: str, owner: Owner) -> Collection:
+    """Put back what `dumping.dump_part` wrote before it was deleted; returns its collection.
+
+    Where a slug was given to something else meanwhile, what comes back takes another one:
+    nothing that is there is changed. Raises `FixtureError` where the collection of a part was
+    deleted, too.
+    """
+    with transaction.atomic():
+        fixture = read_own(text)
+        if fixture.collection is not None:
+            owned = Collection.objects.filter(owner=owner.pk if owner is not None else None)
+            slug = _free(fixture.slug, owned, RESERVED)
+            return apply(plan(fixture.renamed(slug), owner))
+        target = plan(fixture, owner).collection
+        assert target is not None  # A part without its collection has no plan.
+        return apply(plan(_beside(fixture, target), owner))
+
+
+def _beside(fixture: Fixture, collection: Collection) -> Fixture:
+    """A part with slugs that nothing in the collection has."""
+    folders = _slugs(fixture.folders, collection.folders.all())
+    requests = _slugs(fixture.requests, collection.requests.all())
+    return replace(
+        fixture,
+        folders={
+            folders[slug]: {**fields, "slug": folders[slug]}
+            for slug, fields in fixture.folders.items()
+        },
+        requests={
+            requests[slug]: {
+                **fields,
+                "slug": requests[slug],
+                "folder": folders.get(fields["folder"], fields["folder"]),
+            }
+            for slug, fields in fixture.requests.items()
+        },
+    )
+
+
+def _slugs(wanted: Iterable[str], others: Any) -> Mapping[str, str]:
+    return {slug: _free(slug, others) for slug in wanted}
+
+
+def _free(slug: str, others: Any, reserved: frozenset[str] = frozenset()) -> str:
+    if slug not in reserved and not others.filter(slug=slug).exists():
+        return slug
+    return free_slug(slug, "restored", others, reserved)

@@ -1,0 +1,130 @@
+"""A collection as plain values, and the text of its file.
+
+The file is a plain Django fixture: natural keys, no primary keys, no owner, no moments. A field
+that has its default is left out, which Django's `loaddata` reads as that default. Text is UTF-8
+as it is; halves of surrogate pairs, which a document may hold and UTF-8 cannot, are escaped.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+Fields = Mapping[str, Any]
+
+COLLECTION = "playground.collection"
+FOLDER = "playground.folder"
+REQUEST = "playground.savedrequest"
+
+#: The fields of each model in the order of the file, with their defaults; `...` for none.
+FIELDS: Mapping[str, Mapping[str, Any]] = {
+    COLLECTION: {"name": ..., "slug": ..., "description": ""},
+    FOLDER: {"collection": ..., "name": ..., "slug": ..., "description": "", "position": ...},
+    REQUEST: {
+        "collection": ...,
+        "folder": None,
+        "name": ...,
+        "slug": ...,
+        "position": ...,
+        "agent": "",
+        "address": "",
+        "protocol": ...,
+        "binding": ...,
+        "version": ...,
+        "document": ...,
+        "headers": [],
+        "auth": {},
+        "notes": "",
+        "expectations": [],
+        "captures": {},
+        "reply": None,
+    },
+}
+
+_HALF = re.compile("[\ud800-\udfff]")
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """What is wrong with a file, or was left out of it, and where."""
+
+    #: Line and column, or the item with its model and a JSON pointer; "" for the whole file.
+    place: str
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.place}: {self.message}" if self.place else self.message
+
+
+class FixtureError(Exception):
+    """A file that cannot be taken in. Nothing of it was."""
+
+    def __init__(self, *problems: Problem) -> None:
+        super().__init__("\n".join(map(str, problems)))
+        self.problems = problems
+
+
+@dataclass(frozen=True, slots=True)
+class Fixture:
+    """A collection, or a part of one, every field filled in.
+
+    `folders` and `requests` are by slug and in order; their fields are those of `FIELDS`
+    without `collection`, and `folder` is the slug of a folder or None.
+    """
+
+    #: Of the collection.
+    slug: str
+    #: Name and description; None for a part, which goes into a collection that is there.
+    collection: Fields | None
+    folders: Mapping[str, Fields] = field(default_factory=dict)
+    requests: Mapping[str, Fields] = field(default_factory=dict)
+    #: What was left out of the file when it was read, and why.
+    remarks: tuple[Problem, ...] = ()
+
+    def renamed(self, slug: str, name: str | None = None) -> Fixture:
+        """The same as another collection: imported, it stands beside this one."""
+        collection = self.collection
+        if collection is not None:
+            collection = {**collection, "slug": slug, "name": name or collection["name"]}
+        return replace(self, slug=slug, collection=collection)
+
+    def ordered(self) -> Fixture:
+        """The same in the order in which it is shown and run; of equal places, as it stands."""
+        folders = dict(sorted(self.folders.items(), key=lambda item: item[1]["position"]))
+        ranks = {slug: rank for rank, slug in enumerate(folders, 1)}
+
+        def place(item: tuple[str, Fields]) -> tuple[int, int]:
+            fields = item[1]
+            return ranks.get(fields["folder"], 0), fields["position"]
+
+        return replace(
+            self, folders=folders, requests=dict(sorted(self.requests.items(), key=place))
+        )
+
+
+def render(fixture: Fixture) -> str:
+    """The text of the file: the same for the same fixture, to the byte."""
+    text = json.dumps(list(_items(fixture)), ensure_ascii=False, indent=2)
+    return _HALF.sub(lambda half: f"\\u{ord(half[0]):04x}", text) + "\n"
+
+
+def _items(fixture: Fixture) -> Iterator[dict[str, Any]]:
+    if fixture.collection is not None:
+        yield _item(COLLECTION, fixture.collection)
+    key = {"collection": [fixture.slug]}
+    for folder in fixture.folders.values():
+        yield _item(FOLDER, {**folder, **key})
+    for request in fixture.requests.values():
+        inside = request["folder"]
+        folder_key = None if inside is None else [fixture.slug, inside]
+        yield _item(REQUEST, {**request, **key, "folder": folder_key})
+
+
+def _item(model: str, values: Fields) -> dict[str, Any]:
+    fields = {
+        name: values[name] for name, default in FIELDS[model].items() if values[name] != default
+    }
+    return {"model": model, "fields": fields}
