@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from playground.engine import Draft, draft_over
+from playground.engine.ways import bindings_of as bindings_of
 from playground.models import Agent
 from playground.protocols import registry
 from playground.protocols.addresses import same_origin
@@ -23,13 +24,6 @@ class Counterpart:
     value: str
     label: str
     draft: Draft
-
-
-def bindings_of(agent: Agent) -> list[str]:
-    """Over which bindings a request to `agent` can go: MCP carries NLWeb only."""
-    if agent.protocol == Agent.Protocol.NLWEB:
-        return [str(name) for name in Agent.Binding.values if name in registry.BINDINGS]
-    return [agent.binding]
 
 
 def counterparts_of(draft: Draft, agents: Sequence[Agent]) -> list[Counterpart]:

@@ -5,6 +5,8 @@ Imported by views and management commands. `create_run`, `start` and `cancel` ar
 
 from playground.engine.launch import ActionDraft, Draft, Headers, Link, create_run
 from playground.engine.peeking import peek
+from playground.engine.preparing import Composition, Prepared, Scope, prepare
+from playground.engine.secrets import WithheldError
 from playground.engine.tasks import cancel, start, stop, stop_all
 from playground.engine.tracking import (
     cancel_promise,
@@ -18,9 +20,13 @@ from playground.engine.ways import address_of, draft_like, draft_over
 
 __all__ = [
     "ActionDraft",
+    "Composition",
     "Draft",
     "Headers",
     "Link",
+    "Prepared",
+    "Scope",
+    "WithheldError",
     "address_of",
     "cancel",
     "cancel_promise",
@@ -31,6 +37,7 @@ __all__ = [
     "follow",
     "follow_to_end",
     "peek",
+    "prepare",
     "start",
     "stop",
     "stop_all",

@@ -53,6 +53,7 @@ class Driver:
         run: Run,
         target: Target,
         *,
+        document: Mapping[str, Any] | None = None,
         redact: Sequence[str] = (),
         headers: Sequence[tuple[str, str]] = (),
         listener: Listener | None = None,
@@ -62,6 +63,7 @@ class Driver:
     ) -> None:
         """Drive `run` to `target`; values of `redact` appear in no frame.
 
+        `document` is what is sent where that is not what the run keeps: it holds secrets.
         `headers` are the request's own, for the checks on a promise that the run may end with;
         `on_errand` sends an answer that is due in mid-call (`Interactive.errands`). A run that
         is not `attended` is one of many: it is stored when it is over rather than at once, and
@@ -71,7 +73,9 @@ class Driver:
         policy = Policy.from_settings(settings.HOSTED, settings.OUTBOUND_ALLOW)
         self.run = run
         target = replace(target, mark=run.pk.hex[:_MARK])
-        self.exchange: Exchange = registry.exchange(target, run.request, max_depth=limits.max_depth)
+        self.exchange: Exchange = registry.exchange(
+            target, run.request if document is None else document, max_depth=limits.max_depth
+        )
         self._interactive = self.exchange if isinstance(self.exchange, Interactive) else None
         self._choosy = self.exchange if isinstance(self.exchange, Choosy) else None
         self._on_errand = on_errand
@@ -261,8 +265,10 @@ class Driver:
     async def _remember(self) -> None:
         """Keep what the exchange found out about its agent, for the next one."""
         opening = self.exchange.opening
-        # What an action was run on is not the agent that gave it.
-        if opening is not None and self.run.protocol != registry.ACTION:
+        # What an action was run on is not the agent that gave it, and a session that was
+        # opened with the secrets of an environment is not for requests without them.
+        is_own_way = not self.run.secrets and not (self.run.template or {}).get("auth")
+        if opening is not None and is_own_way and self.run.protocol != registry.ACTION:
             await in_writer(_keep, self.run, opening)
 
     async def _beat(self, writer: FrameWriter) -> None:

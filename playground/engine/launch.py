@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 from urllib.parse import urlsplit
 
@@ -12,15 +12,14 @@ from django.contrib.auth.models import AnonymousUser, User
 from django.db.models import Q
 from django.utils import timezone
 
-from playground.models import Agent, Conversation, Run, RunKind, RunState
+from playground.engine.secrets import Headers as Headers
+from playground.engine.secrets import Sending, keepable
+from playground.models import Agent, Conversation, Run, RunKind, RunState, SavedRequest
 from playground.models.json_text import storable
 from playground.models.liveness import mark_interrupted, this_driver
 from playground.protocols import registry
 from playground.protocols.exchange import Target
 from playground.protocols.problems import Problem, Stage
-from playground.transport.redaction import is_credential
-
-Headers = Sequence[tuple[str, str]]
 
 
 class Sendable(Protocol):
@@ -47,14 +46,45 @@ class Sendable(Protocol):
         ...
 
     @property
+    def address(self) -> str:
+        """Where it goes, as the run keeps it."""
+        ...
+
+    @property
     def secrets(self) -> list[str]:
         """What must not appear in any frame."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
+class Origin:
+    """What a request was made of, as its run keeps it: columns of `Run`."""
+
+    saved_request: SavedRequest | None = None
+    template: Mapping[str, Any] | None = None
+    environment: str = ""
+    secrets: tuple[str, ...] = ()
+    expectations: Sequence[Mapping[str, Any]] = ()
+
+    @property
+    def columns(self) -> dict[str, Any]:
+        """The columns, by their names."""
+        return {
+            "saved_request": self.saved_request,
+            "template": dict(self.template) if self.template is not None else None,
+            "environment": self.environment,
+            "secrets": list(self.secrets),
+            "expectations": [dict(each) for each in self.expectations],
+        }
+
+
+@dataclass(frozen=True, slots=True)
 class Draft:
-    """A composed request and where it is to go."""
+    """A composed request and where it is to go, as it is kept and as it is sent.
+
+    Both are the same where no secret of an environment goes along. Where one does, `request`,
+    `headers` and `url` hold its placeholder, and `sending` what the wire sees.
+    """
 
     agent: Agent
     request: dict[str, Any]
@@ -67,22 +97,49 @@ class Draft:
     resume: Mapping[str, Any] | None = None
     #: Where it goes, for a binding that is not the agent's own; None for the agent's address.
     url: str | None = None
+    #: How it authenticates, as a saved request says it; {} for the way of the agent.
+    auth: Mapping[str, Any] = field(default_factory=dict)
+    sending: Sending | None = field(default=None, repr=False)
+    origin: Origin = Origin()
+
+    def __post_init__(self) -> None:
+        """Refuse a document beside which another one would be sent."""
+        if self.sending is not None and self.sending.request is not self.request:
+            raise ValueError("Change the document with `revised` or `carrying`.")
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """The document as it is sent. Never shown, never stored."""
+        return self.sending.document if self.sending else self.request
+
+    @property
+    def address(self) -> str:
+        """Where it goes, as the run keeps it."""
+        return self.url or self.agent.url
 
     @property
     def target(self) -> Target:
         """The target with every header, credentials included. Never shown, never stored."""
-        target = self.agent.target(list(self.headers))
+        own = self.sending.headers if self.sending else self.headers
+        target = self.agent.target(list(own), with_credentials=not self.auth)
         return replace(
             target,
-            url=self.url or target.url,
+            url=self.sending.url if self.sending else self.address,
             version=self.version or target.version,
             binding=self.binding or target.binding,
             resume=self.resume,
+            # What was found out as somebody else holds for them.
+            opening=target.opening if self.is_own_way else None,
         )
 
     @property
+    def is_own_way(self) -> bool:
+        """Whether it shows who asks as its agent always does."""
+        return self.sending is None and not self.auth
+
+    @property
     def secrets(self) -> list[str]:
-        """What must not appear in any frame: the values that authenticate at this agent.
+        """What must not appear in any frame: what authenticates at this agent, and what went in.
 
         Other headers that carry credentials the transport knows by their names.
         """
@@ -90,7 +147,27 @@ class Draft:
         for _, value in self.agent.auth_headers():
             # The credentials alone, too, whatever the scheme before them is.
             values += [value, value.partition(" ")[2].strip()]
+        values += self.sending.redact if self.sending else []
         return sorted(filter(None, set(values)), key=len, reverse=True)
+
+    def revised(self, change: Callable[[Any], Any]) -> Draft:
+        """The same with a document that `change` makes of this one: with and without secrets."""
+        request = change(self.request)
+        sending = self.sending and self.sending.revised(request, change)
+        return replace(self, request=request, sending=sending)
+
+    def carrying(self, request: dict[str, Any]) -> Draft:
+        """The same with another document, in which the same secrets take their places."""
+        sending = self.sending and self.sending.carrying(request)
+        return replace(self, request=request, sending=sending)
+
+    def at(self, url: str) -> Draft:
+        """The same to another address, as a run keeps it."""
+        return replace(self, url=url, sending=self.sending and self.sending.at(url))
+
+    def refusals(self) -> list[str]:
+        """Why it must not be sent, a sentence for each secret that may not go there."""
+        return self.sending.refusals() if self.sending else []
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +187,11 @@ class ActionDraft:
     as_agent: bool = False
     #: The answer to a question of the binding itself.
     resume: Mapping[str, Any] | None = None
+
+    @property
+    def address(self) -> str:
+        """Where it goes: nothing is put into it."""
+        return self.url
 
     @property
     def target(self) -> Target:
@@ -138,6 +220,8 @@ class ErrandDraft:
     request: dict[str, Any]
     target: Target
     secrets: list[str]
+    #: Where it goes, as the run keeps it.
+    address: str
     headers: Headers = ()
 
 
@@ -174,16 +258,17 @@ def create_run(
         answers=dict(link.answers) if link.answers is not None else None,
         agent=draft.agent if draft.agent.pk else None,
         agent_name=draft.agent.name,
-        url=target.url,
+        url=draft.address,
         protocol=target.protocol,
         binding=target.binding,
         version=target.version,
         request=draft.request,
         resume=dict(target.resume) if target.resume is not None else None,
-        headers=[[name, "" if is_credential(name) else value] for name, value in draft.headers],
+        headers=[[name, keepable(name, value)] for name, value in draft.headers],
         text=storable(_text(target, draft.request)[:500]),
         driver=this_driver(),
         alive_at=timezone.now(),
+        **(draft.origin.columns if isinstance(draft, Draft) else {}),
     )
     limit = settings.RUN_LIMITS.max_runs
     if _running(owner, run.kind) >= limit:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -34,7 +34,7 @@ def start(run: Run, target: Target, **options: Any) -> asyncio.Task[None]:
     an empty context: a view's would bind it to a request that is over long before the run is.
     """
     if run.kind != RunKind.REPLY:  # What a server says to an answer is not answered again.
-        options["on_errand"] = partial(_send_errand, run, target, options.get("redact", ()))
+        options["on_errand"] = partial(_send_errand, run, target, dict(options))
     driver = Driver(run, target, **options)
     task = asyncio.get_running_loop().create_task(
         driver.drive(), name=f"run-{run.pk}", context=contextvars.Context()
@@ -46,22 +46,26 @@ def start(run: Run, target: Target, **options: Any) -> asyncio.Task[None]:
 
 
 def _send_errand(
-    run: Run, target: Target, secrets: Sequence[str], resume: Mapping[str, Any]
+    run: Run, target: Target, options: Mapping[str, Any], resume: Mapping[str, Any]
 ) -> None:
-    """Answer a request that `run` was sent in mid-call, by a run of its own."""
-    work = _errand(run, replace(target, resume=resume), list(secrets))
+    """Answer a request that `run` was sent in mid-call, by a run of its own.
+
+    `options` are those that the run was started with: what must not be shown, and what is sent.
+    """
+    shared = {name: options[name] for name in ("document", "redact") if name in options}
+    work = _errand(run, replace(target, resume=resume), shared)
     task = asyncio.get_running_loop().create_task(work, context=contextvars.Context())
     _errands.add(task)
     task.add_done_callback(_errands.discard)
 
 
-async def _errand(run: Run, target: Target, secrets: list[str]) -> None:
+async def _errand(run: Run, target: Target, options: Mapping[str, Any]) -> None:
     def record() -> Run:
         agent = run.agent or Agent(name=run.agent_name, url=run.url)
-        draft = ErrandDraft(agent, run.request, target, secrets)
+        draft = ErrandDraft(agent, run.request, target, list(options.get("redact", ())), run.url)
         return create_run(draft, run.owner, Link(RunKind.REPLY, run))
 
-    await start(await in_writer(record), target, redact=secrets)
+    await start(await in_writer(record), target, **options)
 
 
 def _forget(pk: UUID, task: asyncio.Task[None]) -> None:

@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
-from playground.engine.launch import Draft, Headers
-from playground.models import Agent, Run
+from playground.engine.launch import Draft, Headers, Origin
+from playground.engine.secrets import Secret, Sending, WithheldError, authorising, filled
+from playground.models import Agent, Run, Variable
+from playground.protocols import registry
 from playground.protocols.addresses import address_over, same_origin
+from playground.protocols.http import merged
+
+
+def bindings_of(agent: Agent) -> list[str]:
+    """Over which bindings a request to `agent` can go: MCP carries NLWeb only."""
+    if agent.protocol == Agent.Protocol.NLWEB:
+        return [str(name) for name in Agent.Binding.values if name in registry.BINDINGS]
+    return [agent.binding]
 
 
 def address_of(agent: Agent, binding: str) -> str:
@@ -38,11 +50,63 @@ def draft_like(
 
     Over the agent's own binding that is the address that the agent has now; so it is where the
     agent has moved to another origin, because what authenticates there belongs to that one.
-    `agent` stands in for the run's. Raises `ValueError` for a run without one.
+    `agent` stands in for the run's.
+
+    It authenticates as the run did, and the secrets that went with the run go with it where it
+    has their placeholders: no other, whatever names stand in what the agent said. Raises
+    `ValueError` for a run without an agent, and `WithheldError`, which is one, for a secret that
+    is gone or may not go there.
     """
     agent = agent or run.agent
     if agent is None:
         raise ValueError("The agent of this run was deleted.")
     if run.binding == agent.binding or not same_origin(run.url, agent.url):
-        return draft_over(agent, request, headers, version=run.version, binding=run.binding)
-    return Draft(agent, request, headers, run.version, run.binding, url=run.url)
+        draft = draft_over(agent, request, headers, version=run.version, binding=run.binding)
+    else:
+        draft = Draft(agent, request, headers, run.version, run.binding, url=run.url)
+    return carried_on(run, draft)
+
+
+def carried_on(run: Run, draft: Draft) -> Draft:
+    """A draft that follows on `run`, with the secrets and the authentication of that."""
+    auth = (run.template or {}).get("auth") or {}
+    if not run.secrets and not auth:
+        return draft
+    secrets = secrets_of(run.environment, run.secrets, run.owner_id)
+    values = {each.name: each.value for each in secrets}
+    own, disguised = authorising(auth, values.__getitem__)
+    fill = filled(secrets)
+    headers = [(name, fill.text(value).sent) for name, value in draft.headers]
+    sending = Sending(
+        request=draft.request,
+        document=fill.json(draft.request).sent,
+        headers=merged(own, headers),
+        url=fill.url(draft.address).sent,
+        secrets=secrets,
+        disguised=(disguised,) if disguised else (),
+    )
+    if refusals := sending.refusals():
+        raise WithheldError(" ".join(refusals))
+    origin = Origin(
+        template={"auth": auth} if auth else None,
+        environment=run.environment,
+        secrets=tuple(each.name for each in secrets),
+    )
+    return replace(draft, auth=auth, sending=sending, origin=origin)
+
+
+def secrets_of(environment: str, names: Iterable[str], owner: int | None) -> tuple[Secret, ...]:
+    """These secrets of an environment. Raises `WithheldError` for one that is gone."""
+    rows = Variable.objects.filter(
+        environment__owner=owner, environment__slug=environment, kind=Variable.Kind.SECRET
+    )
+    found = {row.name: row for row in rows if row.secret}
+    if missing := [name for name in names if name not in found]:
+        raise WithheldError(
+            f"The environment “{environment}” has no secret {_listed(missing)} any more."
+        )
+    return tuple(Secret(name, found[name].secret, tuple(found[name].origins)) for name in names)
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(f"“{name}”" for name in names)

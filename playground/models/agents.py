@@ -14,6 +14,7 @@ from django.utils.text import slugify
 from playground.models.fields import EncryptedJSONField, EncryptedTextField
 from playground.models.json_text import JSONTextField
 from playground.protocols.exchange import Target
+from playground.protocols.headers import is_credential
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
@@ -179,14 +180,21 @@ class Agent(models.Model):
             case _:
                 return []
 
-    def target(self, headers: list[tuple[str, str]] | None = None) -> Target:
+    def target(
+        self, headers: list[tuple[str, str]] | None = None, *, with_credentials: bool = True
+    ) -> Target:
         """The agent as protocols see it, with the request's own `headers` after its own.
 
-        A header that the request sets replaces the agent's of the same name.
+        A header that the request sets replaces the agent's of the same name. Without
+        credentials nothing goes along that shows who asks, its extra headers included.
         """
         own = headers or []
         replaced = {name.lower() for name, _ in own}
-        base = [(str(name), str(value)) for name, value in self.headers] + self.auth_headers()
+        base = [(str(name), str(value)) for name, value in self.headers]
+        if with_credentials:
+            base += self.auth_headers()
+        else:
+            base = [pair for pair in base if not is_credential(pair[0])]
         kept = [pair for pair in base if pair[0].lower() not in replaced]
         return Target(
             url=self.url,

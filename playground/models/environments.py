@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from django.conf import settings
@@ -80,3 +81,18 @@ class Variable(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def is_secret(self) -> bool:
+        """Whether its value never leaves."""
+        return self.kind == self.Kind.SECRET
+
+    @property
+    def content(self) -> Any:
+        """The value that `{{name}}` stands for; of a secret nothing."""
+        if self.kind != self.Kind.JSON:
+            return self.value
+        try:
+            return json.loads(self.value)
+        except (ValueError, RecursionError):
+            return self.value  # Not written by the form, which takes JSON only.

@@ -20,7 +20,7 @@ MASK = "••••••"
 _MASK = MASK.encode()
 #: Shorter values would blot out ordinary text: of what is known to be a secret, and of what
 #: is only taken for one because of its header's name.
-_SHORTEST, _SHORTEST_GUESS = 4, 8
+SHORTEST, _SHORTEST_GUESS = 4, 8
 #: How much of a body that was shown is looked at again with the next piece.
 _CONTEXT = 1024
 
@@ -47,7 +47,7 @@ class Redactor:
         guessed: Iterable[str] = (),
         mask: Callable[[bytes], bytes] | None = None,
     ) -> None:
-        known = {secret for secret in secrets if len(secret) >= _SHORTEST}
+        known = {secret for secret in secrets if len(secret) >= SHORTEST}
         known |= {value for value in guessed if len(value) >= _SHORTEST_GUESS}
         forms = {form for secret in known for form in _forms(secret)}
         # Longest first: a secret that contains another one must go as a whole.

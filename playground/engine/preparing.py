@@ -1,0 +1,350 @@
+"""From what was composed, with names in it, to a draft with their values.
+
+A composition is what a user wrote or saved, a scope what the names in it stand for. `prepare`
+puts them together: every name has a value, every secret may go where the request goes, and what
+is kept of it holds no secret.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any
+from urllib.parse import urlsplit
+
+from django.contrib.auth.models import AnonymousUser, User
+from django.utils import timezone
+
+from playground.engine.launch import Draft, Headers, Origin
+from playground.engine.secrets import Secret, Sending, authorising, keepable
+from playground.engine.ways import address_of, bindings_of
+from playground.models import Agent, Environment, SavedRequest, Variable
+from playground.protocols import headers as header_rules
+from playground.protocols import registry
+from playground.protocols.exchange import RequestProblem
+from playground.protocols.http import merged
+from playground.transport import check_url
+from playground.variables import Both, Substitution, Value, VariableError, names_in
+
+#: Where a problem or a name is, beside the JSON pointers of the document.
+HEADERS, ADDRESS, AUTH = "#headers", "#address", "#auth"
+#: Characters of an address.
+MAX_ADDRESS = 2000
+
+Owner = User | AnonymousUser | None
+
+
+@dataclass(frozen=True, slots=True)
+class Composition:
+    """A request as it was composed: every part of it may hold `{{name}}`."""
+
+    request: dict[str, Any]
+    headers: Headers = ()
+    agent: Agent | None = None
+    #: Where it goes where there is no agent.
+    address: str = ""
+    #: With an address: what is spoken there; "" for NLWeb.
+    protocol: str = ""
+    #: None for those of the agent; one that its protocol does not have is as good as none.
+    version: str | None = None
+    binding: str | None = None
+    #: As `SavedRequest.auth`.
+    auth: Mapping[str, Any] = field(default_factory=dict)
+    saved: SavedRequest | None = None
+    expectations: Sequence[Mapping[str, Any]] = ()
+
+    @classmethod
+    def of(cls, saved: SavedRequest, owner: Owner = None) -> Composition:
+        """A saved request; its agent is looked up among those of `owner`."""
+        agents = Agent.objects.filter(owner=_key(owner), protocol=saved.protocol)
+        agent = agents.filter(slug=saved.agent).first() if saved.agent else None
+        return cls(
+            request=saved.document,
+            headers=[(str(name), str(value)) for name, value in saved.headers],
+            agent=agent,
+            address=saved.address,
+            protocol=saved.protocol,
+            version=saved.version,
+            binding=saved.binding,
+            auth=saved.auth or {},
+            saved=saved,
+            expectations=saved.expectations or (),
+        )
+
+
+@dataclass(slots=True)
+class Scope:
+    """What names stand for: `values` first (captures, a row of data), then the environment.
+
+    A name that is a secret of the environment stays one, wherever its value comes from. The
+    environment is read once.
+    """
+
+    environment: Environment | None = None
+    values: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    _rows: dict[str, Variable] | None = field(default=None, init=False, repr=False)
+
+    @property
+    def slug(self) -> str:
+        """The environment's slug, "" for none."""
+        return self.environment.slug if self.environment else ""
+
+    def find(self, name: str) -> Value | None:
+        """What `name` stands for, None where nobody knows."""
+        row = self._known.get(name)
+        is_secret = row is not None and row.kind == Variable.Kind.SECRET
+        if name in self.values:
+            value = self.values[name]
+            return Value(_text(value), secret=True) if is_secret else Value(value)
+        if row is None or (is_secret and not row.secret):
+            return None
+        return Value(row.secret, secret=True) if is_secret else Value(row.content)
+
+    def secret(self, name: str) -> Secret | None:
+        """The secret of that name, None where it is none or has no value."""
+        row, found = self._known.get(name), self.find(name)
+        if row is None or found is None or not found.secret:
+            return None
+        return Secret(name, found.value, tuple(map(str, row.origins)))
+
+    @property
+    def _known(self) -> dict[str, Variable]:
+        if self._rows is None:
+            rows = self.environment.variables.all() if self.environment else ()
+            self._rows = {row.name: row for row in rows}
+        return self._rows
+
+
+@dataclass(slots=True)
+class Prepared:
+    """What became of a composition."""
+
+    #: None where there is nothing that could be sent, or shown as if it could.
+    draft: Draft | None = None
+    problems: list[RequestProblem] = field(default_factory=list)
+    #: Names that had a value.
+    used: tuple[str, ...] = ()
+    #: (JSON pointer, or "#headers", "#address", "#auth"; name) of each that had none.
+    unresolved: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def errors(self) -> list[RequestProblem]:
+        """The problems that stop a send."""
+        return [problem for problem in self.problems if problem.level == "error"]
+
+    @property
+    def missing(self) -> list[str]:
+        """The names without a value, each once."""
+        return list(dict.fromkeys(name for _, name in self.unresolved))
+
+    def refuse(self, place: str, message: str) -> None:
+        """Note something that stops a send."""
+        self.problems.append(RequestProblem(place, message, "error"))
+
+
+def prepare(
+    composition: Composition, scope: Scope, owner: Owner = None, *, moment: datetime | None = None
+) -> Prepared:
+    """The draft of a composition, and everything that is wrong with it.
+
+    With unresolved names, or secrets that may not go there, there is a draft as well, for a
+    look at it: `errors` says whether it may be sent. An address that belongs to no agent of
+    `owner` makes one that is not saved. `moment` is that of the built-in variables, None for now.
+    """
+    return _Preparation(composition, scope, owner, moment or timezone.now()).result
+
+
+class _Preparation:
+    """One composition on its way to a draft."""
+
+    def __init__(
+        self, composition: Composition, scope: Scope, owner: Owner, moment: datetime
+    ) -> None:
+        self.result = Prepared()
+        self._composition = composition
+        self._scope = scope
+        self._owner = owner
+        self._work = Substitution(scope.find, moment=moment)
+        try:
+            self._go()
+        except VariableError as error:
+            self.result.refuse("", str(error))
+        self.result.used = self._work.used
+        self.result.unresolved = tuple(self._work.unresolved)
+
+    def _go(self) -> None:
+        composition, result = self._composition, self.result
+        found = self._address()
+        if found is None:
+            return
+        agent, url = found
+        document = self._work.json(composition.request)
+        headers = self._headers()
+        own, disguised = authorising(composition.auth, self._secret)
+        self._check_auth(own)
+        draft = self._draft(agent, url, document, headers)
+        if self._work.secrets or composition.auth:
+            sending = Sending(
+                request=draft.request,
+                document=document.sent,
+                headers=merged(own, [pair.sent for pair in headers]),
+                url=url.sent,
+                secrets=tuple(filter(None, map(self._scope.secret, self._names()))),
+                disguised=(disguised,) if disguised else (),
+            )
+            draft = replace(draft, sending=sending)
+        result.draft = draft
+        self._say_what_is_missing()
+        for refusal in draft.refusals():
+            result.refuse("", refusal)
+        # What is kept: a message of the check may quote it.
+        result.problems += registry.check(draft.target, draft.request)
+
+    # Where it goes
+
+    def _address(self) -> tuple[Agent, Both] | None:
+        """The agent, and the address of it; None where there is none that could be called."""
+        composition = self._composition
+        if composition.agent is None and not composition.address:
+            self.result.refuse("", "Choose an agent to send the request to.")
+            return None
+        agent = composition.agent
+        template = composition.address if agent is None else address_of(agent, self._way(agent))
+        try:
+            url = self._work.url(template, ADDRESS)
+        except VariableError as error:
+            self.result.refuse(ADDRESS, str(error))
+            return None
+        if agent is None:
+            if not self._is_callable(url):
+                return None
+            agent = self._agent_at(url.kept)
+        return agent, url
+
+    def _is_callable(self, url: Both) -> bool:
+        if any(place == ADDRESS for place, _ in self._work.unresolved):
+            self._say_what_is_missing()
+            return False
+        refusal = check_url(url.sent)
+        if refusal is None and len(url.kept) > MAX_ADDRESS:
+            refusal = f"The URL is longer than {MAX_ADDRESS} characters."
+        if refusal:
+            self.result.refuse(ADDRESS, refusal)
+        return refusal is None
+
+    def _agent_at(self, url: str) -> Agent:
+        """The owner's agent at this address, or a new one named after its host. Not saved."""
+        composition = self._composition
+        protocol = composition.protocol or Agent.Protocol.NLWEB
+        if protocol not in registry.PROTOCOLS:
+            protocol = Agent.Protocol.NLWEB
+        new = Agent(
+            owner_id=_key(self._owner),
+            name=(urlsplit(url).hostname or url)[:80],
+            url=url,
+            protocol=protocol,
+            version=registry.versions(protocol)[-1].name,
+        )
+        new.binding = self._way(new)
+        known = Agent.objects.filter(
+            owner=new.owner_id, url=url, protocol=new.protocol, binding=new.binding
+        )
+        found: Agent | None = known.first()
+        return found or new
+
+    def _way(self, agent: Agent) -> str:
+        wanted = self._composition.binding
+        return wanted if wanted in bindings_of(agent) else str(agent.binding)
+
+    def _draft(self, agent: Agent, url: Both, document: Both, headers: Sequence[Both]) -> Draft:
+        composition = self._composition
+        known = {version.name for version in registry.versions(agent.protocol)}
+        version = composition.version if composition.version in known else agent.version
+        binding = self._way(agent)
+        origin = Origin(
+            saved_request=composition.saved,
+            template=self._template(),
+            environment=self._scope.slug,
+            secrets=self._names(),
+            expectations=composition.expectations,
+        )
+        own = url.kept if url.kept != agent.url or binding != agent.binding else None
+        return Draft(
+            agent,
+            document.kept,
+            [pair.kept for pair in headers],
+            version,
+            binding,
+            url=own,
+            auth=composition.auth,
+            origin=origin,
+        )
+
+    def _template(self) -> dict[str, Any] | None:
+        """What the run keeps of what the user wrote, None where it is what is sent."""
+        composition = self._composition
+        parts = [composition.request, list(composition.headers), composition.address]
+        if not composition.auth and not names_in(parts):
+            return None
+        return {
+            "document": composition.request,
+            "headers": [[name, keepable(name, value)] for name, value in composition.headers],
+            "address": composition.address if composition.agent is None else "",
+            "auth": dict(composition.auth),
+        }
+
+    # What goes along
+
+    def _headers(self) -> list[Both]:
+        """Pairs of name and value, each as it goes out and as it is kept."""
+        found = []
+        for name, value in self._composition.headers:
+            before = len(self._work.unresolved)
+            names, values = (self._work.text(part, HEADERS) for part in (name, value))
+            unresolved = len(self._work.unresolved) > before
+            if names.sent != names.kept:
+                self.result.refuse(HEADERS, f"A secret cannot be the name of a header: {name}.")
+            # One whose names have no value is said to lack them.
+            elif not unresolved and (refusal := header_rules.refusal(names.sent, values.sent)):
+                self.result.refuse(HEADERS, refusal)
+            found.append(Both((names.sent, values.sent), (names.kept, values.kept)))
+        return found
+
+    def _secret(self, name: str) -> str:
+        """The value of the secret that authenticates, "" where there is none."""
+        found = self._scope.secret(name)
+        if found is None:
+            self._work.unresolved.append((AUTH, name))
+            return ""
+        return found.value
+
+    def _check_auth(self, own: Sequence[tuple[str, str]]) -> None:
+        for name, value in own:
+            if refusal := header_rules.refusal(name, value):
+                self.result.refuse(AUTH, refusal)
+
+    def _names(self) -> tuple[str, ...]:
+        """The names of all secrets that go along."""
+        own = str(self._composition.auth.get("secret", ""))
+        found = (*self._work.secrets, *([own] if own and self._scope.secret(own) else ()))
+        return tuple(dict.fromkeys(found))
+
+    def _say_what_is_missing(self) -> None:
+        names = ", ".join(dict.fromkeys(f"“{name}”" for _, name in self._work.unresolved))
+        if not names:
+            return
+        environment = self._scope.environment
+        where = f"in the environment “{environment.name}”" if environment else "anywhere"
+        advice = "Add it there" if environment else "Choose an environment that has it"
+        place = self._work.unresolved[0][0]
+        self.result.refuse(place, f"There is no value for {names} {where}. {advice}.")
+
+
+def _key(owner: Owner) -> int | None:
+    return owner.pk if owner is not None and owner.is_authenticated else None
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
