@@ -15,6 +15,7 @@ const options = {
     // What only one page needs.
     twins: path("../css/twins.css"),
     doctor: path("../css/doctor.css"),
+    shares: path("../css/shares.css"),
   },
   outdir: path("../build"),
   bundle: true,
