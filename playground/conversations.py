@@ -15,7 +15,7 @@ from playground.models.conversations import queries_of, turn_of, turns_to
 from playground.protocols import registry
 from playground.protocols.agent_api import turns as agent_api
 from playground.protocols.events import Elicitation
-from playground.rendering.fold import readings
+from playground.reading import readings
 
 __all__ = ["answer_document", "call_document", "elicitation_at", "next_document", "turn_of"]
 

@@ -33,6 +33,10 @@ FORBIDDEN = {
         "conformance", "transport", "models", "engine", "rendering", "consumers", "views", "forms",
         "management", "demo", "settings", "limits", "library",
     },
+    "reading": {
+        "conformance", "elicitation", "expectations", "transport", "engine", "rendering",
+        "consumers", "views", "forms", "management", "demo", "library",
+    },
     "observing": {"transport", "engine", "rendering", "consumers", "views", "demo", "library"},
     "tally": {
         "conformance", "transport", "engine", "rendering", "consumers", "views", "forms",

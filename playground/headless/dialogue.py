@@ -28,7 +28,7 @@ from playground.models.trackers import earlier_progress
 from playground.protocols import registry
 from playground.protocols.events import Elicitation, Event
 from playground.protocols.frames import Frame
-from playground.rendering.fold import readings
+from playground.reading import readings
 
 #: Answers that are given at most: an agent that asks for ever is not worth more.
 MAX_ROUNDS = 20

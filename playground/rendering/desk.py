@@ -10,8 +10,8 @@ from typing import Any
 from playground.models import Run
 from playground.protocols.actions import Action, actions_of
 from playground.protocols.events import Result
+from playground.reading import readings
 from playground.rendering.cards import words
-from playground.rendering.fold import readings
 
 #: Characters of a button.
 MAX_LABEL = 70

@@ -7,24 +7,13 @@ over by the counts that are stored with the frames.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from django.conf import settings
-
 from playground.models import FrameBatch, Run
-from playground.protocols import registry
-from playground.protocols.events import Event, Progress
-from playground.protocols.exchange import Exchange, Target
-from playground.protocols.frames import Frame
+from playground.protocols.events import Progress
 from playground.protocols.places import Placer
+from playground.reading import reader_for
+from playground.reading import readings as readings
 from playground.rendering.entries import Entry, entry_of
 from playground.rendering.messages import JOINED, Messages
-
-
-def reader_for(run: Run) -> Exchange:
-    """A fresh exchange that reads this run's frames. It is never asked for a call."""
-    target = Target(**run.describe_target())
-    return registry.exchange(target, run.request, max_depth=settings.RUN_LIMITS.max_depth)
 
 
 class Fold:
@@ -125,25 +114,3 @@ class Fold:
 def _place(entry: Entry) -> tuple[bool, int]:
     index = getattr(entry.event, "index", None)
     return index is None, index or 0
-
-
-def readings(run: Run, after: int = 0) -> Iterator[tuple[Frame, list[Event]]]:
-    """The frames numbered above `after` with their events.
-
-    What comes before is passed over where that makes no difference: a stream's events are
-    read one by one, the pieces of a body only together.
-    """
-    reader = reader_for(run)
-    rows = run.frame_batches.order_by("first").defer("data")
-    needed = [batch.pk for batch in rows if batch.last > after or not batch.passable]
-    for batch in run.batches(pk__in=needed):
-        for frame in batch.frames():
-            events = list(reader.receive(frame))
-            if frame.seq > after:
-                yield frame, events
-
-
-def unread(run: Run) -> Iterator[tuple[Frame, list[Event]]]:
-    """All frames as `readings` gives them, without asking what they mean."""
-    for frame in run.read_frames():
-        yield frame, []

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from playground.models import Run
 from playground.protocols.events import Event, Log
 from playground.protocols.places import is_told
+from playground.reading import readings
 from playground.rendering.bar import milliseconds
-from playground.rendering.fold import readings
 from playground.rendering.words import words
 
 #: Notes of a run that are listed.

@@ -17,8 +17,9 @@ from playground.models.runs import CHUNK
 from playground.protocols.events import Event, Message, Result
 from playground.protocols.frames import BODY_KINDS, Frame, FrameKind
 from playground.protocols.http import read_head
+from playground.reading import readings, unread
 from playground.rendering.bar import elapsed_ms
-from playground.rendering.fold import Fold, readings, unread
+from playground.rendering.fold import Fold
 from playground.rendering.kinds import kind_of
 from playground.rendering.live import WINDOW
 from playground.rendering.pretty import pretty

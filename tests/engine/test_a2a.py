@@ -26,7 +26,7 @@ from playground.protocols.events import (
     Text,
 )
 from playground.protocols.frames import FrameKind
-from playground.rendering.fold import readings
+from playground.reading import readings
 from tests.a2a_servers import Waiter, serving
 from tests.servers import HOLD, LAST_CHUNK, STREAM_HEAD, Script, Server, chunk, head, reply, serve
 

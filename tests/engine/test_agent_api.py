@@ -14,7 +14,7 @@ from playground.models import Run
 from playground.models.conversations import turns_to
 from playground.protocols.agent_api import turns
 from playground.protocols.events import Content, Message, ToolCall
-from playground.rendering.fold import readings
+from playground.reading import readings
 from tests.engine.conftest import Send
 from tests.protocols.agent_api.examples import (
     CAPTURES,

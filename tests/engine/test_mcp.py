@@ -19,7 +19,7 @@ from playground.models import Agent, Run, RunKind
 from playground.protocols.events import Elicitation, Event, Log, Progress, Result, Tools
 from playground.protocols.frames import FrameKind
 from playground.protocols.mcp import questions
-from playground.rendering.fold import readings
+from playground.reading import readings
 from tests.engine.conftest import Send
 from tests.mcp_servers import RESULTS, TOKEN, Recipes, serving
 from tests.replay import CAPTURES, reply_bytes

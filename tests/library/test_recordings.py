@@ -15,7 +15,7 @@ from playground.library.recordings import RecordingError, check, record
 from playground.library.replaying import replay, replay_saved
 from playground.models import Collection, Run, SavedRequest
 from playground.protocols.frames import Frame, FrameKind
-from playground.rendering.fold import readings
+from playground.reading import readings
 from playground.rendering.wire import blocks_of
 from tests.json_values import objects, values
 from tests.rendering.recording import (

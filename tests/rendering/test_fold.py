@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from playground.models import Run
 from playground.protocols.frames import Frame
+from playground.reading import readings
 from playground.rendering.entries import Entry
-from playground.rendering.fold import Fold, readings
+from playground.rendering.fold import Fold
 from tests.rendering.recording import (
     CALL,
     END,

@@ -17,7 +17,7 @@ from django.utils import timezone
 from playground import engine
 from playground.models import ActionServer, Agent, Run, RunKind
 from playground.protocols.events import Elicitation
-from playground.rendering.fold import readings
+from playground.reading import readings
 from tests.a2a_servers import Waiter
 from tests.a2a_servers import serving as serving_a2a
 from tests.mcp_servers import Recipes
