@@ -14,7 +14,7 @@ from uuid import UUID
 from asgiref.sync import sync_to_async
 
 from playground.engine.driver import Driver
-from playground.engine.launch import ErrandDraft, Link, create_run
+from playground.engine.launch import ErrandDraft, Link, Sendable, create_run
 from playground.models import Agent, Run, RunKind
 from playground.models.liveness import driven_here, mark_interrupted
 from playground.protocols.exchange import Target
@@ -27,6 +27,18 @@ _running: dict[UUID, tuple[Driver, asyncio.Task[None]]] = {}
 _errands: set[asyncio.Task[None]] = set()
 
 
+def send(run: Run, draft: Sendable, **options: Any) -> asyncio.Task[None]:
+    """Drive the run that was made of `draft`: see `start`."""
+    return start(
+        run,
+        draft.target,
+        document=draft.document,
+        redact=draft.secrets,
+        headers=draft.headers,
+        **options,
+    )
+
+
 def start(run: Run, target: Target, **options: Any) -> asyncio.Task[None]:
     """Drive `run` in the background; it outlives the request and every viewer.
 
@@ -34,7 +46,7 @@ def start(run: Run, target: Target, **options: Any) -> asyncio.Task[None]:
     an empty context: a view's would bind it to a request that is over long before the run is.
     """
     if run.kind != RunKind.REPLY:  # What a server says to an answer is not answered again.
-        options["on_errand"] = partial(_send_errand, run, target, dict(options))
+        options["on_errand"] = partial(send_errand, run, target, dict(options))
     driver = Driver(run, target, **options)
     task = asyncio.get_running_loop().create_task(
         driver.drive(), name=f"run-{run.pk}", context=contextvars.Context()
@@ -45,27 +57,33 @@ def start(run: Run, target: Target, **options: Any) -> asyncio.Task[None]:
     return task
 
 
-def _send_errand(
+def send_errand(
     run: Run, target: Target, options: Mapping[str, Any], resume: Mapping[str, Any]
 ) -> None:
     """Answer a request that `run` was sent in mid-call, by a run of its own.
 
     `options` are those that the run was started with: what must not be shown, and what is sent.
     """
-    shared = {name: options[name] for name in ("document", "redact") if name in options}
-    work = _errand(run, replace(target, resume=resume), shared)
+    agent = run._state.fields_cache.get("agent") or Agent(name=run.agent_name, url=run.url)
+    draft = ErrandDraft(
+        agent,
+        run.request,
+        replace(target, resume=resume),
+        list(options.get("redact", ())),
+        options.get("document") or run.request,
+        run.url,
+    )
+    work = _errand(run, draft)
     task = asyncio.get_running_loop().create_task(work, context=contextvars.Context())
     _errands.add(task)
     task.add_done_callback(_errands.discard)
 
 
-async def _errand(run: Run, target: Target, options: Mapping[str, Any]) -> None:
+async def _errand(run: Run, draft: ErrandDraft) -> None:
     def record() -> Run:
-        agent = run.agent or Agent(name=run.agent_name, url=run.url)
-        draft = ErrandDraft(agent, run.request, target, list(options.get("redact", ())), run.url)
         return create_run(draft, run.owner, Link(RunKind.REPLY, run))
 
-    await start(await in_writer(record), target, **options)
+    await send(await in_writer(record), draft)
 
 
 def _forget(pk: UUID, task: asyncio.Task[None]) -> None:
