@@ -6,13 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from playground.models import Agent, Run, RunState, Twin
-from playground.protocols import registry
+from playground.models import Run, RunState, Twin
 from playground.protocols.comparison import IGNORED, UNSEEN, Comparison, Reply, compare
 from playground.protocols.events import Event
-from playground.protocols.exchange import Version
+from playground.reading import readings
 from playground.rendering.bar import word_of
-from playground.rendering.fold import readings
+from playground.rendering.spoken import binding_of, version_of
 from playground.rendering.words import brief
 
 #: Characters of a value that a row of differences shows; the panes have all of it.
@@ -82,20 +81,15 @@ def outline(twin: Twin) -> tuple[Side, Side]:
 
 
 def _side(position: str, run: Run, title: str) -> Side:
-    return Side(position, run, title, _version(run).label, _binding(run))
-
-
-def _binding(run: Run) -> str:
-    known = run.binding in Agent.Binding.values
-    return str(Agent.Binding(run.binding).label) if known else run.binding
+    return Side(position, run, title, version_of(run).label, binding_of(run))
 
 
 def _titles(left: Run, right: Run) -> tuple[str, str]:
     """The sides in the words in which they differ; in their agents' names where they do not."""
     told = [
         (left.agent_name, right.agent_name),
-        (_version(left).label, _version(right).label),
-        (_binding(left), _binding(right)),
+        (version_of(left).label, version_of(right).label),
+        (binding_of(left), binding_of(right)),
     ]
     differing = [pair for pair in told if pair[0] != pair[1]] or [told[0]]
     return " · ".join(pair[0] for pair in differing), " · ".join(pair[1] for pair in differing)
@@ -156,16 +150,9 @@ def headline_of(found: Comparison) -> str:
 
 
 def _reply(run: Run) -> Reply:
-    return Reply(_events(run), run.outcome, _version(run))
+    return Reply(_events(run), run.outcome, version_of(run))
 
 
 def _events(run: Run) -> Iterator[Event]:
     for _, events in readings(run):
         yield from events
-
-
-def _version(run: Run) -> Version:
-    """The row of the run's version; one without traits for a version that is not known here."""
-    language = registry.PROTOCOLS.get(run.protocol)
-    rows = language.versions if language else ()
-    return next((row for row in rows if row.name == run.version), Version(run.version, run.version))

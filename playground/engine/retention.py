@@ -1,0 +1,186 @@
+"""How long runs are kept: what goes by an owner's limits, and letting it go.
+
+What would go is decided by `decide`, a function of what there is and nothing else, and the same
+decision is shown before anything goes and carried out afterwards. It goes in small transactions,
+so that nobody who sends waits for long; two processes that do it at once find less to do.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import Exists, OuterRef
+from django.utils import timezone
+
+from playground.engine.families import Family, Hold, families_of, holds_among
+from playground.models import Conversation, Retention, Run
+from playground.models.liveness import mark_interrupted
+
+#: What one transaction deletes at most: runs, and bytes that they received.
+BATCH_RUNS, BATCH_BYTES = 100, 20 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What is kept at most; None for any."""
+
+    max_days: int | None = None
+    max_runs: int | None = None
+    #: Of what came over the wire.
+    max_bytes: int | None = None
+
+    @classmethod
+    def of(cls, owner: int | None) -> Limits:
+        """Those that an owner has set."""
+        found = Retention.objects.filter(owner=owner).first()
+        return cls(found.max_days, found.max_runs, found.max_bytes) if found else cls()
+
+    @property
+    def any(self) -> bool:
+        """Whether there is a limit at all."""
+        return (self.max_days, self.max_runs, self.max_bytes) != (None, None, None)
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What goes, and what would but must stay, both the oldest first."""
+
+    going: tuple[Family, ...] = ()
+    held: tuple[Family, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """What one agent has of something."""
+
+    agent: str
+    runs: int
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """What would go, to be read before it does."""
+
+    #: Runs and bytes that there are, and those that would go.
+    all_runs: int = 0
+    all_bytes: int = 0
+    runs: int = 0
+    bytes: int = 0
+    #: When the oldest and the newest of what would go was made.
+    oldest: datetime | None = None
+    newest: datetime | None = None
+    #: The same by agent, most runs first.
+    agents: tuple[Share, ...] = ()
+    #: Runs that are beyond the limits and stay, by the reason.
+    held: dict[Hold, int] = field(default_factory=dict)
+
+
+def decide(families: Iterable[Family], limits: Limits, now: datetime) -> Decision:
+    """What goes by the limits, the oldest first; a family goes as a whole or stays.
+
+    What must stay counts like everything else, so that others go in its place.
+    """
+    every = sorted(families, key=lambda family: family.age)
+    count, size = sum(each.runs for each in every), sum(each.bytes for each in every)
+    cutoff = None if limits.max_days is None else now - timedelta(days=limits.max_days)
+    going: list[Family] = []
+    held: list[Family] = []
+    for family in every:
+        beyond = (
+            (cutoff is not None and family.latest < cutoff)
+            or (limits.max_runs is not None and count > limits.max_runs)
+            or (limits.max_bytes is not None and size > limits.max_bytes)
+        )
+        if not beyond:
+            break  # Those that follow are newer, and there are no more of them.
+        if family.hold is not None:
+            held.append(family)
+            continue
+        going.append(family)
+        count, size = count - family.runs, size - family.bytes
+    return Decision(tuple(going), tuple(held))
+
+
+def preview(owner: int | None, limits: Limits) -> Preview:
+    """What would go if these were the limits."""
+    mark_interrupted()
+    families = families_of(owner)
+    decision = decide(families, limits, timezone.now())
+    going = decision.going
+    held: dict[Hold, int] = defaultdict(int)
+    for family in decision.held:
+        assert family.hold
+        held[family.hold] += family.runs
+    return Preview(
+        all_runs=sum(each.runs for each in families),
+        all_bytes=sum(each.bytes for each in families),
+        runs=sum(each.runs for each in going),
+        bytes=sum(each.bytes for each in going),
+        oldest=going[0].latest if going else None,
+        newest=going[-1].latest if going else None,
+        agents=tuple(_by_agent(going)),
+        held=dict(held),
+    )
+
+
+def _by_agent(families: Iterable[Family]) -> list[Share]:
+    found: dict[str, tuple[int, int]] = {}
+    for each in families:
+        runs, size = found.get(each.agent, (0, 0))
+        found[each.agent] = runs + each.runs, size + each.bytes
+    shares = [Share(agent, *counts) for agent, counts in found.items()]
+    return sorted(shares, key=lambda share: (-share.runs, share.agent))
+
+
+def going(owner: int | None) -> list[Family]:
+    """What goes by the limits that an owner has set, the oldest first."""
+    limits = Limits.of(owner)
+    if not limits.any:
+        return []
+    mark_interrupted()
+    return list(decide(families_of(owner), limits, timezone.now()).going)
+
+
+def batches(families: Iterable[Family]) -> Iterator[list[UUID]]:
+    """The keys of the runs in parts that one transaction may delete, no family cut in two."""
+    batch: list[UUID] = []
+    size = 0
+    for family in families:
+        if batch and (len(batch) + family.runs > BATCH_RUNS or size + family.bytes > BATCH_BYTES):
+            yield batch
+            batch, size = [], 0
+        batch += family.members
+        size += family.bytes
+    if batch:
+        yield batch
+
+
+def delete(keys: Iterable[UUID], *, also: frozenset[Hold] = frozenset()) -> int:
+    """Delete runs with their frames, and conversations that are empty then; returns how many.
+
+    Runs that must stay do, unless it is for a reason in `also`: somebody may have shared one
+    since. Whoever deletes the same at the same time takes what is left.
+    """
+    with transaction.atomic():
+        asked = list(keys)
+        held = holds_among(asked)
+        free = [key for key in asked if key not in held or held[key] in also]
+        rows = Run.objects.select_for_update(skip_locked=True).filter(pk__in=free)
+        found = list(rows.order_by().values_list("pk", "conversation_id"))
+        Run.objects.filter(pk__in=[pk for pk, _ in found]).only("pk").delete()
+        conversations = {conversation for _, conversation in found if conversation}
+        others = Run.objects.filter(conversation=OuterRef("pk"))
+        empty = Conversation.objects.filter(pk__in=conversations).filter(~Exists(others))
+        empty.delete()
+    return len(found)
+
+
+def owners() -> list[int | None]:
+    """Those who have set a limit."""
+    return list(Retention.objects.order_by("pk").values_list("owner_id", flat=True))
