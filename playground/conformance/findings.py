@@ -91,13 +91,17 @@ class Report:
     @cached_property
     def counts(self) -> Mapping[Level, int]:
         """How many rules of each level failed."""
-        failed = {(f.level, f.rule) for f in self.findings if f.verdict is Verdict.FAIL}
-        return {level: sum(one is level for one, _ in failed) for level in Level}
+        return {level: len(self.failing(level)) for level in Level}
 
     def failed(self, level: Level | str) -> bool:
         """Whether a rule of this level or of a stricter one failed."""
         levels = list(Level)
         return any(self.counts[one] for one in levels[: levels.index(Level(level)) + 1])
+
+    def failing(self, level: Level) -> tuple[str, ...]:
+        """The ids of the rules of this level that failed, in their order."""
+        found = (f.rule for f in self.findings if f.verdict is Verdict.FAIL and f.level is level)
+        return tuple(dict.fromkeys(found))
 
     def to_json(self) -> dict[str, Any]:
         """The report as a JSON object, all rules included."""

@@ -9,6 +9,7 @@ Everybody may import this package; it imports the standard library only.
 `events`                what frames mean: `Started`, `Result`, `Text`, `Failure`, ...
 `problems`              why a run did not complete: stage, cause, fix
 `places`                which events stand in a run's thread
+`kinds`                 the word for what an event is
 `exchange`              the contract between a protocol, a binding and the engine
 `jsontext`              JSON from elsewhere: how deep it is, and what it says
 `http`, `replies`       the plain HTTP binding, and why its replies cannot be read

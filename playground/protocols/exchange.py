@@ -7,7 +7,7 @@ call, the engine makes it and hands back every frame.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
@@ -71,6 +71,18 @@ class Reader(Protocol):
     @property
     def session_context(self) -> Mapping[str, Any] | None:
         """The latest session context that the agent returned, None if it returned none."""
+        ...
+
+
+class Assembler(Protocol):
+    """Puts the events of one reply together into one JSON document. Never raises."""
+
+    def take(self, events: Iterable[Event]) -> None:
+        """Take in all that one frame says."""
+        ...
+
+    def document(self, outcome: str, session_context: Mapping[str, Any] | None = None) -> Any:
+        """The document of what was taken in; None where nothing was."""
         ...
 
 

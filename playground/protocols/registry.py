@@ -12,8 +12,17 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from playground.protocols import actions, agent_api, http, mcp, nlweb
+from playground.protocols.agent_api.whole import ResponseAssembler
 from playground.protocols.calls import Call
-from playground.protocols.exchange import Exchange, Reader, RequestProblem, Target, Version
+from playground.protocols.exchange import (
+    Assembler,
+    Exchange,
+    Reader,
+    RequestProblem,
+    Target,
+    Version,
+)
+from playground.protocols.nlweb.whole import AnswerAssembler
 
 #: The protocol of runs that do an action. Beside the tables: an action's request document is
 #: a call already, and says itself what it travels over.
@@ -49,6 +58,8 @@ class Language:
     #: (document, what came back for it or None) to what the conversation goes on with: what is
     #: to be echoed, None for nothing.
     session: Callable[[Any, Mapping[str, Any] | None], Any]
+    #: (document, what the conversation goes on with) to the document that gives that back.
+    with_session: Callable[[Mapping[str, Any], Mapping[str, Any]], dict[str, Any]]
     #: (document) to whether the reply is wanted as a stream.
     wants_stream: Callable[[Mapping[str, Any]], bool]
     #: (bytes of a reply: a block, a document or a piece) to the same without leaked keys.
@@ -57,6 +68,8 @@ class Language:
     #: (target, document) to the call that carries it over HTTP, where that depends on more
     #: than the operation; None for a POST of the document as it is.
     http_call: Callable[[Target, Mapping[str, Any]], Call] | None = None
+    #: () to what puts the events of one reply together into one document.
+    assembler: Callable[[], Assembler] = AnswerAssembler
     #: What a reply is called, with its article.
     reply: str = "an NLWeb reply"
 
@@ -80,6 +93,7 @@ PROTOCOLS: Mapping[str, Language] = {
         text=nlweb.text_of_request,
         query=nlweb.query_text,
         session=nlweb.session,
+        with_session=nlweb.with_session,
         wants_stream=nlweb.wants_stream,
         mask=nlweb.mask_block,
         http_call=nlweb.http_call,
@@ -98,8 +112,10 @@ PROTOCOLS: Mapping[str, Language] = {
         text=agent_api.text_of_request,
         query=agent_api.text_of_request,
         session=agent_api.session,
+        with_session=agent_api.with_session,
         wants_stream=agent_api.wants_stream,
         mask=None,
+        assembler=ResponseAssembler,
         reply="an Agent API response",
     ),
 }
@@ -174,6 +190,11 @@ def masker(protocol: str) -> Callable[[bytes], bytes] | None:
     if protocol == ACTION:
         return None
     return _row(PROTOCOLS, protocol, "protocol").mask
+
+
+def assembler(protocol: str) -> Assembler:
+    """What puts the events of one reply together; of an unknown protocol, as NLWeb's."""
+    return PROTOCOLS.get(protocol, PROTOCOLS["nlweb"]).assembler()
 
 
 def versions(protocol: str) -> tuple[Version, ...]:
@@ -255,6 +276,13 @@ def session_of(protocol: str, request: Any, returned: Mapping[str, Any] | None) 
     """
     language = PROTOCOLS.get(protocol)
     return language.session(request, returned) if language else None
+
+
+def with_session(
+    protocol: str, request: Mapping[str, Any], session_context: Mapping[str, Any]
+) -> dict[str, Any]:
+    """A request as it is, and with what `session_of` gave. Raises `ValueError` as `exchange`."""
+    return _row(PROTOCOLS, protocol, "protocol").with_session(request, session_context)
 
 
 def _row(table: Mapping[str, _Row], name: str, axis: str) -> _Row:

@@ -9,10 +9,10 @@ from typing import Any
 
 from playground.protocols import events as ev
 from playground.protocols.frames import Frame, FrameKind
+from playground.protocols.kinds import kind_of
 from playground.protocols.problems import Problem
 from playground.rendering.bar import milliseconds, size
 from playground.rendering.cards import card_of, words
-from playground.rendering.kinds import kind_of
 from playground.rendering.progress import share
 
 MAX_LINE = 160

@@ -16,9 +16,9 @@ from itertools import pairwise
 
 from playground.protocols.events import Event
 from playground.protocols.frames import BODY_KINDS, Frame, FrameKind
+from playground.protocols.kinds import kind_of
 from playground.rendering.axis import BREAK, WIDTH, Axis
 from playground.rendering.bar import milliseconds
-from playground.rendering.kinds import kind_of
 
 #: Marks that a drawing can hold apart; arrivals that fall on one place become one mark.
 _PLACES = 250

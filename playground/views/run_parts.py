@@ -17,10 +17,10 @@ from playground.models.runs import CHUNK
 from playground.protocols.events import Event, Message, Result
 from playground.protocols.frames import BODY_KINDS, Frame, FrameKind
 from playground.protocols.http import read_head
+from playground.protocols.kinds import kind_of
 from playground.reading import readings, unread
 from playground.rendering.bar import elapsed_ms
 from playground.rendering.fold import Fold
-from playground.rendering.kinds import kind_of
 from playground.rendering.live import WINDOW
 from playground.rendering.pretty import pretty
 from playground.rendering.rows import payload_of, rows_of
