@@ -7,6 +7,7 @@ keys. Moments have defaults instead of `auto_now_add`, because a fixture may lea
 from __future__ import annotations
 
 from typing import Any
+from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.db import models
@@ -150,7 +151,8 @@ class SavedRequest(models.Model):
     #: The slug of the agent that it goes to. By its slug and not as a foreign key: a collection
     #: may come to somebody who has no such agent.
     agent = models.CharField(max_length=90, blank=True)
-    #: Where it goes where there is no such agent; may hold `{{name}}`.
+    #: Where it goes where there is no such agent; may hold `{{name}}`. One that begins with `/`
+    #: is a path at the agent's origin: see `destination_of`.
     address = models.CharField(max_length=2000, blank=True)
     protocol = models.CharField(max_length=20, choices=Agent.Protocol, default=Agent.Protocol.NLWEB)
     binding = models.CharField(max_length=10, choices=Agent.Binding, default=Agent.Binding.HTTP)
@@ -250,3 +252,16 @@ def requests_in_order(collection: Collection) -> models.QuerySet[SavedRequest]:
     nowhere_first = models.F("folder__position").asc(nulls_first=True)
     order = (nowhere_first, "folder__pk", "position", "pk")
     return collection.requests.select_related("folder").order_by(*order)
+
+
+def destination_of(saved: SavedRequest, agents: models.QuerySet[Agent]) -> tuple[Agent | None, str]:
+    """Where a saved request goes: its agent among `agents`, or else an address.
+
+    An address that begins with `/` is a path at the origin of its agent, for what that agent
+    has beside its own address; without the agent there is nothing that it could belong to.
+    """
+    agent = agents.filter(slug=saved.agent).first() if saved.agent else None
+    if not saved.address.startswith("/"):
+        return agent, "" if agent else saved.address
+    parts = urlsplit(agent.url) if agent else None
+    return None, f"{parts.scheme}://{parts.netloc}{saved.address}" if parts else ""

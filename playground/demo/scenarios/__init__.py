@@ -142,7 +142,7 @@ _TRANSFERS = (
     Scenario(
         "endless",
         "Endless",
-        "Ten results a second, for ever (every changes that).",
+        "Ten results a second, for ever (every changes that; for hangs up after so many seconds).",
         "Counters that go up until Stop is pressed or a limit is reached.",
         "failed",
         "answer",
@@ -151,7 +151,7 @@ _TRANSFERS = (
     Scenario(
         "heartbeats",
         "Heartbeats only",
-        "A comment each second and never an event.",
+        "A comment each second and never an event (for hangs up after so many seconds).",
         "A stream without events, until Stop or the limit on time.",
         "failed",
         "none",
@@ -160,7 +160,7 @@ _TRANSFERS = (
     Scenario(
         "silent",
         "Silent",
-        "The request is taken and never answered.",
+        "The request is taken and never answered (for hangs up after so many seconds).",
         "A run that waits, until Stop or the limit on idle time.",
         "failed",
         "none",

@@ -41,6 +41,8 @@ class Scene:
     count: int | None
     #: `?every=`: seconds between two events, where the scenario is about time.
     every: float | None
+    #: `?for=`: seconds after which what has no end loses its connection.
+    seconds: float | None
     #: The request's document; anything unreadable is an empty one.
     document: Mapping[str, Any]
 
@@ -62,6 +64,7 @@ def read_scene(request: HttpRequest) -> Scene:
         request,
         None if count is None else int(count),
         _number(request, "every", _MAX_EVERY),
+        _number(request, "for", _MAX_EVERY),
         _document(request.body),
     )
 

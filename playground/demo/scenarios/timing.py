@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator, Iterator
+from itertools import count
 
 from django.http.response import HttpResponseBase
 
 from playground.demo.http import event_stream, json_response
+from playground.demo.scenarios.hangup import hang_up
 from playground.demo.scenarios.scene import (
     VERSION,
     Scene,
@@ -26,8 +28,8 @@ _HUGE = 5_000_000
 
 async def slow(scene: Scene) -> HttpResponseBase:
     """An event each second."""
-    count = 8 if scene.count is None else scene.count
-    events = (start(), *(result(index) for index in range(count)), complete())
+    wanted = 8 if scene.count is None else scene.count
+    events = (start(), *(result(index) for index in range(wanted)), complete())
     return event_stream(paced(events, scene.pause(1.0)))
 
 
@@ -36,13 +38,11 @@ async def endless(scene: Scene) -> HttpResponseBase:
 
     async def events() -> AsyncIterator[bytes]:
         yield start()
-        index = 0
-        while True:
+        for index in count():
             yield result(index)
-            index += 1
             await asyncio.sleep(scene.pause(0.1))
 
-    return event_stream(events())
+    return event_stream(_for_a_while(scene, events()))
 
 
 async def heartbeats(scene: Scene) -> HttpResponseBase:
@@ -53,26 +53,47 @@ async def heartbeats(scene: Scene) -> HttpResponseBase:
             yield b": still here\n\n"
             await asyncio.sleep(scene.pause(1.0))
 
-    return event_stream(comments())
+    return event_stream(_for_a_while(scene, comments()))
 
 
 async def silent(scene: Scene) -> HttpResponseBase:
     """Takes the request and never answers. Django cancels the wait when the client leaves."""
+    await _patience(scene)
+    hang_up(scene.request, reset=False)
     await asyncio.Event().wait()
     raise AssertionError("nobody sets this event")
 
 
+async def _for_a_while(scene: Scene, chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    """The chunks; where `?for=` says how long, the connection is closed beneath them then."""
+    loop = asyncio.get_running_loop()
+    until = None if scene.seconds is None else loop.time() + scene.seconds
+    async for chunk in chunks:
+        yield chunk
+        if until is not None and loop.time() >= until:
+            hang_up(scene.request, reset=False)
+            # The server now notices that the connection is gone and cancels this wait.
+            await asyncio.Event().wait()
+
+
+async def _patience(scene: Scene) -> None:
+    if scene.seconds is None:
+        await asyncio.Event().wait()
+    else:
+        await asyncio.sleep(scene.seconds)
+
+
 async def flood(scene: Scene) -> HttpResponseBase:
     """Very many small results, as fast as they can be sent."""
-    count = 20_000 if scene.count is None else scene.count
+    wanted = 20_000 if scene.count is None else scene.count
 
     def pieces() -> Iterator[bytes]:
         yield start()
         templates = [_template(number) for number in range(8)]
-        for first in range(0, count, _PIECE):
-            numbers = range(first, min(first + _PIECE, count))
+        for first in range(0, wanted, _PIECE):
+            numbers = range(first, min(first + _PIECE, wanted))
             yield b"".join(templates[n % 8].replace(b"%d", str(n).encode()) for n in numbers)
-        yield complete(total_items=count)
+        yield complete(total_items=wanted)
 
     async def stream() -> AsyncIterator[bytes]:
         for piece in pieces():
