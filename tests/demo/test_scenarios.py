@@ -118,6 +118,15 @@ class TestEveryScenario:
         raw = await play(playground, slug, "?every=0.01&n=20")
         assert raw.whole == (slug not in {"dirty-close", "reset"})
 
+    @pytest.mark.parametrize("slug", sorted(FOREVER))
+    async def test_what_has_no_end_can_be_given_one(
+        self, playground: PlaygroundServer, slug: str
+    ) -> None:
+        async with calling(playground, f"/demo/scenarios/{slug}/ask?every=0.01&for=0.2") as reader:
+            data = await asyncio.wait_for(reader.read(-1), 20)
+        assert bool(data) == (slug != "silent")
+        assert not data.endswith(b"0\r\n\r\n")
+
     @pytest.mark.parametrize("slug", SCENARIOS)
     def test_is_described(self, slug: str) -> None:
         scenario = SCENARIOS[slug]
@@ -133,7 +142,7 @@ class TestEveryScenario:
         assert reply.status_code == 404
         assert reply.json()["error"]["code"] == "INVALID_QUERY"
 
-    @pytest.mark.parametrize("query", ["n=x", "n=-1", "n=100001", "every=61", "every=nan"])
+    @pytest.mark.parametrize("query", ["n=x", "n=-1", "n=100001", "every=61", "every=nan", "for=x"])
     async def test_impossible_knobs(self, query: str) -> None:
         reply = await AsyncClient().post(f"/demo/scenarios/slow/ask?{query}")
         assert reply.status_code == 400
