@@ -8,6 +8,7 @@ that the same answer over two bindings, streamed or whole, is the same answer.
 `volatile`     what is ignored, as one table
 `things`       events to the things that a reply is made of
 `matching`     which thing of one reply is which of the other
+`aligning`     which element of one list is which of the other
 `values`       differences of two JSON values
 `known`        differences that the versions of a protocol explain
 `comparing`    all of it together
@@ -18,9 +19,21 @@ from playground.protocols.comparison.comparing import (
     MAX_LISTED,
     Comparison,
     Difference,
+    Order,
     Reply,
     compare,
+    compare_documents,
 )
 from playground.protocols.comparison.volatile import IGNORED, UNSEEN
 
-__all__ = ["IGNORED", "MAX_LISTED", "UNSEEN", "Comparison", "Difference", "Reply", "compare"]
+__all__ = [
+    "IGNORED",
+    "MAX_LISTED",
+    "UNSEEN",
+    "Comparison",
+    "Difference",
+    "Order",
+    "Reply",
+    "compare",
+    "compare_documents",
+]

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+import enum
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
+from playground.protocols.comparison.aligning import moved
 from playground.protocols.comparison.known import explanation
 from playground.protocols.comparison.matching import Pair, Placed, pairs_of
 from playground.protocols.comparison.things import Thing, things_of
-from playground.protocols.comparison.values import MISSING, Values
+from playground.protocols.comparison.values import MISSING, Change, Values
 from playground.protocols.comparison.volatile import skip_in_results, skip_outside
 from playground.protocols.events import Event
 from playground.protocols.exchange import Version
@@ -27,11 +30,22 @@ class Reply:
     version: Version
 
 
+class Order(enum.Enum):
+    """Where the order of things says something."""
+
+    #: Of the results, and within each of them.
+    EVERYWHERE = "everywhere"
+    #: Within a result, a message, ...; which came first means nothing.
+    WITHIN = "within"
+    NOWHERE = "nowhere"
+
+
 @dataclass(frozen=True, slots=True)
 class Difference:
     """One thing that is not the same on both sides."""
 
-    #: `added` (only right), `removed` (only left) or `changed`.
+    #: `added` (only right), `removed` (only left), `changed`, or `moved`: it stands elsewhere, and
+    #: the values are its places, from 1.
     change: str
     #: What it belongs to: `result`, `text`, `metadata`, ...
     kind: str
@@ -57,6 +71,10 @@ class Comparison:
     expected: int
     #: How many results there are on the left and on the right.
     results: tuple[int, int]
+    #: Differences of members that differ from one exchange to the next, where they were asked
+    #: for: at most `MAX_LISTED`, and how many there are. They make no difference.
+    folded: tuple[Difference, ...] = ()
+    folded_total: int = 0
 
     @property
     def same(self) -> bool:
@@ -64,9 +82,39 @@ class Comparison:
         return self.total == self.expected
 
 
-def compare(left: Reply, right: Reply) -> Comparison:
-    """The difference of two replies. Never raises on an agent's data."""
-    values = {True: Values(skip_in_results), False: Values(skip_outside)}
+class _Listed:
+    """Takes in differences: lists some, and counts all of them."""
+
+    def __init__(self) -> None:
+        #: The surprising, those to be expected, and those that are folded.
+        self._listed: tuple[list[Difference], ...] = ([], [], [])
+        self._counts = [0, 0, 0]
+
+    def take(self, found: Difference, volatile: bool = False) -> None:
+        which = 2 if volatile else 1 if found.expected else 0
+        self._counts[which] += 1
+        if len(self._listed[which]) < MAX_LISTED:
+            self._listed[which].append(found)
+
+    def sum(self, results: tuple[int, int] = (0, 0)) -> Comparison:
+        surprising, expected, folded = self._counts
+        shown = (*self._listed[0], *self._listed[1])[:MAX_LISTED]
+        total = surprising + expected
+        return Comparison(shown, total, expected, results, tuple(self._listed[2]), folded)
+
+
+def compare(
+    left: Reply, right: Reply, order: Order = Order.WITHIN, *, folded: bool = False
+) -> Comparison:
+    """The difference of two replies. Never raises on an agent's data.
+
+    With `folded`, what is ignored of them is compared, too, and told apart from the rest.
+    """
+    ordered = order is not Order.NOWHERE
+    values = {
+        is_result: Values(skip, ordered=ordered, folded=folded)
+        for is_result, skip in ((True, skip_in_results), (False, skip_outside))
+    }
     sides = [things_of(reply.events, reply.outcome) for reply in (left, right)]
     placed = [
         [
@@ -75,35 +123,88 @@ def compare(left: Reply, right: Reply) -> Comparison:
         ]
         for things in sides
     ]
-    versions = left.version, right.version
-    surprising: list[Difference] = []
-    explained: list[Difference] = []
-    total = expected = 0
-    for pair in pairs_of(placed[0], placed[1]):
-        for found in _differences(pair, values, versions):
-            total += 1
-            expected += bool(found.expected)
-            listed = explained if found.expected else surprising
-            if len(listed) < MAX_LISTED:
-                listed.append(found)
+    pairs = pairs_of(placed[0], placed[1])
+    gone = _moved(pairs, sides) if order is Order.EVERYWHERE else {}
+    listed = _Listed()
+    for pair in pairs:
+        ours, theirs = pair
+        if ours and (places := gone.get(ours.place)):
+            listed.take(Difference("moved", ours.thing.kind, ours.thing.label, "", *places))
+        if ours and theirs and ours.digest == theirs.digest and not folded:
+            continue
+        for found, volatile in _differences(pair, values, (left.version, right.version)):
+            listed.take(found, volatile)
     counts = [sum(thing.kind == "result" for thing in things) for things in sides]
-    shown = (*surprising, *explained)[:MAX_LISTED]
-    return Comparison(shown, total, expected, (counts[0], counts[1]))
+    return listed.sum((counts[0], counts[1]))
+
+
+def compare_documents(
+    left: Any, right: Any, order: Order = Order.EVERYWHERE, *, label: str = "Request"
+) -> Comparison:
+    """The difference of two JSON documents; identifiers of one exchange and tokens are folded."""
+    values = Values(skip_in_results, ordered=order is not Order.NOWHERE, folded=True)
+    listed = _Listed()
+    for change in values.changes(left, right):
+        listed.take(_difference(change, "request", label), change.volatile)
+    return listed.sum()
+
+
+def _moved(pairs: Iterable[Pair], sides: Sequence[Sequence[Thing]]) -> dict[int, tuple[int, int]]:
+    """The things that stand elsewhere among those of their kind: by their place on the left.
+
+    The values are their places among those of their kind, from 1.
+    """
+    ranks = [_ranks(things) for things in sides]
+    kinds: dict[str, list[tuple[int, int]]] = defaultdict(list)
+    lefts: dict[tuple[str, int], int] = {}
+    for ours, theirs in pairs:
+        if ours and theirs:
+            places = ranks[0][ours.place], ranks[1][theirs.place]
+            kinds[ours.thing.kind].append(places)
+            lefts[ours.thing.kind, places[0]] = ours.place
+    return {
+        lefts[kind, one]: (one + 1, other + 1)
+        for kind, both in kinds.items()
+        for one, other in moved(both)
+    }
+
+
+def _ranks(things: Sequence[Thing]) -> dict[int, int]:
+    """The place of each among those of its kind, by its place among all.
+
+    Of results that is the one that their indexes say, where each gives one.
+    """
+    kinds: dict[str, list[int]] = defaultdict(list)
+    for place, thing in enumerate(things):
+        kinds[thing.kind].append(place)
+    indexes = [things[place].index for place in kinds["result"]]
+    if None not in indexes and len(set(indexes)) == len(indexes):
+        kinds["result"].sort(key=lambda place: things[place].index or 0)
+    return {place: rank for places in kinds.values() for rank, place in enumerate(places)}
 
 
 def _differences(
     pair: Pair, values: dict[bool, Values], versions: tuple[Version, Version]
-) -> Iterator[Difference]:
-    """What differs between a thing and its counterpart."""
-    ours, theirs = pair
+) -> Iterator[tuple[Difference, bool]]:
+    """What differs between a thing and its counterpart, and whether that is to be folded."""
+    ours, theirs = (each.thing if each else None for each in pair)
     if ours is None or theirs is None:
-        yield _alone(ours, theirs)
+        yield _alone(ours, theirs), False
         return
-    for pointer, left, right in values[ours.kind == "result"].changes(ours.value, theirs.value):
-        change = "added" if left is MISSING else "removed" if right is MISSING else "changed"
-        told = (None if left is MISSING else left, None if right is MISSING else right)
-        why = explanation(ours.kind, pointer, told, versions)
-        yield Difference(change, ours.kind, ours.label, pointer, *told, why)
+    for change in values[ours.kind == "result"].changes(ours.value, theirs.value):
+        found = _difference(change, ours.kind, ours.label)
+        why = explanation(ours.kind, change.pointer, (found.left, found.right), versions)
+        yield replace(found, expected=why), change.volatile
+
+
+def _difference(change: Change, kind: str, label: str) -> Difference:
+    left, right = (None if side is MISSING else side for side in (change.left, change.right))
+    how = "moved" if change.moved else "changed"
+    if change.left is MISSING:
+        how = "added"
+    elif change.right is MISSING:
+        how = "removed"
+    return Difference(how, kind, label, change.pointer, left, right)
 
 
 def _alone(ours: Thing | None, theirs: Thing | None) -> Difference:

@@ -12,9 +12,6 @@ from functools import partial
 
 from playground.protocols.comparison.things import Thing
 
-#: A thing on the left and the one on the right that it is; None where there is none.
-Pair = tuple[Thing | None, Thing | None]
-
 
 @dataclass(frozen=True, slots=True)
 class Placed:
@@ -25,23 +22,26 @@ class Placed:
     digest: bytes
 
 
+#: A thing on the left and the one on the right that it is; None where there is none.
+Pair = tuple[Placed | None, Placed | None]
+
+
 def pairs_of(left: Sequence[Placed], right: Sequence[Placed]) -> list[Pair]:
-    """The pairs that differ: things that say the same on both sides are left out.
+    """Every thing with its counterpart, in the order of the left and then of the right.
 
     First goes what is the same. Of the rest, things of one kind are paired by the surest key
     that both have; several with one key in the order of their digests, so that nothing depends
-    on the order in which they came. In the order of the left, then of the right.
+    on the order in which they came.
     """
-    pairs: list[tuple[Placed, Placed]] = []
-    _, left, right = _matched(left, right, lambda each: (each.thing.kind, each.digest))
+    pairs, left, right = _matched(left, right, lambda each: (each.thing.kind, each.digest))
     levels = max((len(each.thing.keys) for each in (*left, *right)), default=0)
     for level in range(levels):
         found, left, right = _matched(left, right, partial(_key, level))
         pairs += found
     placed: list[tuple[int, int, Pair]] = []
-    placed += [(0, ours.place, (ours.thing, theirs.thing)) for ours, theirs in pairs]
-    placed += [(0, each.place, (each.thing, None)) for each in left]
-    placed += [(1, each.place, (None, each.thing)) for each in right]
+    placed += [(0, ours.place, (ours, theirs)) for ours, theirs in pairs]
+    placed += [(0, each.place, (each, None)) for each in left]
+    placed += [(1, each.place, (None, each)) for each in right]
     return [pair for *_, pair in sorted(placed, key=lambda row: row[:2])]
 
 

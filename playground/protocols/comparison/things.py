@@ -33,6 +33,8 @@ class Thing:
     label: str
     value: Any
     keys: Keys
+    #: The `index` that a result gives itself; None where it gives none.
+    index: int | None = None
 
 
 @dataclass(slots=True)
@@ -156,14 +158,15 @@ def _result(event: ev.Result) -> Thing:
     if is_summary(event):
         return _words("summary", str(item.get("text") or item.get("description") or ""))
     if not isinstance(item, Mapping):
-        return Thing("result", "Result", item, (None, None, None, type(item).__name__))
+        keys = (None, None, None, type(item).__name__)
+        return Thing("result", "Result", item, keys, event.index)
     url, at_id, name = (_name(item.get(key)) for key in ("url", "@id", "name"))
     kind = _type(item)
     named = (name, kind) if name else None
     called = name or url or at_id
     nameless = None if called else ("nameless", kind)
     label = f"{kind or 'Result'} “{shorten(called)}”" if called else kind or "Result"
-    return Thing("result", label, item, (url, at_id, named, nameless))
+    return Thing("result", label, item, (url, at_id, named, nameless), event.index)
 
 
 def _name(value: Any) -> str | None:

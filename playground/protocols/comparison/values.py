@@ -1,16 +1,18 @@
 """Two JSON values: a digest that tells whether they are the same, and where they differ.
 
-The order of an object's members means nothing, that of a list's elements does. 1 and 1.0 are
-the same number; true is none.
+The order of an object's members means nothing, that of a list's elements does unless one is told
+otherwise. 1 and 1.0 are the same number; true is none.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any
 
+from playground.protocols.comparison.aligning import align, moved
 from playground.protocols.comparison.volatile import Skip
 
 #: Levels of nesting that are looked at; what is deeper counts as the same.
@@ -29,87 +31,110 @@ class Missing:
 #: Stands for a member or an element that only the other side has.
 MISSING = Missing()
 
-#: JSON pointer (cut short where it is very long), value on the left, value on the right; one of
-#: them may be `MISSING`.
-Change = tuple[str, Any, Any]
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One place where two values differ."""
+
+    #: JSON pointer, cut short where it is very long. Into the left one, where it has the place.
+    pointer: str
+    #: One of them may be `MISSING`. Of an element that has moved, its places, from 1.
+    left: Any
+    right: Any
+    #: Whether an element of a list says the same, or nearly, at another place.
+    moved: bool = False
+    #: Whether it is one of those members that differ from one exchange to the next.
+    volatile: bool = False
 
 
 class Values:
     """Digests and differences, with the members that `skip` names left out.
 
-    Remembers the digest of every object and list that it has seen, so those must be neither
-    changed nor thrown away as long as it is used.
+    With `folded`, differences of those members are told, too, as volatile ones; without
+    `ordered`, the order of no list means anything. Remembers the digest of every object and list
+    that it has seen, so those must be neither changed nor thrown away as long as it is used.
     """
 
-    def __init__(self, skip: Skip) -> None:
+    def __init__(self, skip: Skip, *, ordered: bool = True, folded: bool = False) -> None:
         self._skip = skip
-        self._known: dict[int, bytes] = {}
+        self._ordered = ordered
+        self._folded = folded
+        self._known: tuple[dict[int, bytes], dict[int, bytes]] = ({}, {})
 
-    def digest(self, value: Any, depth: int = 0) -> bytes:
+    def digest(self, value: Any) -> bytes:
         """The same for values that say the same, and only for those."""
+        return self._digest(value, 0, False)
+
+    def _digest(self, value: Any, depth: int, exact: bool) -> bytes:
+        """`exact`: with the members that are left out otherwise."""
         if not isinstance(value, Mapping | list | tuple):
             return _hash(b"s", _scalar(value))
         if depth > MAX_DEPTH:
             return b"deep"
-        key = id(value)
-        if key not in self._known:
+        known, key = self._known[exact], id(value)
+        if key not in known:
             if isinstance(value, Mapping):
-                members = self._members(value)
+                members = self._members(value, exact)
                 pairs = sorted(
-                    (_text(name), self.digest(members[name], depth + 1)) for name in members
+                    (_text(name), self._digest(members[name], depth + 1, exact)) for name in members
                 )
-                self._known[key] = _hash(b"o", *(part for pair in pairs for part in pair))
+                known[key] = _hash(b"o", *(part for pair in pairs for part in pair))
             else:
-                self._known[key] = _hash(b"l", *(self.digest(each, depth + 1) for each in value))
-        return self._known[key]
+                parts = [self._digest(each, depth + 1, exact) for each in value]
+                known[key] = _hash(b"l", *(parts if self._ordered else sorted(parts)))
+        return known[key]
 
     def changes(self, left: Any, right: Any, pointer: str = "", depth: int = 0) -> Iterator[Change]:
         """Where the two differ, in the order of the left one's members."""
-        if depth > MAX_DEPTH or self.digest(left) == self.digest(right):
+        ours, theirs = (self._digest(each, 0, self._folded) for each in (left, right))
+        if depth > MAX_DEPTH or ours == theirs:
             return
         if isinstance(left, Mapping) and isinstance(right, Mapping):
             yield from self._of_objects(left, right, pointer, depth)
         elif isinstance(left, list | tuple) and isinstance(right, list | tuple):
             yield from self._of_lists(left, right, pointer, depth)
         else:
-            yield pointer, left, right
+            yield Change(pointer, left, right)
 
     def _of_objects(
         self, left: Mapping[Any, Any], right: Mapping[Any, Any], pointer: str, depth: int
     ) -> Iterator[Change]:
-        ours, theirs = self._members(left), self._members(right)
+        ours, theirs = self._members(left, self._folded), self._members(right, self._folded)
         for name in {**ours, **theirs}:
             place = _place(pointer, name.replace("~", "~0").replace("/", "~1"))
-            if name not in ours:
-                yield place, MISSING, theirs[name]
-            elif name not in theirs:
-                yield place, ours[name], MISSING
+            one, other = ours.get(name, MISSING), theirs.get(name, MISSING)
+            if self._folded and self._skip(name):
+                if self._differ(one, other):
+                    yield Change(place, one, other, volatile=True)
+            elif one is MISSING or other is MISSING:
+                yield Change(place, one, other)
             else:
-                yield from self.changes(ours[name], theirs[name], place, depth + 1)
+                yield from self.changes(one, other, place, depth + 1)
 
-    def _of_lists(self, left: Any, right: Any, pointer: str, depth: int) -> Iterator[Change]:
-        """Element by element between what both begin with and what both end with."""
-        ours = [self.digest(each) for each in left]
-        theirs = [self.digest(each) for each in right]
-        shorter = min(len(ours), len(theirs))
-        start = 0
-        while start < shorter and ours[start] == theirs[start]:
-            start += 1
-        end = 0
-        while end < shorter - start and ours[-1 - end] == theirs[-1 - end]:
-            end += 1
-        middle, others = len(ours) - end, len(theirs) - end
-        for index in range(start, max(middle, others)):
-            place = _place(pointer, str(index))
-            if index >= middle:
-                yield place, MISSING, right[index]
-            elif index >= others:
-                yield place, left[index], MISSING
-            else:
-                yield from self.changes(left[index], right[index], place, depth + 1)
+    def _differ(self, left: Any, right: Any) -> bool:
+        if left is MISSING or right is MISSING:
+            return True
+        return self._digest(left, 0, True) != self._digest(right, 0, True)
 
-    def _members(self, value: Mapping[Any, Any]) -> dict[str, Any]:
-        return {str(name): value[name] for name in value if not self._skip(str(name))}
+    def _of_lists(
+        self, left: Sequence[Any], right: Sequence[Any], pointer: str, depth: int
+    ) -> Iterator[Change]:
+        """Element by element: which is which is decided by `aligning`."""
+        digests = [[self.digest(each) for each in side] for side in (left, right)]
+        pairs = align(left, right, *digests, ordered=self._ordered)
+        gone = moved(pairs) if self._ordered else frozenset()
+        for ours, theirs in pairs:
+            place = _place(pointer, str(theirs if ours is None else ours))
+            if ours is None or theirs is None:
+                one = MISSING if ours is None else left[ours]
+                yield Change(place, one, MISSING if theirs is None else right[theirs])
+                continue
+            if (ours, theirs) in gone:
+                yield Change(place, ours + 1, theirs + 1, moved=True)
+            yield from self.changes(left[ours], right[theirs], place, depth + 1)
+
+    def _members(self, value: Mapping[Any, Any], exact: bool) -> dict[str, Any]:
+        return {str(name): value[name] for name in value if exact or not self._skip(str(name))}
 
 
 def _place(pointer: str, name: str) -> str:
