@@ -11,7 +11,7 @@
         "reason": why it was not sent, or "", "took_ms": 12.3 or null,
         "run": key or "", "agent": …, "state": …, "outcome": …, "status": 200 or null,
         "checks": [{"expectation": as it was written, "met": true | false | null,
-                    "wanted": …, "actual": …, "message": …}]}]}
+                    "wanted": words, "actual": words, "value": the JSON that there was}]}]}
 
 Written in ASCII, so that a terminal finds nothing in it to obey.
 """
@@ -64,9 +64,9 @@ def _step(step: StepResult) -> dict[str, Any]:
 
 def _check(check: Checked) -> dict[str, Any]:
     return {
-        "expectation": dict(check.expectation),
+        "expectation": check.expectation,
         "met": check.met,
         "wanted": check.wanted,
         "actual": check.actual,
-        "message": check.message,
+        "value": check.value,
     }

@@ -6,37 +6,35 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from json import JSONEncoder
 from typing import Any
 
 #: Verdicts of a step, as `playground.models.Step.Verdict` has them.
 MET, UNMET, UNSENT, SKIPPED = "met", "unmet", "unsent", "skipped"
 #: Those that have not come to an end.
 OPEN = ("waiting", "running")
-#: Characters of a value that is shown; the JSON report has all that is kept.
-MAX_SHOWN = 300
 
 
 @dataclass(frozen=True, slots=True)
 class Checked:
     """One expectation and what came of it."""
 
-    #: What was checked, in a word or two: "status", "results", "json $.name".
-    what: str
-    #: None where it could not be said.
+    #: None where it could not be judged, which counts as not met.
     met: bool | None
-    wanted: Any = None
-    actual: Any = None
-    message: str = ""
+    #: What was expected, in words: "the status is 200".
+    wanted: str = ""
+    #: What there was, in words; where it could not be judged, why.
+    actual: str = ""
+    #: What there was as JSON; None where there is nothing to show.
+    value: Any = None
     #: The expectation as it was written.
-    expectation: Mapping[str, Any] = field(default_factory=dict)
+    expectation: Any = None
 
     @property
     def sentence(self) -> str:
         """What is to be said of it."""
-        if self.message:
-            return self.message
-        return f"{self.what}: wanted {shown(self.wanted)}, got {shown(self.actual)}"
+        if self.met is None:
+            return f"{self.wanted}: could not be judged. {self.actual}"
+        return f"{self.wanted}; it was: {self.actual}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +63,7 @@ class StepResult:
     @property
     def unmet(self) -> list[Checked]:
         """The expectations that were not met."""
-        return [each for each in self.checks if each.met is False]
+        return [each for each in self.checks if not each.met]
 
     @property
     def is_bad(self) -> bool:
@@ -143,19 +141,6 @@ class Report:
         for step in self.steps:
             found.setdefault(step.folder, []).append(step)
         return list(found.items())
-
-
-def shown(value: Any) -> str:
-    """A JSON value as a reader sees it, cut where it is long; a string in quotes."""
-    pieces: list[str] = []
-    length = 0
-    # Piece by piece: of a megabyte only what is shown is written out.
-    for piece in JSONEncoder(ensure_ascii=False, default=str).iterencode(value):
-        pieces.append(piece[: MAX_SHOWN + 1])
-        length += len(piece)
-        if length > MAX_SHOWN:
-            return "".join(pieces)[:MAX_SHOWN] + "…"
-    return "".join(pieces)
 
 
 def duration(milliseconds: float | None) -> str:

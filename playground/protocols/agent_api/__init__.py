@@ -26,7 +26,7 @@ from playground.protocols.agent_api.requests import (
     text_of_request,
     wants_stream,
 )
-from playground.protocols.agent_api.turns import continuation, session
+from playground.protocols.agent_api.turns import continuation, session, with_session
 from playground.protocols.agent_api.versions import VERSIONS
 
 __all__ = [
@@ -39,4 +39,5 @@ __all__ = [
     "session",
     "text_of_request",
     "wants_stream",
+    "with_session",
 ]

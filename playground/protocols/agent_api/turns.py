@@ -55,6 +55,13 @@ def session(request: Any, returned: Mapping[str, Any] | None) -> dict[str, Any] 
     return {**sent, **(_only(returned) if returned else {})} or None
 
 
+def with_session(
+    request: Mapping[str, Any], session_context: Mapping[str, Any]
+) -> dict[str, Any]:
+    """The request as a part of a conversation that `session` has told of."""
+    return {**request, **_only(session_context)}
+
+
 def output_message(call: ToolCall, output: str) -> dict[str, Any]:
     """The message that says what a function returned (section "Function Call Output")."""
     data = {"call_id": call.call_id, "output": output}

@@ -20,7 +20,13 @@ from playground.protocols.nlweb.requests import (
     operation,
     wants_stream,
 )
-from playground.protocols.nlweb.turns import continuation, query_text, session, text_of_request
+from playground.protocols.nlweb.turns import (
+    continuation,
+    query_text,
+    session,
+    text_of_request,
+    with_session,
+)
 from playground.protocols.nlweb.typed import mask_block
 from playground.protocols.nlweb.versions import SPOKEN, VERSIONS
 
@@ -39,4 +45,5 @@ __all__ = [
     "session",
     "text_of_request",
     "wants_stream",
+    "with_session",
 ]

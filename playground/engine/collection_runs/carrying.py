@@ -1,0 +1,47 @@
+"""What one request of a unit leaves for those after it: values, and the session context."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from playground.models import Run
+from playground.protocols import registry
+
+#: Where a conversation is: folder, protocol and address.
+Place = tuple[str, str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Thread:
+    """A conversation that the next request may go on with."""
+
+    #: Its latest turn.
+    run: Run
+    #: What the agent has returned latest.
+    context: Mapping[str, Any]
+
+
+@dataclass(slots=True)
+class Carried:
+    """What is carried in one unit."""
+
+    #: Captured, by name.
+    values: dict[str, Any] = field(default_factory=dict)
+    threads: dict[Place, Thread] = field(default_factory=dict)
+
+    def thread_for(self, place: Place, document: Mapping[str, Any]) -> Thread | None:
+        """The conversation that `document` goes on with, None where it begins one."""
+        thread = self.threads.get(place)
+        if thread is None or registry.session_of(place[1], document, None) is not None:
+            return None
+        return thread
+
+    def keep(self, place: Place, run: Run) -> None:
+        """Note what `run` has brought for the requests after it."""
+        if not isinstance(run.session_context, Mapping):
+            return
+        context = registry.session_of(run.protocol, run.request, run.session_context)
+        if isinstance(context, Mapping):
+            self.threads[place] = Thread(run, context)

@@ -1,0 +1,186 @@
+"""A collection run under way: its units, at most so many at once, until the end or Stop."""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import logging
+from collections.abc import Callable, Iterator
+from typing import Any
+from uuid import UUID
+
+from asgiref.sync import sync_to_async
+from django.conf import settings
+from django.utils import timezone
+
+from playground.engine import tasks
+from playground.engine.collection_runs.book import Book, nudge
+from playground.engine.collection_runs.carrying import Carried
+from playground.engine.collection_runs.planning import Plan, Planned, Unit
+from playground.engine.collection_runs.sending import Sender
+from playground.models import CollectionRun, Run, Step
+from playground.models.liveness import HEARTBEAT, driven_here, mark_interrupted
+from playground.threads import in_reader, in_writer
+
+logger = logging.getLogger(__name__)
+
+#: Seconds between two looks for a Stop that came in by another process.
+LOOK = 1.0
+#: Why a step was not begun.
+STOPPED, BAILED = "Stopped before it was begun.", "Not begun: a request before it was not met."
+OWN_FAULT = "The playground itself failed; its log says why."
+
+Verdict = Step.Verdict
+#: Called with every step that has come to its end, and its run (the command line prints it).
+Listener = Callable[[Step, Run | None], None]
+
+#: Strong references: the event loop itself keeps only weak ones.
+_running: dict[UUID, tuple[Runner, asyncio.Task[None]]] = {}
+
+
+class Runner:
+    """One collection run under way."""
+
+    def __init__(
+        self, collection_run: CollectionRun, plan: Plan, listener: Listener | None = None
+    ) -> None:
+        self._run = collection_run
+        self._plan = plan
+        self._listener = listener
+        self._book = Book(collection_run)
+        self._sender = Sender(plan, lambda: self._stopped)
+        self._under_way: set[Run] = set()
+        self._stopped = self._bailed = False
+
+    @property
+    def _halted(self) -> bool:
+        return self._stopped or self._bailed
+
+    def stop(self) -> None:
+        """Begin nothing more, and stop what is under way."""
+        self._stopped = True
+        for run in self._under_way:
+            tasks.stop(run)
+
+    async def drive(self) -> None:
+        """Send everything; end in a final state unless the process goes down."""
+        keeping = [asyncio.create_task(each) for each in (self._beat(), self._book.keep())]
+        try:
+            # Runs of others count, too: then a step waits for room.
+            most = min(self._plan.options.parallel, settings.RUN_LIMITS.max_runs)
+            units = iter(self._plan.units)
+            async with asyncio.TaskGroup() as group:
+                for _ in range(min(most, len(self._plan.units))):
+                    group.create_task(self._work(units))
+        finally:
+            for each in keeping:
+                each.cancel()
+        await self._finish()
+
+    async def _work(self, units: Iterator[Unit]) -> None:
+        for unit in units:
+            carried = Carried()
+            for planned in unit:
+                if self._halted:
+                    return
+                await self._take(planned, carried)
+
+    async def _take(self, planned: Planned, carried: Carried) -> None:
+        step = planned.step
+        step.verdict = Verdict.RUNNING
+        self._book.note(step)
+        run: Run | None = None
+        try:
+            run = await self._sender.send(planned, carried, self._begun)
+        except Exception:
+            # Our bug, not the agent's: one step less, and the others go on.
+            logger.exception("a step of a collection run failed inside the playground")
+            step.verdict, step.reason = Verdict.UNSENT, OWN_FAULT
+        if run is not None:
+            self._under_way.discard(run)
+        if self._plan.options.bail and step.verdict in (Verdict.UNMET, Verdict.UNSENT):
+            self._bailed = True
+        self._book.note(step)
+        if self._listener:
+            self._listener(step, run)
+
+    def _begun(self, run: Run) -> None:
+        """A step has its run: the page links to it, and Stop reaches it."""
+        self._under_way.add(run)
+        if self._stopped:
+            tasks.stop(run)
+
+    async def _finish(self) -> None:
+        await self._book.store()
+        await in_writer(self._end)
+        await nudge(self._run)
+
+    def _end(self) -> None:
+        reason = STOPPED if self._stopped else BAILED
+        left = self._run.steps.filter(verdict__in=(Verdict.WAITING, Verdict.RUNNING))
+        left.update(verdict=Verdict.SKIPPED, reason=reason)
+        for step in self._plan.steps:
+            if step.is_open:
+                step.verdict, step.reason = Verdict.SKIPPED, reason
+        run = self._run
+        State = CollectionRun.State  # noqa: N806 (a class)
+        run.state = State.STOPPED if self._stopped else State.COMPLETED
+        run.ended_at = run.alive_at = timezone.now()
+        run.save(update_fields=["state", "ended_at", "alive_at"])
+
+    async def _beat(self) -> None:
+        """Show signs of life, and listen for a Stop from elsewhere."""
+        this = CollectionRun.objects.filter(pk=self._run.pk)
+        while True:
+            for _ in range(round(HEARTBEAT / LOOK)):
+                await asyncio.sleep(LOOK)
+                if await in_reader(this.filter(stop_requested=True).exists):
+                    self.stop()
+            await in_writer(this.update, alive_at=timezone.now())
+
+
+def start(
+    collection_run: CollectionRun, plan: Plan, listener: Listener | None = None
+) -> asyncio.Task[None]:
+    """Drive a collection run that was recorded in the background; it outlives every viewer.
+
+    Must be called on the event loop's thread. The task gets an empty context, as those of runs.
+    """
+    runner = Runner(collection_run, plan, listener)
+    task = asyncio.get_running_loop().create_task(
+        runner.drive(), name=f"collection-run-{collection_run.pk}", context=contextvars.Context()
+    )
+    _running[collection_run.pk] = (runner, task)
+    driven_here.add(collection_run.pk)
+    task.add_done_callback(lambda task: _forget(collection_run.pk, task))
+    return task
+
+
+def _forget(pk: UUID, task: asyncio.Task[Any]) -> None:
+    _running.pop(pk, None)
+    driven_here.discard(pk)
+    if not task.cancelled() and (error := task.exception()):
+        logger.error("collection run %s was left unfinished", pk, exc_info=error)
+
+
+def stop(collection_run: CollectionRun) -> asyncio.Task[None] | None:
+    """Tell it to stop, as its user asked; None if this process does not drive it."""
+    if not (entry := _running.get(collection_run.pk)):
+        return None
+    runner, task = entry
+    runner.stop()
+    return task
+
+
+async def cancel(collection_run: CollectionRun) -> bool:
+    """Stop it and wait until that is stored. Returns whether it was under way here.
+
+    One that another process drives is told by the database, and stops within about a second.
+    """
+    if task := stop(collection_run):
+        await asyncio.wait({task})
+        return True
+    unfinished = CollectionRun.objects.unfinished().filter(pk=collection_run.pk)
+    if await unfinished.aupdate(stop_requested=True):
+        await sync_to_async(mark_interrupted)()  # There may be nobody left to be told.
+    return False

@@ -1,0 +1,175 @@
+"""A collection run for a command: what the arguments name, and what is printed of it."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from django.core.management import CommandError
+
+from playground.headless.arguments import USAGE, agent_of
+from playground.headless.lines import harmless, plain
+from playground.library.data_files import MAX_BYTES, DataError, Row, read_rows
+from playground.library.fixtures import FixtureError, read
+from playground.library.unsaved import unsaved
+from playground.models import Agent, Collection, Environment, Run, SavedRequest, Step
+from playground.models.collections import requests_in_order
+from playground.rendering.collection_runs import result_of
+from playground.reporting import step_lines
+from playground.variables import is_name
+
+#: Characters of the bar.
+WIDTH = 24
+
+
+def requests_of(name: str) -> tuple[Collection, list[SavedRequest]]:
+    """The collection with this slug, or of this file, and its requests in order."""
+    if _is_file(name):
+        try:
+            return unsaved(read(_bytes(name).decode("utf-8")))
+        except UnicodeDecodeError:
+            raise CommandError(f"{name}: not UTF-8 text", returncode=USAGE) from None
+        except FixtureError as error:
+            told = "\n".join(f"{name}: {plain(str(each))}" for each in error.problems)
+            raise CommandError(told, returncode=USAGE) from error
+    mine = Collection.objects.filter(owner=None)
+    collection = mine.filter(slug=name).first()
+    if collection is None:
+        known = ", ".join(mine.values_list("slug", flat=True)[:50]) or "none"
+        raise CommandError(f"No collection “{name}”. Collections: {known}", returncode=USAGE)
+    return collection, list(requests_in_order(collection))
+
+
+def _is_file(name: str) -> bool:
+    return name.endswith(".json") or os.sep in name or Path(name).is_file()
+
+
+def _bytes(name: str, most: int | None = None) -> bytes:
+    try:
+        with Path(name).open("rb") as file:
+            return file.read() if most is None else file.read(most + 1)
+    except OSError as error:
+        raise CommandError(f"{name}: {error.strerror}", returncode=USAGE) from error
+
+
+def chosen(
+    requests: Sequence[SavedRequest], folder: str | None, names: Sequence[str]
+) -> list[SavedRequest]:
+    """Those in a folder, or with one of these names; slugs count as names, too."""
+    found = list(requests)
+    if folder is not None:
+        found = [
+            each for each in found if each.folder and folder in (each.folder.slug, each.folder.name)
+        ]
+        if not found:
+            raise CommandError(f"No request is in a folder “{folder}”", returncode=USAGE)
+    for name in names:
+        if not any(name in (each.slug, each.name) for each in found):
+            raise CommandError(f"No request “{name}”", returncode=USAGE)
+    return [each for each in found if not names or {each.slug, each.name} & set(names)]
+
+
+def agent_for(name: str, requests: Sequence[SavedRequest]) -> Agent:
+    """The agent that stands in for those of the requests.
+
+    An address says nothing of what is spoken there: what all of the requests speak, and over
+    the binding that all of them have, if there is one.
+    """
+    agent = agent_of(name)
+    if agent.pk is None:
+        protocols = {each.protocol for each in requests}
+        bindings = {each.binding for each in requests}
+        if len(protocols) == 1:
+            agent.protocol = protocols.pop()
+        if len(bindings) == 1:
+            agent.binding = bindings.pop()
+    if requests and all(each.protocol != agent.protocol for each in requests):
+        label = Agent.Protocol(agent.protocol).label
+        raise CommandError(f"--agent {name}: no request speaks {label}", returncode=USAGE)
+    return agent
+
+
+def rows_of(name: str) -> list[Row]:
+    """The rows of a data file."""
+    try:
+        return read_rows(_bytes(name, MAX_BYTES), name)
+    except DataError as error:
+        raise CommandError(f"{name}: {plain(str(error))}", returncode=USAGE) from error
+
+
+def environment_of(slug: str | None) -> Environment | None:
+    """The environment with this slug, None where none is wanted."""
+    if slug is None:
+        return None
+    mine = Environment.objects.filter(owner=None)
+    found: Environment | None = mine.filter(slug=slug).first()
+    if found is None:
+        known = ", ".join(mine.values_list("slug", flat=True)[:50]) or "none"
+        raise CommandError(f"No environment “{slug}”. Environments: {known}", returncode=USAGE)
+    return found
+
+
+def variables_of(given: Sequence[str]) -> dict[str, Any]:
+    """`name=value` pairs; values are text."""
+    found: dict[str, Any] = {}
+    for each in given:
+        name, equals, value = each.partition("=")
+        if not equals or not is_name(name):
+            # Not quoted: what stands there may be a secret.
+            raise CommandError("--var wants name=value", returncode=USAGE)
+        found[name] = value
+    return found
+
+
+@dataclass(slots=True)
+class Teller:
+    """Prints steps as they end; on a terminal with a bar below them."""
+
+    planned: int
+    #: Whether the lines of the steps go to the standard output.
+    lines: bool
+    numbered: bool
+    counts: Counter[str] = field(default_factory=Counter)
+    _bar: bool = field(default_factory=sys.stderr.isatty)
+
+    def __call__(self, step: Step, run: Run | None) -> None:
+        """Take note of a step that has ended."""
+        self.counts[step.verdict] += 1
+        self.clear()
+        if self.lines:
+            for line in step_lines(result_of(step, run), self.numbered):
+                say(line)
+        if self._bar:
+            self._draw()
+
+    def _draw(self) -> None:
+        done = self.counts.total()
+        full = WIDTH * done // max(1, self.planned)
+        bad = self.counts["unmet"] + self.counts["unsent"]
+        told = f"{done}/{self.planned}" + (f", {bad} not met" if bad else "")
+        bar = f"[{'#' * full}{'.' * (WIDTH - full)}] {told}"
+        print(f"\r{bar}", end="", file=sys.stderr, flush=True)
+
+    def clear(self) -> None:
+        """Take the bar away."""
+        if self._bar:
+            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+
+
+def say(line: str) -> None:
+    """A line on the standard output."""
+    write(plain(line) + "\n")
+
+
+def write(text: str) -> None:
+    """A text on the standard output, without anything that a terminal would obey."""
+    try:
+        print(harmless(text), end="", flush=True)
+    except BrokenPipeError:
+        # Nobody reads it any more, as in `run_collection … | head`; the run goes on.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

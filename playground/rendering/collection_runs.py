@@ -1,0 +1,170 @@
+"""Collection runs as reports, and as the rows of their page."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC
+from typing import Any
+
+from django.db.models import QuerySet
+
+from playground.models import CollectionRun, Run, Step
+from playground.reporting import Checked, Report, StepResult
+from playground.reporting.results import duration
+
+#: Steps of one page.
+PAGE = 100
+#: What the page shows: everything, or what was not met.
+ALL, BAD = "all", "unmet"
+_BAD = (Step.Verdict.UNMET, Step.Verdict.UNSENT)
+#: Of a run, what a step shows: neither its request nor its session context, which may be large.
+_RUN = ("run__agent_name", "run__state", "run__outcome", "run__status")
+
+
+def report_of(run: CollectionRun) -> Report:
+    """The report on a collection run as it is stored."""
+    steps = run.steps.select_related("run").only(*_columns()).order_by("number")
+    return Report(
+        name=run.name,
+        steps=[result_of(step, step.run) for step in steps.iterator(1000)],
+        state=run.state,
+        started_at=run.created_at.astimezone(UTC).isoformat(timespec="seconds"),
+        took_ms=run.took_ms(),
+        environment=run.environment,
+        options=run.options,
+    )
+
+
+def _columns() -> tuple[str, ...]:
+    own = ("number", "iteration", "folder", "name", "verdict", "checks", "reason", "took_ms")
+    return (*own, "run", *_RUN)
+
+
+def result_of(step: Step, run: Run | None) -> StepResult:
+    """A step, and the run that was made for it."""
+    return StepResult(
+        number=step.number,
+        iteration=step.iteration,
+        folder=step.folder,
+        name=step.name,
+        verdict=step.verdict,
+        checks=checks_of(step),
+        reason=step.reason,
+        took_ms=step.took_ms,
+        run=str(run.pk) if run else "",
+        agent=run.agent_name if run else "",
+        state=run.state if run else "",
+        outcome=run.outcome if run else "",
+        status=run.status if run else None,
+    )
+
+
+def checks_of(step: Step) -> list[Checked]:
+    """What was expected in a step, and what came."""
+    return [_checked(check) for check in step.checks if isinstance(check, Mapping)]
+
+
+def _checked(check: Mapping[str, Any]) -> Checked:
+    return Checked(
+        met=check.get("met"),
+        wanted=str(check.get("wanted", "")),
+        actual=str(check.get("actual", "")),
+        value=check.get("value"),
+        expectation=check.get("expectation"),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One step, as its row shows it."""
+
+    step: Step
+    checks: Sequence[Checked]
+    took: str
+
+    @property
+    def mark(self) -> str:
+        """What changes when the row has to be shown anew."""
+        return f"{self.step.verdict}{self.step.run_id or ''}"
+
+    @property
+    def unmet(self) -> int:
+        """How many expectations were not met."""
+        return sum(not each.met for each in self.checks)
+
+    @property
+    def word(self) -> str:
+        """The verdict in words."""
+        return str(Step.Verdict(self.step.verdict).label)
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """The part of the steps that a page shows."""
+
+    show: str
+    #: From 1.
+    page: int
+
+    @classmethod
+    def of(cls, query: Mapping[str, str]) -> Window:
+        """What a query string asks for; anything else is the first page of everything."""
+        number = query.get("page", "1")
+        page = int(number) if number.isascii() and number.isdigit() and len(number) < 7 else 1
+        return cls(BAD if query.get("show") == BAD else ALL, max(1, page))
+
+    def of_run(self, run: CollectionRun) -> QuerySet[Step]:
+        """All steps that it goes through, page by page."""
+        steps: QuerySet[Step] = run.steps.order_by("number")
+        return steps.filter(verdict__in=_BAD) if self.show == BAD else steps
+
+    def rows(self, run: CollectionRun) -> list[Row]:
+        """The rows of the page."""
+        first = (self.page - 1) * PAGE
+        steps = self.of_run(run).select_related("run").only(*_columns())
+        return [
+            Row(step, checks_of(step), duration(step.took_ms))
+            for step in steps[first : first + PAGE]
+        ]
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How far a collection run is."""
+
+    counts: Mapping[str, int]
+    planned: int
+    took: str
+
+    @classmethod
+    def of(cls, run: CollectionRun) -> Standing:
+        """As it is stored now."""
+        return cls(run.counts(), run.planned, duration(run.took_ms()))
+
+    @property
+    def done(self) -> int:
+        """Steps at their end."""
+        return self.planned - self.counts["waiting"] - self.counts["running"]
+
+    @property
+    def bad(self) -> int:
+        """Steps that speak against the collection."""
+        return self.counts["unmet"] + self.counts["unsent"]
+
+    @property
+    def parts(self) -> list[tuple[str, float, float]]:
+        """The parts of the bar: verdict, start and length in percent."""
+        found, at = [], 0.0
+        for name in ("met", "unmet", "unsent", "skipped", "running"):
+            length = 100 * self.counts[name] / max(1, self.planned)
+            found.append((name, round(at, 3), round(length, 3)))
+            at += length
+        return found
+
+
+def word_of(run: CollectionRun, standing: Standing) -> str:
+    """How it stands, in a word or three."""
+    if run.state == CollectionRun.State.COMPLETED:
+        return "All met" if standing.counts["met"] == run.planned else "Not all met"
+    return str(CollectionRun.State(run.state).label)
