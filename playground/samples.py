@@ -1,19 +1,29 @@
-"""The shipped fixtures, and the demo's addresses, which depend on where we serve."""
+"""The fixtures that a start loads, and the demo's addresses, which depend on where we serve."""
 
 from __future__ import annotations
 
+import logging
+import re
+from collections.abc import Iterator
 from pathlib import Path
 
 from django.conf import settings
 from django.core import serializers
 from django.core.management import call_command
 
+from playground.library import disk
+from playground.library.fixtures import FixtureError
 from playground.models import ActionServer, Agent
+
+logger = logging.getLogger(__name__)
 
 #: The demo's agents, and where they are on the origin that we serve.
 DEMOS = {"demo": "/demo", "demo-mcp": "/demo/mcp", "demo-agent-api": "/demo/agent-api"}
 #: What actions of the demo call its MCP server.
 _MCP_SERVER = "demo-mcp"
+#: How the file of a collection begins, and how many bytes of it tell.
+_COLLECTION = re.compile(rb'\s*\[\s*\{\s*"model":\s*"playground\.collection"')
+_BEGINNING = 200
 
 
 def load_samples(address: str) -> None:
@@ -21,9 +31,16 @@ def load_samples(address: str) -> None:
 
     The demo's agents are added where they are missing and follow the address; whatever else
     their owner changed about them stays. Its MCP server is known to actions from the start.
+    In local mode the collections in fixtures/ are added, and follow their files for as long as
+    nobody changes them here.
     """
-    if not settings.DEMO_ENABLED:
-        return
+    if settings.DEMO_ENABLED:
+        _load_demo(address)
+    if not settings.HOSTED:
+        _load_collections()
+
+
+def _load_demo(address: str) -> None:
     _add_missing()
     origin = address.rstrip("/")
     shared = Agent.objects.filter(owner=None)
@@ -47,3 +64,20 @@ def _add_missing() -> None:
             agent = loaded.object
             if isinstance(agent, Agent) and agent.slug not in known:
                 loaded.save()
+
+
+def _load_collections() -> None:
+    """Load the collections; one whose file cannot be read is no reason not to start."""
+    for path in _collection_files():
+        try:
+            disk.load_file(path)
+        except (FixtureError, disk.DiskError) as error:
+            logger.warning("%s was not loaded. %s", path.name, error)
+
+
+def _collection_files() -> Iterator[Path]:
+    for folder in settings.FIXTURE_DIRS:
+        for path in sorted(Path(folder).glob("*.json")):
+            with path.open("rb") as file:
+                if _COLLECTION.match(file.read(_BEGINNING)):
+                    yield path

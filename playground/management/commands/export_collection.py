@@ -1,0 +1,49 @@
+"""Write a collection as a Django fixture, to the standard output or to a file.
+
+Exit codes: 0 written, 1 the file cannot be written, 2 usage error.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+from django.core.management import BaseCommand, CommandError, CommandParser
+
+from playground.headless.arguments import USAGE
+from playground.library.fixtures import dump
+from playground.models import Collection
+
+
+class Command(BaseCommand):
+    """`python manage.py export_collection SLUG [--output FILE]`."""
+
+    help = "Write a collection as a Django fixture that loaddata and import_collection read."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """SLUG, and where to."""
+        parser.add_argument("slug", help="slug of a collection")
+        parser.add_argument("--output", metavar="FILE", help="a file; the standard output if none")
+
+    def handle(self, *args: Any, slug: str, output: str | None, **options: Any) -> None:
+        """Write the text, in UTF-8 whatever the terminal has."""
+        data = dump(_collection(slug)).encode()
+        if output is None or output == "-":
+            sys.stdout.buffer.write(data)
+            return
+        try:
+            Path(output).write_bytes(data)
+        except OSError as error:
+            raise CommandError(f"{output}: {error.strerror}", returncode=1) from error
+        self.stderr.write(f"Wrote {output}.")
+
+
+def _collection(slug: str) -> Collection:
+    shared = Collection.objects.filter(owner=None)
+    found: Collection | None = shared.filter(slug=slug).first()
+    if found is None:
+        known = ", ".join(shared.values_list("slug", flat=True))
+        message = f"No collection “{slug}”. Collections: {known or 'none'}"
+        raise CommandError(message, returncode=USAGE)
+    return found
