@@ -68,4 +68,12 @@ class TabSet extends HTMLElement {
   }
 }
 
+// What stands outside of a set, in the bar above it, opens a tab as well.
+document.addEventListener("click", (event) => {
+  const link = event.target.closest("[data-show-tab]");
+  if (!link || link.closest("tab-set")) return;
+  const tab = document.querySelector(`[role="tab"][aria-controls="${link.dataset.showTab}"]`);
+  tab?.closest("tab-set").show(link.dataset.showTab, { focus: true });
+});
+
 customElements.define("tab-set", TabSet);

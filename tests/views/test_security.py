@@ -56,6 +56,10 @@ GET: dict[str, tuple[int, int, int]] = {
     "run-conformance": (200, 404, 302),
     "run-conformance-count": (200, 404, 302),
     "run-conformance-json": (200, 404, 302),
+    "run-checks": (200, 404, 302),
+    "run-checks-tally": (200, 404, 302),
+    "run-document": (200, 404, 302),
+    "expectations-try": (405, 405, 302),
     "run-pane": (200, 404, 302),
     "twins": (405, 405, 302),
     "twin-choices": (405, 405, 302),
@@ -77,6 +81,7 @@ GET: dict[str, tuple[int, int, int]] = {
 #: The same for POST, without any field, for routes that have one.
 POST: dict[str, tuple[int, int, int]] = {
     "compose-preview": (200, 200, 302),
+    "expectations-try": (200, 200, 302),
     "runs": (422, 422, 302),
     "run-cancellation": (302, 404, 302),
     "run-promise-checks": (302, 404, 302),

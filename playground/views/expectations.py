@@ -1,0 +1,136 @@
+"""What is expected of a reply: what came of it, what a path sees, and what could be expected."""
+
+from __future__ import annotations
+
+import json
+from functools import lru_cache
+from threading import Lock
+from typing import Any
+from uuid import UUID
+
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import get_object_or_404, render
+from django.views.decorators.http import require_POST, require_safe
+
+from playground.expectations import Check, Observed, capture, check_schema, evaluate
+from playground.expectations.suggesting import suggestions
+from playground.models import Run
+from playground.observing import observe
+from playground.protocols import jsontext
+from playground.protocols.exchange import RequestProblem
+from playground.rendering.expectations import ChecksView, checks_view, verdict_of
+from playground.rendering.pretty import pretty, readable
+
+#: Runs whose reply is kept at hand: somebody who writes paths asks again with every word.
+KEPT = 4
+#: Bytes of a list of expectations that are read, and characters of a document that are shown.
+MAX_FORM, MAX_SHOWN = 256 * 1024, 256 * 1024
+_LOCKS = tuple(Lock() for _ in range(16))
+
+
+def _run(request: HttpRequest, pk: UUID | str) -> Run:
+    run: Run = get_object_or_404(Run.objects.owned_by(request.user), pk=pk)
+    return run
+
+
+def _observed(run: Run) -> Observed:
+    with _LOCKS[
+        run.pk.int % len(_LOCKS)
+    ]:  # The bar and the tab ask at once: a flood is not read twice.
+        return _observe(run.pk, run.frames, run.state)
+
+
+@lru_cache(maxsize=KEPT)
+def _observe(pk: UUID, frames: int, state: str) -> Observed:
+    """A run that has ended. `frames` and `state` tell readings of one run apart."""
+    return observe(Run.objects.get(pk=pk))
+
+
+def _checks(run: Run) -> ChecksView | None:
+    """What became of a run's expectations; None while it goes on, and where it has none."""
+    if not run.is_final or not run.expectations:
+        return None
+    return checks_view(evaluate(run.expectations, _observed(run)))
+
+
+@require_safe
+def checks(request: HttpRequest, pk: UUID) -> HttpResponse:
+    """Every expectation of a run with its verdict."""
+    run = _run(request, pk)
+    return render(request, "expectations/checks.html", {"run": run, "checks": _checks(run)})
+
+
+@require_safe
+def tally(request: HttpRequest, pk: UUID) -> HttpResponse:
+    """How many of them were met: for the bar, and for the tab."""
+    run = _run(request, pk)
+    return render(request, "expectations/tally.html", {"run": run, "checks": _checks(run)})
+
+
+@require_safe
+def document(request: HttpRequest, pk: UUID) -> HttpResponse:
+    """The document of a reply: what a path sees."""
+    run = _run(request, pk)
+    found = _observed(run).document if run.is_final else None
+    text = readable(found) if found is not None else ""
+    context = {"text": text[:MAX_SHOWN], "more": len(text) > MAX_SHOWN, "ended": run.is_final}
+    return render(request, "expectations/document.html", context)
+
+
+@require_POST
+def attempt(request: HttpRequest) -> HttpResponse:
+    """What would become of expectations and captures that are being written, at a chosen run.
+
+    Takes the form fields `run` (an id, or "" for none), `expectations` and `captures` (JSON).
+    Answers `{"problems", "checks", "captures", "suggestions"}`: problems with JSON pointers
+    (into {"expectations", "captures"}), a verdict for each expectation, the value of each
+    capture, and what could be expected of this run.
+    """
+    expectations, problems = _read(request, "expectations", [])
+    captures, more = _read(request, "captures", {})
+    problems += more
+    if not problems:
+        problems += [_under("expectations", problem) for problem in check_schema(expectations)]
+    pk = request.POST.get("run", "")
+    run = _run(request, pk) if _is_id(pk) else None
+    answer: dict[str, Any] = {"checks": [], "captures": [], "suggestions": []}
+    if run is not None and run.is_final:
+        observed = _observed(run)
+        answer["checks"] = [_judged(check) for check in evaluate(expectations, observed)]
+        values, missed = capture(captures, observed.document)
+        problems += [_under("captures", problem) for problem in missed]
+        answer["captures"] = [{"name": name, "value": pretty(values[name])} for name in values]
+        answer["suggestions"] = suggestions(observed, expectations)
+    answer["problems"] = [{"pointer": p.pointer, "message": p.message} for p in problems]
+    return JsonResponse(answer)
+
+
+def _judged(check: Check) -> dict[str, Any]:
+    verdict, word = verdict_of(check.met)
+    return {"verdict": verdict, "word": word, "wanted": check.wanted, "actual": check.actual}
+
+
+def _read(request: HttpRequest, name: str, empty: Any) -> tuple[Any, list[RequestProblem]]:
+    """A field's JSON, and why it cannot be read."""
+    text = request.POST.get(name, "").strip()
+    if not text:
+        return empty, []
+    try:
+        if len(text) > MAX_FORM or jsontext.exceeds_depth(text, 100):
+            return empty, [RequestProblem(f"/{name}", "This is too large.", "error")]
+        return jsontext.decode(text), []
+    except json.JSONDecodeError as error:
+        where = f"line {error.lineno}, column {error.colno}"
+        return empty, [RequestProblem(f"/{name}", f"This is no JSON: {where}.", "error")]
+
+
+def _under(name: str, problem: RequestProblem) -> RequestProblem:
+    return RequestProblem(f"/{name}{problem.pointer}", problem.message, problem.level)
+
+
+def _is_id(text: str) -> bool:
+    try:
+        UUID(text)
+    except ValueError:
+        return False
+    return True
