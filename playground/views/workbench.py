@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
@@ -12,52 +13,54 @@ from django.views.decorators.http import require_safe
 
 from playground.models import Agent, Run
 from playground.models.liveness import mark_interrupted
-from playground.protocols import registry
 from playground.rendering.pretty import readable
 from playground.transport.redaction import is_credential
 from playground.views.composing import composer_context
 from playground.views.contexts import history_context, response_context
-
-SAMPLE = "healthy breakfast recipes with eggs"
-#: Characters of a request that a link may carry.
-MAX_LINK = 20_000
+from playground.views.library import library_context
+from playground.views.links import read_link
 
 
 @require_safe
 @ensure_csrf_cookie
 def workbench(request: HttpRequest) -> HttpResponse:
-    """A fresh request to the first agent, or to the one that `?agent=` names.
-
-    A link can prefill it, with `?text=` or with a whole document in `?request=`; it never sends.
-    """
-    agents = Agent.objects.owned_by(request.user)
-    agent = agents.filter(slug=request.GET.get("agent", "")).first() or agents.first()
-    text = request.GET.get("text", "")[:MAX_LINK] or SAMPLE
-    composing = composer_context(agent, None)
-    document = registry.new_request(
-        composing["protocol"], composing["version"], text, streaming=True
+    """A fresh request to the first agent, or the one that the address describes; never sent."""
+    linked = read_link(request.GET, Agent.objects.owned_by(request.user))
+    return page(
+        request,
+        linked.agent,
+        None,
+        linked.document,
+        [],
+        protocol=linked.protocol,
+        version=linked.version,
+        binding=linked.binding,
+        composed={"address": linked.address},
+        linked=linked.is_foreign,
     )
-    return page(request, agent, None, _linked(request) or document, [])
-
-
-def _linked(request: HttpRequest) -> dict[str, Any] | None:
-    """The document in the address, None where there is none that can be read."""
-    try:
-        document = json.loads(request.GET.get("request", "")[:MAX_LINK])
-    except (ValueError, RecursionError):
-        return None
-    return document if isinstance(document, dict) else None
 
 
 @require_safe
 @ensure_csrf_cookie
 def run_page(request: HttpRequest, pk: str) -> HttpResponse:
     """The workbench, opened on a run: its request to edit, its response to watch."""
-    run = get_object_or_404(Run.objects.owned_by(request.user), pk=pk)
-    if not run.is_final and mark_interrupted():
-        run.refresh_from_db()
+    run = _current(request, pk)
     # No agent is chosen when the run's was deleted: Send must not go to some other one.
     return page(request, run.agent, run, run.request, headers_of(run))
+
+
+@require_safe
+def run_response(request: HttpRequest, pk: str) -> HttpResponse:
+    """The response pane of a run, for a tab that shows it."""
+    return render(request, "runs/response.html", response_context(_current(request, pk)))
+
+
+def _current(request: HttpRequest, pk: str) -> Run:
+    """A run of the user's, known to be interrupted where nobody drives it any more."""
+    run: Run = get_object_or_404(Run.objects.owned_by(request.user), pk=pk)
+    if not run.is_final and mark_interrupted():
+        run.refresh_from_db()
+    return run
 
 
 def headers_of(run: Run) -> list[list[str]]:
@@ -72,11 +75,15 @@ def page(
     request: HttpRequest,
     agent: Agent | None,
     run: Run | None,
-    document: dict[str, Any],
+    document: Mapping[str, Any],
     headers: list[list[str]],
     **context: Any,
 ) -> HttpResponse:
-    """The page: `document` and `headers` in the composer, `run` in the response pane."""
+    """The page: `document` and `headers` in the composer, `run` in the response pane.
+
+    In `context` may be `composed`, texts for the composer's other fields by their names, and
+    `saved`, what a tab knows of the saved request that is open.
+    """
     history = history_context(request.user)
     return render(
         request,
@@ -89,8 +96,10 @@ def page(
             "first_visit": not history["history"],
             "binding": run.binding if run else (agent.binding if agent else "http"),
             "bindings": Agent.Binding.choices,
+            "protocols": Agent.Protocol.choices,
             **composer_context(agent, run),
             **history,
+            **library_context(request),
             **response_context(run),
             **context,
         },

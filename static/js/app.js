@@ -1,7 +1,7 @@
 // Everything that the page runs. Elements start themselves when they appear.
 
 import "./toasts.js";
-import "./draft.js";
+import "./open-tabs.js";
 import "./tabs.js";
 import "./copy-button.js";
 import "./json-field.js";

@@ -1,10 +1,14 @@
 // What can be done from anywhere: by key, by button (data-command) or from the palette.
 
 import { announce } from "./dom.js";
+import { keyText } from "./keys.js";
+import { closeTab } from "./open-tabs.js";
+import { save, saveAs } from "./saving.js";
 import { recall, remember } from "./storage.js";
 
 const root = document.documentElement;
 const composer = () => document.querySelector("request-composer");
+const environment = () => document.getElementById("environment-select");
 const stopButton = () => document.querySelector('[data-action="stop"]:not([disabled])');
 const THEMES = ["system", "light", "dark"];
 
@@ -19,12 +23,28 @@ export const COMMANDS = [
   },
   { id: "stop", label: "Stop the run", keys: "Esc", can: stopButton, run: () => stopButton().click() },
   { id: "new", label: "New request", can: composer, run: newRequest },
+  { id: "save", label: "Save the request", keys: "⌘S", can: composer, run: () => save() },
+  { id: "save-as", label: "Save the request as…", keys: "⌘⇧S", can: composer, run: () => saveAs() },
+  { id: "close", label: "Close the request", can: composer, run: () => closeTab() },
   {
     id: "palette",
     label: "Commands",
     keys: "⌘K",
     hidden: true,
     run: () => document.querySelector("command-palette").toggle(),
+  },
+  {
+    id: "environment",
+    label: "Choose the environment",
+    keys: "⌘E",
+    can: environment,
+    run: () => environment().focus(),
+  },
+  {
+    id: "search",
+    label: "Search the collections",
+    keys: "/",
+    run: () => document.querySelector("command-palette").search(),
   },
   { id: "sidebar", label: "Show or hide the sidebar", keys: "⌘\\", can: composer, run: toggleSidebar },
   { id: "theme", label: "Change the theme: system, light, dark", run: nextTheme },
@@ -42,7 +62,7 @@ export function runCommand(id) {
 }
 
 function newRequest() {
-  composer().dispatchEvent(new CustomEvent("composer:new"));
+  document.getElementById("composer").dispatchEvent(new CustomEvent("composer:new"));
   document.querySelector("work-bench").show("compose");
   composer().querySelector("tab-set").show("tab-query");
   composer().querySelector("json-field").focus();
@@ -72,12 +92,13 @@ function isTyping(event) {
 
 function commandFor(event) {
   if (event.metaKey || event.ctrlKey) {
-    if (event.shiftKey || event.altKey) return null;
-    return { Enter: "send", k: "palette", "\\": "sidebar" }[event.key] ?? null;
+    if (event.altKey) return null;
+    if (event.shiftKey) return event.key.toLowerCase() === "s" ? "save-as" : null;
+    return { Enter: "send", k: "palette", s: "save", e: "environment", "\\": "sidebar" }[event.key] ?? null;
   }
   if (event.altKey) return null;
   if (event.key === "Escape") return mayStop(event) ? "stop" : null;
-  return event.key === "?" && !isTyping(event) ? "help" : null;
+  return isTyping(event) ? null : ({ "?": "help", "/": "search" }[event.key] ?? null);
 }
 
 /** Whether Escape has nothing nearer to close, or to leave, than the run. */
@@ -133,9 +154,6 @@ for (const button of document.querySelectorAll("[data-fold]")) {
   if (kept === "closed") button.setAttribute("aria-expanded", "false");
 }
 
-if (!/Mac|iPhone|iPad/.test(navigator.platform)) {
-  for (const key of document.querySelectorAll("kbd"))
-    key.textContent = key.textContent.replace("⌘", "Ctrl ").trim();
-  for (const each of document.querySelectorAll('[title*="⌘"]'))
-    each.title = each.title.replace("⌘", "Ctrl ").replace("⏎", "Enter");
-}
+for (const key of document.querySelectorAll("kbd")) key.textContent = keyText(key.textContent);
+for (const each of document.querySelectorAll('[title*="⌘"]'))
+  each.title = keyText(each.title).replace("⏎", "Enter");

@@ -4,9 +4,8 @@
 
 import { make } from "./dom.js";
 import { keysOf } from "./json-edit.js";
-import { freshText, languageOf, wordsField } from "./protocols.js";
+import { languageOf, wordsField } from "./protocols.js";
 import { documentOf } from "./request-document.js";
-import { toast } from "./toasts.js";
 
 /** Everything that sends: the button of the form, and the one of the empty response pane. */
 const SUBMITS = '#composer [type="submit"], [type="submit"][form="composer"]';
@@ -25,7 +24,7 @@ class RequestComposer extends HTMLElement {
     this.form.elements.headers.addEventListener("change", () => this.#emit("composer:change"));
     this.form.addEventListener("htmx:configRequest", (event) => this.#guard(event));
     this.form.addEventListener("htmx:afterRequest", (event) => this.#sent(event));
-    this.addEventListener("composer:new", () => this.#renew());
+    this.form.addEventListener("composer:load", () => this.#clearProblems());
     this.#show();
   }
 
@@ -35,21 +34,6 @@ class RequestComposer extends HTMLElement {
 
   submit() {
     if (this.isSendable) this.form.requestSubmit(this.send);
-  }
-
-  #renew() {
-    const before = this.document.text;
-    const fresh = freshText(this.form.dataset.protocol, "", this.form.elements.version.value);
-    const strip = this.querySelector("conversation-strip");
-    const continued = strip.state;
-    if (before === fresh && !continued.parent) return;
-    this.document.write(fresh);
-    strip.clear();
-    const undo = () => {
-      this.document.write(before);
-      strip.state = continued;
-    };
-    toast("New request.", "The one before was put away.", { action: { label: "Undo", run: undo } });
   }
 
   #changed() {

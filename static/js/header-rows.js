@@ -8,12 +8,17 @@ class HeaderRows extends HTMLElement {
     if (this.source) return;
     this.source = this.querySelector("textarea");
     this.list = this.querySelector(".rows-list");
-    const pairs = this.#read();
-    if (!pairs) return;
-    this.source.hidden = true;
-    for (const pair of pairs) this.#addRow(...pair);
     this.querySelector("[data-add]").addEventListener("click", () => this.#addRow("", "").focus());
     this.list.addEventListener("input", () => this.#write());
+    this.source.form.addEventListener("composer:load", () => this.#show());
+    this.#show();
+  }
+
+  #show() {
+    const pairs = this.#read();
+    this.source.hidden = Boolean(pairs);
+    this.list.replaceChildren();
+    for (const pair of pairs ?? []) this.#addRow(...pair);
   }
 
   #read() {

@@ -20,8 +20,10 @@ let ended = false;
 
 document.addEventListener("htmx:afterSwap", (event) => {
   const { id } = event.detail.target;
-  if (id === "history") mark();
-  if (id !== "response") return;
+  if (id === "history") document.addEventListener("pane:show", mark);
+  mark();
+  // Another tab shows its run: nothing was sent.
+  if (id !== "response" || event.detail.requestConfig?.elt.localName === "request-tabs") return;
   awaited = true;
   ended = false;
   refresh();
@@ -33,4 +35,5 @@ document.addEventListener("run:progress", ({ detail }) => {
   ended = "final" in detail;
   awaited = !isSettled; // A promise may be followed then, or an action be under way.
 });
+document.addEventListener("pane:show", mark);
 mark();

@@ -18,7 +18,7 @@ class JsonEditor extends HTMLElement {
       if (this.area.value.startsWith(BOM)) this.area.value = this.area.value.slice(1);
       this.document.reread(this);
     });
-    this.document.addEventListener("change", (event) => this.#changed(event.detail.origin));
+    this.document.addEventListener("change", ({ detail }) => this.#changed(detail.origin, detail.isOther));
     this.querySelector("[data-tidy]").addEventListener("click", () => this.#tidy());
     const panel = this.closest('[role="tabpanel"]');
     panel.addEventListener("tab:show", () => this.#load());
@@ -43,8 +43,9 @@ class JsonEditor extends HTMLElement {
     }
   }
 
-  #changed(origin) {
-    if (origin !== this) this.editor?.write(this.document.text);
+  #changed(origin, isOther) {
+    if (isOther) this.editor?.load(this.document.text);
+    else if (origin !== this) this.editor?.write(this.document.text);
     const { error, obstacle } = this.document;
     this.problem.textContent = error ? error.sentence : (obstacle ?? "");
     this.area.setAttribute("aria-invalid", String(Boolean(error)));

@@ -30,7 +30,10 @@ export class JsonField extends HTMLElement {
     for (const kind of kinds) this.#offer(kind);
     this.holder.addEventListener("input", () => this.#typed());
     this.select.addEventListener("change", () => this.#retyped());
-    this.document.addEventListener("change", (event) => event.detail.origin !== this && this.render());
+    this.document.addEventListener("change", ({ detail }) => {
+      if (detail.isOther) this.raw = undefined;
+      if (detail.origin !== this) this.render();
+    });
     this.render();
   }
 

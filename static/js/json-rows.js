@@ -15,7 +15,10 @@ class JsonRows extends HTMLElement {
     this.rows = new Map();
     this.document = documentOf(this);
     this.querySelector("[data-add]").addEventListener("click", () => this.#add());
-    this.document.addEventListener("change", () => this.render());
+    this.document.addEventListener("change", ({ detail }) => {
+      if (detail.isOther) for (const row of this.querySelectorAll(":scope > .row")) row.remove();
+      this.render();
+    });
     this.render();
   }
 

@@ -13,7 +13,10 @@ export function documentOf(element) {
   return documents.get(form);
 }
 
-/** Emits "change" (detail: origin) whenever the text or a complaint has changed. */
+/**
+ * Emits "change" whenever the text or a complaint has changed; its detail: `origin`, and `isOther`
+ * where another request was put in place.
+ */
 export class RequestDocument extends EventTarget {
   #complaints = new Map();
 
@@ -40,6 +43,14 @@ export class RequestDocument extends EventTarget {
     this.textarea.value = text;
     this.#read();
     this.#changed(origin);
+  }
+
+  /** Puts another request in place of this one: views forget what they hold of it. */
+  load(text) {
+    this.#complaints.clear();
+    this.textarea.value = text;
+    this.#read();
+    this.dispatchEvent(new CustomEvent("change", { detail: { origin: null, isOther: true } }));
   }
 
   /** Takes over what was typed into the textarea itself. */

@@ -1,7 +1,7 @@
 // The agent, the version and the binding in the top bar. Another agent changes where the request goes and
 // nothing else, unless it speaks another protocol: then the request of that protocol takes the
 // place of this one, which is kept. Another version also changes meta.version, where that named
-// the old one.
+// the old one. Without an agent the request goes to the address above the composer.
 
 import { showProtocol } from "./protocols.js";
 import { documentOf } from "./request-document.js";
@@ -14,9 +14,12 @@ function start(form) {
   const control = document.querySelector("[data-target-binding]");
   let before = version.value;
 
+  const field = form.querySelector("[data-address]");
+
   const show = () => {
     const chosen = agent.selectedOptions[0];
-    control.hidden = Boolean(chosen?.value) && !("bindings" in chosen.dataset);
+    field.hidden = Boolean(agent.value);
+    control.hidden = agent.value ? !("bindings" in chosen.dataset) : form.dataset.protocol !== "nlweb";
     agent.title = chosen?.dataset.url ?? "";
     for (const card of document.querySelectorAll("[data-for-agent]"))
       card.hidden = card.dataset.forAgent !== agent.value;
@@ -35,14 +38,29 @@ function start(form) {
   };
   const announceChange = () => form.dispatchEvent(new CustomEvent("composer:change", { bubbles: true }));
 
-  agent.addEventListener("change", () => {
-    form.elements.binding.value = agent.selectedOptions[0]?.dataset.binding ?? "http";
-    const { protocol, version: own } = agent.selectedOptions[0]?.dataset ?? {};
-    const isOther = protocol && protocol !== form.dataset.protocol;
+  const speak = (protocol, own) => {
+    const isOther = protocol !== form.dataset.protocol;
     if (isOther) request.write(exchange(form, protocol, own));
     before = version.value;
     show();
     if (!isOther) announceChange();
+  };
+  agent.addEventListener("change", () => {
+    const { binding, protocol, version: own } = agent.selectedOptions[0].dataset;
+    // An address speaks what the agent before it spoke, until something else is said.
+    if (!agent.value) form.elements.protocol.value = form.dataset.protocol;
+    else form.elements.binding.value = binding;
+    speak(protocol ?? form.dataset.protocol, own);
+    if (!agent.value) form.elements.address.focus();
+  });
+  form.elements.protocol.addEventListener("change", ({ target }) => {
+    form.elements.binding.value = "http";
+    speak(target.value);
+  });
+  form.elements.address.addEventListener("input", announceChange);
+  form.addEventListener("composer:load", () => {
+    before = version.value;
+    show();
   });
   control.addEventListener("change", announceChange);
   version.addEventListener("change", () => {
@@ -62,9 +80,10 @@ function start(form) {
 function exchange(form, protocol, version) {
   const { document: area, version: select } = form.elements;
   const old = { protocol: form.dataset.protocol, document: area.value };
-  remember(`document.${old.protocol}`, area.value, sessionStorage);
+  const key = (name) => `document.${form.dataset.tab}.${name}`;
+  remember(key(old.protocol), area.value, sessionStorage);
   showProtocol(form, protocol, version);
-  const kept = recall(`document.${protocol}`, sessionStorage);
+  const kept = recall(key(protocol), sessionStorage);
   return kept === null ? translated(old, protocol, select.value) : versioned(kept, select.value);
 }
 

@@ -24,3 +24,20 @@ export function versioned(text, version) {
     return text;
   }
 }
+
+/** The fields of a request for another agent: its words, or all of it where that speaks the same. */
+export function retargeted(fields, { agent, address, protocol, version, binding }) {
+  const isOther = protocol !== fields.protocol;
+  const document = isOther ? translated(fields, protocol, version) : moved(fields, version);
+  return { ...fields, agent, address, protocol, version, binding, document };
+}
+
+/** The document for another version, which it may name in meta. */
+function moved(fields, version) {
+  try {
+    const named = find(parse(fields.document), ["meta", "version"])?.value;
+    return named === fields.version ? versioned(fields.document, version) : fields.document;
+  } catch {
+    return fields.document;
+  }
+}

@@ -10,7 +10,8 @@ class WorkBench extends HTMLElement {
     });
     // The answer is what one wants to see after sending.
     this.addEventListener("htmx:afterSwap", (event) => {
-      if (event.detail.target.id === "response") this.show("outcome");
+      const { target, requestConfig } = event.detail;
+      if (target.id === "response" && requestConfig?.elt.localName !== "request-tabs") this.show("outcome");
     });
     const isComposing = this.querySelector('#composer [name="parent"]')?.value;
     if (this.querySelector("#response[data-run]") && !isComposing) this.show("outcome");

@@ -14,7 +14,7 @@ import {
 } from "@codemirror/language";
 import { linter, lintGutter } from "@codemirror/lint";
 import { highlightSelectionMatches, search, searchKeymap } from "@codemirror/search";
-import { Annotation } from "@codemirror/state";
+import { Annotation, EditorState } from "@codemirror/state";
 import {
   drawSelection,
   EditorView,
@@ -50,7 +50,8 @@ const typingOver = EditorView.domEventHandlers({
 /**
  * Puts an editor in place of `area` (a textarea, which stays in the form, hidden). `check`
  * says what is wrong with a text ({message, offset} or null); `changed` hears what is typed.
- * Returns {write(text)}.
+ * Returns {write(text), load(text)}: `load` begins anew, so that nothing of another request can
+ * be brought back by Undo.
  */
 export function mount({ area, check, changed }) {
   const host = document.createElement("div");
@@ -58,15 +59,12 @@ export function mount({ area, check, changed }) {
   // In a shadow root CodeMirror brings its styles as constructed sheets; in a document it
   // would write <style> elements, which our content security policy rightly refuses.
   const root = host.attachShadow({ mode: "open" });
-  const view = new EditorView({
-    parent: root,
-    root,
-    doc: area.value,
-    extensions: [...basics(), json(), theme, typingOver, checks(check), reports(changed), labels(area)],
-  });
+  const extensions = [...basics(), json(), theme, typingOver, checks(check), reports(changed), labels(area)];
+  const stateOf = (doc) => EditorState.create({ doc, extensions });
+  const view = new EditorView({ parent: root, root, state: stateOf(area.value) });
   area.before(host);
   area.hidden = true;
-  return { write: (text) => replace(view, text) };
+  return { write: (text) => replace(view, text), load: (text) => view.setState(stateOf(text)) };
 }
 
 function basics() {

@@ -151,7 +151,7 @@ class TestComposing:
         expect(page.locator("#agent-select")).to_have_value("demo-agent-api")
         page.get_by_role("button", name="New request").click()
         expect(said(workbench)).to_have_value("")
-        page.get_by_role("button", name="Undo").click()
+        page.get_by_role("tab", name="kept").click()
         expect(said(workbench)).to_have_value("kept")
 
     def test_what_is_no_message_is_edited_as_json(self, workbench: Workbench) -> None:

@@ -214,7 +214,7 @@ def test_what_cannot_be_written_down_leaves_no_old_warning(workbench: Workbench)
     expect(workbench.effective).to_contain_text("get_pantry")
 
 
-def test_a_new_request_can_be_undone_and_does_not_scold(workbench: Workbench) -> None:
+def test_a_new_request_leaves_the_other_open_and_does_not_scold(workbench: Workbench) -> None:
     page = workbench.open().compose("kept for later").page
     page.get_by_role("button", name="New request").click()
     expect(workbench.text).to_have_value("")
@@ -225,7 +225,7 @@ def test_a_new_request_can_be_undone_and_does_not_scold(workbench: Workbench) ->
     expect(page.locator("#compose [aria-invalid=true]")).to_have_count(0)
     page.get_by_role("tab", name="Meta").click()
     expect(problem).not_to_have_attribute("data-calm", "")
-    page.get_by_role("button", name="Undo").click()
+    page.get_by_role("tab", name="kept for later").click()
     expect(workbench.text).to_have_value("kept for later")
 
 

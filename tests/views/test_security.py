@@ -26,6 +26,7 @@ GET: dict[str, tuple[int, int, int]] = {
     "schema": (200, 200, 302),
     "runs": (200, 200, 302),
     "run": (200, 404, 302),
+    "run-response": (200, 404, 302),
     "run-cancellation": (405, 405, 302),
     "run-repetition": (405, 405, 302),
     "run-promise-checks": (405, 405, 302),
@@ -61,6 +62,8 @@ GET: dict[str, tuple[int, int, int]] = {
     "run-document": (200, 404, 302),
     "expectations-try": (405, 405, 302),
     "run-pane": (200, 404, 302),
+    "saved-requests": (200, 200, 302),
+    "saved-request": (200, 404, 302),
     "twins": (405, 405, 302),
     "twin-choices": (405, 405, 302),
     "twin": (200, 404, 302),
@@ -102,6 +105,9 @@ POST: dict[str, tuple[int, int, int]] = {
     "run-calls-preview": (404, 404, 302),
     "agent-doctor": (302, 404, 302),
     "agent-doctor-use": (302, 404, 302),
+    "saved-requests": (422, 422, 302),
+    # Without a document there is nothing to be saved.
+    "saved-request": (422, 404, 302),
     "twins": (422, 422, 302),
     "twin-choices": (200, 200, 302),
     "agents": (422, 422, 302),
@@ -169,11 +175,14 @@ def cast(hosted: Hosted) -> Cast:
         "Tracker.objects.create(run=r, seq=2, token='confidential', patience=60,"
         " status='answered')\n"
         "Twin.objects.create(id=r.pk, owner=u, left=r, right=r)\n"
+        "c = Collection.objects.create(owner=u, name='Mine')\n"
+        "SavedRequest.objects.create(collection=c, name='Mine',"
+        " document={'query': {'text': 'confidential'}})\n"
         "print(r.pk)"
     ).strip()
     values = {
         "pk": run, "slug": "mine", "seq": "2", "part": "0", "number": "0", "protocol": "nlweb",
-        "version": "0.55", "name": "ask-request",
+        "version": "0.55", "name": "ask-request", "saved": "mine",
     }  # fmt: skip
     table = dict(line.split("\t") for line in patterns.strip().splitlines())
     return Cast(owner, stranger, hosted.client(), values, table)

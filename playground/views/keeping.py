@@ -1,0 +1,143 @@
+"""What a saved request keeps of the composer, and what the composer shows of a saved request."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.db import models, transaction
+from django.forms import ValidationError
+from django.utils import timezone
+
+from playground.engine import draft_over
+from playground.forms import read_document, read_headers, read_value
+from playground.library.credentials import clean_address, clean_auth, clean_headers
+from playground.models import Agent, SavedRequest
+from playground.models.collections import STEP, destination_of
+from playground.protocols import registry
+from playground.rendering.pretty import readable
+
+MAX_ADDRESS = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """The fields of a saved request as they were composed, without any credential.
+
+    `dropped` names what held a literal credential, which is stored nowhere.
+    """
+
+    fields: dict[str, Any]
+    dropped: list[str] = field(default_factory=list)
+
+    def put(self, saved: SavedRequest) -> None:
+        """Store it as what `saved` is from now on, and touch its collection."""
+        now = timezone.now()
+        for name, value in self.fields.items():
+            setattr(saved, name, value)
+        saved.modified_at = now
+        with transaction.atomic():
+            saved.save()
+            type(saved.collection).objects.filter(pk=saved.collection.pk).update(modified_at=now)
+
+
+def read_kept(form: Mapping[str, str], agents: models.QuerySet[Agent]) -> Kept:
+    """What the composer's fields say, to be kept. Raises `ValidationError` with a sentence.
+
+    A document that could not be sent yet can be kept all the same; one that is no JSON object
+    cannot.
+    """
+    agent = agents.filter(slug=form.get("agent", "")).first()
+    document = read_document(form.get("document", ""))
+    headers = [list(pair) for pair in read_headers(form.get("headers", ""))]
+    protocol, version, binding = _way(form, agent)
+    address = form.get("address", "").strip()
+    if agent is not None:
+        # As it is at the moment, for whoever has no such agent.
+        address = draft_over(agent, document, (), version=version, binding=binding).target.url
+    if len(address) > MAX_ADDRESS:
+        raise ValidationError(f"The address is longer than {MAX_ADDRESS:,} characters.")
+    kept = clean_headers(headers), clean_address(address)
+    dropped = [name for (name, was), (_, now) in zip(headers, kept[0], strict=True) if was != now]
+    if kept[1] != address:
+        dropped.append("the address")
+    fields = {
+        "agent": agent.slug if agent else "",
+        "address": kept[1],
+        "protocol": protocol,
+        "version": version,
+        "binding": binding,
+        "document": document,
+        "headers": kept[0],
+        "auth": clean_auth(_value(form, "auth", {})),
+        "expectations": _value(form, "expectations", []),
+        "captures": _value(form, "captures", {}),
+    }
+    return Kept(fields, dropped)
+
+
+def _way(form: Mapping[str, str], agent: Agent | None) -> tuple[str, str, str]:
+    """Protocol, version and binding, each one that there is."""
+    protocol = agent.protocol if agent else form.get("protocol", "")
+    if protocol not in registry.PROTOCOLS:
+        protocol = next(iter(registry.PROTOCOLS))
+    known = [version.name for version in registry.versions(protocol)]
+    version = form.get("version", "")
+    if version not in known:
+        version = agent.version if agent else known[-1]
+    binding = form.get("binding", "")
+    if protocol != Agent.Protocol.NLWEB or binding not in Agent.Binding.values:
+        binding = agent.binding if agent else str(Agent.Binding.HTTP)
+    return protocol, version, binding
+
+
+def _value(form: Mapping[str, str], name: str, empty: Any) -> Any:
+    """The JSON of a field that holds the same kind of value as `empty`."""
+    text = form.get(name, "")
+    if not text.strip():
+        return empty
+    try:
+        value = read_value(text)
+    except ValidationError as error:
+        raise ValidationError(f"The {name} cannot be read. {error.messages[0]}") from None
+    if not isinstance(value, type(empty)):
+        kind = "a list" if isinstance(empty, list) else "an object"
+        raise ValidationError(f"The {name} have to be {kind}.")
+    return value
+
+
+def last_place(requests: models.QuerySet[SavedRequest]) -> int:
+    """The position after the last of these requests, which are those of one folder."""
+    last: int | None = requests.aggregate(last=models.Max("position"))["last"]
+    return STEP if last is None else last + STEP
+
+
+def composed_of(saved: SavedRequest, agents: models.QuerySet[Agent]) -> dict[str, str]:
+    """A saved request as the composer's fields have it, each a text.
+
+    Its agent is named only where there is one of that name; its address takes over otherwise.
+    """
+    agent, address = destination_of(saved, agents)
+    return {
+        "agent": agent.slug if agent else "",
+        "address": address,
+        "protocol": agent.protocol if agent else saved.protocol,
+        "version": saved.version,
+        "binding": saved.binding,
+        "document": readable(saved.document),
+        "headers": _text(saved.headers),
+        "auth": _text(saved.auth),
+        "expectations": _text(saved.expectations),
+        "captures": _text(saved.captures),
+    }
+
+
+def _text(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False) if value else ""
+
+
+def key_of(saved: SavedRequest) -> str:
+    """What the composer's field `saved` says: the request's natural key."""
+    return f"{saved.collection.slug}/{saved.slug}"

@@ -1,0 +1,98 @@
+"""Links that bring a request along: read from the address, shown, and never sent by themselves.
+
+    /?agent=SLUG-or-URL&text=…&streaming=0|1&version=…&binding=…&protocol=…
+    /?agent=…&request={"query": …}
+
+Whatever cannot be read is left out: a link comes from anybody. A whole request with headers comes
+in the fragment (`#request=…`), which a browser keeps to itself; static/js/links.js reads that.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from django.db import models
+from django.http import QueryDict
+
+from playground.library.credentials import clean_address
+from playground.models import Agent
+from playground.protocols import registry
+from playground.transport import check_url
+
+SAMPLE = "healthy breakfast recipes with eggs"
+#: Characters of a request, and of an address, that a link may carry.
+MAX_LINK, MAX_ADDRESS = 20_000, 2000
+
+
+@dataclass(frozen=True, slots=True)
+class Linked:
+    """What an address asks for."""
+
+    #: None where the address names another place, or nothing that there is.
+    agent: Agent | None
+    #: Where it goes without an agent, "" with one.
+    address: str
+    protocol: str
+    version: str
+    binding: str
+    document: dict[str, Any]
+    #: Whether more than an agent of the user's own came along.
+    is_foreign: bool
+
+
+def read_link(query: QueryDict, agents: models.QuerySet[Agent]) -> Linked:
+    """The request that an address describes; a first request to the first agent without one."""
+    named = query.get("agent", "")
+    agent = agents.filter(slug=named).first() if named else None
+    address = _address(named) if agent is None else ""
+    if agent is None and not address:
+        agent = agents.first()
+    protocol = _protocol(query, agent)
+    version = _version(query, agent, protocol)
+    text = query.get("text", "")[:MAX_LINK]
+    streaming = query.get("streaming") != "0"
+    document = _document(query) or registry.new_request(
+        protocol, version, text or SAMPLE, streaming=streaming
+    )
+    brought = text or address or "request" in query
+    return Linked(
+        agent, address, protocol, version, _binding(query, agent, protocol), document, bool(brought)
+    )
+
+
+def _address(named: str) -> str:
+    """An address that a request could go to, without any credential; "" for anything else."""
+    if len(named) > MAX_ADDRESS or "://" not in named:
+        return ""
+    address = clean_address(named)
+    return "" if check_url(address) else address
+
+
+def _protocol(query: QueryDict, agent: Agent | None) -> str:
+    protocol = agent.protocol if agent else query.get("protocol", "")
+    return protocol if protocol in registry.PROTOCOLS else next(iter(registry.PROTOCOLS))
+
+
+def _version(query: QueryDict, agent: Agent | None, protocol: str) -> str:
+    known = [version.name for version in registry.versions(protocol)]
+    wanted = query.get("version", agent.version if agent else "")
+    fallback = agent.version if agent else known[-1]
+    return wanted if wanted in known else fallback
+
+
+def _binding(query: QueryDict, agent: Agent | None, protocol: str) -> str:
+    wanted = query.get("binding", "")
+    if protocol == Agent.Protocol.NLWEB and wanted in Agent.Binding.values:
+        return wanted
+    return str(agent.binding if agent else Agent.Binding.HTTP)
+
+
+def _document(query: QueryDict) -> dict[str, Any] | None:
+    """The document in the address, None where there is none that can be read."""
+    try:
+        document = json.loads(query.get("request", "")[:MAX_LINK])
+    except (ValueError, RecursionError):
+        return None
+    return document if isinstance(document, dict) else None

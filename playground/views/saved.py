@@ -1,0 +1,177 @@
+"""Saved requests: keep what the composer holds, and open it again."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.db import transaction
+from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed, JsonResponse
+from django.shortcuts import get_object_or_404, render
+from django.utils.cache import patch_vary_headers
+from django.views.decorators.csrf import ensure_csrf_cookie
+from django.views.decorators.http import require_http_methods
+from django_htmx.http import trigger_client_event
+
+from playground.library.recordings import RecordingError, record
+from playground.models import Agent, Collection, Folder, Run, SavedRequest
+from playground.views.keeping import Kept, composed_of, key_of, last_place, read_kept
+from playground.views.workbench import page
+
+MAX_NAME = 120
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def saved_requests(request: HttpRequest) -> HttpResponse:
+    """GET asks for a name and a place, POST keeps what the composer holds under them."""
+    if request.method != "POST":
+        return _ask(request, request.GET.dict(), [])
+    try:
+        with transaction.atomic():
+            kept = read_kept(request.POST, Agent.objects.owned_by(request.user))
+            saved = _create(request, kept)
+    except (ValidationError, RecordingError) as error:
+        messages = error.messages if isinstance(error, ValidationError) else [str(error)]
+        return _ask(request, request.POST.dict(), messages, status=422)
+    return _saved(saved, kept)
+
+
+def _create(request: HttpRequest, kept: Kept) -> SavedRequest:
+    """A new saved request at the end of the folder that was chosen."""
+    form = request.POST
+    name = form.get("name", "").strip()
+    if not name:
+        raise ValidationError("Give the request a name.")
+    if len(name) > MAX_NAME:
+        raise ValidationError(f"The name is longer than {MAX_NAME} characters.")
+    collection, folder = _place(request)
+    saved = SavedRequest(
+        collection=collection,
+        folder=folder,
+        name=name,
+        notes=form.get("notes", "").strip(),
+        position=last_place(collection.requests.filter(folder=folder)),
+    )
+    if form.get("keep_reply") and (run := _run(request, form.get("run", ""))):
+        saved.reply = record(run)
+        saved.replayed = run if run.recorded else None
+    kept.put(saved)
+    return saved
+
+
+def _place(request: HttpRequest) -> tuple[Collection, Folder | None]:
+    """The collection and folder of `place`: "slug", "slug/folder", or "" for a new one."""
+    form = request.POST
+    slug, _, folder_slug = form.get("place", "").partition("/")
+    if slug:
+        owned = Collection.objects.owned_by(request.user)
+        if (collection := owned.filter(slug=slug).first()) is None:
+            raise ValidationError("This collection is gone. Choose another one.")
+        folder = collection.folders.filter(slug=folder_slug).first() if folder_slug else None
+        if folder_slug and folder is None:
+            raise ValidationError("This folder is gone. Choose another place.")
+        return collection, folder
+    name = form.get("collection", "").strip()
+    if not name:
+        raise ValidationError("Give the new collection a name.")
+    if len(name) > MAX_NAME:
+        raise ValidationError(f"The collection's name is longer than {MAX_NAME} characters.")
+    owner = request.user if request.user.is_authenticated else None
+    others = Collection.objects.owned_by(request.user)
+    last = others.order_by("position").last()
+    position = last.position + 1 if last else 0
+    return Collection.objects.create(owner=owner, name=name, position=position), None
+
+
+def _ask(
+    request: HttpRequest, form: dict[str, str], errors: list[str], status: int = 200
+) -> HttpResponse:
+    """The form that asks for name and place, filled in as far as it was."""
+    collections = Collection.objects.owned_by(request.user).prefetch_related("folders")
+    newest = max(collections, key=lambda each: each.modified_at, default=None)
+    opened = form.get("saved", "").partition("/")[0]
+    known = {each.slug for each in collections}
+    place = form.get("place", opened if opened in known else (newest.slug if newest else ""))
+    run = _run(request, form.get("run", ""))
+    context = {
+        "collections": collections,
+        "form": form | {"name": form.get("name", "")[:MAX_NAME], "place": place},
+        "run": run if run and run.is_final else None,
+        "errors": errors,
+    }
+    return render(request, "saved/save_as.html", context, status=status)
+
+
+def _run(request: HttpRequest, pk: str) -> Run | None:
+    with contextlib.suppress(ValidationError):
+        return Run.objects.owned_by(request.user).filter(pk=pk).first() if pk else None
+    return None
+
+
+def saved_request(request: HttpRequest, slug: str, saved: str) -> HttpResponse:
+    """GET opens a saved request in the workbench (JSON for a tab of it), POST saves into it."""
+    owned = SavedRequest.objects.select_related("collection", "folder", "replayed").filter(
+        collection__in=Collection.objects.owned_by(request.user)
+    )
+    found = get_object_or_404(owned, collection__slug=slug, slug=saved)
+    if request.method == "POST":
+        return _update(request, found)
+    if request.method in {"GET", "HEAD"}:
+        return _open(request, found)
+    return HttpResponseNotAllowed(["GET", "HEAD", "POST"])
+
+
+def _update(request: HttpRequest, saved: SavedRequest) -> HttpResponse:
+    """Save what the composer holds, unless somebody else has saved meanwhile."""
+    was = request.POST.get("modified", "")
+    if was and was != saved.modified_at.isoformat() and not request.POST.get("overwrite"):
+        return render(request, "saved/conflict.html", {"saved": saved}, status=409)
+    try:
+        kept = read_kept(request.POST, Agent.objects.owned_by(request.user))
+    except ValidationError as error:
+        context = {"saved": saved, "errors": error.messages}
+        return render(request, "saved/refused.html", context, status=422)
+    kept.put(saved)
+    return _saved(saved, kept)
+
+
+def _saved(saved: SavedRequest, kept: Kept) -> HttpResponse:
+    """Tells the page under which name it was saved, and the sidebar that there is news."""
+    told = about(saved) | {"dropped": kept.dropped}
+    response = trigger_client_event(HttpResponse(), "request:saved", told)
+    return trigger_client_event(response, "library:changed")
+
+
+def about(saved: SavedRequest) -> dict[str, Any]:
+    """What a tab knows of the saved request that it shows."""
+    return {
+        "saved": key_of(saved),
+        "name": saved.name,
+        "modified": saved.modified_at.isoformat(),
+        "url": saved.get_absolute_url(),
+    }
+
+
+@ensure_csrf_cookie
+def _open(request: HttpRequest, saved: SavedRequest) -> HttpResponse:
+    agents = Agent.objects.owned_by(request.user)
+    composed = composed_of(saved, agents)
+    if request.accepts("application/json") and not request.accepts("text/html"):
+        response: HttpResponse = JsonResponse({**about(saved), "fields": composed})
+    else:
+        agent = agents.filter(slug=composed["agent"]).first()
+        response = page(
+            request,
+            agent,
+            None,
+            saved.document,
+            saved.headers,
+            protocol=composed["protocol"],
+            version=composed["version"],
+            binding=composed["binding"],
+            composed=composed,
+            saved=about(saved),
+        )
+    patch_vary_headers(response, ["Accept"])
+    return response

@@ -1,0 +1,210 @@
+// The requests that are open in this window, kept in its sessionStorage: they outlive a reload and
+// the way to another page, and two windows have nothing to do with each other. What was typed
+// as a credential ends with the window.
+//
+// Runs before the other modules, so that they find the form as it was left. The page that was
+// asked for decides which tab is shown: see `arrive`.
+
+import { putFields, readFields } from "./composed.js";
+import { freshText } from "./protocols.js";
+import { RequestPane } from "./request-pane.js";
+import { recall, remember } from "./storage.js";
+import { canonical, isChanged, nameOf, TabList } from "./tab-list.js";
+import { toast } from "./toasts.js";
+import { retargeted } from "./translation.js";
+import "./request-tabs.js";
+
+const KEEP_AFTER_MS = 200;
+const FIELDS = {
+  address: "",
+  auth: "",
+  expectations: "",
+  captures: "",
+  headers: "[]",
+  parent: "",
+  continues: "",
+};
+
+const form = document.getElementById("composer");
+const strip = document.querySelector("request-tabs");
+const list = TabList.read(recall("tabs", sessionStorage));
+const pane = new RequestPane(strip);
+let live = false;
+let timer;
+
+/** A tab of these fields, not part of the list yet. */
+export function makeTab(fields, more = {}) {
+  const id = crypto.getRandomValues(new Uint32Array(1))[0].toString(36);
+  return { id, fields, base: canonical(fields), saved: "", name: "", run: "", place: "/", ...more };
+}
+
+/** What a tab knows of a saved request, as the server tells it. */
+const ofSaved = ({ saved, name, modified, url, fields }) => ({
+  saved,
+  name,
+  modified,
+  ...(url && { place: url }),
+  ...(fields && { base: canonical(fields) }),
+});
+
+/** The tab that the page itself is about. */
+function tabOfPage() {
+  const about = document.getElementById("saved-request")?.textContent;
+  const run = document.getElementById("response").dataset.run ?? "";
+  const saved = about ? ofSaved(JSON.parse(about)) : {};
+  return makeTab(readFields(form), { ...saved, run, place: location.pathname });
+}
+
+/** The tab to be shown for the address that was asked for. */
+function arrive() {
+  const mine = tabOfPage();
+  const query = new URLSearchParams(location.search);
+  const isBack = ["reload", "back_forward"].includes(performance.getEntriesByType("navigation")[0]?.type);
+  if (query.size) history.replaceState(history.state, "", location.pathname);
+  if (query.has("text") || query.has("request") || query.get("agent")?.includes("://"))
+    return list.open(mine);
+  const { current } = list;
+  if (query.has("agent") && current && !current.saved) {
+    current.fields = retargeted(current.fields, mine.fields);
+    return list.show(current);
+  }
+  if (query.size) return list.open(mine);
+  if (mine.place === "/" && !isBack && current) return list.show(current);
+  const there = list.at(mine.place) ?? (mine.saved && list.withSaved(mine.saved));
+  const isSame = there && (isBack || mine.saved || canonical(there.fields) === mine.base);
+  if (isSame && mine.place !== "/" && there.run !== mine.run) there.run = mine.run;
+  return isSame ? list.show(there) : list.open(mine);
+}
+
+function keep() {
+  clearTimeout(timer);
+  timer = undefined;
+  const { active } = list;
+  active.fields = readFields(form);
+  if (isChanged(active)) active.pinned = true;
+  remember("tabs", String(list), sessionStorage);
+  render();
+}
+
+function keepSoon() {
+  timer ??= setTimeout(keep, KEEP_AFTER_MS);
+}
+
+function render() {
+  strip.render(
+    list.tabs.map((tab) => ({
+      id: tab.id,
+      name: nameOf(tab).slice(0, 80),
+      changed: isChanged(tab) && (Boolean(tab.saved) || tab.pinned),
+      saved: Boolean(tab.saved),
+      active: tab === list.active,
+    })),
+  );
+}
+
+/** Puts the tab that is shown now into the page. */
+function load({ push = true } = {}) {
+  const { active } = list;
+  form.dataset.tab = active.id;
+  form.elements.saved.value = active.saved;
+  form.elements.modified.value = active.modified ?? "";
+  putFields(form, active.fields, live);
+  pane.show(active.run, live);
+  if (push && location.pathname !== active.place) history.pushState({ tab: active.id }, "", active.place);
+  if (live) document.title = `${nameOf(active).slice(0, 60)} · NLWeb Playground`;
+  form.classList.toggle("composer--continued", Boolean(active.fields.parent));
+  remember("tabs", String(list), sessionStorage);
+  render();
+}
+
+const byId = (id) => list.tabs.find((tab) => tab.id === id);
+
+/** Shows another tab; what was typed into this one stays with it. */
+export function showTab(tab, options) {
+  if (!tab || tab === list.active) return;
+  keep();
+  list.show(tab);
+  load(options);
+}
+
+/** Opens a tab, or shows the one that has this saved request. */
+export function openTab(tab) {
+  keep();
+  const there = tab.saved && list.withSaved(tab.saved);
+  if (there) list.show(there);
+  else list.open(tab);
+  load();
+  document.querySelector("work-bench").show("compose");
+}
+
+/** A fresh request to where this one goes. */
+function addTab() {
+  keep();
+  const { agent, address, protocol, version, binding } = list.active.fields;
+  const text = freshText(protocol, "", version);
+  const fields = { ...FIELDS, agent, address, protocol, version, binding, document: text };
+  list.active.pinned ||= list.active.place !== "/";
+  list.open(makeTab(fields, { pinned: true }));
+  load();
+}
+
+export function closeTab(tab = list.active) {
+  keep();
+  const at = list.close(tab);
+  if (!list.tabs.length)
+    list.open(
+      makeTab({ ...tab.fields, ...FIELDS, document: freshText(tab.fields.protocol, "", tab.fields.version) }),
+    );
+  load();
+  if (!isChanged(tab)) return;
+  const undo = () => {
+    keep();
+    list.restore(tab, at);
+    load();
+  };
+  toast("Closed.", `“${nameOf(tab).slice(0, 60)}” was not saved.`, { action: { label: "Undo", run: undo } });
+}
+
+/** The tab that is shown, its fields as they are now. */
+export function activeTab() {
+  keep();
+  return list.active;
+}
+
+/** All tabs, for the palette. */
+export const allTabs = () => list?.tabs ?? [];
+
+/** Notes that a tab was saved; `told` is what the server says of it. */
+export function markSaved(tab, told) {
+  Object.assign(tab, ofSaved(told), { base: canonical(tab.fields), pinned: true });
+  if (tab.run) tab.place = `/runs/${tab.run}/`;
+  load({ push: false });
+  history.replaceState({ tab: tab.id }, "", tab.place);
+}
+
+/** A run that was begun from a tab: it is what the tab shows, wherever one is by then. */
+function sent(tab, place, isOwn) {
+  tab.run = /^\/runs\/([^/]+)\//.exec(place)?.[1] ?? tab.run;
+  tab.place = place;
+  tab.pinned = true;
+  if (isOwn && !tab.saved) tab.base = canonical(tab.fields);
+  keep();
+}
+
+if (form) {
+  arrive();
+  load({ push: false });
+  if (location.pathname !== list.active.place) history.replaceState(null, "", list.active.place);
+  live = true;
+  for (const name of ["composer:change", "composer:invalid"]) form.addEventListener(name, keepSoon);
+  strip.addEventListener("tabs:show", ({ detail }) => showTab(byId(detail)));
+  strip.addEventListener("tabs:close", ({ detail }) => closeTab(byId(detail)));
+  form.addEventListener("composer:new", addTab);
+  window.addEventListener("pagehide", keep);
+  window.addEventListener("popstate", ({ state }) => {
+    const tab = byId(state?.tab) ?? list.at(location.pathname);
+    if (tab) showTab(tab, { push: false });
+    else if (!state?.htmx) location.reload();
+  });
+  pane.listen({ current: () => list.active, sent });
+}
