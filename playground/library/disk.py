@@ -116,8 +116,8 @@ def save(collection: Collection, seen: str) -> Path:
     return found.path
 
 
-def load(collection: Collection, seen: str) -> Collection:
-    """Load the file of a collection; what it does not have is kept.
+def load(collection: Collection, seen: str) -> Plan:
+    """Load the file of a collection, what it does not have being kept; returns what was done.
 
     Only where the collection has not changed since is it made just like the file: then what the
     file does not have was taken out there. Raises `DiskError` as `save`, and `FixtureError`.
@@ -129,7 +129,7 @@ def load(collection: Collection, seen: str) -> Collection:
     _still(found, seen)
     loaded = apply(found.loading)
     _note(loaded, render(found.loading.fixture))
-    return loaded
+    return found.loading
 
 
 def load_file(path: Path) -> Collection | None:

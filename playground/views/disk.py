@@ -1,0 +1,67 @@
+"""The file of a collection in fixtures/: how both stand to each other, load and save."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse, HttpResponseForbidden
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_http_methods
+from django_htmx.http import HttpResponseClientRefresh
+
+from playground.library import disk
+from playground.library.fixtures import FixtureError
+from playground.models import Collection
+from playground.rendering.changes import groups_of, told
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def collection_disk(request: HttpRequest, slug: str) -> HttpResponse:
+    """GET shows how the collection and its file differ; POST loads (`do=load`) or saves.
+
+    A fragment of the collection's page; empty in hosted mode, where POST is refused.
+    """
+    found = get_object_or_404(Collection.objects.owned_by(request.user), slug=slug)
+    if settings.HOSTED:
+        return HttpResponseForbidden() if request.method == "POST" else HttpResponse()
+    if request.method != "POST":
+        return _section(request, found)
+    loads = request.POST.get("do") == "load"
+    try:
+        message = _load(request, found) if loads else _save(request, found)
+    except (disk.DiskError, FixtureError) as error:
+        return _section(request, found, str(error), status=422)
+    messages.success(request, message)
+    if not request.htmx:  # type: ignore[attr-defined]
+        return redirect(found)
+    return HttpResponseClientRefresh()
+
+
+def _load(request: HttpRequest, collection: Collection) -> str:
+    done = disk.load(collection, request.POST.get("seen", ""))
+    return f"The file of {collection.name} was loaded: {told(done.changes)}."
+
+
+def _save(request: HttpRequest, collection: Collection) -> str:
+    path = disk.save(collection, request.POST.get("seen", ""))
+    return f"{collection.name} was saved to {path.parent.name}/{path.name}."
+
+
+def _section(
+    request: HttpRequest, collection: Collection, trouble: str = "", status: int = 200
+) -> HttpResponse:
+    context: dict[str, object] = {"collection": collection, "trouble": trouble}
+    try:
+        standing = disk.standing(collection)
+    except disk.DiskError as error:
+        context["impossible"] = str(error)
+    else:
+        loading = standing.loading.changes if standing.loading else []
+        context |= {
+            "standing": standing,
+            "loading": groups_of(loading),
+            "loading_told": told(loading),
+            "saving": groups_of(standing.saving),
+            "saving_told": told(standing.saving),
+        }
+    return render(request, "library/disk.html", context, status=status)
