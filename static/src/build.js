@@ -15,6 +15,7 @@ const options = {
     // What only one page needs.
     twins: path("../css/twins.css"),
     doctor: path("../css/doctor.css"),
+    library: path("../css/library.css"),
     shares: path("../css/shares.css"),
   },
   outdir: path("../build"),
