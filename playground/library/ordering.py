@@ -53,3 +53,26 @@ def moved(others: Sequence[tuple[Key, int]], key: Key, index: int, step: int) ->
     fresh = numbered([*keys[:index], key, *keys[index:]], step)
     known = dict(others)
     return {each: number for each, number in fresh.items() if known.get(each) != number}
+
+
+def index_among(
+    order: Sequence[Key],
+    key: Key,
+    *,
+    before: Key | None = None,
+    after: Key | None = None,
+    step: int = 0,
+) -> int:
+    """Where `key` comes to stand among the others of `order`: an index without it.
+
+    Before or after another one, or `step` places on from where it is now; at the end where none
+    of these says anything, for instance because the other one has gone.
+    """
+    others = [each for each in order if each != key]
+    if before in others:
+        return others.index(before)
+    if after in others:
+        return others.index(after) + 1
+    if step and key in order:
+        return min(max(order.index(key) + step, 0), len(others))
+    return len(others)

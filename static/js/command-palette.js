@@ -1,18 +1,28 @@
-// <command-palette>: a dialog with a search box over commands, agents, fields and links.
+// <command-palette>: a dialog with a search box over commands, agents, fields and links, and over
+// saved requests, which the server finds. search() opens it for the saved requests alone.
 
 import { COMMANDS, isPossible } from "./commands.js";
 import { make } from "./dom.js";
+import { keyText } from "./keys.js";
+import { allTabs, showTab } from "./open-tabs.js";
+import { nameOf } from "./tab-list.js";
 import { chooseAgent } from "./target.js";
+
+/** How long nothing more is typed before the server is asked. */
+const PAUSE_MS = 120;
 
 class CommandPalette extends HTMLElement {
   connectedCallback() {
     this.dialog = this.querySelector("dialog");
     this.input = this.querySelector("input");
     this.list = this.querySelector("ul");
+    this.saved = this.querySelector("#palette-saved");
     this.input.addEventListener("input", () => this.#filter());
     this.input.addEventListener("keydown", (event) => this.#key(event));
-    this.list.addEventListener("click", (event) => this.#run(event.target.closest("li")));
-    this.list.addEventListener("pointermove", (event) => this.#choose(event.target.closest("li")));
+    const box = this.querySelector('[role="listbox"]');
+    box.addEventListener("click", (event) => this.#run(event.target.closest("li")));
+    box.addEventListener("pointermove", (event) => this.#choose(event.target.closest("li")));
+    this.saved.addEventListener("htmx:afterSwap", () => this.#show());
   }
 
   toggle() {
@@ -20,8 +30,15 @@ class CommandPalette extends HTMLElement {
     else this.#open();
   }
 
-  #open() {
-    this.entries = [...commands(), ...agents(), ...fields(), ...links()];
+  /** Opens it to search the saved requests. */
+  search() {
+    if (!this.dialog.open) this.#open(true);
+  }
+
+  #open(isSearch = false) {
+    this.dialog.toggleAttribute("data-search", isSearch);
+    this.input.placeholder = isSearch ? this.dataset.search : this.dataset.all;
+    this.entries = isSearch ? [] : [...commands(), ...openRequests(), ...agents(), ...fields(), ...links()];
     this.input.value = "";
     this.#filter();
     this.dialog.showModal();
@@ -33,19 +50,40 @@ class CommandPalette extends HTMLElement {
       words.every((word) => `${group} ${label}`.toLowerCase().includes(word)),
     );
     this.list.replaceChildren(...this.found.map(item));
-    this.querySelector(".palette-none").hidden = this.found.length > 0;
-    this.#choose(this.list.firstElementChild);
+    clearTimeout(this.timer);
+    const text = this.input.value.trim();
+    if (text) this.timer = setTimeout(() => this.#ask(text), PAUSE_MS);
+    else this.saved.replaceChildren();
+    this.#show();
+  }
+
+  /** Asks the server for saved requests; what was found before stays until it answers. */
+  #ask(text) {
+    const url = `${this.dataset.url}?q=${encodeURIComponent(text)}`;
+    window.htmx.ajax("GET", url, { source: this.saved, target: this.saved, select: '[role="option"]' });
+  }
+
+  #rows() {
+    return [...this.querySelectorAll('[role="option"]')];
+  }
+
+  #show() {
+    const rows = this.#rows();
+    const isIdle = this.dialog.hasAttribute("data-search") && !this.input.value.trim();
+    this.querySelector(".palette-none").hidden = rows.length > 0 || isIdle;
+    this.#choose(rows.find((row) => row.getAttribute("aria-selected") === "true") ?? rows[0]);
   }
 
   #choose(chosen) {
-    if (!chosen && this.found.length) return;
-    for (const each of this.list.children) each.setAttribute("aria-selected", String(each === chosen));
+    const rows = this.#rows();
+    if (!chosen && rows.length) return;
+    for (const each of rows) each.setAttribute("aria-selected", String(each === chosen));
     this.input.setAttribute("aria-activedescendant", chosen?.id ?? "");
     chosen?.scrollIntoView({ block: "nearest" });
   }
 
   #key(event) {
-    const rows = [...this.list.children];
+    const rows = this.#rows();
     const at = rows.findIndex((row) => row.getAttribute("aria-selected") === "true");
     if (event.key === "Enter") this.#run(rows[at]);
     else if (event.key === "ArrowDown") this.#choose(rows[(at + 1) % rows.length]);
@@ -56,10 +94,20 @@ class CommandPalette extends HTMLElement {
 
   #run(row) {
     const entry = this.found[[...this.list.children].indexOf(row)];
-    if (!entry) return;
+    if (!row) return;
     this.dialog.close();
-    entry.run();
+    if (entry) entry.run();
+    else follow(row);
   }
+}
+
+/** Goes where a row leads, by a link: what opens saved requests without loading a page sees it. */
+function follow({ dataset }) {
+  const link = make("a", { href: dataset.href, hidden: true });
+  if (dataset.saved) link.dataset.saved = dataset.saved;
+  document.body.append(link);
+  link.click();
+  link.remove();
 }
 
 function item({ label, group, keys }, index) {
@@ -69,13 +117,19 @@ function item({ label, group, keys }, index) {
     make("span", { className: "palette-group" }, group),
     make("span", { className: "palette-label" }, label),
   );
-  if (keys) row.append(make("kbd", {}, /Mac/.test(navigator.platform) ? keys : keys.replace("⌘", "Ctrl ")));
+  if (keys) row.append(make("kbd", {}, keyText(keys)));
   return row;
 }
 
 function commands() {
   const possible = COMMANDS.filter((command) => !command.hidden && isPossible(command));
   return possible.map((command) => ({ ...command, group: "Do" }));
+}
+
+function openRequests() {
+  const tabs = allTabs();
+  if (tabs.length < 2) return [];
+  return tabs.map((tab) => ({ group: "Open", label: nameOf(tab), run: () => showTab(tab) }));
 }
 
 function agents() {

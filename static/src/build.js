@@ -16,6 +16,8 @@ const options = {
     twins: path("../css/twins.css"),
     doctor: path("../css/doctor.css"),
     library: path("../css/library.css"),
+    collections: path("../css/collections.css"),
+    "collections-page": path("../js/collections/page.js"),
     shares: path("../css/shares.css"),
   },
   outdir: path("../build"),

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from playground.library.ordering import LARGEST, between, moved, numbered
+from playground.library.ordering import LARGEST, between, index_among, moved, numbered
 
 STEP = 1024
 positions = st.integers(min_value=0, max_value=LARGEST)
@@ -90,3 +92,31 @@ def test_moving_again_and_again_between_the_same_two_always_works() -> None:
         order |= moved(others, f"x{index}", 1, STEP)
         found = sorted(order, key=lambda each: order[each])
         assert found[:2] == ["a", f"x{index}"]
+
+
+@pytest.mark.parametrize(
+    ("where", "order"),
+    [
+        ({"before": "a"}, "cabd"),
+        ({"before": "d"}, "abcd"),
+        ({"after": "a"}, "acbd"),
+        ({"after": "d"}, "abdc"),
+        ({"step": -1}, "acbd"),
+        ({"step": 1}, "abdc"),
+        ({"step": -9}, "cabd"),
+        ({"step": 9}, "abdc"),
+        ({"before": "gone"}, "abdc"),
+        ({"after": "gone"}, "abdc"),
+        ({"before": "c"}, "abdc"),
+        ({}, "abdc"),
+    ],
+    ids=str,
+)
+def test_where_it_comes_to_stand(where: dict[str, Any], order: str) -> None:
+    others = list("abd")
+    others.insert(index_among(list("abcd"), "c", **where), "c")
+    assert "".join(others) == order
+
+
+def test_what_was_elsewhere_comes_to_the_end() -> None:
+    assert index_among(["a", "b"], "x", step=-1) == 2

@@ -1,0 +1,68 @@
+"""Deleting so that it can be undone: what goes is kept as a fixture for a day."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
+from django.db import transaction
+from django.utils import timezone
+
+from playground.library.fixtures import dump_part, restore
+from playground.library.organising import touch
+from playground.models import Collection, Folder, Removal, SavedRequest
+
+#: How long something that was deleted can be put back, and how many of them are kept.
+KEPT_FOR = timedelta(days=1)
+KEPT = 100
+
+User = AbstractBaseUser | AnonymousUser
+
+
+def remove(part: Collection | Folder | SavedRequest) -> Removal:
+    """Delete a collection, a folder with its requests, or a request; returns the way back."""
+    collection = part if isinstance(part, Collection) else part.collection
+    with transaction.atomic():
+        _purge(collection)
+        removal: Removal = Removal.objects.create(
+            owner=collection.owner, label=_label(part), fixture=dump_part(part)
+        )
+        part.delete()
+        if not isinstance(part, Collection):
+            touch(collection)
+    return removal
+
+
+def _label(part: Collection | Folder | SavedRequest) -> str:
+    """What it was, in words; with the length that a column has."""
+    if isinstance(part, Collection):
+        return f"the collection “{part.name}”"
+    kind = "the folder" if isinstance(part, Folder) else "the request"
+    return f"{kind} “{part.name}”"
+
+
+def _purge(collection: Collection) -> None:
+    """Forget what is too old, or too much, before there is one more."""
+    mine = Removal.objects.filter(owner=collection.owner_id)
+    mine.filter(created_at__lt=timezone.now() - KEPT_FOR).delete()
+    kept = list(mine.order_by("-created_at", "-pk").values_list("pk", flat=True)[: KEPT - 1])
+    mine.exclude(pk__in=kept).delete()
+
+
+def recent(user: User) -> list[Removal]:
+    """What the user can put back, latest first."""
+    since = timezone.now() - KEPT_FOR
+    found = Removal.objects.owned_by(user).filter(created_at__gte=since)
+    return list(found.defer("fixture").order_by("-created_at", "-pk"))
+
+
+def put_back(removal: Removal) -> Collection:
+    """Put back what was deleted, where it was; returns its collection.
+
+    Raises `FixtureError` where the collection of a folder or a request was deleted, too.
+    """
+    with transaction.atomic():
+        collection = restore(removal.fixture, removal.owner)
+        removal.delete()
+        touch(collection)
+    return collection

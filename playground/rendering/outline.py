@@ -1,0 +1,127 @@
+"""A collection as it is shown: its requests in order, folder by folder, a page at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from django.db.models import BooleanField, Count, ExpressionWrapper, OuterRef, Q, QuerySet, Subquery
+from django.db.models.functions import Coalesce
+from django.urls import reverse
+
+from playground.models import Agent, Collection, Folder, SavedRequest
+
+#: Requests of one folder that are fetched at once.
+PAGE = 100
+#: Requests that a page begins with, over all folders.
+FIRST = 300
+#: What a list does not show of a request, and what would make it slow.
+HEAVY = ("document", "headers", "auth", "captures", "reply")
+
+
+def counted(collections: QuerySet[Collection]) -> QuerySet[Collection]:
+    """Collections with `count`, the number of their requests."""
+    # One lookup in the index for each collection; a join would read every request first.
+    requests = SavedRequest.objects.filter(collection=OuterRef("pk")).order_by()
+    counts = requests.values("collection").annotate(number=Count("pk")).values("number")
+    return collections.annotate(count=Coalesce(Subquery(counts), 0))
+
+
+@dataclass(frozen=True)
+class Row:
+    """One request in a list."""
+
+    saved: SavedRequest
+    #: Where it goes: the agent's name, or an address where there is no such agent.
+    target: str
+    #: Whether an agent of that name is there.
+    known: bool
+    #: Whether it comes with a reply.
+    recorded: bool
+
+    @property
+    def spoken(self) -> str:
+        """Protocol, version and binding in words."""
+        saved = self.saved
+        words = f"{saved.get_protocol_display()} {saved.version}"
+        over_mcp = saved.binding == Agent.Binding.MCP
+        return f"{words} · MCP" if over_mcp else words
+
+    @property
+    def expectations(self) -> int:
+        """How many there are."""
+        found = self.saved.expectations
+        return len(found) if isinstance(found, list) else 0
+
+
+@dataclass
+class Group:
+    """The requests of one folder, or those without one, as far as they are shown."""
+
+    collection: Collection
+    folder: Folder | None
+    #: All there are.
+    count: int
+    rows: list[Row] = field(default_factory=list)
+    #: Where those begin that follow; None where none do.
+    following: int | None = None
+
+    @property
+    def more_url(self) -> str:
+        """Where the requests that follow are fetched."""
+        place = reverse("collection-outline", args=[self.collection.slug])
+        folder = self.folder.slug if self.folder else ""
+        return f"{place}?folder={folder}&from={self.following}"
+
+    @property
+    def left(self) -> int:
+        """How many follow."""
+        return self.count - (self.following or 0)
+
+
+class Outline:
+    """Reads a collection; `agents` are the owner's, by slug."""
+
+    def __init__(self, collection: Collection, agents: Mapping[str, str]) -> None:
+        self.collection = collection
+        self.agents = agents
+
+    def groups(self) -> list[Group]:
+        """All folders, with as many requests as a page begins with."""
+        room = FIRST
+        found = [self._bare(None), *self._folders()]
+        for group in found:
+            self._fill(group, 0, min(PAGE, room))
+            room -= len(group.rows)
+        return found
+
+    def group(self, folder: Folder | None, start: int = 0) -> Group:
+        """One folder, or the requests without one: the page that begins at `start`."""
+        return self._fill(self._bare(folder), start, PAGE)
+
+    def row(self, saved: SavedRequest) -> Row:
+        """One request, whole."""
+        return self._row(saved, saved.reply is not None)
+
+    def _bare(self, folder: Folder | None) -> Group:
+        count = self.collection.requests.filter(folder=folder).count()
+        return Group(self.collection, folder, count)
+
+    def _folders(self) -> list[Group]:
+        folders = self.collection.folders.annotate(count=Count("requests"))
+        return [Group(self.collection, folder, folder.count) for folder in folders]
+
+    def _fill(self, group: Group, start: int, size: int) -> Group:
+        recorded = ExpressionWrapper(Q(reply__isnull=False), output_field=BooleanField())
+        requests = self.collection.requests.filter(folder=group.folder).order_by("position", "pk")
+        found = requests.defer(*HEAVY).annotate(recorded=recorded)[start : start + max(size, 0)]
+        group.rows = [self._row(saved, saved.recorded) for saved in found]
+        end = start + len(group.rows)
+        group.following = end if end < group.count else None
+        return group
+
+    def _row(self, saved: SavedRequest, recorded: bool) -> Row:
+        saved.collection = self.collection
+        known = saved.agent in self.agents
+        target = self.agents[saved.agent] if known else saved.address or saved.agent
+        return Row(saved, target, known, recorded)

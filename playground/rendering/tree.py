@@ -1,0 +1,110 @@
+"""Collections in the sidebar: what is unfolded is fetched, and no more of it than fits.
+
+Which parts are unfolded is the browser's to remember, in a cookie: the page then comes with them
+in place, and nothing jumps.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection as Names
+from dataclasses import dataclass, field
+from urllib.parse import unquote
+
+from django.db.models import Count, QuerySet
+from django.urls import reverse
+
+from playground.models import Collection, Folder, SavedRequest
+from playground.rendering.outline import HEAVY, counted
+
+COOKIE = "playground_unfolded"
+#: Requests that one part shows before it offers more, and folders of a collection.
+PAGE = 100
+#: Parts that are unfolded in a page that is loaded; a browser may have kept any number.
+MAX_OPEN = 12
+_KEY = re.compile(r"[-\w]{1,130}(/[-\w]{1,130})?")
+
+
+def unfolded(cookie: str) -> frozenset[str]:
+    """The keys, "collection" or "collection/folder", that a browser has kept as unfolded."""
+    keys = unquote(cookie)[:4000].split(" ")
+    return frozenset([key for key in keys if _KEY.fullmatch(key)][:MAX_OPEN])
+
+
+@dataclass
+class Branch:
+    """What is inside a collection or a folder, as far as it is shown."""
+
+    collection: Collection
+    folder: Folder | None = None
+    requests: list[SavedRequest] = field(default_factory=list)
+    #: Where those begin that follow; None where none do.
+    following: int | None = None
+    #: Of a collection: its folders, unfolded ones with what is inside.
+    twigs: list[Twig] = field(default_factory=list)
+
+    @property
+    def more_url(self) -> str:
+        """Where the requests that follow are fetched."""
+        return f"{_url(self.collection, self.folder)}&from={self.following}"
+
+
+@dataclass
+class Twig:
+    """A collection or a folder: a name to unfold, and what is inside where it is unfolded."""
+
+    collection: Collection
+    folder: Folder | None
+    count: int
+    branch: Branch | None
+
+    @property
+    def key(self) -> str:
+        """What the browser remembers it by."""
+        return "/".join(each.slug for each in (self.collection, self.folder) if each)
+
+    @property
+    def name(self) -> str:
+        """What it is called."""
+        return str(self.folder or self.collection)
+
+    @property
+    def url(self) -> str:
+        """Where what is inside is fetched."""
+        return _url(self.collection, self.folder)
+
+
+def _url(collection: Collection, folder: Folder | None) -> str:
+    place = reverse("library-branch", args=[collection.slug])
+    return f"{place}?folder={folder.slug if folder else ''}"
+
+
+def tree(collections: QuerySet[Collection], keys: Names[str]) -> list[Twig]:
+    """All collections, those of `keys` unfolded."""
+    return [
+        Twig(each, None, each.count, branch(each, None, keys) if each.slug in keys else None)
+        for each in counted(collections)
+    ]
+
+
+def branch(
+    collection: Collection, folder: Folder | None, keys: Names[str] = (), start: int = 0
+) -> Branch:
+    """A page of requests of a folder, or of those without one; then the folders come with it."""
+    requests = collection.requests.filter(folder=folder).order_by("position", "pk")
+    # One more than is shown tells whether there are more, without counting them.
+    found = list(requests.defer(*HEAVY, "notes", "expectations")[start : start + PAGE + 1])
+    for saved in found:
+        saved.collection = collection
+    following = start + PAGE if len(found) > PAGE else None
+    twigs = _twigs(collection, keys) if folder is None and not start else []
+    return Branch(collection, folder, found[:PAGE], following, twigs)
+
+
+def _twigs(collection: Collection, keys: Names[str]) -> list[Twig]:
+    folders = collection.folders.annotate(count=Count("requests"))
+    return [
+        Twig(collection, each, each.count, branch(collection, each) if key in keys else None)
+        for each in folders
+        for key in [f"{collection.slug}/{each.slug}"]
+    ]

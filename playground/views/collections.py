@@ -1,0 +1,134 @@
+"""Collections: the list, one with all its requests, and what changes it as a whole."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.views.decorators.csrf import ensure_csrf_cookie
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django_htmx.http import reswap, retarget
+
+from playground.collection_forms import CollectionForm, PlaceForm
+from playground.library import organising
+from playground.library.removals import recent
+from playground.models import Agent, Collection
+from playground.rendering.outline import Outline, counted
+from playground.views.shelf import changed, collection_of, gone_to, is_partial, number, placed
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@ensure_csrf_cookie
+def collections(request: HttpRequest) -> HttpResponse:
+    """GET lists the collections; POST makes one."""
+    if request.method != "POST":
+        return render(request, "collections/list.html", list_context(request))
+    owner = request.user if request.user.is_authenticated else None
+    form = CollectionForm(request.POST, instance=Collection(owner=owner))
+    if not form.is_valid():
+        return _form(request, form, status=422)
+    collection = form.save()
+    organising.place_collection(collection, organising.END)
+    return changed(gone_to(request, collection))
+
+
+def list_context(request: HttpRequest) -> dict[str, Any]:
+    """The user's collections with how much is in each."""
+    found = counted(Collection.objects.owned_by(request.user))
+    return {"collections": found, "removals": recent(request.user)}
+
+
+@require_safe
+def new(request: HttpRequest) -> HttpResponse:
+    """The form for a new collection."""
+    return _form(request, CollectionForm())
+
+
+@require_safe
+@ensure_csrf_cookie
+def collection(request: HttpRequest, slug: str) -> HttpResponse:
+    """One collection: what it is about, and its requests in order."""
+    found = collection_of(request, slug)
+    groups = outline_of(request, found).groups()
+    total = sum(group.count for group in groups)
+    context = {"collection": found, "groups": groups, "total": total}
+    return render(request, "collections/page.html", context)
+
+
+def outline_of(request: HttpRequest, collection: Collection) -> Outline:
+    """The collection with the names of the user's agents."""
+    agents = Agent.objects.owned_by(request.user).values_list("slug", "name")
+    return Outline(collection, dict(agents))
+
+
+@require_safe
+def outline(request: HttpRequest, slug: str) -> HttpResponse:
+    """Requests of one folder (`folder`) that follow those that are shown (`from`)."""
+    found = collection_of(request, slug)
+    folder = found.folders.filter(slug=request.GET.get("folder", "")).first()
+    group = outline_of(request, found).group(folder, number(request.GET.get("from", "")))
+    return render(request, "collections/rows.html", {"group": group})
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def details(request: HttpRequest, slug: str) -> HttpResponse:
+    """GET is the form for name and description; POST saves it."""
+    found = collection_of(request, slug)
+    if request.method != "POST":
+        return _form(request, CollectionForm(instance=found), collection_of(request, slug))
+    form = CollectionForm(request.POST, instance=found)
+    if not form.is_valid():
+        return _form(request, form, collection_of(request, slug), 422)
+    form.save()
+    organising.touch(found)
+    if not is_partial(request):
+        return gone_to(request, found)
+    response = render(request, "collections/head.html", {"collection": found})
+    return changed(response)
+
+
+def _form(
+    request: HttpRequest,
+    form: CollectionForm,
+    collection: Collection | None = None,
+    status: int = 200,
+) -> HttpResponse:
+    """The form on a page of its own, or in the sheet of the page that asked for it."""
+    place = reverse("collection-details", args=[collection.slug]) if collection else ""
+    context = {
+        "form": form,
+        "collection": collection,
+        "thing": "collection",
+        "item": collection,
+        "action": place or reverse("collections"),
+        "target": "#collection-head" if collection else "",
+    }
+    return render_form(request, context, status)
+
+
+def render_form(request: HttpRequest, context: dict[str, Any], status: int) -> HttpResponse:
+    """A form of collections: a part for the sheet of a page, or a page."""
+    if not is_partial(request):
+        return render(request, "collections/form_page.html", context, status=status)
+    response = render(request, "collections/form.html", context, status=status)
+    # With mistakes in it the form stays where it is, instead of what it would have changed.
+    return response if status == 200 else reswap(retarget(response, "#sheet-body"), "innerHTML")
+
+
+@require_POST
+def place(request: HttpRequest, slug: str) -> HttpResponse:
+    """Put the collection elsewhere among the user's."""
+    found = collection_of(request, slug)
+    form = PlaceForm(request.POST)
+    if form.is_valid():
+        organising.place_collection(found, form.where)
+    return placed(request, found)
+
+
+@require_POST
+def duplication(request: HttpRequest, slug: str) -> HttpResponse:
+    """Make the collection once more, and open that one."""
+    twin = organising.duplicate_collection(collection_of(request, slug))
+    return changed(gone_to(request, twin, f"{twin.name} was made."))

@@ -1,0 +1,45 @@
+"""The sidebar's collections, and search over everything that is kept in them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from playground.models import Collection
+from playground.rendering.finding import find
+from playground.rendering.tree import COOKIE, branch, tree, unfolded
+from playground.views.shelf import collection_of, is_partial, number
+
+
+def library_context(request: HttpRequest) -> dict[str, Any]:
+    """The collections of the sidebar, with those unfolded that the browser has kept so."""
+    keys = unfolded(request.COOKIES.get(COOKIE, ""))
+    return {"library": tree(Collection.objects.owned_by(request.user), keys)}
+
+
+@require_safe
+def library(request: HttpRequest) -> HttpResponse:
+    """The collections of the sidebar, anew."""
+    return render(request, "shell/library.html", library_context(request))
+
+
+@require_safe
+def inside(request: HttpRequest, slug: str) -> HttpResponse:
+    """What is inside a collection, or inside its `folder`; `from` pages."""
+    collection = collection_of(request, slug)
+    folder = collection.folders.filter(slug=request.GET.get("folder", "")).first()
+    keys = unfolded(request.COOKIES.get(COOKIE, ""))
+    found = branch(collection, folder, keys, number(request.GET.get("from", "")))
+    return render(request, "shell/branch.html", {"branch": found})
+
+
+@require_safe
+def search(request: HttpRequest) -> HttpResponse:
+    """What matches the words of `q`: a page, or the entries for the palette."""
+    words = request.GET.get("q", "").strip()
+    context = {"q": words[:200], "found": find(request.user, words)}
+    name = "collections/found.html" if is_partial(request) else "collections/search.html"
+    return render(request, name, context)

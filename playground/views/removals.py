@@ -1,0 +1,63 @@
+"""Deleting parts of collections, and taking that back."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_POST
+
+from playground.library import removals
+from playground.library.fixtures import FixtureError
+from playground.models import Collection, Folder, Removal, SavedRequest
+from playground.views.shelf import (
+    changed,
+    collection_of,
+    folder_of,
+    gone_to,
+    is_partial,
+    saved_of,
+)
+
+
+@require_POST
+def collection(request: HttpRequest, slug: str) -> HttpResponse:
+    """Delete a collection with all that is in it."""
+    return _remove(request, collection_of(request, slug))
+
+
+@require_POST
+def folder(request: HttpRequest, slug: str, folder: str) -> HttpResponse:
+    """Delete a folder with its requests."""
+    return _remove(request, folder_of(request, slug, folder))
+
+
+@require_POST
+def saved_request(request: HttpRequest, slug: str, saved: str) -> HttpResponse:
+    """Delete a saved request. Its runs stay."""
+    return _remove(request, saved_of(request, slug, saved))
+
+
+def _remove(request: HttpRequest, part: Collection | Folder | SavedRequest) -> HttpResponse:
+    removal = removals.remove(part)
+    note, undo = f"Deleted {removal.label}.", reverse("removal", args=[removal.pk])
+    if is_partial(request) and not isinstance(part, Collection):
+        # The page takes the part out; what is left to bring is the note with its Undo.
+        context = {"note": note, "undo": undo}
+        return changed(render(request, "collections/removed.html", context))
+    target = reverse("collections") if isinstance(part, Collection) else part.collection
+    return changed(gone_to(request, target, note, undo))
+
+
+@require_POST
+def undo(request: HttpRequest, removal: int) -> HttpResponse:
+    """Put back what was deleted."""
+    found = get_object_or_404(Removal.objects.owned_by(request.user), pk=removal)
+    label = found.label
+    try:
+        target = removals.put_back(found)
+    except FixtureError as error:
+        messages.error(request, f"Could not put back {label}: {error}")
+        return redirect("collections")
+    return changed(gone_to(request, target, f"Put back {label}."))

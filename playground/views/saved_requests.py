@@ -1,0 +1,117 @@
+"""Saved requests as parts of a collection: named, described, moved, made twice.
+
+What a request sends is edited in the workbench: see `playground.views.saved`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, render
+from django.urls import reverse
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from playground.collection_forms import PlaceForm, SavedRequestForm
+from playground.library import organising
+from playground.models import Collection, Folder, SavedRequest
+from playground.views.collections import outline_of, render_form
+from playground.views.shelf import changed, collection_of, gone_to, is_partial, placed, saved_of
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def details(request: HttpRequest, slug: str, saved: str) -> HttpResponse:
+    """GET is the form for name and notes, and for its place; POST saves name and notes."""
+    found = saved_of(request, slug, saved)
+    if request.method != "POST":
+        return _form(request, SavedRequestForm(instance=found), found)
+    form = SavedRequestForm(request.POST, instance=found)
+    if not form.is_valid():
+        return _form(request, form, saved_of(request, slug, saved), 422)
+    form.save()
+    organising.touch(found.collection)
+    if not is_partial(request):
+        return gone_to(request, found.collection)
+    return changed(_row(request, found))
+
+
+def _row(request: HttpRequest, saved: SavedRequest) -> HttpResponse:
+    row = outline_of(request, saved.collection).row(saved)
+    return render(request, "collections/row.html", {"row": row})
+
+
+def _form(
+    request: HttpRequest, form: SavedRequestForm, saved: SavedRequest, status: int = 200
+) -> HttpResponse:
+    key = [saved.collection.slug, saved.slug]
+    context: dict[str, Any] = {
+        "form": form,
+        "collection": saved.collection,
+        "thing": "request",
+        "item": saved,
+        "action": reverse("saved-request-details", args=key),
+        "target": f"#request-{saved.slug}",
+    }
+    return render_form(request, context, status)
+
+
+@require_safe
+def notes(request: HttpRequest, slug: str, saved: str) -> HttpResponse:
+    """The notes of a request, whole."""
+    context = {"saved": saved_of(request, slug, saved)}
+    return render(request, "collections/notes.html", context)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def place(request: HttpRequest, slug: str, saved: str) -> HttpResponse:
+    """GET asks where to; POST moves it.
+
+    `folder` is a folder's slug, "" for none; without it the folder stays. `to`, from the form,
+    is "collection" or "collection/folder": the end of that.
+    """
+    found = saved_of(request, slug, saved)
+    if request.method != "POST":
+        return _places(request, found)
+    if "to" in request.POST:
+        return _moved(request, found, request.POST["to"])
+    form = PlaceForm(request.POST)
+    if form.is_valid():
+        wanted = request.POST.get("folder")
+        folder = found.folder if wanted is None else _folder(found.collection, wanted)
+        organising.place_request(found, folder, form.where)
+    return placed(request, found.collection)
+
+
+def _folder(collection: Collection, slug: str) -> Folder | None:
+    if not slug:
+        return None
+    found: Folder = get_object_or_404(collection.folders, slug=slug)
+    return found
+
+
+def _places(request: HttpRequest, saved: SavedRequest) -> HttpResponse:
+    collections = Collection.objects.owned_by(request.user).prefetch_related("folders")
+    context = {
+        "saved": saved,
+        "collection": saved.collection,
+        "collections": collections,
+    }
+    part = is_partial(request)
+    name = "collections/move.html" if part else "collections/move_page.html"
+    return render(request, name, context)
+
+
+def _moved(request: HttpRequest, saved: SavedRequest, to: str) -> HttpResponse:
+    slug, _, folder = to.partition("/")
+    target = collection_of(request, slug)
+    organising.move_request(saved, target, _folder(target, folder))
+    return changed(gone_to(request, target, f"{saved.name} was moved."))
+
+
+@require_POST
+def duplication(request: HttpRequest, slug: str, saved: str) -> HttpResponse:
+    """Make the request once more, behind the first."""
+    twin = organising.duplicate_request(saved_of(request, slug, saved))
+    if not is_partial(request):
+        return gone_to(request, twin.collection)
+    return changed(_row(request, twin))

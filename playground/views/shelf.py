@@ -1,0 +1,66 @@
+"""What the pages of collections share: finding what is whose, and answering a change."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
+from django_htmx.http import HttpResponseClientRedirect, trigger_client_event
+
+from playground.models import Collection, Folder, SavedRequest
+
+#: The event after which the sidebar fetches its collections anew.
+CHANGED = "library:changed"
+
+
+def collection_of(request: HttpRequest, slug: str) -> Collection:
+    """The user's collection with this slug, or 404."""
+    found: Collection = get_object_or_404(Collection.objects.owned_by(request.user), slug=slug)
+    return found
+
+
+def folder_of(request: HttpRequest, slug: str, folder: str) -> Folder:
+    """A folder of a collection of the user's, or 404."""
+    collection = collection_of(request, slug)
+    found: Folder = get_object_or_404(collection.folders, slug=folder)
+    found.collection = collection
+    return found
+
+
+def saved_of(request: HttpRequest, slug: str, saved: str) -> SavedRequest:
+    """A request of a collection of the user's, or 404."""
+    collection = collection_of(request, slug)
+    requests = collection.requests.select_related("folder")
+    found: SavedRequest = get_object_or_404(requests, slug=saved)
+    found.collection = collection
+    return found
+
+
+def number(text: str) -> int:
+    """A whole number of an address, 0 for anything else."""
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 9 else 0
+
+
+def changed(response: HttpResponse) -> HttpResponse:
+    """The answer to a change of a collection: the sidebar is told."""
+    return trigger_client_event(response, CHANGED)
+
+
+def is_partial(request: HttpRequest) -> bool:
+    """Whether a part of a page is asked for, and not a page."""
+    return bool(request.htmx)  # type: ignore[attr-defined]
+
+
+def gone_to(request: HttpRequest, target: object, note: str = "", undo: str = "") -> HttpResponse:
+    """Lead to another page after a change, which says `note` with a way to take it back."""
+    if note:
+        messages.success(request, note, extra_tags=undo)
+    response = redirect(target)  # type: ignore[arg-type]
+    return HttpResponseClientRedirect(response.url) if is_partial(request) else response
+
+
+def placed(request: HttpRequest, collection: Collection) -> HttpResponse:
+    """The answer to a new place: nothing, where the page has moved it by itself already."""
+    if is_partial(request):
+        return changed(HttpResponse(status=204))
+    return redirect(collection)

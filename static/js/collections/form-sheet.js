@@ -1,0 +1,35 @@
+// <form-sheet>: a dialog for forms. A link with data-sheet is opened in it instead of on a page of
+// its own. It closes when its form was taken; with mistakes in it, it stays.
+
+class FormSheet extends HTMLElement {
+  connectedCallback() {
+    this.dialog = this.querySelector("dialog");
+    this.body = this.querySelector("#sheet-body");
+    document.addEventListener("click", (event) => this.#clicked(event));
+    this.addEventListener("htmx:beforeSwap", ({ detail }) => {
+      const isTaken = detail.requestConfig.verb === "post" && detail.xhr.status < 300;
+      if (isTaken) this.dialog.close();
+    });
+    // What stands where nothing was gives way to the first thing.
+    document.addEventListener("htmx:afterSwap", () => {
+      if (document.querySelector("#outline > .group")) document.querySelector("[data-empty]")?.remove();
+    });
+  }
+
+  /** Fetches the form at `url` and shows it. */
+  async open(url, source) {
+    await window.htmx.ajax("GET", url, { source, target: this.body, swap: "innerHTML" });
+    if (!this.body.firstElementChild || this.dialog.open) return;
+    this.dialog.showModal();
+    this.body.querySelector("[autofocus]")?.select?.();
+  }
+
+  #clicked(event) {
+    const link = event.target.closest("a[data-sheet]");
+    if (!link || event.metaKey || event.ctrlKey || event.shiftKey) return;
+    event.preventDefault();
+    this.open(link.href, link);
+  }
+}
+
+customElements.define("form-sheet", FormSheet);
