@@ -15,6 +15,7 @@ from channels.auth import AuthMiddlewareStack  # noqa: E402
 from channels.routing import ProtocolTypeRouter, URLRouter  # noqa: E402
 
 from playground import engine  # noqa: E402
+from playground.engine.housekeeping import keep_house  # noqa: E402
 from playground.models.liveness import mark_interrupted  # noqa: E402
 from playground.origins import SameOriginValidator  # noqa: E402
 from playground.routing import websocket_urlpatterns  # noqa: E402
@@ -33,7 +34,9 @@ _router = ProtocolTypeRouter(
 async def application(scope: Any, receive: Any, send: Any) -> None:
     """Serve one connection. With the first one, promises that are due are followed again.
 
-    `manage.py serve` does not wait for it; under another server there is no earlier moment.
+    So are the limits on the history. `manage.py serve` does not wait for it; under another server
+    there is no earlier moment.
     """
     engine.supervise()
+    keep_house()
     await _router(scope, receive, send)

@@ -159,3 +159,25 @@ def _floor(runs: RunQuerySet, stretch: int) -> datetime | None:
     moments = runs.order_by("-created_at").values_list("created_at", flat=True)
     found: datetime | None = next(iter(moments[stretch : stretch + 1]), None)
     return found
+
+
+#: Runs before and after one that are looked at for what it can be compared with.
+BEFORE, AFTER = 300, 100
+
+
+def candidates_for(run: Run, runs: RunQuerySet, most: int = 8) -> list[Run]:
+    """Which of an owner's runs one would compare `run` with, the likeliest first.
+
+    The same text to the same agent comes first, then the same text to others; of those that are
+    alike the one before it, then the nearest in time. Only what is near in time is looked at.
+    """
+    turns = runs.turns().exclude(pk=run.pk).select_related("tracker")
+    turns = turns.only(*SHOWN, "tracker__status")
+    earlier = turns.filter(created_at__lte=run.created_at).order_by("-created_at")[:BEFORE]
+    later = turns.filter(created_at__gt=run.created_at).order_by("created_at")[:AFTER]
+
+    def unlikely(other: Run) -> tuple[bool, bool, bool, float]:
+        apart = (run.created_at - other.created_at).total_seconds()
+        return other.text != run.text, other.agent_id != run.agent_id, apart < 0, abs(apart)
+
+    return sorted([*earlier, *later], key=unlikely)[:most]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from playground.models import Run, RunState, Twin
@@ -11,11 +12,8 @@ from playground.protocols.comparison import IGNORED, UNSEEN, Comparison, Reply, 
 from playground.protocols.events import Event
 from playground.reading import readings
 from playground.rendering.bar import word_of
+from playground.rendering.differences import Row, counted, rows_of
 from playground.rendering.spoken import binding_of, version_of
-from playground.rendering.words import brief
-
-#: Characters of a value that a row of differences shows; the panes have all of it.
-MAX_VALUE = 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,19 +27,6 @@ class Side:
     title: str
     version: str
     binding: str
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """One difference."""
-
-    change: str
-    kind: str
-    label: str
-    pointer: str
-    left: str
-    right: str
-    expected: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,13 +70,19 @@ def _side(position: str, run: Run, title: str) -> Side:
 
 
 def _titles(left: Run, right: Run) -> tuple[str, str]:
-    """The sides in the words in which they differ; in their agents' names where they do not."""
+    return telling(left, right) or (left.agent_name, right.agent_name)
+
+
+def telling(left: Run, right: Run) -> tuple[str, str] | None:
+    """The sides in the words in which they differ; None where they do not."""
     told = [
         (left.agent_name, right.agent_name),
         (version_of(left).label, version_of(right).label),
         (binding_of(left), binding_of(right)),
     ]
-    differing = [pair for pair in told if pair[0] != pair[1]] or [told[0]]
+    differing = [pair for pair in told if pair[0] != pair[1]]
+    if not differing:
+        return None
     return " · ".join(pair[0] for pair in differing), " · ".join(pair[1] for pair in differing)
 
 
@@ -107,7 +98,7 @@ def verdict_of(twin: Twin) -> Verdict:
 
 def comparison_of(left: Run, right: Run) -> Comparison:
     """What two runs that have completed do not have in common. Reads both."""
-    return compare(_reply(left), _reply(right))
+    return compare(reply_of(left), reply_of(right))
 
 
 def reasons_against(left: Run, right: Run) -> Iterator[str]:
@@ -121,18 +112,7 @@ def reasons_against(left: Run, right: Run) -> Iterator[str]:
 
 
 def _told(found: Comparison, titles: tuple[str, str]) -> Verdict:
-    rows = tuple(
-        Row(
-            each.change,
-            each.kind,
-            each.label,
-            each.pointer,
-            "" if each.change == "added" else brief(each.left, MAX_VALUE),
-            "" if each.change == "removed" else brief(each.right, MAX_VALUE),
-            each.expected,
-        )
-        for each in found.differences
-    )
+    rows = rows_of(found.differences)
     state = "same" if found.same else "different"
     headline = headline_of(found)
     more = found.total - len(rows)
@@ -143,14 +123,15 @@ def headline_of(found: Comparison) -> str:
     """What a comparison has come to, in a few words."""
     surprising = found.total - found.expected
     if surprising:
-        return f"{surprising} difference{'' if surprising == 1 else 's'}"
+        return counted(surprising, "difference")
     if found.expected:
         return "No difference but what the versions explain"
     return "No difference"
 
 
-def _reply(run: Run) -> Reply:
-    return Reply(_events(run), run.outcome, version_of(run))
+def reply_of(run: Run, most: int | None = None) -> Reply:
+    """A run's reply for a comparison, read when that reads it: its first `most` events."""
+    return Reply(islice(_events(run), most), run.outcome, version_of(run))
 
 
 def _events(run: Run) -> Iterator[Event]:

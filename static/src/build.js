@@ -14,6 +14,9 @@ const options = {
     lists: path("../js/lists.js"),
     // What only one page needs.
     twins: path("../css/twins.css"),
+    history: path("../css/history.css"),
+    "history-page": path("../js/history-page.js"),
+    compare: path("../css/compare.css"),
     doctor: path("../css/doctor.css"),
     library: path("../css/library.css"),
     collections: path("../css/collections.css"),

@@ -15,6 +15,7 @@ from django.core.management import BaseCommand, CommandError, CommandParser, cal
 from django.db import connection
 
 from playground import engine
+from playground.engine.housekeeping import keep_house
 from playground.samples import load_samples
 from playground.static_files import collect
 
@@ -63,10 +64,15 @@ class Command(BaseCommand):
             websocket_timeout=-1,
             application_close_timeout=5,
             verbosity=0,
-            # Promises that were followed when the playground went down are followed again; the
-            # loop that they are followed on is not running yet.
-            ready_callable=lambda: cast("ReactorBase", reactor).callLater(0, engine.supervise),
+            # The loop that background tasks run on is not running yet.
+            ready_callable=lambda: cast("ReactorBase", reactor).callLater(0, _begin),
         ).run()
+
+
+def _begin() -> None:
+    """Follow the promises again that were followed when the playground went down, and keep house."""
+    engine.supervise()
+    keep_house()
 
 
 @contextlib.contextmanager

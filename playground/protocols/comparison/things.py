@@ -97,7 +97,7 @@ class _Gatherer:
     def things(self) -> list[Thing]:
         """Everything that was taken in, metadata last."""
         self._end_text()
-        found = [*self._things, *map(_said, filter(lambda m: m.parts, self._messages.values()))]
+        found = [*self._things, *self._said()]
         if self._status is not None:
             found.append(_one("status", "Status of the response", self._status))
         # Their summary stands among the texts (NLWeb 0.54 HTTP examples, section 2).
@@ -105,6 +105,9 @@ class _Gatherer:
         if isinstance(kind := meta.get("response_type"), str):
             meta["response_type"] = kind.lower()
         return [*found, _one("metadata", "Metadata", meta)]
+
+    def _said(self) -> list[Thing]:
+        return [_said(each, name) for name, each in self._messages.items() if each.parts]
 
     def _text(self, event: ev.Text) -> None:
         if not event.delta or event.kind != self._kind:
@@ -198,7 +201,11 @@ def _elicitation(event: ev.Elicitation) -> Thing:
 
 
 def _promise(event: ev.Promise) -> Thing:
-    return _one("promise", "Promise", {"message": event.message})
+    value = {
+        "message": event.message, "promise_token": event.token, "progress": event.progress,
+        "estimated_time": event.estimated_time,
+    }  # fmt: skip
+    return _one("promise", "Promise", value)
 
 
 def _failure(event: ev.Failure) -> Thing:
@@ -211,14 +218,16 @@ def _unknown(event: ev.Unknown) -> Thing:
     return Thing("unknown", label, event.data, (None, None, None, ("unknown", event.name)))
 
 
-def _said(message: _Message) -> Thing:
+def _said(message: _Message, name: str) -> Thing:
     content = [
         {"type": kind, "value": _whole(pieces)}
         for (_, kind), pieces in sorted(message.parts.items())
     ]
     what = message.type or "message"
     key = ("message", message.type, message.role)
-    value = {"role": message.role, "type": message.type, "content": content}
+    value = {
+        "role": message.role, "type": message.type, "content": content, "message_id": name,
+    }  # fmt: skip
     return Thing("message", what[:MAX_LABEL].capitalize(), value, (None, None, None, key))
 
 

@@ -1,0 +1,111 @@
+"""How long runs are kept: the limits, what they would delete, and deleting it."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from asgiref.sync import sync_to_async
+from django import forms
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
+from django.shortcuts import redirect, render
+from django.views.decorators.csrf import ensure_csrf_cookie
+from django.views.decorators.http import require_safe
+
+from playground.engine import housekeeping
+from playground.engine.retention import Limits, preview
+from playground.models import Retention
+
+MEBIBYTE = 1024 * 1024
+#: Seconds that somebody who deletes waits for it to be done; then it goes on without him.
+PATIENCE = 2.0
+
+
+class RetentionForm(forms.Form):
+    """The three limits; an empty field is no limit."""
+
+    days = forms.IntegerField(required=False, min_value=1, max_value=36_500)
+    runs = forms.IntegerField(required=False, min_value=1, max_value=100_000_000)
+    megabytes = forms.IntegerField(required=False, min_value=1, max_value=10_000_000)
+
+    @property
+    def limits(self) -> Limits:
+        """What was filled in. For a valid form only."""
+        found = self.cleaned_data
+        size = found["megabytes"]
+        return Limits(found["days"], found["runs"], None if size is None else size * MEBIBYTE)
+
+
+async def retention(request: HttpRequest) -> HttpResponse:
+    """GET shows the limits and what they would delete; POST saves them and deletes that."""
+    if request.method in {"GET", "HEAD"}:
+        return await sync_to_async(_page)(request)
+    if request.method != "POST":
+        return HttpResponseNotAllowed(["GET", "HEAD", "POST"])
+    form = await sync_to_async(_save)(request)
+    if not form.is_valid():
+        return await sync_to_async(_page)(request, form)
+    await _prune(request)
+    return redirect("history-retention")
+
+
+@ensure_csrf_cookie
+def _page(request: HttpRequest, form: RetentionForm | None = None) -> HttpResponse:
+    limits = Limits.of(_owner(request))
+    if form is None:
+        form = RetentionForm(_fields(limits))
+    context = {"form": form, "saved": limits, **_preview(request, form)}
+    return render(
+        request, "history/retention.html", context, status=200 if form.is_valid() else 422
+    )
+
+
+@require_safe
+def retention_preview(request: HttpRequest) -> HttpResponse:
+    """What limits that are not saved would delete."""
+    context = _preview(request, RetentionForm(request.GET))
+    return render(request, "history/going.html", context)
+
+
+def _preview(request: HttpRequest, form: RetentionForm) -> dict[str, Any]:
+    """What the limits in the form would delete, for `history/going.html`."""
+    if not form.is_valid():
+        return {"form": form}
+    limits = form.limits
+    return {"form": form, "limits": limits, "going": preview(_owner(request), limits)}
+
+
+def _fields(limits: Limits) -> dict[str, Any]:
+    size = None if limits.max_bytes is None else max(1, round(limits.max_bytes / MEBIBYTE))
+    return {"days": limits.max_days, "runs": limits.max_runs, "megabytes": size}
+
+
+def _owner(request: HttpRequest) -> int | None:
+    return request.user.pk if request.user.is_authenticated else None
+
+
+def _save(request: HttpRequest) -> RetentionForm:
+    form = RetentionForm(request.POST)
+    if form.is_valid():
+        limits = form.limits
+        values = {
+            "max_days": limits.max_days,
+            "max_runs": limits.max_runs,
+            "max_bytes": limits.max_bytes,
+        }
+        Retention.objects.update_or_create(owner_id=_owner(request), defaults=values)
+    return form
+
+
+async def _prune(request: HttpRequest) -> None:
+    owner = await sync_to_async(_owner)(request)
+    task = housekeeping.prune(owner)
+    done, _ = await asyncio.wait({task}, timeout=PATIENCE)
+    if not done:
+        text = "The limits are saved. The runs are being deleted; that goes on by itself."
+    elif gone := task.result():
+        text = f"The limits are saved, and {gone} run{'' if gone == 1 else 's'} deleted."
+    else:
+        text = "The limits are saved. There was nothing to delete."
+    await sync_to_async(messages.success)(request, text)

@@ -1,0 +1,35 @@
+// The page of the history: says what can be done with the runs that are ticked, and opens the
+// question that comes before they are deleted. All of it works without, by links and forms.
+
+import { announce } from "./dom.js";
+
+class ChosenRuns extends HTMLElement {
+  connectedCallback() {
+    this.form = this.closest("form");
+    this.form.addEventListener("change", () => this.#show());
+    this.form.addEventListener("reset", () => setTimeout(() => this.#show()));
+    // Rows that are fetched anew are not ticked.
+    document.addEventListener("htmx:afterSwap", () => this.#show());
+    this.#show();
+  }
+
+  #show() {
+    const count = this.form.querySelectorAll("tbody :checked").length;
+    const rest = count === 2 ? "" : count < 2 ? ": tick another to compare" : ": two can be compared";
+    const text = `${count} chosen${rest}`;
+    const output = this.querySelector("output");
+    if (output.textContent !== text) output.textContent = text;
+    this.querySelector("[data-compare]").disabled = count !== 2;
+    this.querySelector("[data-delete]").disabled = count === 0;
+  }
+}
+
+customElements.define("chosen-runs", ChosenRuns);
+
+const dialog = document.getElementById("deletion");
+document.addEventListener("htmx:afterSwap", (event) => {
+  if (event.detail.target !== dialog) return;
+  dialog.showModal();
+  dialog.querySelector("[autofocus]")?.focus();
+});
+document.addEventListener("htmx:responseError", () => announce("That did not work. Load the page again."));
