@@ -66,7 +66,7 @@ def _items(text: str) -> list[Any]:
     if len(text) > MAX_CHARACTERS:
         most = MAX_CHARACTERS // 1024 // 1024
         raise FixtureError(Problem("", f"The file is larger than {most} million characters."))
-    value = _value(text.removeprefix("\ufeff"))
+    value = json_of(text)
     if not isinstance(value, list):
         raise FixtureError(
             Problem("", "A fixture is a JSON list of items, each with a model and its fields.")
@@ -74,7 +74,9 @@ def _items(text: str) -> list[Any]:
     return value
 
 
-def _value(text: str) -> Any:
+def json_of(text: str) -> Any:
+    """The JSON value of a file. Raises `FixtureError` with the place where it is none."""
+    text = text.removeprefix("\ufeff")
     if not text.strip():
         raise FixtureError(Problem("", "The file is empty."))
     try:
