@@ -98,6 +98,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("runs/<uuid:pk>/checks/", expectations.checks, name="run-checks"),
     path("runs/<uuid:pk>/checks/tally/", expectations.tally, name="run-checks-tally"),
     path("runs/<uuid:pk>/document/", expectations.document, name="run-document"),
+    path("expectations/", expectations.editor, name="expectations"),
     path("expectations/try/", expectations.attempt, name="expectations-try"),
     path("runs/<uuid:pk>/pane/", twins.pane, name="run-pane"),
     path("twins/", twins.create, name="twins"),

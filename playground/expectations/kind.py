@@ -31,12 +31,16 @@ class Field:
 
     name: str
     label: str
-    #: `choice`, `number`, `text`, `path`, `json` or `words` (a list, one word after another).
+    #: `choice`, `flag` (a choice of true and false), `number`, `text`, `path`, `json` or `words`
+    #: (a list, one word after another).
     control: str
     #: What can be chosen: [(value, label), ...].
     choices: tuple[tuple[str, str], ...] = ()
-    #: An example of what belongs here.
+    #: What it holds in a new expectation, and where it is empty an example of what belongs there.
+    default: str = ""
     example: str = ""
+    #: Whether it is one of several members of which an expectation has exactly one.
+    operand: bool = False
 
 
 class Kind(ABC):

@@ -13,10 +13,10 @@ from playground.expectations.values import TYPES, cut, is_type, same, told
 
 #: What can be asked of the values at a path; an expectation asks for exactly one of them.
 OPERATORS = {
+    "exists": "exists",
     "equals": "equals",
     "contains": "contains",
     "matches": "matches",
-    "exists": "exists",
     "is": "is of the type",
 }
 #: Values that are named one by one.
@@ -42,14 +42,16 @@ class Json(Kind):
 
     type, label = "json", "Value in the reply"
     fields = (
-        Field("path", "at the path", "path", example="$.results[0].name"),
-        Field("equals", "equals", "json", example='"a text", 3 or true'),
-        Field("contains", "contains", "json", example="pasta"),
-        Field("matches", "matches", "text", example="^https://"),
-        Field("exists", "exists", "choice", (("true", "exists"), ("false", "is absent"))),
-        Field("is", "is of the type", "choice", tuple(map(same_word, TYPES))),
+        Field("path", "at the path", "path", default="$.results[0].name"),
         Field(
-            "every", "of several", "choice",
+            "exists", "whether it exists", "flag", (("true", "yes"), ("false", "no")), operand=True
+        ),
+        Field("equals", "the value", "json", example="a text, 3 or true", operand=True),
+        Field("contains", "the value", "json", example="pasta", operand=True),
+        Field("matches", "the pattern", "text", default=".", operand=True),
+        Field("is", "the type", "choice", tuple(map(same_word, TYPES)), operand=True),
+        Field(
+            "every", "of several values", "flag",
             (("", "one is enough"), ("true", "every one has to")),
         ),
     )  # fmt: skip

@@ -42,9 +42,9 @@ class Results(Kind):
 
     type, label = "results", "Number of results"
     fields = (
-        Field("min", "at least", "number", example="1"),
-        Field("max", "at most", "number", example="10"),
-        Field("exact", "exactly", "number", example="3"),
+        Field("min", "at least", "number", default="1"),
+        Field("max", "at most", "number", example="any"),
+        Field("exact", "exactly", "number", example="any"),
     )
 
     def says(self, wanted: Wanted) -> str:
@@ -65,7 +65,7 @@ class Failure(Kind):
     """`{"type": "failure", "code": "…"}`: the agent told a failure of this code."""
 
     type, label = "failure", "Failure code"
-    fields = (Field("code", "is", "text", example="INVALID_REQUEST"),)
+    fields = (Field("code", "is", "text", default="NO_RESULTS"),)
 
     def says(self, wanted: Wanted) -> str:
         """The code."""
@@ -115,9 +115,9 @@ def facts() -> tuple[Fact, ...]:
     """The expectations of one fact each."""
     states = Field("equals", "is", "choice", tuple(map(same_word, STATES)))
     outcomes = Field("equals", "is", "choice", tuple(map(same_word, OUTCOMES)))
-    statuses = Field("equals", "is", "number", example="200")
+    statuses = Field("equals", "is", "number", default="200")
     # A reply that says what it is says one of the outcomes, but for "none".
-    types = Field("equals", "is", "text", example="answer")
+    types = Field("equals", "is", "text", default="answer")
     return (
         Fact("state", "State", "the state", states),
         Fact("outcome", "Outcome", "the outcome", outcomes),

@@ -14,7 +14,7 @@ EVENTS = (
     "unknown", "message", "content", "status", "tool call", "tool output", "progress", "log",
     "tools",
 )  # fmt: skip
-_MS = Field("ms", "milliseconds", "number", example="2000")
+_MS = Field("ms", "milliseconds", "number", default="2000")
 #: Events that are named one by one.
 _MAX_LISTED = 12
 
@@ -93,7 +93,7 @@ class Order(Kind):
     """
 
     type, label = "order", "Order of events"
-    fields = (Field("events", "in this order", "words", example="started, result, completed"),)
+    fields = (Field("events", "in this order", "words", default="started, result, completed"),)
 
     def says(self, wanted: Wanted) -> str:
         """The kinds."""

@@ -12,7 +12,8 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_POST, require_safe
 
-from playground.expectations import Check, Observed, capture, check_schema, evaluate
+from playground.expectations import KINDS, Check, Observed, capture, check_schema, evaluate
+from playground.expectations.reply import OPERATORS
 from playground.expectations.suggesting import suggestions
 from playground.models import Run
 from playground.observing import observe
@@ -75,6 +76,13 @@ def document(request: HttpRequest, pk: UUID) -> HttpResponse:
     text = readable(found) if found is not None else ""
     context = {"text": text[:MAX_SHOWN], "more": len(text) > MAX_SHOWN, "ended": run.is_final}
     return render(request, "expectations/document.html", context)
+
+
+@require_safe
+def editor(request: HttpRequest) -> HttpResponse:
+    """The form for expectations and captures: fetched when somebody first looks at it."""
+    context = {"kinds": list(KINDS.values()), "operators": list(OPERATORS.items())}
+    return render(request, "expectations/editor.html", context)
 
 
 @require_POST

@@ -6,6 +6,7 @@ import "./tabs.js";
 import "./copy-button.js";
 import "./json-field.js";
 import "./json-list.js";
+import "./on-demand.js";
 import "./json-rows.js";
 import "./header-rows.js";
 import "./json-editor.js";

@@ -17,6 +17,8 @@ const options = {
     history: path("../css/history.css"),
     "history-page": path("../js/history-page.js"),
     compare: path("../css/compare.css"),
+    expectations: path("../js/expectations.js"),
+    "expectations-panel": path("../css/expectations.css"),
     doctor: path("../css/doctor.css"),
     library: path("../css/library.css"),
     collections: path("../css/collections.css"),

@@ -60,6 +60,7 @@ GET: dict[str, tuple[int, int, int]] = {
     "run-checks": (200, 404, 302),
     "run-checks-tally": (200, 404, 302),
     "run-document": (200, 404, 302),
+    "expectations": (200, 200, 302),
     "expectations-try": (405, 405, 302),
     "run-pane": (200, 404, 302),
     "saved-requests": (200, 200, 302),
