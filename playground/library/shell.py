@@ -23,7 +23,8 @@ _OPERATORS: dict[str, str] = {
     ")": "a subshell",
 }
 _SPACE = " \t"
-_CMD = re.compile(r'\^"|\^\s*\n')
+#: A caret of cmd.exe that stands outside of quotes, group 1.
+_CMD = re.compile(r"""'[^']*'|"(?:[^"\\]|\\.)*"|(\^"|\^\n)""", re.DOTALL)
 _VARIABLE = re.compile(r"\$(?:([A-Za-z_]\w{0,79})|\{([A-Za-z_]\w{0,79})\})", re.ASCII)
 _ESCAPE = re.compile(
     r"\\(?:x([0-9a-fA-F]{1,2})|u([0-9a-fA-F]{1,4})|U([0-9a-fA-F]{1,8})|([0-7]{1,3})|(.))", re.DOTALL
@@ -49,7 +50,7 @@ def split(text: str) -> list[str]:
     if len(text) > MAX_TEXT:
         raise ShellError("The command is longer than 2 million characters.")
     text = text.replace("\r\n", "\n").strip()
-    windows = _CMD.search(text) is not None
+    windows = any(found[1] for found in _CMD.finditer(text))
     return _Splitter(_without_carets(text) if windows else text, variables=not windows).words()
 
 
