@@ -19,10 +19,11 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import ensure_csrf_cookie
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from playground.expectations import KINDS
+from playground.library import fixtures
 from playground.library.credentials import clean_address
-from playground.library.dumping import dump
 from playground.models import Collection, Run, SavedRequest, Share
-from playground.models.collections import requests_in_order
+from playground.models.collections import RESERVED, free_slug, requests_in_order
 from playground.protocols import registry
 from playground.protocols.links import badge, workbench_link
 from playground.rendering.pretty import readable
@@ -174,6 +175,7 @@ def _request(request: HttpRequest, saved: SavedRequest) -> dict[str, Any]:
         "saved": saved,
         "address": clean_address(saved.address),
         "document": readable(saved.document),
+        "expected": [_said(each) for each in saved.expectations if each.get("type") in KINDS],
         "link": workbench_link(
             request.build_absolute_uri(reverse("workbench")),
             address=clean_address(saved.address),
@@ -184,6 +186,11 @@ def _request(request: HttpRequest, saved: SavedRequest) -> dict[str, Any]:
             headers=saved.headers,
         ),
     }
+
+
+def _said(expectation: dict[str, Any]) -> str:
+    said = KINDS[expectation["type"]].says(expectation)
+    return said[:1].upper() + said[1:]
 
 
 def _shared_collection(token: str) -> Collection:
@@ -198,9 +205,24 @@ def _shared_collection(token: str) -> Collection:
 def fixture(request: HttpRequest, token: str) -> HttpResponse:
     """The collection of a link as a file that every playground can import."""
     collection = _shared_collection(token)
-    response = HttpResponse(dump(collection), content_type="application/json")
+    response = HttpResponse(fixtures.dump(collection), content_type="application/json")
     response["Content-Disposition"] = f'attachment; filename="{collection.slug}.json"'
     return response
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def copy(request: HttpRequest, token: str) -> HttpResponse:
+    """Take the collection of a link into the user's own; one more, whatever they have already.
+
+    GET is where the log-in leads back to: to the page with the button.
+    """
+    collection = _shared_collection(token)
+    if request.method != "POST":
+        return redirect("share", token)
+    others = Collection.objects.owned_by(request.user)
+    slug = free_slug(collection.name, "collection", others, RESERVED)
+    plan = fixtures.plan(fixtures.fixture_of(collection).renamed(slug), request.user)
+    return redirect(fixtures.apply(plan))
 
 
 def _number(request: HttpRequest, name: str) -> int:

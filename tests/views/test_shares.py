@@ -1,0 +1,218 @@
+"""Links to look at a run or a collection: what they show, and to whom, and for how long."""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from playground.models import Collection, Folder, Run, SavedRequest, Share, Tracker
+from playground.models.collections import requests_in_order
+from playground.protocols.frames import Frame
+from tests.rendering.markup import read
+from tests.rendering.recording import END, HEAD, OPEN, K, Recording, event, result
+
+pytestmark = pytest.mark.django_db
+
+QUESTIONS = {
+    "text": "Which meal?",
+    "questions": [
+        {"id": "meal", "text": "Meal", "type": "single_select", "options": ["Lunch", "Dinner"]}
+    ],
+}
+ACTIONS = {
+    "name": "Eggs",
+    "actions": [{"name": "save_it", "protocol": "HTTP", "method": "POST", "endpoint": "http://a.example/x"}],
+}  # fmt: skip
+
+
+def ended(*frames: Frame, call: bytes = b"POST /ask HTTP/1.1\r\n\r\n{}", **fields: Any) -> Run:
+    recording = Recording(agent_name="Recipes", **fields)
+    recording.add(Frame(0, 0, K.CALL, call), OPEN, HEAD, *frames, END)
+    return recording.end()
+
+
+def shown(run: Run, client: Client | None = None, query: str = "") -> str:
+    link = Share.objects.create(run=run).get_absolute_url()
+    response = (client or Client()).get(link + query)
+    assert response.status_code == 200
+    return response.content.decode()
+
+
+class TestMaking:
+    def test_a_link_is_made_copied_and_revoked(self, client: Client, run: Run) -> None:
+        page = client.get(f"/shares/new/?run={run.pk}")
+        assert "Share this run" in page.content.decode()
+        made = client.post("/shares/", {"run": str(run.pk), "days": "7"}, follow=True)
+        share = Share.objects.get()
+        assert f"http://testserver/s/{share.token}/" in made.content.decode()
+        left = share.expires_at - timezone.now()
+        assert timedelta(days=6, hours=23) < left <= timedelta(days=7)
+        assert Client().get(share.get_absolute_url()).status_code == 200
+        client.post(f"/shares/{share.token}/revocation/")
+        assert Client().get(share.get_absolute_url()).status_code == 404
+
+    def test_one_can_last(self, client: Client, run: Run) -> None:
+        client.post("/shares/", {"run": str(run.pk), "days": ""})
+        assert Share.objects.get().expires_at is None
+
+    @pytest.mark.parametrize("days", ["0", "-1", "9999", "x"])
+    def test_not_for_any_time(self, client: Client, run: Run, days: str) -> None:
+        answer = client.post("/shares/", {"run": str(run.pk), "days": days})
+        assert answer.status_code == 422
+        assert not Share.objects.exists()
+
+    @pytest.mark.parametrize("named", [{"run": "x"}, {"run": "0" * 32}, {"collection": "x"}, {}])
+    def test_of_what_is_there(self, client: Client, named: dict[str, str]) -> None:
+        assert client.post("/shares/", named).status_code == 404
+        assert client.get("/shares/new/", named).status_code == 404
+
+    def test_tokens_are_not_to_be_guessed(self, run: Run) -> None:
+        tokens = {Share.objects.create(run=run).token for _ in range(50)}
+        assert len(tokens) == 50
+        assert all(len(base64.urlsafe_b64decode(token)) == 24 for token in tokens)
+
+    def test_the_badge_prefills_and_sends_nothing(self, client: Client, run: Run) -> None:
+        page = client.post("/shares/", {"run": str(run.pk)}, follow=True).content.decode()
+        text = read(page).text
+        found = re.search(
+            r"\[!\[Try it[^]]*\]\(http://testserver/static/img/badge[^)]*\)\]\((\S+)\)", text
+        )
+        assert found
+        address, _, fragment = found[1].partition("#request=")
+        assert address == "http://testserver/"
+        told = json.loads(base64.urlsafe_b64decode(fragment + "=" * (-len(fragment) % 4)))
+        assert told["document"] == run.request
+        assert told["address"] == run.url
+
+    def test_they_are_listed(self, client: Client, run: Run) -> None:
+        assert "No link yet" in client.get("/shares/").content.decode()
+        Share.objects.create(run=run, expires_at=timezone.now() - timedelta(days=1))
+        assert "ended" in read(client.get("/shares/").content.decode()).text
+
+
+class TestLooking:
+    def test_nobody_without_the_link(self, client: Client) -> None:
+        assert client.get("/s/nothing/").status_code == 404
+
+    def test_nobody_after_its_time(self, run: Run) -> None:
+        over = timezone.now() - timedelta(seconds=1)
+        share = Share.objects.create(run=run, expires_at=over)
+        assert Client().get(share.get_absolute_url()).status_code == 404
+
+    def test_it_goes_to_no_other_site_and_no_index(self, run: Run) -> None:
+        response = Client().get(Share.objects.create(run=run).get_absolute_url())
+        assert response["Referrer-Policy"] == "no-referrer"
+        assert "noindex" in response["X-Robots-Tag"]
+        assert "no-store" in response["Cache-Control"]
+
+    def test_the_reply_its_events_and_its_bytes(self) -> None:
+        run = ended(result(0), event('event: complete\ndata: {"_meta": {}}'))
+        text = read(shown(run)).text
+        assert "Recipes" in text
+        assert "Complete" in text
+        assert "POST /ask HTTP/1.1" in text
+        assert '"text": "eggs"' in text
+
+    def test_nothing_on_it_changes_anything(self) -> None:
+        run = ended(
+            event(f"event: elicitation\ndata: {json.dumps(QUESTIONS)}"),
+            event(f"event: result\ndata: {json.dumps({'item': ACTIONS})}"),
+            event('event: promise\ndata: {"token": "t", "estimated_time": 60}'),
+        )
+        Tracker.objects.create(run=run, seq=6, token="t", patience=60, status="answered")
+        page = read(shown(run))
+        assert "Which meal?" in page.text
+        assert "Dinner" in page.text
+        assert "save it" in page.text.lower().replace("_", " ")
+        html = shown(run)
+        main = html[html.index("<main") : html.index("</main>")]
+        assert not re.search(r"hx-(post|get|put|delete|patch)|<form|<input|ws-connect", main)
+        assert f"/runs/{run.pk}" not in html
+
+    def test_what_lets_its_bearer_in_is_taken_out(self) -> None:
+        call = (
+            b"POST /ask?key=canary-1&q=eggs HTTP/1.1\r\nHost: a.example\r\n"
+            b"Mcp-Session-Id: canary-2\r\nX-Auth-Token: canary-3\r\nX-Plain: seen\r\n\r\n{}"
+        )
+        run = ended(result(0), call=call, url="http://a.example/ask?key=canary-1&q=eggs",
+                    headers=[["X-Plain", "seen"], ["X-Api-Key", "canary-4"]])  # fmt: skip
+        html = shown(run)
+        assert "canary" not in html
+        assert "X-Plain: seen" in html
+        fragments = re.findall(r"#request=([\w-]+)", html)
+        assert fragments
+        for found in fragments:
+            assert b"canary" not in base64.urlsafe_b64decode(found + "=" * (-len(found) % 4))
+
+    def test_a_long_reply_comes_in_pages(self) -> None:
+        items = [
+            event(f'event: result\ndata: {{"item": {{"name": "Thing {n}"}}}}') for n in range(120)
+        ]
+        run = ended(*items)
+        first, second = shown(run), shown(run, query="?results=50")
+        assert "Thing 49<" in first
+        assert "Thing 50<" not in first[: first.index("share-events")]
+        assert "Thing 50<" in second
+        assert "?results=100" in second
+        for query in ("?results=x", "?results=-1", "?events=99999999999", "?wire=1e9"):
+            assert shown(run, query=query)
+
+    def test_a_run_under_way_says_so(self) -> None:
+        recording = Recording()
+        recording.add(Frame(0, 0, K.CALL, b"POST / HTTP/1.1\r\n\r\n"), OPEN, HEAD, result(0))
+        assert "still under way" in shown(recording.run)
+
+
+@pytest.fixture
+def collection(db: None) -> Collection:
+    found: Collection = Collection.objects.create(name="Recipes", description="*All* of them")
+    folder = Folder.objects.create(collection=found, name="Soups")
+    own = {"collection": found, "document": {"query": {"text": "soup"}}, "agent": "mine"}
+    SavedRequest.objects.create(**own, name="First", address="http://a.example/?key=literal")
+    SavedRequest.objects.create(
+        **own, name="Second", folder=folder, notes="<script>alert(1)</script>",
+        headers=[["Authorization", "Bearer literal"]],
+    )  # fmt: skip
+    return found
+
+
+class TestCollections:
+    def test_requests_by_folder_with_their_notes(self, collection: Collection) -> None:
+        html = Client().get(Share.objects.create(collection=collection).get_absolute_url()).content
+        page = read(html.decode())
+        assert page.text.index("First") < page.text.index("Soups") < page.text.index("Second")
+        assert "<em>All</em>" in html.decode()
+        assert "<script>alert" not in html.decode()
+        assert "literal" not in html.decode()
+
+    def test_the_file_can_be_had(self, collection: Collection) -> None:
+        link = Share.objects.create(collection=collection).get_absolute_url()
+        response = Client().get(f"{link}fixture.json")
+        assert response["Content-Disposition"] == 'attachment; filename="recipes.json"'
+        assert json.loads(response.content)[0]["model"] == "playground.collection"
+        assert b"literal" not in response.content
+
+    def test_of_a_run_there_is_no_file(self, run: Run) -> None:
+        link = Share.objects.create(run=run).get_absolute_url()
+        assert Client().get(f"{link}fixture.json").status_code == 404
+
+    def test_what_is_expected_is_said_in_words(self, collection: Collection) -> None:
+        collection.requests.update(expectations=[{"type": "status", "equals": 200}, {"type": "?"}])
+        link = Share.objects.create(collection=collection).get_absolute_url()
+        assert "Expected" in read(Client().get(link).content.decode()).text
+
+    def test_it_can_be_copied_beside_ones_own(self, collection: Collection) -> None:
+        link = Share.objects.create(collection=collection).get_absolute_url()
+        client = Client()
+        assert client.get(f"{link}copy/")["Location"] == link
+        assert client.post(f"{link}copy/")["Location"] == "/collections/recipes-2/"
+        copied = Collection.objects.get(slug="recipes-2")
+        assert [each.name for each in requests_in_order(copied)] == ["First", "Second"]
+        assert collection.requests.count() == 2
