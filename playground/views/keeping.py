@@ -12,9 +12,10 @@ from django.forms import ValidationError
 from django.utils import timezone
 
 from playground.engine import draft_over
-from playground.forms import read_document, read_headers, read_value
+from playground.expectations import check_schema
+from playground.forms import read_document, read_pairs, read_value
 from playground.library.credentials import clean_address, clean_auth, clean_headers
-from playground.models import Agent, SavedRequest
+from playground.models import Agent, Run, SavedRequest
 from playground.models.collections import STEP, destination_of
 from playground.protocols import registry
 from playground.rendering.pretty import readable
@@ -43,15 +44,17 @@ class Kept:
             type(saved.collection).objects.filter(pk=saved.collection.pk).update(modified_at=now)
 
 
-def read_kept(form: Mapping[str, str], agents: models.QuerySet[Agent]) -> Kept:
+def read_kept(
+    form: Mapping[str, str], agents: models.QuerySet[Agent], saved: SavedRequest | None = None
+) -> Kept:
     """What the composer's fields say, to be kept. Raises `ValidationError` with a sentence.
 
     A document that could not be sent yet can be kept all the same; one that is no JSON object
-    cannot.
+    cannot. `saved` is the request that it is saved into.
     """
     agent = agents.filter(slug=form.get("agent", "")).first()
     document = read_document(form.get("document", ""))
-    headers = [list(pair) for pair in read_headers(form.get("headers", ""))]
+    headers = [list(pair) for pair in read_pairs(form.get("headers", ""))]
     protocol, version, binding = _way(form, agent)
     address = form.get("address", "").strip()
     if agent is not None:
@@ -63,16 +66,19 @@ def read_kept(form: Mapping[str, str], agents: models.QuerySet[Agent]) -> Kept:
     dropped = [name for (name, was), (_, now) in zip(headers, kept[0], strict=True) if was != now]
     if kept[1] != address:
         dropped.append("the address")
+    place = (agent.slug if agent else "", kept[1])
+    if saved and destination_of(saved, agents) == (None, address):
+        place = (saved.agent, saved.address)  # A path at its agent's origin stays one.
     fields = {
-        "agent": agent.slug if agent else "",
-        "address": kept[1],
+        "agent": place[0],
+        "address": place[1],
         "protocol": protocol,
         "version": version,
         "binding": binding,
         "document": document,
         "headers": kept[0],
         "auth": clean_auth(_value(form, "auth", {})),
-        "expectations": _value(form, "expectations", []),
+        "expectations": _expectations(form),
         "captures": _value(form, "captures", {}),
     }
     return Kept(fields, dropped)
@@ -108,6 +114,13 @@ def _value(form: Mapping[str, str], name: str, empty: Any) -> Any:
     return value
 
 
+def _expectations(form: Mapping[str, str]) -> Any:
+    value = _value(form, "expectations", [])
+    if problems := check_schema(value):
+        raise ValidationError(f"Expectations, {problems[0].pointer}: {problems[0].message}")
+    return value
+
+
 def last_place(requests: models.QuerySet[SavedRequest]) -> int:
     """The position after the last of these requests, which are those of one folder."""
     last: int | None = requests.aggregate(last=models.Max("position"))["last"]
@@ -134,10 +147,39 @@ def composed_of(saved: SavedRequest, agents: models.QuerySet[Agent]) -> dict[str
     }
 
 
+def composed_for(run: Run) -> dict[str, str]:
+    """What the composer shows of a run beside its document and headers, each a text.
+
+    Where a request went to an address, and not to an agent, it is that address that is shown;
+    so it is where the agent is gone.
+    """
+    template = run.template or {}
+    saved = run.saved_request
+    return {
+        "address": str(template.get("address") or ("" if run.agent else run.url)),
+        "auth": _text(template.get("auth")),
+        "expectations": _text(run.expectations),
+        "captures": _text(saved.captures) if saved else "",
+    }
+
+
 def _text(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False) if value else ""
 
 
-def key_of(saved: SavedRequest) -> str:
-    """What the composer's field `saved` says: the request's natural key."""
-    return f"{saved.collection.slug}/{saved.slug}"
+def about(saved: SavedRequest) -> dict[str, Any]:
+    """What a tab knows of the saved request that it shows.
+
+    `saved` is what the composer's field of that name says: the request's natural key.
+    """
+    return {
+        "saved": f"{saved.collection.slug}/{saved.slug}",
+        "name": saved.name,
+        "modified": saved.modified_at.isoformat(),
+        "url": saved.get_absolute_url(),
+    }
+
+
+def opened(saved: SavedRequest, agents: models.QuerySet[Agent]) -> dict[str, Any]:
+    """What a tab needs to open a saved request, or to tell what of it has changed."""
+    return about(saved) | {"fields": composed_of(saved, agents)}

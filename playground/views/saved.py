@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.db import transaction
@@ -16,7 +15,7 @@ from django_htmx.http import trigger_client_event
 
 from playground.library.recordings import RecordingError, record
 from playground.models import Agent, Collection, Folder, Run, SavedRequest
-from playground.views.keeping import Kept, composed_of, key_of, last_place, read_kept
+from playground.views.keeping import Kept, about, last_place, opened, read_kept
 from playground.views.workbench import page
 
 MAX_NAME = 120
@@ -128,7 +127,7 @@ def _update(request: HttpRequest, saved: SavedRequest) -> HttpResponse:
     if was and was != saved.modified_at.isoformat() and not request.POST.get("overwrite"):
         return render(request, "saved/conflict.html", {"saved": saved}, status=409)
     try:
-        kept = read_kept(request.POST, Agent.objects.owned_by(request.user))
+        kept = read_kept(request.POST, Agent.objects.owned_by(request.user), saved)
     except ValidationError as error:
         context = {"saved": saved, "errors": error.messages}
         return render(request, "saved/refused.html", context, status=422)
@@ -143,35 +142,24 @@ def _saved(saved: SavedRequest, kept: Kept) -> HttpResponse:
     return trigger_client_event(response, "library:changed")
 
 
-def about(saved: SavedRequest) -> dict[str, Any]:
-    """What a tab knows of the saved request that it shows."""
-    return {
-        "saved": key_of(saved),
-        "name": saved.name,
-        "modified": saved.modified_at.isoformat(),
-        "url": saved.get_absolute_url(),
-    }
-
-
 @ensure_csrf_cookie
 def _open(request: HttpRequest, saved: SavedRequest) -> HttpResponse:
     agents = Agent.objects.owned_by(request.user)
-    composed = composed_of(saved, agents)
+    found = opened(saved, agents)
     if request.accepts("application/json") and not request.accepts("text/html"):
-        response: HttpResponse = JsonResponse({**about(saved), "fields": composed})
+        response: HttpResponse = JsonResponse(found)
     else:
-        agent = agents.filter(slug=composed["agent"]).first()
+        composed = found["fields"]
+        way = {name: composed[name] for name in ("protocol", "version", "binding")}
         response = page(
             request,
-            agent,
+            agents.filter(slug=composed["agent"]).first(),
             None,
             saved.document,
             saved.headers,
-            protocol=composed["protocol"],
-            version=composed["version"],
-            binding=composed["binding"],
             composed=composed,
-            saved=about(saved),
+            saved=found,
+            **way,
         )
     patch_vary_headers(response, ["Accept"])
     return response

@@ -17,6 +17,7 @@ from playground.rendering.pretty import readable
 from playground.transport.redaction import is_credential
 from playground.views.composing import composer_context
 from playground.views.contexts import history_context, response_context
+from playground.views.keeping import composed_for, opened
 from playground.views.library import library_context
 from playground.views.links import read_link
 
@@ -45,8 +46,18 @@ def workbench(request: HttpRequest) -> HttpResponse:
 def run_page(request: HttpRequest, pk: str) -> HttpResponse:
     """The workbench, opened on a run: its request to edit, its response to watch."""
     run = _current(request, pk)
+    composed, saved = composed_for(run), run.saved_request
+    agents = Agent.objects.owned_by(request.user)
     # No agent is chosen when the run's was deleted: Send must not go to some other one.
-    return page(request, run.agent, run, run.request, headers_of(run))
+    return page(
+        request,
+        None if composed["address"] else run.agent,
+        run,
+        (run.template or {}).get("document", run.request),
+        headers_of(run),
+        composed=composed,
+        saved=opened(saved, agents) if saved else None,
+    )
 
 
 @require_safe
@@ -64,11 +75,12 @@ def _current(request: HttpRequest, pk: str) -> Run:
 
 
 def headers_of(run: Run) -> list[list[str]]:
-    """A run's own headers as far as they are kept.
+    """A run's own headers as they were composed, as far as they are kept.
 
     The values of credentials are not; empty ones would replace the agent's.
     """
-    return [[name, value] for name, value in run.headers if value or not is_credential(name)]
+    composed = (run.template or {}).get("headers", run.headers)
+    return [[name, value] for name, value in composed if value or not is_credential(name)]
 
 
 def page(

@@ -2,9 +2,11 @@
 
 import { announce } from "./dom.js";
 import { keyText } from "./keys.js";
+import { copyLink } from "./linked.js";
 import { closeTab } from "./open-tabs.js";
 import { save, saveAs } from "./saving.js";
 import { recall, remember } from "./storage.js";
+import { chooseAgent } from "./target.js";
 
 const root = document.documentElement;
 const composer = () => document.querySelector("request-composer");
@@ -25,6 +27,8 @@ export const COMMANDS = [
   { id: "new", label: "New request", can: composer, run: newRequest },
   { id: "save", label: "Save the request", keys: "⌘S", can: composer, run: () => save() },
   { id: "save-as", label: "Save the request as…", keys: "⌘⇧S", can: composer, run: () => saveAs() },
+  { id: "copy-link", label: "Copy a link to this request", can: composer, run: () => copyLink() },
+  { id: "curl", label: "Paste a cURL command", can: composer, run: () => chooseAgent("") },
   { id: "close", label: "Close the request", can: composer, run: () => closeTab() },
   {
     id: "palette",

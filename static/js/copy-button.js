@@ -33,7 +33,8 @@ class CopyButton extends HTMLElement {
   }
 }
 
-async function write(text) {
+/** Puts a text on the clipboard; whether that was possible. */
+export async function write(text) {
   try {
     await navigator.clipboard.writeText(text);
     return true;

@@ -39,7 +39,7 @@ export function makeTab(fields, more = {}) {
 }
 
 /** What a tab knows of a saved request, as the server tells it. */
-const ofSaved = ({ saved, name, modified, url, fields }) => ({
+export const ofSaved = ({ saved, name, modified, url, fields }) => ({
   saved,
   name,
   modified,
@@ -49,10 +49,19 @@ const ofSaved = ({ saved, name, modified, url, fields }) => ({
 
 /** The tab that the page itself is about. */
 function tabOfPage() {
+  const fields = readFields(form);
   const about = document.getElementById("saved-request")?.textContent;
   const run = document.getElementById("response").dataset.run ?? "";
-  const saved = about ? ofSaved(JSON.parse(about)) : {};
-  return makeTab(readFields(form), { ...saved, run, place: location.pathname });
+  const link = document.querySelector("[data-linked]").hidden ? undefined : { note: "" };
+  const tab = makeTab(fields, {
+    ...(about && ofSaved(JSON.parse(about))),
+    run,
+    link,
+    place: location.pathname,
+  });
+  // What a run sent may not be what is saved; without one, the form shows what is.
+  if (!run) tab.base = canonical(fields);
+  return tab;
 }
 
 /** The tab to be shown for the address that was asked for. */
@@ -127,14 +136,23 @@ export function showTab(tab, options) {
   load(options);
 }
 
-/** Opens a tab, or shows the one that has this saved request. */
+/** The tab of a saved request, undefined where it is not open. */
+export const savedTab = (saved) => list.withSaved(saved);
+
+/** Opens a new tab. What the form makes of its fields is what they were when they were opened. */
 export function openTab(tab) {
   keep();
-  const there = tab.saved && list.withSaved(tab.saved);
-  if (there) list.show(there);
-  else list.open(tab);
+  list.open(tab);
   load();
+  tab.base = canonical(readFields(form));
+  keep();
   document.querySelector("work-bench").show("compose");
+}
+
+/** Notes something about the tab that is shown. */
+export function changeTab(more) {
+  Object.assign(list.active, more);
+  keep();
 }
 
 /** A fresh request to where this one goes. */

@@ -21,6 +21,7 @@ function start(form) {
     field.hidden = Boolean(agent.value);
     control.hidden = agent.value ? !("bindings" in chosen.dataset) : form.dataset.protocol !== "nlweb";
     agent.title = chosen?.dataset.url ?? "";
+    showOrigin(agent.value ? chosen.dataset.url : form.elements.address.value);
     for (const card of document.querySelectorAll("[data-for-agent]"))
       card.hidden = card.dataset.forAgent !== agent.value;
     for (const button of document.querySelectorAll("[data-choose-agent]")) {
@@ -32,7 +33,7 @@ function start(form) {
       }
     }
     for (const option of version.options) {
-      const own = option.disabled || option.value === chosen?.dataset.version;
+      const own = option.disabled || !agent.value || option.value === chosen.dataset.version;
       option.text = own ? option.dataset.label : `${option.dataset.label} (not the agent’s own)`;
     }
   };
@@ -57,7 +58,10 @@ function start(form) {
     form.elements.binding.value = "http";
     speak(target.value);
   });
-  form.elements.address.addEventListener("input", announceChange);
+  form.elements.address.addEventListener("input", ({ target }) => {
+    showOrigin(target.value);
+    announceChange();
+  });
   form.addEventListener("composer:load", () => {
     before = version.value;
     show();
@@ -74,6 +78,12 @@ function start(form) {
     if (button) chooseAgent(button.dataset.chooseAgent);
   });
   show();
+}
+
+/** Says at the button, and where a link brought the request, whom it would reach. */
+function showOrigin(address) {
+  const origin = URL.canParse(address) ? new URL(address).origin : address.split("/")[0];
+  for (const place of document.querySelectorAll("[data-origin]")) place.textContent = origin || "nowhere yet";
 }
 
 /** Puts the request away and shows the composer of another protocol; returns its request. */

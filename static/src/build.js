@@ -12,6 +12,7 @@ const options = {
     styles: path("../css/app.css"),
     editor: path("editor.js"),
     lists: path("../js/lists.js"),
+    links: path("../js/links.js"),
     // What only one page needs.
     twins: path("../css/twins.css"),
     history: path("../css/history.css"),

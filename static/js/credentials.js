@@ -1,0 +1,28 @@
+// Which headers carry credentials, by the words of their names: the rule of the server
+// (playground/protocols/headers.py), for what never reaches it.
+
+const WORDS = new Set(
+  (
+    "accesskey accesstoken apikey auth authorization authtoken cookie cookie2 credential credentials jwt " +
+    "key keys passphrase passwd password secret secretkey secrets session sessionid signature token tokens"
+  ).split(" "),
+);
+const PLACEHOLDER = /^\s*((basic|bearer|digest|token|apikey|api-key|key)\s+)?\{\{[^{}]*\}\}\s*$/i;
+
+/** Headers, [[name, value], ...], without literal credentials; `dropped` names those. */
+export function withoutCredentials(headers) {
+  const isKept = ([name, value]) => !isCredential(name) || PLACEHOLDER.test(value);
+  const dropped = headers.filter((pair) => !isKept(pair)).map(([name]) => name);
+  return { kept: headers.filter(isKept), dropped };
+}
+
+function isCredential(name) {
+  const lower = name.toLowerCase();
+  return (
+    lower !== "mcp-session-id" &&
+    lower
+      .replaceAll("_", "-")
+      .split("-")
+      .some((word) => WORDS.has(word))
+  );
+}
