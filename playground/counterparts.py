@@ -6,10 +6,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from playground.engine import Draft, draft_over
 from playground.engine.ways import bindings_of as bindings_of
+from playground.engine.ways import rerouted
+from playground.library.credentials import is_placeholder
 from playground.models import Agent
 from playground.protocols import registry
 from playground.protocols.addresses import same_origin
@@ -44,11 +47,15 @@ def to_agent(draft: Draft, agent: Agent) -> Draft:
     """The same request to another agent, over that one's binding.
 
     Headers that carry credentials were given for the agent that they were typed for, so they
-    go to no other origin.
+    go to no other origin; secrets know themselves where they may go.
     """
     here = same_origin(draft.target.url, agent.url)
-    headers = [pair for pair in draft.headers if here or not is_credential(pair[0])]
-    return Draft(agent, draft.request, headers, draft.target.version)
+    headers = [
+        (name, value)
+        for name, value in draft.headers
+        if here or not is_credential(name) or is_placeholder(value)
+    ]
+    return rerouted(draft, Draft(agent, draft.request, headers, draft.target.version))
 
 
 def _bindings(draft: Draft) -> list[Counterpart]:
@@ -57,7 +64,12 @@ def _bindings(draft: Draft) -> list[Counterpart]:
         Counterpart(
             f"binding:{name}",
             f"Over {Agent.Binding(name).label}",
-            draft_over(agent, draft.request, draft.headers, version=target.version, binding=name),
+            rerouted(
+                draft,
+                draft_over(
+                    agent, draft.request, draft.headers, version=target.version, binding=name
+                ),
+            ),
         )
         for name in bindings_of(agent)
         if name != target.binding
@@ -71,9 +83,8 @@ def _versions(draft: Draft) -> list[Counterpart]:
             f"version:{version.name}",
             f"As {version.label}",
             replace(
-                draft,
+                draft.revised(partial(as_version, before=now, after=version.name)),
                 version=version.name,
-                request=as_version(draft.request, now, version.name),
             ),
         )
         for version in registry.versions(draft.agent.protocol)

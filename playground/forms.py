@@ -77,13 +77,14 @@ def read_headers(text: str) -> list[tuple[str, str]]:
 
     Raises `forms.ValidationError` with a sentence for what cannot be sent.
     """
-    pairs = _read_pairs(text)
+    pairs = read_pairs(text)
     for name, value in pairs:
         _check_header(name, value)
     return pairs
 
 
-def _read_pairs(text: str) -> list[tuple[str, str]]:
+def read_pairs(text: str) -> list[tuple[str, str]]:
+    """Headers as `read_headers`, unchecked: names in them may have no value yet."""
     try:
         rows = json.loads(text or "[]")
     except (ValueError, RecursionError):
@@ -150,7 +151,7 @@ class HeadersField(forms.CharField):
 
     def clean(self, value: Any) -> Any:
         """The pairs, dots where they came back; `ValidationError` for what cannot be sent."""
-        pairs = _read_pairs(super().clean(value))
+        pairs = read_pairs(super().clean(value))
         for name, text in pairs:
             _check_header(name, "" if _is_masked(name, text) else text)
         return [list(pair) for pair in pairs]

@@ -1,13 +1,14 @@
 """Starts, drives and cancels runs; the only owner of background tasks.
 
-Imported by views and management commands. `create_run`, `start` and `cancel` are what they need.
+Imported by views and management commands. `create_run`, `send` and `cancel` are what they need.
 """
 
-from playground.engine.launch import ActionDraft, Draft, Headers, Link, create_run
+from playground.engine.drafts import ActionDraft, Draft, Headers
+from playground.engine.launch import Link, create_run
 from playground.engine.peeking import peek
-from playground.engine.preparing import Composition, Prepared, Scope, prepare
+from playground.engine.preparing import Composition, Prepared, Scope, prepare, repeated
 from playground.engine.secrets import WithheldError
-from playground.engine.tasks import cancel, start, stop, stop_all
+from playground.engine.tasks import cancel, send, start, stop, stop_all
 from playground.engine.tracking import (
     cancel_promise,
     check_now,
@@ -16,7 +17,7 @@ from playground.engine.tracking import (
     stop_following,
     supervise,
 )
-from playground.engine.ways import address_of, draft_like, draft_over
+from playground.engine.ways import address_of, draft_like, draft_over, kept_headers
 
 __all__ = [
     "ActionDraft",
@@ -36,8 +37,11 @@ __all__ = [
     "draft_over",
     "follow",
     "follow_to_end",
+    "kept_headers",
     "peek",
     "prepare",
+    "repeated",
+    "send",
     "start",
     "stop",
     "stop_all",

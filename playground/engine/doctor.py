@@ -19,7 +19,7 @@ from django.conf import settings
 from django.utils import timezone
 from django.utils.dateparse import parse_datetime
 
-from playground.engine.launch import Draft
+from playground.engine.drafts import Draft
 from playground.limits import Limits
 from playground.models import Agent
 from playground.models.detection import report_of

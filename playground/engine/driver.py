@@ -66,8 +66,8 @@ class Driver:
         `document` is what is sent where that is not what the run keeps: it holds secrets.
         `headers` are the request's own, for the checks on a promise that the run may end with;
         `on_errand` sends an answer that is due in mid-call (`Interactive.errands`). A run that
-        is not `attended` is one of many: it is stored when it is over rather than at once, and
-        what it is promised is not followed.
+        is not `attended` is one of many: it is stored when it is over rather than at once, `run`
+        itself is brought up to date then, and what it is promised is not followed.
         """
         limits = limits or settings.RUN_LIMITS
         policy = Policy.from_settings(settings.HOSTED, settings.OUTBOUND_ALLOW)
@@ -252,6 +252,9 @@ class Driver:
             await self._remember()
             writer.put(**columns)
             await writer.drain()
+            if not self._attended:
+                # Asking the database for what was just stored is what many small runs wait for.
+                vars(self.run).update(self._tally.columns | columns)
         except RunEndedError:
             logger.warning("run %s was ended by somebody else", self.run.pk)
         except Exception as error:
@@ -273,10 +276,10 @@ class Driver:
 
     async def _beat(self, writer: FrameWriter) -> None:
         """Show signs of life, and listen for a Stop from elsewhere."""
-        wanted = Run.objects.filter(pk=self.run.pk, stop_requested=True)
         while True:
             for _ in range(round(HEARTBEAT / LOOK)):
                 await asyncio.sleep(LOOK)
+                wanted = Run.objects.filter(pk=self.run.pk, stop_requested=True)
                 if await in_reader(wanted.exists):
                     self.stop()
             writer.put(alive_at=timezone.now())

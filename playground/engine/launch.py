@@ -1,228 +1,24 @@
-"""From what a user composed to a run that can be driven: checked, limited, recorded."""
+"""From a draft to a run that can be driven: linked, limited, recorded."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
-from urllib.parse import urlsplit
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
 
 from django.conf import settings
 from django.contrib.auth.models import AnonymousUser, User
 from django.db.models import Q
 from django.utils import timezone
 
-from playground.engine.secrets import Headers as Headers
-from playground.engine.secrets import Sending, keepable
-from playground.models import Agent, Conversation, Run, RunKind, RunState, SavedRequest
+from playground.engine.drafts import Draft, Sendable
+from playground.engine.secrets import keepable
+from playground.models import Conversation, Run, RunKind, RunState
 from playground.models.json_text import storable
 from playground.models.liveness import mark_interrupted, this_driver
 from playground.protocols import registry
 from playground.protocols.exchange import Target
 from playground.protocols.problems import Problem, Stage
-
-
-class Sendable(Protocol):
-    """What a run can be made of: a document, where it goes, and what must stay secret."""
-
-    @property
-    def agent(self) -> Agent:
-        """The agent that the run belongs to."""
-        ...
-
-    @property
-    def request(self) -> dict[str, Any]:
-        """The document, as it is kept with the run."""
-        ...
-
-    @property
-    def headers(self) -> Headers:
-        """The request's own headers, credentials in the clear."""
-        ...
-
-    @property
-    def target(self) -> Target:
-        """The target with every header, credentials included. Never shown, never stored."""
-        ...
-
-    @property
-    def address(self) -> str:
-        """Where it goes, as the run keeps it."""
-        ...
-
-    @property
-    def secrets(self) -> list[str]:
-        """What must not appear in any frame."""
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class Origin:
-    """What a request was made of, as its run keeps it: columns of `Run`."""
-
-    saved_request: SavedRequest | None = None
-    template: Mapping[str, Any] | None = None
-    environment: str = ""
-    secrets: tuple[str, ...] = ()
-    expectations: Sequence[Mapping[str, Any]] = ()
-
-    @property
-    def columns(self) -> dict[str, Any]:
-        """The columns, by their names."""
-        return {
-            "saved_request": self.saved_request,
-            "template": dict(self.template) if self.template is not None else None,
-            "environment": self.environment,
-            "secrets": list(self.secrets),
-            "expectations": [dict(each) for each in self.expectations],
-        }
-
-
-@dataclass(frozen=True, slots=True)
-class Draft:
-    """A composed request and where it is to go, as it is kept and as it is sent.
-
-    Both are the same where no secret of an environment goes along. Where one does, `request`,
-    `headers` and `url` hold its placeholder, and `sending` what the wire sees.
-    """
-
-    agent: Agent
-    request: dict[str, Any]
-    headers: Headers = ()
-    #: The protocol version to speak; None for the agent's own.
-    version: str | None = None
-    #: How it travels; None for the agent's own binding.
-    binding: str | None = None
-    #: The answer to a question of the binding itself.
-    resume: Mapping[str, Any] | None = None
-    #: Where it goes, for a binding that is not the agent's own; None for the agent's address.
-    url: str | None = None
-    #: How it authenticates, as a saved request says it; {} for the way of the agent.
-    auth: Mapping[str, Any] = field(default_factory=dict)
-    sending: Sending | None = field(default=None, repr=False)
-    origin: Origin = Origin()
-
-    def __post_init__(self) -> None:
-        """Refuse a document beside which another one would be sent."""
-        if self.sending is not None and self.sending.request is not self.request:
-            raise ValueError("Change the document with `revised` or `carrying`.")
-
-    @property
-    def document(self) -> dict[str, Any]:
-        """The document as it is sent. Never shown, never stored."""
-        return self.sending.document if self.sending else self.request
-
-    @property
-    def address(self) -> str:
-        """Where it goes, as the run keeps it."""
-        return self.url or self.agent.url
-
-    @property
-    def target(self) -> Target:
-        """The target with every header, credentials included. Never shown, never stored."""
-        own = self.sending.headers if self.sending else self.headers
-        target = self.agent.target(list(own), with_credentials=not self.auth)
-        return replace(
-            target,
-            url=self.sending.url if self.sending else self.address,
-            version=self.version or target.version,
-            binding=self.binding or target.binding,
-            resume=self.resume,
-            # What was found out as somebody else holds for them.
-            opening=target.opening if self.is_own_way else None,
-        )
-
-    @property
-    def is_own_way(self) -> bool:
-        """Whether it shows who asks as its agent always does."""
-        return self.sending is None and not self.auth
-
-    @property
-    def secrets(self) -> list[str]:
-        """What must not appear in any frame: what authenticates at this agent, and what went in.
-
-        Other headers that carry credentials the transport knows by their names.
-        """
-        values = [self.agent.auth_secret] if self.agent.auth_secret else []
-        for _, value in self.agent.auth_headers():
-            # The credentials alone, too, whatever the scheme before them is.
-            values += [value, value.partition(" ")[2].strip()]
-        values += self.sending.redact if self.sending else []
-        return sorted(filter(None, set(values)), key=len, reverse=True)
-
-    def revised(self, change: Callable[[Any], Any]) -> Draft:
-        """The same with a document that `change` makes of this one: with and without secrets."""
-        request = change(self.request)
-        sending = self.sending and self.sending.revised(request, change)
-        return replace(self, request=request, sending=sending)
-
-    def carrying(self, request: dict[str, Any]) -> Draft:
-        """The same with another document, in which the same secrets take their places."""
-        sending = self.sending and self.sending.carrying(request)
-        return replace(self, request=request, sending=sending)
-
-    def at(self, url: str) -> Draft:
-        """The same to another address, as a run keeps it."""
-        return replace(self, url=url, sending=self.sending and self.sending.at(url))
-
-    def refusals(self) -> list[str]:
-        """Why it must not be sent, a sentence for each secret that may not go there."""
-        return self.sending.refusals() if self.sending else []
-
-
-@dataclass(frozen=True, slots=True)
-class ActionDraft:
-    """An action of a result, and where it is to go: to anybody, so nothing goes along.
-
-    The agent's credentials are sent only where `as_agent` asks for it, which is refused for
-    any other origin than the agent's own.
-    """
-
-    agent: Agent
-    #: The action document of `playground.protocols.actions`.
-    request: dict[str, Any]
-    url: str
-    binding: str = "http"
-    headers: Headers = ()
-    as_agent: bool = False
-    #: The answer to a question of the binding itself.
-    resume: Mapping[str, Any] | None = None
-
-    @property
-    def address(self) -> str:
-        """Where it goes: nothing is put into it."""
-        return self.url
-
-    @property
-    def target(self) -> Target:
-        """The action's address with the headers that the user added."""
-        own = tuple(self.agent.auth_headers()) if self.as_agent else ()
-        if own and origin_key(self.url) != origin_key(self.agent.url):
-            raise ValueError("An agent's credentials go to its own origin only.")
-        taken = {name.lower() for name, _ in self.headers}
-        kept = tuple(pair for pair in own if pair[0].lower() not in taken)
-        headers = (*kept, *self.headers)
-        return Target(
-            self.url, registry.ACTION, self.binding, "", headers=headers, resume=self.resume
-        )
-
-    @property
-    def secrets(self) -> list[str]:
-        """What must not appear in any frame: the agent may hand its caller's secrets around."""
-        return Draft(self.agent, {}).secrets
-
-
-@dataclass(frozen=True, slots=True)
-class ErrandDraft:
-    """An answer to a server's request that goes by itself, the way that the run went."""
-
-    agent: Agent
-    request: dict[str, Any]
-    target: Target
-    secrets: list[str]
-    #: Where it goes, as the run keeps it.
-    address: str
-    headers: Headers = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,11 +35,16 @@ class Link:
 
 
 def create_run(
-    draft: Sendable, user: User | AnonymousUser | None = None, link: Link | None = None
+    draft: Sendable,
+    user: User | AnonymousUser | None = None,
+    link: Link | None = None,
+    *,
+    has_room: bool = False,
 ) -> Run:
     """Record a run of `draft` for `user`; it is refused at once when too many are under way.
 
-    Without a `link` to a turn before it, it starts a conversation.
+    Without a `link` to a turn before it, it starts a conversation. With `has_room` somebody has
+    looked already that there are not too many.
     """
     owner = user if user is not None and user.is_authenticated else None
     target = draft.target
@@ -264,18 +65,22 @@ def create_run(
         version=target.version,
         request=draft.request,
         resume=dict(target.resume) if target.resume is not None else None,
-        headers=[[name, keepable(name, value)] for name, value in draft.headers],
+        headers=keepable(draft.headers),
         text=storable(_text(target, draft.request)[:500]),
         driver=this_driver(),
         alive_at=timezone.now(),
         **(draft.origin.columns if isinstance(draft, Draft) else {}),
     )
-    limit = settings.RUN_LIMITS.max_runs
-    if _running(owner, run.kind) >= limit:
+    if not has_room and not may_begin(owner, run.kind):
         run.state = RunState.REFUSED
-        run.problem = _too_many(limit).to_json()
+        run.problem = _too_many(settings.RUN_LIMITS.max_runs).to_json()
     run.save()
     return run
+
+
+def may_begin(owner: User | None, kind: str = RunKind.ASK) -> bool:
+    """Whether there may be one more run of this kind for `owner`."""
+    return _running(owner, kind) < settings.RUN_LIMITS.max_runs
 
 
 def _conversation(parent: Run | None, owner: User | None) -> Conversation:
@@ -286,13 +91,6 @@ def _conversation(parent: Run | None, owner: User | None) -> Conversation:
         Run.objects.filter(pk=parent.pk).update(conversation=conversation)
         parent.conversation = conversation
     return conversation
-
-
-def origin_key(url: str) -> tuple[str, str, int | None]:
-    """Scheme, host and port of an address, to be compared. Raises `ValueError` for nonsense."""
-    parts = urlsplit(url)
-    default = {"http": 80, "https": 443}.get(parts.scheme)
-    return parts.scheme, (parts.hostname or "").lower(), parts.port or default
 
 
 #: Kinds that are counted for themselves.

@@ -7,114 +7,34 @@ is kept of it holds no secret.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 from urllib.parse import urlsplit
 
-from django.contrib.auth.models import AnonymousUser, User
 from django.utils import timezone
 
-from playground.engine.launch import Draft, Headers, Origin
-from playground.engine.secrets import Secret, Sending, authorising, keepable
-from playground.engine.ways import address_of, bindings_of
-from playground.models import Agent, Environment, SavedRequest, Variable
+from playground.engine.composing import Composition as Composition
+from playground.engine.composing import Owner, key_of
+from playground.engine.composing import Scope as Scope
+from playground.engine.drafts import Draft, Origin
+from playground.engine.secrets import Sending, WithheldError, authorising, keepable
+from playground.engine.ways import address_of, bindings_of, draft_like, kept_headers
+from playground.library.credentials import clean_address
+from playground.models import Agent, Environment, Run
 from playground.protocols import headers as header_rules
 from playground.protocols import registry
+from playground.protocols.addresses import same_origin
 from playground.protocols.exchange import RequestProblem
 from playground.protocols.http import merged
 from playground.transport import check_url
-from playground.variables import Both, Substitution, Value, VariableError, names_in
+from playground.variables import Both, Substitution, VariableError, names_in
 
 #: Where a problem or a name is, beside the JSON pointers of the document.
 HEADERS, ADDRESS, AUTH = "#headers", "#address", "#auth"
 #: Characters of an address.
 MAX_ADDRESS = 2000
-
-Owner = User | AnonymousUser | None
-
-
-@dataclass(frozen=True, slots=True)
-class Composition:
-    """A request as it was composed: every part of it may hold `{{name}}`."""
-
-    request: dict[str, Any]
-    headers: Headers = ()
-    agent: Agent | None = None
-    #: Where it goes where there is no agent.
-    address: str = ""
-    #: With an address: what is spoken there; "" for NLWeb.
-    protocol: str = ""
-    #: None for those of the agent; one that its protocol does not have is as good as none.
-    version: str | None = None
-    binding: str | None = None
-    #: As `SavedRequest.auth`.
-    auth: Mapping[str, Any] = field(default_factory=dict)
-    saved: SavedRequest | None = None
-    expectations: Sequence[Mapping[str, Any]] = ()
-
-    @classmethod
-    def of(cls, saved: SavedRequest, owner: Owner = None) -> Composition:
-        """A saved request; its agent is looked up among those of `owner`."""
-        agents = Agent.objects.filter(owner=_key(owner), protocol=saved.protocol)
-        agent = agents.filter(slug=saved.agent).first() if saved.agent else None
-        return cls(
-            request=saved.document,
-            headers=[(str(name), str(value)) for name, value in saved.headers],
-            agent=agent,
-            address=saved.address,
-            protocol=saved.protocol,
-            version=saved.version,
-            binding=saved.binding,
-            auth=saved.auth or {},
-            saved=saved,
-            expectations=saved.expectations or (),
-        )
-
-
-@dataclass(slots=True)
-class Scope:
-    """What names stand for: `values` first (captures, a row of data), then the environment.
-
-    A name that is a secret of the environment stays one, wherever its value comes from. The
-    environment is read once.
-    """
-
-    environment: Environment | None = None
-    values: Mapping[str, Any] = field(default_factory=dict, repr=False)
-    _rows: dict[str, Variable] | None = field(default=None, init=False, repr=False)
-
-    @property
-    def slug(self) -> str:
-        """The environment's slug, "" for none."""
-        return self.environment.slug if self.environment else ""
-
-    def find(self, name: str) -> Value | None:
-        """What `name` stands for, None where nobody knows."""
-        row = self._known.get(name)
-        is_secret = row is not None and row.kind == Variable.Kind.SECRET
-        if name in self.values:
-            value = self.values[name]
-            return Value(_text(value), secret=True) if is_secret else Value(value)
-        if row is None or (is_secret and not row.secret):
-            return None
-        return Value(row.secret, secret=True) if is_secret else Value(row.content)
-
-    def secret(self, name: str) -> Secret | None:
-        """The secret of that name, None where it is none or has no value."""
-        row, found = self._known.get(name), self.find(name)
-        if row is None or found is None or not found.secret:
-            return None
-        return Secret(name, found.value, tuple(map(str, row.origins)))
-
-    @property
-    def _known(self) -> dict[str, Variable]:
-        if self._rows is None:
-            rows = self.environment.variables.all() if self.environment else ()
-            self._rows = {row.name: row for row in rows}
-        return self._rows
 
 
 @dataclass(slots=True)
@@ -154,6 +74,41 @@ def prepare(
     `owner` makes one that is not saved. `moment` is that of the built-in variables, None for now.
     """
     return _Preparation(composition, scope, owner, moment or timezone.now()).result
+
+
+def repeated(run: Run) -> Prepared:
+    """The request of a run once more, the same way.
+
+    What the user composed with names in it is prepared anew, with what they stand for now; what
+    a run carried on of another keeps what went with it. The run must have its agent; raises
+    `WithheldError` as `draft_like`.
+    """
+    template = run.template or {}
+    if "document" not in template:
+        draft = draft_like(run, run.request, kept_headers(run))
+        origin = replace(
+            draft.origin,
+            saved_request=run.saved_request,
+            expectations=run.expectations or (),
+        )
+        return Prepared(replace(draft, origin=origin))
+    environment = Environment.objects.filter(owner=run.owner_id, slug=run.environment).first()
+    if run.environment and environment is None:
+        raise WithheldError(f"The environment “{run.environment}” is gone.")
+    address = str(template.get("address") or "")
+    composition = Composition(
+        request=template["document"],
+        headers=[(name, value) for name, value in template["headers"] if value],
+        agent=None if address else run.agent,
+        address=address,
+        protocol=run.protocol,
+        version=run.version,
+        binding=run.binding,
+        auth=template.get("auth") or {},
+        saved=run.saved_request,
+        expectations=run.expectations or (),
+    )
+    return prepare(composition, Scope(environment), run.owner)
 
 
 class _Preparation:
@@ -197,8 +152,9 @@ class _Preparation:
             draft = replace(draft, sending=sending)
         result.draft = draft
         self._say_what_is_missing()
-        for refusal in draft.refusals():
-            result.refuse("", refusal)
+        if not any(place == ADDRESS for place, _ in self._work.unresolved):
+            for refusal in draft.refusals():
+                result.refuse("", refusal)
         # What is kept: a message of the check may quote it.
         result.problems += registry.check(draft.target, draft.request)
 
@@ -217,11 +173,12 @@ class _Preparation:
         except VariableError as error:
             self.result.refuse(ADDRESS, str(error))
             return None
-        if agent is None:
-            if not self._is_callable(url):
-                return None
-            agent = self._agent_at(url.kept)
-        return agent, url
+        if agent is not None:
+            if names_in(template) and not same_origin(template, url.sent):
+                # What authenticates at an agent belongs to the origin that it was given for.
+                self.result.refuse(ADDRESS, "An agent's address cannot have names before its path.")
+            return agent, url
+        return (self._agent_at(url.kept), url) if self._is_callable(url) else None
 
     def _is_callable(self, url: Both) -> bool:
         if any(place == ADDRESS for place, _ in self._work.unresolved):
@@ -241,7 +198,7 @@ class _Preparation:
         if protocol not in registry.PROTOCOLS:
             protocol = Agent.Protocol.NLWEB
         new = Agent(
-            owner_id=_key(self._owner),
+            owner_id=key_of(self._owner),
             name=(urlsplit(url).hostname or url)[:80],
             url=url,
             protocol=protocol,
@@ -290,8 +247,8 @@ class _Preparation:
             return None
         return {
             "document": composition.request,
-            "headers": [[name, keepable(name, value)] for name, value in composition.headers],
-            "address": composition.address if composition.agent is None else "",
+            "headers": keepable(composition.headers),
+            "address": "" if composition.agent else clean_address(composition.address),
             "auth": dict(composition.auth),
         }
 
@@ -340,11 +297,3 @@ class _Preparation:
         advice = "Add it there" if environment else "Choose an environment that has it"
         place = self._work.unresolved[0][0]
         self.result.refuse(place, f"There is no value for {names} {where}. {advice}.")
-
-
-def _key(owner: Owner) -> int | None:
-    return owner.pk if owner is not None and owner.is_authenticated else None
-
-
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -138,9 +138,9 @@ def _by_agent(families: Iterable[Family]) -> list[Share]:
     return sorted(shares, key=lambda share: (-share.runs, share.agent))
 
 
-def going(owner: int | None) -> list[Family]:
-    """What goes by the limits that an owner has set, the oldest first."""
-    limits = Limits.of(owner)
+def going(owner: int | None, limits: Limits | None = None) -> list[Family]:
+    """What goes, the oldest first, by some limits or by those that an owner has set."""
+    limits = limits or Limits.of(owner)
     if not limits.any:
         return []
     mark_interrupted()

@@ -8,17 +8,13 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
 
+from playground.library.credentials import clean_headers
 from playground.protocols.addresses import same_origin
 from playground.protocols.calls import origin_of
-from playground.protocols.headers import is_credential
 from playground.transport.redaction import SHORTEST
-from playground.variables import Substitution, Value, names_in
-from playground.variables.names import PLACEHOLDER
+from playground.variables import Substitution, Value
 
 Headers = Sequence[tuple[str, str]]
-
-#: What may stand before a secret in a header that is kept.
-_SCHEMES = frozenset({"", "apikey", "basic", "bearer", "dpop", "jwt", "key", "token"})
 
 
 class WithheldError(ValueError):
@@ -108,11 +104,14 @@ def encoded(text: str) -> str:
 
 
 def authorising(
-    auth: Mapping[str, Any], value: Callable[[str], str]
+    auth: Mapping[str, Any],
+    value: Callable[[str], str],
+    encode: Callable[[str], str] = encoded,
 ) -> tuple[list[tuple[str, str]], str]:
     """The headers of a request's own authentication, and what else must not be shown of them.
 
-    `auth` is that of a saved request, `value` gives a secret by its name.
+    `auth` is that of a saved request, `value` gives a secret by its name, and `encode` writes a
+    pair of user and password.
     """
     name = str(auth.get("secret", ""))
     match auth.get("type"):
@@ -121,15 +120,12 @@ def authorising(
         case "api_key":
             return [(str(auth.get("header") or "X-API-Key"), value(name))], ""
         case "basic":
-            pair = encoded(f"{auth.get('user', '')}:{value(name)}")
+            pair = encode(f"{auth.get('user', '')}:{value(name)}")
             return [("Authorization", f"Basic {pair}")], pair
         case _:
             return [], ""
 
 
-def keepable(name: str, value: str) -> str:
-    """A header's value as it may be stored: of a credential, its placeholders or nothing."""
-    if not is_credential(name):
-        return value
-    rest = PLACEHOLDER.sub("", value).strip().lower()
-    return value if names_in(value) and rest in _SCHEMES else ""
+def keepable(headers: Headers) -> list[list[str]]:
+    """Headers as they may be stored: "" for every credential that is no placeholder."""
+    return clean_headers([list(pair) for pair in headers])

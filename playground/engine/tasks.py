@@ -13,8 +13,9 @@ from uuid import UUID
 
 from asgiref.sync import sync_to_async
 
+from playground.engine.drafts import ErrandDraft, Sendable
 from playground.engine.driver import Driver
-from playground.engine.launch import ErrandDraft, Link, Sendable, create_run
+from playground.engine.launch import Link, create_run
 from playground.models import Agent, Run, RunKind
 from playground.models.liveness import driven_here, mark_interrupted
 from playground.protocols.exchange import Target
@@ -64,26 +65,22 @@ def send_errand(
 
     `options` are those that the run was started with: what must not be shown, and what is sent.
     """
-    agent = run._state.fields_cache.get("agent") or Agent(name=run.agent_name, url=run.url)
-    draft = ErrandDraft(
-        agent,
-        run.request,
-        replace(target, resume=resume),
-        list(options.get("redact", ())),
-        options.get("document") or run.request,
-        run.url,
-    )
-    work = _errand(run, draft)
+    work = _errand(run, replace(target, resume=resume), options)
     task = asyncio.get_running_loop().create_task(work, context=contextvars.Context())
     _errands.add(task)
     task.add_done_callback(_errands.discard)
 
 
-async def _errand(run: Run, draft: ErrandDraft) -> None:
-    def record() -> Run:
-        return create_run(draft, run.owner, Link(RunKind.REPLY, run))
+async def _errand(run: Run, target: Target, options: Mapping[str, Any]) -> None:
+    def record() -> tuple[Run, ErrandDraft]:
+        agent = run.agent or Agent(name=run.agent_name, url=run.url)
+        secrets, document = options.get("redact", ()), options.get("document")
+        draft = ErrandDraft(
+            agent, run.request, target, list(secrets), document or run.request, run.url
+        )
+        return create_run(draft, run.owner, Link(RunKind.REPLY, run)), draft
 
-    await send(await in_writer(record), draft)
+    await send(*await in_writer(record))
 
 
 def _forget(pk: UUID, task: asyncio.Task[None]) -> None:

@@ -12,6 +12,7 @@ import contextvars
 import logging
 from collections.abc import Callable, Coroutine
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 from django.db import transaction
@@ -20,7 +21,8 @@ from django.utils import timezone
 
 from playground.engine import tasks
 from playground.engine.claims import claim, claim_cancellation, kept
-from playground.engine.launch import Draft, Link, create_run, origin_key
+from playground.engine.drafts import Draft, origin_key
+from playground.engine.launch import Link, create_run
 from playground.engine.promises import (
     NO_ROOM,
     Heard,
@@ -31,6 +33,7 @@ from playground.engine.promises import (
     take_in,
 )
 from playground.engine.recovery import settle_cancellations, settle_lost
+from playground.engine.secrets import WithheldError
 from playground.engine.ways import draft_like
 from playground.engine.writer import nudge
 from playground.models import Agent, Run, RunKind, Tracker, TrackerStatus
@@ -208,8 +211,7 @@ async def _send(
             if announce:
                 announce(run)
             heard = Heard(run, listener)
-            target, secrets = await in_reader(lambda: (draft.target, draft.secrets))
-            await tasks.start(run, target, redact=secrets, listener=heard)
+            await tasks.send(run, draft, listener=heard)
             await in_reader(run.refresh_from_db)
             changed = await in_writer(_settle, pk, heard.reply())
         await nudge(changed.run)
@@ -226,18 +228,18 @@ def _let_go(tracker: Tracker) -> None:
         schedule(tracker)
 
 
-def _nobody_to_ask(tracker: Tracker) -> None:
-    tracker.status, tracker.note = TrackerStatus.PAUSED, "The agent was deleted."
+def _give_way(tracker: Tracker, why: str) -> None:
+    tracker.status, tracker.note = TrackerStatus.PAUSED, why
     tracker.leased_until, tracker.cancelling = None, False
 
 
 def _prepare(pk: int, kind: RunKind, agent: Agent | None) -> tuple[Tracker, Run, Draft] | None:
-    """Record the run of a check; None where there is nobody to ask."""
+    """Record the run of a check; None where there is nobody to ask, or nothing to ask with."""
     tracker = Tracker.objects.select_related("run__agent", "run__owner").get(pk=pk)
     turn = tracker.run
     agent = agent or turn.agent
     if agent is None:
-        _apply(pk, _nobody_to_ask)
+        _apply(pk, partial(_give_way, why="The agent was deleted."))
         return None
     document = registry.follow_up(
         turn.protocol,
@@ -251,7 +253,11 @@ def _prepare(pk: int, kind: RunKind, agent: Agent | None) -> tuple[Tracker, Run,
     moved = origin_key(agent.url) != origin_key(turn.url)
     kept_ones = (pair for pair in tracker.headers if not (moved and is_credential(pair[0])))
     headers = [(str(name), str(value)) for name, value in kept_ones]
-    draft = draft_like(turn, document, headers, agent=agent)
+    try:
+        draft = draft_like(turn, document, headers, agent=agent)
+    except WithheldError as error:
+        _apply(pk, partial(_give_way, why=str(error)))
+        return None
     link = Link(kind, turn, tracker.seq, tracker.part)
     return tracker, create_run(draft, turn.owner, link), draft
 

@@ -6,12 +6,14 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
-from playground.engine.launch import Draft, Headers, Origin
+from playground.engine.drafts import Draft, Headers, Origin
 from playground.engine.secrets import Secret, Sending, WithheldError, authorising, filled
 from playground.models import Agent, Run, Variable
 from playground.protocols import registry
 from playground.protocols.addresses import address_over, same_origin
+from playground.protocols.headers import is_credential
 from playground.protocols.http import merged
+from playground.variables import names_in
 
 
 def bindings_of(agent: Agent) -> list[str]:
@@ -60,11 +62,35 @@ def draft_like(
     agent = agent or run.agent
     if agent is None:
         raise ValueError("The agent of this run was deleted.")
+    if names_in(agent.url):
+        # What its names stood for, the run knows.
+        return carried_on(
+            run, Draft(agent, request, headers, run.version, run.binding, url=run.url)
+        )
     if run.binding == agent.binding or not same_origin(run.url, agent.url):
         draft = draft_over(agent, request, headers, version=run.version, binding=run.binding)
     else:
         draft = Draft(agent, request, headers, run.version, run.binding, url=run.url)
     return carried_on(run, draft)
+
+
+def kept_headers(run: Run) -> list[tuple[str, str]]:
+    """A run's own headers as far as they are kept: empty ones would replace the agent's."""
+    return [(name, value) for name, value in run.headers if value or not is_credential(name)]
+
+
+def rerouted(draft: Draft, other: Draft) -> Draft:
+    """The same request the way of `other`, which was made of its document without secrets.
+
+    Of its headers only those go along that `other` has.
+    """
+    sending = draft.sending
+    if sending is not None:
+        dropped = {name.lower() for name, _ in draft.headers}
+        dropped -= {name.lower() for name, _ in other.headers}
+        headers = [pair for pair in sending.headers if pair[0].lower() not in dropped]
+        sending = replace(sending.at(other.address), headers=headers)
+    return replace(other, auth=draft.auth, sending=sending, origin=draft.origin)
 
 
 def carried_on(run: Run, draft: Draft) -> Draft:
@@ -85,14 +111,15 @@ def carried_on(run: Run, draft: Draft) -> Draft:
         secrets=secrets,
         disguised=(disguised,) if disguised else (),
     )
-    if refusals := sending.refusals():
-        raise WithheldError(" ".join(refusals))
     origin = Origin(
         template={"auth": auth} if auth else None,
         environment=run.environment,
         secrets=tuple(each.name for each in secrets),
     )
-    return replace(draft, auth=auth, sending=sending, origin=origin)
+    draft = replace(draft, auth=auth, sending=sending, origin=origin)
+    if refusals := draft.refusals():
+        raise WithheldError(" ".join(refusals))
+    return draft
 
 
 def secrets_of(environment: str, names: Iterable[str], owner: int | None) -> tuple[Secret, ...]:

@@ -106,15 +106,7 @@ class Dialogue:
         run = await sync_to_async(engine.create_run)(draft, None, link)
         self._announce(run)
         self._asked = None
-        target, secrets = await sync_to_async(lambda: (draft.target, draft.secrets))()
-        task = engine.start(
-            run,
-            target,
-            redact=secrets,
-            headers=draft.headers,
-            listener=self._listen,
-            limits=self._limits,
-        )
+        task = engine.send(run, draft, listener=self._listen, limits=self._limits)
         if self._stopped:  # While the run was being recorded there was none to stop.
             engine.stop_all()
         await task
@@ -149,8 +141,7 @@ class Dialogue:
         link = engine.Link(RunKind.REPLY, self.last, asked.seq, part, given.values)
         draft = replace(self.draft, resume=resume)
         run = await sync_to_async(engine.create_run)(draft, None, link)
-        target = await sync_to_async(lambda: draft.target)()
-        await engine.start(run, target, redact=draft.secrets, headers=draft.headers)
+        await engine.send(run, draft)
 
     async def _answer(self, asked: Elicitation) -> bool:
         """Send the answers to what was asked; whether there were any that fit."""
@@ -166,7 +157,7 @@ class Dialogue:
             return True
         document = await self._document(given)
         if document is not None:
-            await self._send(replace(self.draft, request=document, resume=None), link)
+            await self._send(replace(self.draft.carrying(document), resume=None), link)
         return document is not None
 
     async def _document(self, given: replying.Given) -> dict[str, Any] | None:

@@ -15,7 +15,7 @@ from playground import engine
 from playground.models import Run, RunKind
 from playground.protocols.actions import Plan, addresses, describing
 from playground.protocols.actions.reading import MCP
-from playground.protocols.exchange import Exchange, Target
+from playground.protocols.exchange import Exchange
 from playground.protocols.problems import Problem
 from playground.rendering.thread import Thread
 from playground.views.action_call import context_of, draft_of, is_own, plan_of
@@ -39,8 +39,8 @@ async def action(request: HttpRequest, pk: str, seq: int, part: int, number: int
     sent = await sync_to_async(_record)(request, pk, (seq, part), number)
     if isinstance(sent, HttpResponse):
         return sent
-    desk, run, target, secrets = sent
-    engine.start(run, target, redact=secrets)
+    desk, run, draft = sent
+    engine.send(run, draft)
     if not request.htmx:  # type: ignore[attr-defined]
         return redirect(desk.page)
     return await sync_to_async(_started)(request, desk)
@@ -75,7 +75,7 @@ def _show(request: HttpRequest, pk: str, place: tuple[int, int], number: int) ->
 
 def _record(
     request: HttpRequest, pk: str, place: tuple[int, int], number: int
-) -> HttpResponse | tuple[Desk, Run, Target, list[str]]:
+) -> HttpResponse | tuple[Desk, Run, engine.ActionDraft]:
     desk = find_desk(request, pk, place, number)
     filled = read_filled(request, desk)
     context = context_of(request, desk, filled)
@@ -91,7 +91,7 @@ def _record(
     draft = draft_of(desk, filled, planned)
     link = engine.Link(RunKind.ACTION, desk.run, *desk.place)
     run = engine.create_run(draft, request.user, link)
-    return desk, run, draft.target, draft.secrets
+    return desk, run, draft
 
 
 def _started(request: HttpRequest, desk: Desk) -> HttpResponse:

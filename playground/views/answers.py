@@ -13,14 +13,13 @@ from django_htmx.http import reswap, retarget
 
 from playground.conversations import answer_document, elicitation_at
 from playground.elicitation import STRATEGIES, WHOLE_FORM, TemplateError, read_answers
-from playground.engine import ActionDraft, Draft, Link, create_run, start
+from playground.engine import ActionDraft, Draft, Link, create_run, send
 from playground.models import Agent, Run, RunKind
-from playground.protocols import registry
 from playground.protocols.mcp.questions import ACCEPT
 from playground.rendering.asking import STRATEGY, TEMPLATE, Asking, Filled, declined_key
 from playground.rendering.thread import Thread
 from playground.views import action_answers, own_questions
-from playground.views.compose import Composed, describe_call
+from playground.views.compose import Composed, shown_call
 from playground.views.runs import begin
 from playground.views.turns import follow_up
 
@@ -35,7 +34,7 @@ async def answers(request: HttpRequest, pk: str) -> HttpResponse:
     if asking.is_in_call:
         return await own_questions.send(request, asking, run, draft)
     if isinstance(draft, ActionDraft):
-        start(run, draft.target, redact=draft.secrets)
+        send(run, draft)
         return await sync_to_async(action_answers.begun)(request, asking)
     return await begin(request, run, draft)
 
@@ -56,8 +55,7 @@ def preview(request: HttpRequest, pk: str) -> HttpResponse:
         "problems": composed.problems,
     }
     if composed.draft and not composed.errors:
-        call = registry.preview(composed.draft.target, composed.draft.request)
-        context["call"] = describe_call(call, composed.draft.secrets) if call else None
+        context["call"] = shown_call(composed.draft)
     return render(request, "runs/asking/preview.html", context)
 
 

@@ -13,14 +13,13 @@ from django_htmx.http import reswap, retarget
 from playground.conversations import call_document
 from playground.engine import Draft, Link, create_run
 from playground.models import Run, RunKind
-from playground.protocols import registry
 from playground.rendering.calling import Calling
 from playground.rendering.fold import Fold
 from playground.rendering.messages import Joined
 from playground.rendering.shown import printed
 from playground.rendering.thread import Thread, render_entry
 from playground.views.answering import Answer, filled_in
-from playground.views.compose import Composed, describe_call
+from playground.views.compose import Composed, shown_call
 from playground.views.runs import begin
 from playground.views.turns import follow_up
 
@@ -51,8 +50,7 @@ def preview(request: HttpRequest, pk: str) -> HttpResponse:
         composed = _compose(request, answer)
         context["problems"] = composed.problems
         if composed.draft and not composed.errors:
-            call = registry.exchange(composed.draft.target, composed.draft.request).next_call()
-            context["call"] = describe_call(call, composed.draft.secrets) if call else None
+            context["call"] = shown_call(composed.draft)
     return render(request, "runs/asking/preview.html", context)
 
 

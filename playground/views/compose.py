@@ -4,95 +4,73 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from django.db.models import Q
-from django.forms import ValidationError
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_GET, require_POST
 
-from playground.counterparts import bindings_of
-from playground.engine import Draft, draft_over
-from playground.forms import read_document, read_headers
-from playground.models import Agent, Run
+from playground.engine import Draft
+from playground.library.credentials import is_placeholder
+from playground.models import Run
 from playground.protocols import registry, schemas
 from playground.protocols.calls import Call
-from playground.protocols.exchange import RequestProblem
+from playground.rendering.effective import pieces
 from playground.rendering.pretty import readable
 from playground.transport.redaction import is_credential
+from playground.views.composed import Composed as Composed
+from playground.views.composed import read_form as read_form
 
 DOTS = "••••••"
 
 
-@dataclass(slots=True)
-class Composed:
-    """A form that was read: a draft if it can be sent, and everything wrong with it."""
+def describe_call(
+    call: Call,
+    secrets: Sequence[str] = (),
+    names: Collection[str] = (),
+    missing: Collection[str] = (),
+) -> dict[str, Any]:
+    """A call as a template shows it; values that authenticate appear as dots.
 
-    draft: Draft | None = None
-    problems: list[RequestProblem] = field(default_factory=list)
-
-    @property
-    def errors(self) -> list[RequestProblem]:
-        """The problems that stop a send."""
-        return [problem for problem in self.problems if problem.level == "error"]
-
-
-def read_form(request: HttpRequest) -> Composed:
-    """Read the composer's fields: agent, version, document, headers."""
-    composed = Composed()
-    form = request.POST
-
-    def refuse(pointer: str, message: str) -> None:
-        composed.problems.append(RequestProblem(pointer, message, "error"))
-
-    agents = Agent.objects.owned_by(request.user)
-    agent = agents.filter(slug=form.get("agent", "")).first()
-    if agent is None:
-        refuse("", "Choose an agent to send the request to.")
-    document: dict[str, Any] = {}
-    headers: list[tuple[str, str]] = []
-    try:
-        document = read_document(form.get("document", ""))
-    except ValidationError as error:
-        refuse("", error.messages[0])
-    try:
-        headers = read_headers(form.get("headers", ""))
-    except ValidationError as error:
-        refuse("#headers", error.messages[0])
-    if agent is None or composed.problems:
-        return composed
-    version = form.get("version") or agent.version
-    if version not in {v.name for v in registry.versions(agent.protocol)}:
-        version = agent.version
-    binding = form.get("binding") or agent.binding
-    if binding not in bindings_of(agent):
-        binding = agent.binding
-    composed.draft = draft_over(agent, document, headers, version=version, binding=binding)
-    composed.problems = registry.check(composed.draft.target, document)
-    return composed
-
-
-def describe_call(call: Call, secrets: Sequence[str] = ()) -> dict[str, Any]:
-    """A call as a template shows it; values that authenticate appear as dots."""
+    `names` are those of secrets whose placeholders stand in it, `missing` names that have no
+    value: both are marked in the parts.
+    """
 
     def header(name: str, value: str) -> tuple[str, str, bool]:
-        hidden = is_credential(name) or any(secret in value for secret in secrets)
+        hidden = is_credential(name) and not (value and is_placeholder(value))
+        hidden = hidden or any(secret in value for secret in secrets)
         return name, DOTS if hidden else value, hidden
 
     body = call.body.decode("utf-8", "replace")
     with contextlib.suppress(ValueError):
         body = readable(json.loads(body))
+    headers = [header(name, value) for name, value in call.headers]
     return {
         "method": call.method,
         "url": call.url,
+        "url_parts": pieces(call.url, names, missing),
         "origin": call.origin,
-        "headers": [header(name, value) for name, value in call.headers],
+        "headers": headers,
+        "header_parts": [
+            (name, pieces(value, names, missing), hidden) for name, value, hidden in headers
+        ],
         "body": body,
+        "body_parts": pieces(body, names, missing),
         "body_bytes": len(call.body),
     }
+
+
+def shown_call(draft: Draft, missing: Collection[str] = ()) -> dict[str, Any] | None:
+    """The call of a draft as `describe_call` describes it; None where there is nothing to send."""
+    call = registry.preview(draft.shown, draft.request)
+    if call is None:
+        return None
+    described = describe_call(call, draft.secrets, draft.origin.secrets, missing)
+    if draft.sending is not None and (sent := registry.preview(draft.target, draft.document)):
+        described["body_bytes"] = len(sent.body)
+    return described
 
 
 @require_POST
@@ -104,13 +82,13 @@ def preview(request: HttpRequest) -> HttpResponse:
     """
     composed = read_form(request)
     context: dict[str, Any] = {"problems": composed.problems, "unready": bool(composed.errors)}
-    if composed.draft:
-        draft = composed.draft
-        call = registry.preview(draft.target, draft.request)
-        if call:
-            context["call"] = describe_call(call, draft.secrets)
-            context["opens"] = call != registry.exchange(draft.target, draft.request).next_call()
-            context["new_origin"] = is_new(request, call.origin)
+    draft = composed.draft
+    if draft and (call := shown_call(draft, composed.missing)):
+        first = registry.exchange(draft.shown, draft.request).next_call()
+        context["call"] = call
+        context["opens"] = first != registry.preview(draft.shown, draft.request)
+        context["new_origin"] = is_new(request, call["origin"])
+        context["made"] = composed.made
     return render(request, "compose/effective.html", context)
 
 

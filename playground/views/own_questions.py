@@ -47,7 +47,7 @@ def compose(request: HttpRequest, asking: Asking, values: Mapping[str, Any]) -> 
             # It belongs to the session of the call, and so to where that went.
             if not same_origin(asking.run.url, draft.target.url):
                 composed.problems.append(RequestProblem("", MOVED, "error"))
-            draft = replace(draft, url=asking.run.url)
+            draft = draft.at(asking.run.url)
         composed.draft = replace(draft, resume=resume)
     return composed
 
@@ -72,7 +72,7 @@ def record(
 
 async def send(request: HttpRequest, asking: Asking, run: Run, draft: AnyDraft) -> HttpResponse:
     """Send an answer into the call that waits for it; the question gives way to it."""
-    engine.start(run, draft.target, redact=draft.secrets, headers=draft.headers)
+    engine.send(run, draft)
     if not request.htmx:  # type: ignore[attr-defined]
         return redirect(asking.run)
     return await sync_to_async(_settled)(request, asking)

@@ -18,7 +18,6 @@ from playground.models import Run, RunKind
 from playground.models.conversations import turn_of
 from playground.protocols import registry
 from playground.protocols.exchange import RequestProblem
-from playground.transport.redaction import is_credential
 from playground.views.compose import Composed, read_form
 from playground.views.contexts import response_context
 
@@ -33,7 +32,7 @@ async def create(request: HttpRequest) -> HttpResponse:
 
 async def begin(request: HttpRequest, run: Run, draft: engine.Draft) -> HttpResponse:
     """Drive a run that was recorded; the response pane opens on it."""
-    engine.start(run, draft.target, redact=draft.secrets, headers=draft.headers)
+    engine.send(run, draft)
     if not request.htmx:  # type: ignore[attr-defined]
         return redirect(run)
     response = await sync_to_async(render)(
@@ -49,6 +48,7 @@ def _record(request: HttpRequest) -> HttpResponse | tuple[Run, engine.Draft]:
     parent = continued(request, composed)
     if composed.draft is None or composed.errors:
         return refusal(request, composed)
+    composed.keep_agent()
     link = engine.Link(RunKind.ASK, parent)
     return engine.create_run(composed.draft, request.user, link), composed.draft
 
@@ -80,16 +80,26 @@ def continued(request: HttpRequest, composed: Composed) -> Run | None:
 async def repetition(request: HttpRequest, pk: str) -> HttpResponse:
     """Send the request of a turn once more, the same way and at the same place.
 
-    Credentials are those that the agent has now: a run keeps none of its own.
+    Credentials are those that the agent has now: a run keeps none of its own. Names that the user
+    put into it stand for what they stand for now.
     """
-    return await begin(request, *await sync_to_async(_repeat)(request, pk))
+    sent = await sync_to_async(_repeat)(request, pk)
+    return sent if isinstance(sent, HttpResponse) else await begin(request, *sent)
 
 
-def _repeat(request: HttpRequest, pk: str) -> tuple[Run, engine.Draft]:
+def _repeat(request: HttpRequest, pk: str) -> HttpResponse | tuple[Run, engine.Draft]:
     found = Run.objects.turns().filter(agent__isnull=False, protocol__in=registry.PROTOCOLS)
     run = get_object_or_404(found.owned_by(request.user).select_related("agent", "parent"), pk=pk)
-    headers = [(name, value) for name, value in run.headers if not is_credential(name)]
-    draft = replace(engine.draft_like(run, run.request, headers), resume=run.resume)
+    composed = Composed()
+    try:
+        again = engine.repeated(run)
+        composed.draft, composed.problems = again.draft, again.problems
+    except engine.WithheldError as error:
+        composed.refuse("", str(error))
+    if composed.draft is None or composed.errors:
+        return refusal(request, composed)
+    composed.keep_agent()
+    draft = replace(composed.draft, resume=run.resume)
     link = engine.Link(
         kind=RunKind(run.kind),
         parent=run.parent,

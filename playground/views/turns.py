@@ -13,7 +13,7 @@ from django.views.decorators.http import require_safe
 from django_htmx.http import reswap, retarget
 
 from playground.conversations import next_document
-from playground.engine import Draft, Link, create_run, draft_like
+from playground.engine import Draft, Link, WithheldError, create_run, draft_like, kept_headers
 from playground.forms import read_headers
 from playground.models import Run, RunKind
 from playground.models.conversations import turn_of
@@ -22,7 +22,7 @@ from playground.protocols.exchange import RequestProblem
 from playground.rendering.fold import Fold
 from playground.rendering.thread import SHOWN, Thread, render_entries
 from playground.rendering.turns import branch_of
-from playground.transport.redaction import is_credential
+from playground.variables import names_in
 from playground.views.compose import Composed
 from playground.views.runs import begin
 from playground.views.workbench import headers_of, page
@@ -96,7 +96,10 @@ def follow_up(request: HttpRequest, run: Run, document: dict[str, Any]) -> Compo
         headers = _headers(request, turn)
     except ValidationError as error:
         return refuse(f"In the composer's headers: {error.messages[0]}")
-    composed.draft = draft_like(turn, document, headers)
+    try:
+        composed.draft = draft_like(turn, document, headers)
+    except WithheldError as error:
+        return refuse(str(error))
     composed.problems = registry.check(composed.draft.target, document)
     return composed
 
@@ -104,9 +107,23 @@ def follow_up(request: HttpRequest, run: Run, document: dict[str, Any]) -> Compo
 def _headers(request: HttpRequest, turn: Run) -> list[tuple[str, str]]:
     """The request's own headers: the composer's if it is for the same agent, else the turn's.
 
-    Credentials are not kept with a turn, so those only the composer may still hold.
+    Credentials are not kept with a turn, so those only the composer may still hold; where a secret
+    was one, its placeholder is.
     """
     form = request.POST
     if turn.agent and form.get("agent") == turn.agent.slug and "headers" in form:
-        return read_headers(form["headers"])
-    return [(name, value) for name, value in turn.headers if not is_credential(name)]
+        return [_known(turn, name, value) for name, value in read_headers(form["headers"])]
+    return kept_headers(turn)
+
+
+def _known(turn: Run, name: str, value: str) -> tuple[str, str]:
+    """A header of the composer; what its names stand for, the turn knows.
+
+    Raises `ValidationError` for a name that has come since.
+    """
+    if not names_in(value):
+        return name, value
+    known = {each.lower(): text for each, text in turn.headers}
+    if name.lower() not in known:
+        raise ValidationError(f"{name} has names in it that this conversation does not know.")
+    return name, known[name.lower()]

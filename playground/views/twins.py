@@ -41,7 +41,7 @@ async def create(request: HttpRequest) -> HttpResponse:
         return recorded
     twin, both = recorded
     for run, draft in both:
-        engine.start(run, draft.target, redact=draft.secrets, headers=draft.headers)
+        engine.send(run, draft)
     if request.htmx:  # type: ignore[attr-defined]
         return HttpResponseClientRedirect(twin.get_absolute_url())
     return redirect(twin)
@@ -53,6 +53,11 @@ def _record(request: HttpRequest) -> HttpResponse | tuple[Twin, list[Sent]]:
     other = _chosen(request, composed)
     if composed.draft is None or other is None or composed.errors:
         return refusal(request, composed)
+    for reason in other.draft.refusals():
+        composed.refuse("", f"{other.label}: {reason}")
+    if composed.errors:
+        return refusal(request, composed)
+    composed.keep_agent()
     link = engine.Link(RunKind.ASK, parent)
     drafts = composed.draft, other.draft
     left, right = (engine.create_run(draft, request.user, link) for draft in drafts)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import math
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -15,7 +17,8 @@ from django.utils import timezone
 from playground.engine import tasks
 from playground.engine.collection_runs.carrying import Carried, Place
 from playground.engine.collection_runs.planning import Plan, Planned, folder_of
-from playground.engine.launch import Draft, Link, create_run
+from playground.engine.drafts import Draft
+from playground.engine.launch import Link, create_run, may_begin
 from playground.engine.preparing import Composition, Scope, prepare
 from playground.expectations import capture, evaluate
 from playground.models import Run, RunState, SavedRequest, Step
@@ -30,6 +33,10 @@ from playground.variables import Substitution, VariableError, names_in
 
 #: Seconds between two attempts to begin while as many runs are under way as may be.
 WAIT_FOR_ROOM = 0.25
+#: Seconds for which it is taken that there is room for one more run.
+ROOM_HOLDS = 0.25
+#: Bytes of a reply that is judged from memory; a longer one is read again from the database.
+MAX_HELD = 256 * 1024
 #: What a request is held to that says nothing of its own.
 IMPLIED = [{"type": "state", "equals": "completed"}]
 
@@ -52,6 +59,8 @@ class Sender:
         self._plan = plan
         self._options = plan.options
         self._is_stopped = is_stopped
+        #: Since when there is known to be room, by `time.monotonic`.
+        self._room_at = -math.inf
         if self._options.environment is not None:
             # Read once, and not for every request.
             prefetch_related_objects([self._options.environment], "variables")
@@ -70,25 +79,36 @@ class Sender:
         run = step.run = start.run
         draft = start.draft
         options = {"document": draft.document, "redact": draft.secrets, "attended": False}
-        listener = partial(_answer_nobody, run, draft.target, options)
-        task = tasks.start(run, draft.target, listener=listener, **options)
+        heard = Heard(run, draft.target, options)
+        task = tasks.start(run, draft.target, listener=heard, **options)
         begun(run)
         await task
-        await in_reader(_judge, planned, run, carried)
+        await in_reader(_judge, planned, run, heard.all, carried)
         carried.keep(start.place, run)
         return run
 
     async def _begin(self, planned: Planned, carried: Carried) -> Begun | None:
         """Record the run, as soon as there is room for one; None where nothing is sent."""
         while not self._is_stopped():
-            found = await in_writer(self._record, planned, carried)
-            if not isinstance(found, Begun) or not found.run.is_final:
-                return found
+            has_room, begun = await in_writer(self._try, planned, carried)
+            if has_room:
+                return begun
             # Others of the same user are under way. This one is not refused, it waits.
-            await in_writer(found.run.delete)
             await asyncio.sleep(WAIT_FOR_ROOM)
         planned.step.verdict, planned.step.reason = Verdict.SKIPPED, "Stopped before it was sent."
         return None
+
+    def _try(self, planned: Planned, carried: Carried) -> tuple[bool, Begun | None]:
+        return (True, self._record(planned, carried)) if self._has_room() else (False, None)
+
+    def _has_room(self) -> bool:
+        """Whether one more run may begin; looked up now and then, and not for every request."""
+        if time.monotonic() - self._room_at < ROOM_HOLDS:
+            return True
+        if not may_begin(self._plan.owner):
+            return False
+        self._room_at = time.monotonic()
+        return True
 
     def _record(self, planned: Planned, carried: Carried) -> Begun | None:
         step = planned.step
@@ -111,7 +131,8 @@ class Sender:
             draft = draft.revised(partial(_with_session, protocol, context))
         link = Link(parent=thread.run if thread else None)
         with transaction.atomic():
-            return Begun(create_run(draft, self._plan.owner, link), draft, place)
+            run = create_run(draft, self._plan.owner, link, has_room=True)
+        return Begun(run, draft, place)
 
     def _composition(self, saved: SavedRequest, scope: Scope) -> Composition:
         composition = Composition.of(saved, self._plan.owner)
@@ -137,28 +158,48 @@ def _with_session(
     return registry.with_session(protocol, document, context)
 
 
-def _answer_nobody(
-    run: Run, target: Target, options: Mapping[str, Any], _: Frame, events: Sequence[Event]
-) -> None:
-    """Cancel a question that a server waits with: nobody is there to answer it."""
-    for event in events:
-        if not isinstance(event, Elicitation) or event.reply is None:
-            continue
-        if event.reply.get("kind") == questions.RESPONSE:
-            resume = questions.resume_of(event.reply, questions.CANCEL, {})
+class Heard:
+    """What comes in of a run: kept as long as it is little, and cancelled where it asks."""
+
+    def __init__(self, run: Run, target: Target, options: Mapping[str, Any]) -> None:
+        self._run = run
+        self._target = target
+        self._options = options
+        self._left = MAX_HELD
+        self._frames: list[Frame] = []
+
+    @property
+    def all(self) -> list[Frame] | None:
+        """Every frame, None where there were too many to be held."""
+        return self._frames if self._left >= 0 else None
+
+    def __call__(self, frame: Frame, events: Sequence[Event]) -> None:
+        """Take note of a frame."""
+        self._left -= len(frame.data)
+        if self._left >= 0:
+            self._frames.append(frame)
+        for event in events:
+            if isinstance(event, Elicitation) and event.reply is not None:
+                self._answer(event.reply)
+
+    def _answer(self, reply: Mapping[str, Any]) -> None:
+        """Cancel a question that a server waits with: nobody is there to answer it."""
+        if reply.get("kind") == questions.RESPONSE:
+            resume = questions.resume_of(reply, questions.CANCEL, {})
             if resume is not None:
-                tasks.send_errand(run, target, options, resume)
+                tasks.send_errand(self._run, self._target, self._options, resume)
 
 
-def _judge(planned: Planned, run: Run, carried: Carried) -> None:
+def _judge(planned: Planned, run: Run, frames: list[Frame] | None, carried: Carried) -> None:
     """Say in the step's row what became of the run, and take from it what is captured."""
     step, saved = planned.step, planned.saved
-    run.refresh_from_db()
+    if not run.is_final:  # Ended by somebody else, or not stored to its end.
+        run.refresh_from_db()
     step.took_ms = run.ended_us / 1000 if run.ended_us is not None else None
     if run.state == RunState.CANCELLED:
         step.verdict, step.reason = Verdict.SKIPPED, "Stopped while it was under way."
         return
-    observed = observe(run)
+    observed = observe(run, frames)
     checks = [each.to_json() for each in evaluate(run.expectations or IMPLIED, observed)]
     if saved.captures:
         values, problems = capture(saved.captures, observed.document)

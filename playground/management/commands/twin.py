@@ -118,11 +118,11 @@ async def _send(drafts: Drafts, most: float | None) -> Twin:
         asyncio.get_running_loop().add_signal_handler(signal.SIGINT, engine.stop_all)
     limits: Limits = settings.RUN_LIMITS
     limits = replace(limits, total_timeout=most) if most else limits
-    twin, targets = await sync_to_async(_record)(drafts)
+    twin = await sync_to_async(_record)(drafts)
     await asyncio.gather(
         *(
-            engine.start(run, target, redact=draft.secrets, headers=draft.headers, limits=limits)
-            for run, target, draft in zip((twin.left, twin.right), targets, drafts, strict=True)
+            engine.send(run, draft, limits=limits)
+            for run, draft in zip((twin.left, twin.right), drafts, strict=True)
         )
     )
     for run in (twin.left, twin.right):
@@ -130,10 +130,10 @@ async def _send(drafts: Drafts, most: float | None) -> Twin:
     return twin
 
 
-def _record(drafts: Drafts) -> tuple[Twin, list[Any]]:
+def _record(drafts: Drafts) -> Twin:
     left, right = (engine.create_run(draft) for draft in drafts)
     twin: Twin = Twin.objects.create(left=left, right=right)
-    return twin, [draft.target for draft in drafts]
+    return twin
 
 
 def _text_lines(twin: Twin, found: Comparison | None, reasons: list[str]) -> Iterator[str]:

@@ -1,0 +1,117 @@
+"""The composer's form: read, with values for its names, and checked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.forms import ValidationError
+from django.http import HttpRequest
+
+from playground.engine import Composition, Draft, Scope, prepare
+from playground.engine.preparing import AUTH, HEADERS
+from playground.expectations import check_schema
+from playground.forms import read_document, read_pairs, read_value
+from playground.library.credentials import clean_auth
+from playground.models import Agent, Environment, SavedRequest
+from playground.protocols.exchange import RequestProblem
+from playground.views.environment_choice import active_environment
+
+
+@dataclass(slots=True)
+class Composed:
+    """A form that was read: a draft if it can be sent, and everything wrong with it."""
+
+    draft: Draft | None = None
+    problems: list[RequestProblem] = field(default_factory=list)
+    #: Names without a value.
+    missing: list[str] = field(default_factory=list)
+    #: Built-in names: their values are made anew when it is sent.
+    made: list[str] = field(default_factory=list)
+
+    @property
+    def errors(self) -> list[RequestProblem]:
+        """The problems that stop a send."""
+        return [problem for problem in self.problems if problem.level == "error"]
+
+    def refuse(self, pointer: str, message: str) -> None:
+        """Note something that stops a send."""
+        self.problems.append(RequestProblem(pointer, message, "error"))
+
+    def keep_agent(self) -> None:
+        """Keep the agent that was made of an address, so that what follows finds it."""
+        if self.draft is not None and self.draft.agent.pk is None:
+            self.draft.agent.save()
+
+
+def read_form(request: HttpRequest) -> Composed:
+    """Read the composer's fields: where it goes, document, headers and what belongs to them.
+
+    A document that cannot be sent yet gives a draft all the same, for a look at it.
+    """
+    composed = Composed()
+    composition = _composition(request, composed)
+    scope = Scope(_environment(request, composed))
+    if composed.problems:
+        return composed
+    prepared = prepare(composition, scope, request.user)
+    composed.draft, composed.problems = prepared.draft, prepared.problems
+    composed.missing = prepared.missing
+    composed.made = [name for name in prepared.used if name.startswith("$")]
+    return composed
+
+
+def _composition(request: HttpRequest, composed: Composed) -> Composition:
+    form = request.POST
+
+    def read(place: str, reader: Callable[[str], Any], name: str, empty: Any) -> Any:
+        text = form.get(name, "")
+        if not text.strip() and name != "document":
+            return empty
+        try:
+            return reader(text)
+        except ValidationError as error:
+            composed.refuse(place, error.messages[0])
+            return empty
+
+    return Composition(
+        request=read("", read_document, "document", {}),
+        headers=read(HEADERS, read_pairs, "headers", []),
+        agent=Agent.objects.owned_by(request.user).filter(slug=form.get("agent", "")).first(),
+        address="" if form.get("agent") else form.get("address", "").strip(),
+        protocol=form.get("protocol", ""),
+        version=form.get("version"),
+        binding=form.get("binding"),
+        auth=clean_auth(read(AUTH, read_value, "auth", {})),
+        saved=_saved(request),
+        expectations=read("#expectations", _read_expectations, "expectations", []),
+    )
+
+
+def _read_expectations(text: str) -> Any:
+    value = read_value(text)
+    if problems := check_schema(value):
+        raise ValidationError(f"Expectations, {problems[0].pointer}: {problems[0].message}")
+    return value
+
+
+def _saved(request: HttpRequest) -> SavedRequest | None:
+    """The saved request that is open in the composer, None for one that is gone."""
+    collection, slash, slug = request.POST.get("saved", "").partition("/")
+    if not slash:
+        return None
+    owner = request.user.pk if request.user.is_authenticated else None
+    found = SavedRequest.objects.filter(collection__owner=owner, collection__slug=collection)
+    return found.filter(slug=slug).first()
+
+
+def _environment(request: HttpRequest, composed: Composed) -> Environment | None:
+    """The environment that the form names; without the field, that of the top bar."""
+    slug = request.POST.get("environment")
+    if slug is None:
+        return active_environment(request)
+    found = Environment.objects.owned_by(request.user).filter(slug=slug).first()
+    if slug and found is None:
+        composed.refuse("", f"The environment “{slug[:80]}” is gone. Choose another one.")
+    return found
