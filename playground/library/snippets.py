@@ -20,7 +20,7 @@ from playground.library.literals import (
     is_sendable_in_python,
 )
 from playground.library.sketches import Secret, Sketch, Text, pieces
-from playground.protocols.mcp.requests import call_tool
+from playground.protocols.mcp.requests import MODERN, VERSION_HEADER, call_tool, modern_meta
 
 #: Characters that a POSIX shell leaves alone.
 _BARE = re.compile(r"[A-Za-z0-9_@%+=:,./-]+")
@@ -216,12 +216,23 @@ def _pairs(sketch: Sketch, dialect: Dialect, depth: int = 0) -> str:
 
 
 def to_jsonrpc(tool: str, arguments: Any) -> str:
-    """The call of a tool over MCP, as the NLWeb specification's examples write it (0.55, A.3).
+    """The call of a tool over MCP (NLWeb 0.55, appendix A.3), standing by itself.
 
-    A secret in the arguments is `{{NAME}}`: JSON has no variables.
+    It says in `_meta` what a session would have said before it (MCP 2026-07-28). A secret in
+    the arguments is `{{NAME}}`: JSON has no variables.
     """
-    message = json.dumps(call_tool(1, tool, arguments), ensure_ascii=False, indent=2)
+    message = json.dumps(
+        call_tool(1, tool, arguments, meta=modern_meta()), ensure_ascii=False, indent=2
+    )
     return in_words(pieces(message)).encode("utf-8", "backslashreplace").decode() + "\n"
+
+
+#: What a server wants to know beside the message.
+JSONRPC_NOTE = (
+    f"Post it to the server's address with the headers {VERSION_HEADER}: {MODERN}, "
+    "Mcp-Method: tools/call and Mcp-Name: the tool. In a session of an older server, leave out "
+    "_meta."
+)
 
 
 def in_words(text: Text) -> str:

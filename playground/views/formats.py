@@ -1,0 +1,80 @@
+"""What other tools say and read: a curl command taken in, and a call as code."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import get_object_or_404, render
+from django.views.decorators.http import require_POST, require_safe
+
+from playground.library.curl import read_curl
+from playground.library.sketches import Sketch, sketch_of, sketch_of_frame, sketched
+from playground.library.snippets import JSONRPC_NOTE, WRITERS, to_jsonrpc
+from playground.models import Run
+from playground.protocols import registry
+from playground.protocols.frames import Frame, FrameKind
+from playground.views.compose import read_form
+
+
+@dataclass(frozen=True, slots=True)
+class Snippet:
+    """One tab of the sheet."""
+
+    slug: str
+    label: str
+    text: str
+    #: What has to be known to run it.
+    note: str = ""
+
+
+@require_POST
+def curl(request: HttpRequest) -> HttpResponse:
+    """What the composer makes of the curl command in `command`: see `library.curl.Curl`."""
+    return JsonResponse(read_curl(request.POST.get("command", "")).to_json())
+
+
+@require_POST
+def code(request: HttpRequest) -> HttpResponse:
+    """What the compose pane holds, as code; it need not be ready to be sent."""
+    composed = read_form(request)
+    draft = composed.draft
+    call = registry.preview(draft.shown, draft.request) if draft else None
+    if draft is None or call is None:
+        return render(request, "formats/code.html", {"problems": composed.problems})
+    sketch = sketch_of(call, draft.secrets, draft.origin.secrets)
+    names = draft.origin.secrets
+    document = sketched(draft.request, draft.secrets, names)
+    snippets = _snippets(sketch, draft.agent.protocol, document)
+    context = {"snippets": snippets, "variables": sketch.variables, "missing": composed.missing}
+    return render(request, "formats/code.html", context)
+
+
+@require_safe
+def run_code(request: HttpRequest, pk: str) -> HttpResponse:
+    """The last call that a run made, as code: what comes before it only opens a server."""
+    run = get_object_or_404(Run.objects.owned_by(request.user), pk=pk)
+    call = _last_call(run)
+    if call is None:
+        return render(request, "formats/code.html", {"nothing": True})
+    sketch = sketch_of_frame(call.data, run.url)
+    document = sketched(run.request, (), run.secrets)
+    snippets = _snippets(sketch, run.protocol, document)
+    context = {"snippets": snippets, "variables": sketch.variables}
+    return render(request, "formats/code.html", context)
+
+
+def _last_call(run: Run) -> Frame | None:
+    """None where nothing was sent. Rows of a flood hold no calls, and are passed over."""
+    frames = (frame for batch in run.batches(separate=False) for frame in batch.frames())
+    return max((f for f in frames if f.kind is FrameKind.CALL), key=lambda f: f.seq, default=None)
+
+
+def _snippets(sketch: Sketch, protocol: str, document: Any) -> Sequence[Snippet]:
+    found = [Snippet(slug, label, write(sketch)) for slug, (label, write) in WRITERS.items()]
+    if protocol == "nlweb":  # The only protocol that goes over MCP.
+        tool = registry.operation_of(protocol, document)
+        found.append(Snippet("jsonrpc", "MCP JSON-RPC", to_jsonrpc(tool, document), JSONRPC_NOTE))
+    return found
