@@ -23,6 +23,8 @@ from tests.hosted import Hosted, hosted_playground, member
 GET: dict[str, tuple[int, int, int]] = {
     "workbench": (200, 200, 302),
     "compose-preview": (405, 405, 302),
+    "compose-code": (405, 405, 302),
+    "format-curl": (405, 405, 302),
     "schema": (200, 200, 302),
     "runs": (200, 200, 302),
     "run": (200, 404, 302),
@@ -53,6 +55,8 @@ GET: dict[str, tuple[int, int, int]] = {
     "run-timeline": (200, 404, 302),
     "run-wire": (200, 404, 302),
     "run-wire-text": (200, 404, 302),
+    "run-code": (200, 404, 302),
+    "run-har": (200, 404, 302),
     "run-standard-client": (200, 404, 302),
     "run-conformance": (200, 404, 302),
     "run-conformance-count": (200, 404, 302),
@@ -65,6 +69,8 @@ GET: dict[str, tuple[int, int, int]] = {
     "run-pane": (200, 404, 302),
     "saved-requests": (200, 200, 302),
     "saved-request": (200, 404, 302),
+    # No reply is kept with the owner's, whose page says so.
+    "saved-reply": (302, 404, 302),
     "twins": (405, 405, 302),
     "twin-choices": (405, 405, 302),
     "twin": (200, 404, 302),
