@@ -8,7 +8,7 @@ its members are.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from playground.conformance import Level, book, judge
@@ -17,12 +17,15 @@ from playground.models import Run
 from playground.models.trackers import earlier_progress
 from playground.protocols import registry
 from playground.protocols.events import Failure
+from playground.protocols.frames import Frame
 from playground.protocols.kinds import kind_of
 from playground.reading import reader_for
 
 
-def observe(run: Run) -> Observed:
+def observe(run: Run, frames: Iterable[Frame] | None = None) -> Observed:
     """A run's frames, read; `run` has its final state. Never raises on an agent's data.
+
+    `frames` are all of them, where they are at hand; None reads them from the database.
 
     The rules of the specification are asked only where `Observed.findings` is looked at.
     """
@@ -30,7 +33,7 @@ def observe(run: Run) -> Observed:
     whole = registry.assembler(run.protocol)
     moments: list[Moment] = []
     failures: list[str] = []
-    for frame in run.read_frames():
+    for frame in run.read_frames() if frames is None else frames:
         events = list(reader.receive(frame))
         whole.take(events)
         for event in events:

@@ -6,6 +6,7 @@ Cross-checks live in `playground.checks`, as Django system checks with ids and h
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -76,7 +77,8 @@ ALLOWED_HOSTS = _list("ALLOWED_HOSTS") or ["127.0.0.1", "localhost", "[::1]"]
 CSRF_TRUSTED_ORIGINS = _list("CSRF_TRUSTED_ORIGINS")
 
 INSTALLED_APPS = [
-    "daphne",
+    # `serve` brings its own. Importing it takes as long as all the rest of a short command.
+    *(["daphne"] if "runserver" in sys.argv else []),
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",

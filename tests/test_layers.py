@@ -46,8 +46,14 @@ FORBIDDEN = {
     "engine": {"rendering", "consumers", "views", "management", "demo"},
     "rendering": {"transport", "engine", "consumers", "views", "management", "demo"},
     "consumers": {"transport", "engine", "views", "management", "demo"},
+    "collection_consumer": {"transport", "engine", "views", "management", "demo"},
+    "reporting": {
+        "conformance", "transport", "models", "engine", "rendering", "consumers", "views", "forms",
+        "management", "demo", "settings", "limits", "library",
+    },
     "views": {"consumers", "management", "demo"},
     "forms": {"engine", "views", "demo"},
+    "collection_run_forms": {"engine", "rendering", "views", "management", "demo"},
     "management": {"views", "consumers", "demo"},
     "demo": {
         "conformance", "transport", "models", "engine", "rendering", "consumers", "views", "forms",

@@ -20,7 +20,7 @@ from playground.library.unsaved import unsaved
 from playground.models import Agent, Collection, Environment, Run, SavedRequest, Step
 from playground.models.collections import requests_in_order
 from playground.rendering.collection_runs import result_of
-from playground.reporting import step_lines
+from playground.reporting import StepResult, step_lines
 from playground.variables import is_name
 
 #: Characters of the bar.
@@ -135,14 +135,17 @@ class Teller:
     lines: bool
     numbered: bool
     counts: Counter[str] = field(default_factory=Counter)
+    #: The steps that have ended, by number.
+    results: dict[int, StepResult] = field(default_factory=dict)
     _bar: bool = field(default_factory=sys.stderr.isatty)
 
     def __call__(self, step: Step, run: Run | None) -> None:
         """Take note of a step that has ended."""
         self.counts[step.verdict] += 1
+        result = self.results[step.number] = result_of(step, run)
         self.clear()
         if self.lines:
-            for line in step_lines(result_of(step, run), self.numbered):
+            for line in step_lines(result, self.numbered):
                 say(line)
         if self._bar:
             self._draw()

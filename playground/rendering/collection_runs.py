@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC
 from typing import Any
 
-from django.db.models import QuerySet
+from django.db.models import Count, QuerySet
 
 from playground.models import CollectionRun, Run, Step
-from playground.reporting import Checked, Report, StepResult
+from playground.rendering.bar import ago
+from playground.reporting import FORMATS, Checked, Report, StepResult
 from playground.reporting.results import duration
 
 #: Steps of one page.
@@ -22,12 +24,14 @@ _BAD = (Step.Verdict.UNMET, Step.Verdict.UNSENT)
 _RUN = ("run__agent_name", "run__state", "run__outcome", "run__status")
 
 
-def report_of(run: CollectionRun) -> Report:
-    """The report on a collection run as it is stored."""
-    steps = run.steps.select_related("run").only(*_columns()).order_by("number")
+def report_of(run: CollectionRun, steps: Sequence[StepResult] | None = None) -> Report:
+    """The report on a collection run as it is stored; `steps` where they are at hand."""
+    if steps is None:
+        stored = run.steps.select_related("run").only(*_columns()).order_by("number")
+        steps = [result_of(step, step.run) for step in stored.iterator(1000)]
     return Report(
         name=run.name,
-        steps=[result_of(step, step.run) for step in steps.iterator(1000)],
+        steps=steps,
         state=run.state,
         started_at=run.created_at.astimezone(UTC).isoformat(timespec="seconds"),
         took_ms=run.took_ms(),
@@ -84,9 +88,9 @@ class Row:
     took: str
 
     @property
-    def mark(self) -> str:
-        """What changes when the row has to be shown anew."""
-        return f"{self.step.verdict}{self.step.run_id or ''}"
+    def number(self) -> int:
+        """The step's number."""
+        return self.step.number
 
     @property
     def unmet(self) -> int:
@@ -119,14 +123,17 @@ class Window:
         steps: QuerySet[Step] = run.steps.order_by("number")
         return steps.filter(verdict__in=_BAD) if self.show == BAD else steps
 
-    def rows(self, run: CollectionRun) -> list[Row]:
-        """The rows of the page."""
+    def verdicts(self, run: CollectionRun) -> dict[int, str]:
+        """The verdicts of the page's steps, by number."""
         first = (self.page - 1) * PAGE
-        steps = self.of_run(run).select_related("run").only(*_columns())
-        return [
-            Row(step, checks_of(step), duration(step.took_ms))
-            for step in steps[first : first + PAGE]
-        ]
+        steps = self.of_run(run).values_list("number", "verdict")
+        return dict(steps[first : first + PAGE])
+
+    def rows(self, run: CollectionRun, numbers: Iterable[int]) -> list[Row]:
+        """The rows of these steps, in order."""
+        steps = run.steps.filter(number__in=list(numbers)).order_by("number")
+        found = steps.select_related("run").only(*_columns())
+        return [Row(step, checks_of(step), duration(step.took_ms)) for step in found]
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,6 +168,74 @@ class Standing:
             found.append((name, round(at, 3), round(length, 3)))
             at += length
         return found
+
+
+def page_of(run: CollectionRun, window: Window) -> dict[str, Any]:
+    """The context of the page of a run."""
+    standing = Standing.of(run)
+    verdicts = window.verdicts(run)
+    steps = standing.bad if window.show == BAD else run.planned
+    return {
+        **head_of(run, standing),
+        "window": window,
+        "rows": window.rows(run, verdicts),
+        "known": known_as_text(verdicts),
+        "pages": max(1, -(-steps // PAGE)),
+        "formats": FORMATS,
+    }
+
+
+def head_of(run: CollectionRun, standing: Standing) -> dict[str, Any]:
+    """What is told of a run as a whole."""
+    options = run.options if isinstance(run.options, Mapping) else {}
+    return {
+        "run": run,
+        "standing": standing,
+        "word": word_of(run, standing),
+        "tone": _tone(run, standing),
+        "options": options,
+    }
+
+
+def _tone(run: CollectionRun, standing: Standing) -> str:
+    if run.state == CollectionRun.State.RUNNING:
+        return "running"
+    if run.state != CollectionRun.State.COMPLETED:
+        return "skipped"
+    return "met" if standing.counts["met"] == run.planned else "unmet"
+
+
+def known_as_text(verdicts: Mapping[int, str]) -> str:
+    """What a page shows, for the address of its socket: `1met-2running`."""
+    return "-".join(f"{number}{verdict}" for number, verdict in verdicts.items()) or "none"
+
+
+def known_from_text(text: str) -> dict[int, str]:
+    """The same read again; what is no such text says nothing."""
+    return {int(number): verdict for number, verdict in _KNOWN.findall(text[:4_000])}
+
+
+_KNOWN = re.compile(r"(?<![0-9])([0-9]{1,8})([a-z]{1,8})")
+
+
+def listed(runs: Iterable[CollectionRun]) -> list[dict[str, Any]]:
+    """Runs as rows of a list, their steps counted at once."""
+    found = list(runs)
+    counted: dict[Any, dict[str, int]] = {
+        run.pk: dict.fromkeys(Step.Verdict.values, 0) for run in found
+    }
+    steps = Step.objects.filter(collection_run__in=found).order_by()
+    for key, verdict, count in steps.values_list("collection_run", "verdict").annotate(
+        n=Count("pk")
+    ):
+        counted[key][verdict] = count
+    return [
+        {
+            **head_of(run, Standing(counted[run.pk], run.planned, duration(run.took_ms()))),
+            "ago": ago(run.created_at),
+        }
+        for run in found
+    ]
 
 
 def word_of(run: CollectionRun, standing: Standing) -> str:

@@ -25,6 +25,7 @@ const options = {
     collections: path("../css/collections.css"),
     "collections-page": path("../js/collections/page.js"),
     shares: path("../css/shares.css"),
+    "collection-runs": path("../css/collection-runs.css"),
   },
   outdir: path("../build"),
   bundle: true,

@@ -35,7 +35,7 @@ from playground.headless.collecting import (
 )
 from playground.headless.printer import prepare
 from playground.models import CollectionRun
-from playground.rendering.collection_runs import report_of
+from playground.rendering.collection_runs import report_of, result_of
 from playground.reporting import FORMATS, Report, summary_lines
 
 ALL_MET, NOT_ALL_MET, COULD_NOT_RUN = 0, 1, 3
@@ -100,7 +100,8 @@ class Command(BaseCommand):
         teller = Teller(len(plan.steps), text, plan.options.rounds > 1)
         run = asyncio.run(_run(plan, teller))
         teller.clear()
-        report = report_of(run)
+        results = [teller.results.get(s.number) or result_of(s, None) for s in plan.steps]
+        report = report_of(run, results)
         if text:
             for line in summary_lines(report):
                 say(line)

@@ -1,0 +1,159 @@
+"""Collection runs: start one, watch it, stop it, take its report along."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from asgiref.sync import sync_to_async
+from django.contrib.auth.models import AnonymousUser
+from django.core.paginator import Paginator
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.text import slugify
+from django.views.decorators.csrf import ensure_csrf_cookie
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from playground.collection_run_forms import StartForm
+from playground.engine import collection_runs as engine
+from playground.engine.collection_runs import Options, Plan, PlanError
+from playground.models import Collection, CollectionRun
+from playground.models.collections import requests_in_order
+from playground.models.liveness import mark_interrupted
+from playground.rendering.collection_runs import Window, listed, page_of, report_of
+from playground.reporting import FORMATS
+from playground.views.environment_choice import active_environment
+
+#: Runs of one page of the list.
+LISTED = 30
+
+Started = tuple[CollectionRun, Plan]
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+async def runs(request: HttpRequest) -> HttpResponse:
+    """GET lists the runs, `?collection=` those of one; POST starts one."""
+    if request.method != "POST":
+        return await sync_to_async(_list)(request)
+    started = await sync_to_async(_record)(request)
+    if isinstance(started, HttpResponse):
+        return started
+    run, plan = started
+    engine.start(run, plan)
+    return redirect(run)
+
+
+def _list(request: HttpRequest) -> HttpResponse:
+    mark_interrupted()
+    found = CollectionRun.objects.owned_by(request.user)
+    collection = None
+    if slug := request.GET.get("collection", ""):
+        collection = _collection(request, slug)
+        found = found.filter(collection=collection)
+    pages = Paginator(found.select_related("collection"), LISTED)
+    page = pages.get_page(request.GET.get("page"))
+    context = {"collection": collection, "page": page, "rows": listed(page.object_list)}
+    return render(request, "collection_runs/list.html", context)
+
+
+def _collection(request: HttpRequest, slug: str) -> Collection:
+    found: Collection = get_object_or_404(Collection.objects.owned_by(request.user), slug=slug)
+    return found
+
+
+@require_safe
+@ensure_csrf_cookie
+def new(request: HttpRequest) -> HttpResponse:
+    """The form that starts a run of `?collection=`; of `?folder=` alone, if that is said."""
+    collection = _collection(request, request.GET.get("collection", ""))
+    environment = active_environment(request)
+    initial = {
+        "environment": environment.slug if environment else "",
+        "folder": request.GET.get("folder", ""),
+    }
+    form = StartForm(collection, _user(request), initial=initial)
+    return _form(request, collection, form)
+
+
+def _user(request: HttpRequest) -> Any:
+    return request.user or AnonymousUser()
+
+
+def _form(
+    request: HttpRequest, collection: Collection, form: StartForm, status: int = 200
+) -> HttpResponse:
+    context = {"collection": collection, "form": form, "count": collection.requests.count()}
+    is_part = bool(request.htmx)  # type: ignore[attr-defined]
+    name = "collection_runs/start.html" if is_part else "collection_runs/start_page.html"
+    return render(request, name, context, status=status)
+
+
+def _record(request: HttpRequest) -> HttpResponse | Started:
+    collection = _collection(request, request.POST.get("collection", ""))
+    form = StartForm(collection, _user(request), request.POST, request.FILES)
+    if form.is_valid():
+        try:
+            plan = _plan(request, collection, form)
+        except PlanError as error:
+            form.add_error(None, str(error))
+        else:
+            return engine.record(plan), plan
+    return _form(request, collection, form, status=422)
+
+
+def _plan(request: HttpRequest, collection: Collection, form: StartForm) -> Plan:
+    chosen = form.cleaned_data
+    requests = requests_in_order(collection)
+    if chosen["folder"]:
+        requests = requests.filter(folder__slug=chosen["folder"])
+    options = Options(
+        agent=chosen["agent"],
+        environment=chosen["environment"],
+        rows=chosen["rows"],
+        iterations=chosen["iterations"],
+        parallel=chosen["parallel"] or 1,
+        bail=chosen["bail"],
+    )
+    return engine.plan(collection.name, list(requests), options, request.user, collection)
+
+
+@require_safe
+@ensure_csrf_cookie
+def run(request: HttpRequest, pk: str) -> HttpResponse:
+    """How a run goes: `?show=unmet` for what was not met alone, `?page=` for later steps."""
+    found = _run(request, pk)
+    context = page_of(found, Window.of(request.GET))
+    return render(request, "collection_runs/page.html", context)
+
+
+def _run(request: HttpRequest, pk: str) -> CollectionRun:
+    runs = CollectionRun.objects.owned_by(request.user).select_related("collection")
+    found: CollectionRun = get_object_or_404(runs, pk=pk)
+    if not found.is_final:
+        mark_interrupted()
+        found.refresh_from_db()
+    return found
+
+
+@require_POST
+async def cancellation(request: HttpRequest, pk: str) -> HttpResponse:
+    """Stop a run."""
+    found = await sync_to_async(_run)(request, pk)
+    await engine.cancel(found)
+    if request.htmx:  # type: ignore[attr-defined]
+        return HttpResponse(status=204)
+    return redirect(found)
+
+
+@require_safe
+def report(request: HttpRequest, pk: str, kind: str) -> HttpResponse:
+    """A report on a run as a file."""
+    if kind not in FORMATS:
+        raise Http404
+    found = _run(request, pk)
+    written, ending, media_type = FORMATS[kind]
+    text = written(report_of(found))
+    response = HttpResponse(text, content_type=f"{media_type}; charset=utf-8")
+    name = slugify(found.name) or "collection-run"
+    # Never shown in place: it is a file, and not a page of the playground.
+    response["Content-Disposition"] = f'attachment; filename="{name}.{ending}"'
+    return response
