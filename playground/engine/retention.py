@@ -30,6 +30,7 @@ class Limits:
     """What is kept at most; None for any."""
 
     max_days: int | None = None
+    #: Families: a turn's checks and actions go with it and are not counted.
     max_runs: int | None = None
     #: Of what came over the wire.
     max_bytes: int | None = None
@@ -67,7 +68,7 @@ class Share:
 class Preview:
     """What would go, to be read before it does."""
 
-    #: Runs and bytes that there are, and those that would go.
+    #: Runs, checks and actions among them, and bytes that there are, and those that would go.
     all_runs: int = 0
     all_bytes: int = 0
     runs: int = 0
@@ -87,7 +88,7 @@ def decide(families: Iterable[Family], limits: Limits, now: datetime) -> Decisio
     What must stay counts like everything else, so that others go in its place.
     """
     every = sorted(families, key=lambda family: family.age)
-    count, size = sum(each.runs for each in every), sum(each.bytes for each in every)
+    count, size = len(every), sum(each.bytes for each in every)
     cutoff = None if limits.max_days is None else now - timedelta(days=limits.max_days)
     going: list[Family] = []
     held: list[Family] = []
@@ -103,7 +104,7 @@ def decide(families: Iterable[Family], limits: Limits, now: datetime) -> Decisio
             held.append(family)
             continue
         going.append(family)
-        count, size = count - family.runs, size - family.bytes
+        count, size = count - 1, size - family.bytes
     return Decision(tuple(going), tuple(held))
 
 

@@ -35,11 +35,13 @@ class Fact:
     right: str
     #: How far apart two figures are, in words; "" for what is no figure.
     apart: str = ""
+    #: Whether it is worth a mark when both differ: no two runs take the same time.
+    counts: bool = True
 
     @property
     def differs(self) -> bool:
-        """Whether both say something else."""
-        return self.left != self.right
+        """Whether both say something else, and that is worth a mark."""
+        return self.counts and self.left != self.right
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +112,6 @@ _TEXTS: tuple[tuple[str, Callable[[Run], Any]], ...] = (
     ("Protocol", lambda run: version_of(run).label or run.protocol),
     ("Binding", binding_of),
     ("Environment", lambda run: run.environment),
-    ("Sent", _moment),
     ("State", word_of),
     ("Why it ended", lambda run: words((run.problem or {}).get("cause"), 300)),
     ("HTTP status", lambda run: run.status),
@@ -133,7 +134,9 @@ def facts_of(left: Run, right: Run) -> Iterator[Fact]:
         ("Duration", "ended_us", [bar.elapsed for bar in bars]),
     ):
         if any(shown):
-            yield Fact(label, *shown, _apart(getattr(left, name), getattr(right, name)))
+            apart = _apart(getattr(left, name), getattr(right, name))
+            yield Fact(label, shown[0], shown[1], apart, counts=False)
+    yield Fact("Sent", _moment(left), _moment(right), counts=False)
 
 
 def _headers(left: Run, right: Run) -> Iterator[Fact]:

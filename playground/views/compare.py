@@ -14,6 +14,7 @@ from django.views.decorators.http import require_safe
 from playground.models import Run
 from playground.models.history import candidates_for
 from playground.models.liveness import mark_interrupted
+from playground.rendering.bar import word_of
 from playground.rendering.compare import outcome_of
 from playground.rendering.history import rows_of
 
@@ -81,4 +82,5 @@ def _run(request: HttpRequest, key: str) -> Run | None:
     run: Run = get_object_or_404(runs, pk=pk)
     if not run.is_final and mark_interrupted():
         run.refresh_from_db()
+    run.word = word_of(run)  # type: ignore[attr-defined]
     return run

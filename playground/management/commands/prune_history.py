@@ -1,0 +1,87 @@
+"""Delete the runs that the limits on the history do not keep, now.
+
+The limits are those of the page "How long runs are kept"; --days, --runs and --megabytes stand in
+for them this once. Exit codes: 0 done, 2 usage error.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.core.management import BaseCommand, CommandError, CommandParser
+
+from playground.engine import retention
+from playground.engine.retention import Limits, Preview
+from playground.headless.arguments import USAGE
+from playground.headless.lines import plain
+from playground.models import Run
+from playground.rendering.bar import size
+from playground.rendering.differences import counted
+
+MEBIBYTE = 1024 * 1024
+
+
+class Command(BaseCommand):
+    """`python manage.py prune_history [--dry-run]`."""
+
+    help = "Delete the runs that the limits on the history do not keep."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """What to keep this once, whose, and whether anything is deleted at all."""
+        parser.add_argument("--dry-run", action="store_true", help="say what would go")
+        parser.add_argument("--days", type=_positive, help="delete what is older")
+        parser.add_argument("--runs", type=_positive, help="how many to keep, checks and actions not counted")
+        parser.add_argument("--megabytes", type=_positive, help="how much to keep")
+        parser.add_argument("--user", help="of one user only, by name (hosted mode)")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Say what goes, for each owner, and delete it."""
+        megabytes = options["megabytes"]
+        given = Limits(
+            options["days"], options["runs"], None if megabytes is None else megabytes * MEBIBYTE
+        )
+        for owner in _owners(options["user"], given):
+            limits = given if given.any else Limits.of(owner)
+            found = retention.preview(owner, limits)
+            for line in _lines(found):
+                self.stdout.write(plain(line))
+            if not options["dry_run"]:
+                self.stdout.write(f"Deleted {counted(_prune(owner, limits), 'run')}.")
+
+
+def _prune(owner: int | None, limits: Limits) -> int:
+    batches = retention.batches(retention.going(owner, limits))
+    return sum(retention.delete(batch) for batch in batches)
+
+
+def _owners(name: str | None, given: Limits) -> list[int | None]:
+    """Whose history it is about: the user's, or everybody's who has a limit."""
+    if name is not None:
+        user = User.objects.filter(username=name).first()
+        if user is None:
+            raise CommandError(f"There is no user “{name}”.", returncode=USAGE)
+        return [user.pk]
+    if given.any:
+        return list(Run.objects.order_by("owner").values_list("owner", flat=True).distinct())
+    return retention.owners()
+
+
+def _lines(found: Preview) -> list[str]:
+    total = f"{counted(found.all_runs, 'run')}, {size(found.all_bytes)}"
+    if not found.runs or not found.oldest or not found.newest:
+        lines = [f"Nothing goes of {total}."]
+    else:
+        lines = [
+            f"{found.runs} of {total} go: {size(found.bytes)}, "
+            f"{found.oldest:%Y-%m-%d %H:%M} to {found.newest:%Y-%m-%d %H:%M}",
+            *(f"  {each.runs:>7} {each.agent}, {size(each.bytes)}" for each in found.agents),
+        ]
+    return [*lines, *(f"  {count} stay: {why}" for why, count in found.held.items())]
+
+
+def _positive(text: str) -> int:
+    value = int(text)
+    if value < 1:
+        raise ValueError(text)
+    return value

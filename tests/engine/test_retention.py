@@ -1,0 +1,320 @@
+"""What of the history goes by its limits: the decision by table and property, then for real."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+import pytest
+from django.contrib.auth.models import User
+from django.utils import timezone
+from hypothesis import given
+from hypothesis import strategies as st
+
+from playground.engine import housekeeping, retention
+from playground.engine.families import Family, Hold, families_of, holds_among, with_members
+from playground.engine.retention import BATCH_BYTES, BATCH_RUNS, Limits, batches, decide, preview
+from playground.models import (
+    Collection,
+    CollectionRun,
+    Conversation,
+    FrameBatch,
+    Retention,
+    Run,
+    SavedRequest,
+    Share,
+    Step,
+    Tracker,
+    Twin,
+)
+from playground.models.conversations import turns_to
+
+NOW = datetime(2026, 5, 1, tzinfo=UTC)
+
+
+def family(number: int, days: float, size: int = 10, hold: Hold | None = None) -> Family:
+    return Family(UUID(int=number), "A", NOW - timedelta(days=days), 1, size, hold)
+
+
+def numbers(families: Sequence[Family]) -> list[int]:
+    return [each.root.int for each in families]
+
+
+SHARED = Hold.SHARED
+
+#: (what there is as (days old, bytes, hold)), the limits, what goes and what is held, by its place.
+DECISIONS: list[tuple[str, list[tuple[Any, ...]], Limits, list[int], list[int]]] = [
+    ("no limit", [(900,), (1,)], Limits(), [], []),
+    ("nothing there", [], Limits(1, 1, 1), [], []),
+    ("by age, to the second", [(30.001,), (30,), (29,)], Limits(max_days=30), [0], []),
+    ("by number, the oldest first", [(1,), (3,), (2,)], Limits(max_runs=1), [1, 2], []),
+    ("just as many", [(1,), (2,)], Limits(max_runs=2), [], []),
+    ("by size", [(3, 50), (2, 30), (1, 20)], Limits(max_bytes=50), [0], []),
+    ("one that is larger than all may be", [(1, 500)], Limits(max_bytes=50), [0], []),
+    ("whichever limit is reached", [(9,), (5,), (1,)], Limits(8, 1, None), [0, 1], []),
+    ("held by age", [(9, 1, SHARED), (8,)], Limits(max_days=7), [1], [0]),
+    (
+        "another goes in the place of what is held",
+        [(9, 1, SHARED), (8,), (7,)],
+        Limits(max_runs=2),
+        [1],
+        [0],
+    ),
+    ("held ones alone are too many", [(2, 9, SHARED), (1, 9, SHARED)], Limits(None, 1), [], [0, 1]),
+]
+
+
+@pytest.mark.parametrize(
+    ("there", "limits", "going", "held"),
+    [row[1:] for row in DECISIONS],
+    ids=[r[0] for r in DECISIONS],
+)
+def test_decisions(
+    there: list[tuple[Any, ...]], limits: Limits, going: list[int], held: list[int]
+) -> None:
+    found = decide([family(place, *each) for place, each in enumerate(there)], limits, NOW)
+    assert numbers(found.going) == going
+    assert numbers(found.held) == held
+
+
+few = st.none() | st.integers(1, 8)
+any_limits = st.builds(Limits, few, few, st.none() | st.integers(1, 100))
+any_families = st.lists(
+    st.tuples(st.integers(0, 12), st.integers(0, 40), st.none() | st.sampled_from(list(Hold))),
+    max_size=12,
+).map(lambda rows: [family(place, *row) for place, row in enumerate(rows)])
+
+
+@given(any_families, any_limits)
+def test_no_more_goes_than_the_limits_ask_for(families: list[Family], limits: Limits) -> None:
+    found = decide(families, limits, NOW)
+    going = {each.root for each in found.going}
+    assert not any(each.hold for each in found.going)
+    assert all(each.hold for each in found.held)
+    staying = [each for each in families if each.root not in going]
+    free = [each for each in staying if not each.hold]
+    if free:  # As long as there is something that could go, the limits are kept.
+        assert _within(staying, limits)
+    if found.going:  # And with the newest of what goes, they were not.
+        assert not _within([*staying, found.going[-1]], limits)
+    assert all(a.age <= b.age for a, b in zip(found.going, found.going[1:], strict=False))
+
+
+def _within(families: Sequence[Family], limits: Limits) -> bool:
+    free = [each for each in families if not each.hold]
+    old = limits.max_days is not None and any(
+        each.latest < NOW - timedelta(days=limits.max_days) for each in free
+    )
+    many = limits.max_runs is not None and len(families) > limits.max_runs
+    size = sum(each.bytes for each in families)
+    return not old and not many and not (limits.max_bytes is not None and size > limits.max_bytes)
+
+
+@given(any_families, any_limits)
+def test_applied_again_nothing_is_left_to_do(families: list[Family], limits: Limits) -> None:
+    gone = set(map(id, decide(families, limits, NOW).going))
+    rest = [each for each in families if id(each) not in gone]
+    assert decide(rest, limits, NOW).going == ()
+
+
+def test_a_transaction_is_small_and_cuts_no_family() -> None:
+    large = [Family(UUID(int=n), "A", NOW, 30, 1, None, [UUID(int=n)] * 30) for n in range(10)]
+    assert [len(batch) for batch in batches(large)] == [90, 90, 90, 30]
+    heavy = [family(n, 1, BATCH_BYTES) for n in range(3)]
+    for each in heavy:
+        each.members.append(each.root)
+    assert [len(batch) for batch in batches(heavy)] == [1, 1, 1]
+    assert BATCH_RUNS >= 90
+    assert list(batches([])) == []
+
+
+# --- for real ---------------------------------------------------------------------------------
+
+
+def run(days: float = 0, **fields: Any) -> Run:
+    """A run that was made some days ago."""
+    found: Run = Run.objects.create(
+        **{
+            "agent_name": "A", "url": "http://a.example", "protocol": "nlweb", "binding": "http",
+            "version": "0.55", "request": {"query": {"text": "eggs"}}, "text": "eggs",
+            "state": "completed", "bytes": 10, **fields,
+        }
+    )  # fmt: skip
+    FrameBatch.objects.create(run=found, first=1, last=1, data=b"")
+    found.created_at = timezone.now() - timedelta(days=days)
+    found.save(update_fields=["created_at"])
+    return found
+
+
+def prune(owner: int | None = None) -> int:
+    return sum(retention.delete(batch) for batch in batches(retention.going(owner)))
+
+
+def limit(**limits: int) -> None:
+    Retention.objects.update_or_create(owner=None, defaults=limits)
+
+
+@pytest.mark.django_db
+class TestFamilies:
+    def test_children_belong_to_their_turn_and_turns_to_themselves(self) -> None:
+        turn = run(9)
+        check = run(8, kind="check", parent=turn, bytes=5)
+        action = run(7, kind="action", parent=check)
+        answer = run(6, kind="answer", parent=check)
+        lost = run(5, kind="check", parent=None)
+        found = {each.root: each for each in families_of(None)}
+        assert set(found) == {turn.pk, answer.pk, lost.pk}
+        assert set(found[turn.pk].members) == {turn.pk, check.pk, action.pk}
+        assert (found[turn.pk].runs, found[turn.pk].bytes) == (3, 25)
+        assert found[turn.pk].latest == action.created_at
+        assert with_members([turn.pk]) == {turn.pk, check.pk, action.pk}
+
+    def test_a_ring_of_parents_has_an_end(self) -> None:
+        one = run(kind="check")
+        other = run(kind="check", parent=one)
+        Run.objects.filter(pk=one.pk).update(parent=other)
+        assert with_members([one.pk]) == {one.pk, other.pk}
+        assert sum(each.runs for each in families_of(None)) == 2
+
+    def test_what_holds_a_run(self) -> None:
+        under_way = run(state="streaming", alive_at=timezone.now())
+        followed, settled = run(), run()
+        Tracker.objects.create(run=followed, seq=1, token="t", patience=9, status="following")
+        Tracker.objects.create(run=settled, seq=1, token="t", patience=9, status="answered")
+        shared, expired = run(), run()
+        Share.objects.create(run=shared)
+        Share.objects.create(run=expired, expires_at=timezone.now() - timedelta(days=1))
+        recorded = run()
+        collection = Collection.objects.create(name="C")
+        SavedRequest.objects.create(collection=collection, name="R", replayed=recorded)
+        sent, done = run(), run()
+        going = CollectionRun.objects.create(name="C")
+        Step.objects.create(collection_run=going, number=1, name="R", run=sent)
+        ended = CollectionRun.objects.create(name="C", state="completed")
+        Step.objects.create(collection_run=ended, number=1, name="R", run=done)
+        assert holds_among(each.pk for each in Run.objects.all()) == {
+            under_way.pk: Hold.UNDER_WAY,
+            followed.pk: Hold.FOLLOWED,
+            shared.pk: Hold.SHARED,
+            recorded.pk: Hold.RECORDED,
+            sent.pk: Hold.COLLECTION_RUN,
+        }
+        limit(max_days=1)
+        Run.objects.update(created_at=timezone.now() - timedelta(days=9))
+        assert prune() == 3
+        assert not Run.objects.filter(pk__in=[settled.pk, expired.pk, done.pk]).exists()
+        assert ended.steps.get().run is None
+        assert Run.objects.count() == 5
+
+    def test_a_child_holds_its_turn(self) -> None:
+        turn = run(9)
+        Share.objects.create(run=run(9, kind="action", parent=turn))
+        limit(max_days=1)
+        assert prune() == 0
+
+
+@pytest.mark.django_db
+class TestDeleting:
+    def test_everything_that_belongs_to_a_run_goes(self) -> None:
+        conversation = Conversation.objects.create()
+        old, new = run(9, conversation=conversation), run()
+        Twin.objects.create(left=old, right=new)
+        tracker = Tracker.objects.create(
+            run=new, seq=1, token="t", patience=9, status="answered", answer=old
+        )
+        limit(max_days=1)
+        assert prune() == 1
+        tracker.refresh_from_db()
+        assert tracker.answer is None
+        assert not Twin.objects.exists()
+        assert not Conversation.objects.exists()
+        assert FrameBatch.objects.get().run == new
+
+    def test_a_turn_in_the_middle_leaves_the_rest_readable(self) -> None:
+        conversation = Conversation.objects.create()
+        first = run(9, conversation=conversation)
+        middle = run(8, conversation=conversation, parent=first)
+        run(8, conversation=conversation, parent=middle, kind="check")
+        last = run(7, conversation=conversation, parent=middle)
+        answer = run(6, conversation=conversation, parent=last, kind="answer", answers={"q": "me"})
+        assert retention.delete(with_members([middle.pk])) == 2
+        last, answer = (Run.objects.get(pk=each.pk) for each in (last, answer))
+        assert last.parent is None
+        assert [turn.run for turn in turns_to(answer)] == [last, answer]
+        assert [turn.run for turn in turns_to(first)] == [first]
+        assert Conversation.objects.exists()
+
+    def test_what_was_shared_meanwhile_stays(self) -> None:
+        old = run(9)
+        limit(max_days=1)
+        found = list(batches(retention.going(None)))
+        Share.objects.create(run=old)
+        assert retention.delete(found[0]) == 0
+        assert retention.delete(found[0], also=frozenset({Hold.SHARED})) == 1
+        assert retention.delete(found[0]) == 0
+
+    def test_every_owner_by_himself(self) -> None:
+        user = User.objects.create(username="owner")
+        run(9, owner=user)
+        run(9)
+        Retention.objects.create(owner=user, max_days=1)
+        assert retention.owners() == [user.pk]
+        assert prune(None) == 0
+        assert prune(user.pk) == 1
+        assert Run.objects.get().owner is None
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("limits", [{"max_days": 5}, {"max_runs": 4}, {"max_bytes": 55}], ids=str)
+def test_what_is_said_to_go_is_exactly_what_goes(limits: dict[str, int]) -> None:
+    for number in range(12):
+        turn = run(number, agent_name=f"Agent {number % 3}", bytes=number)
+        if number % 4 == 0:
+            run(number, agent_name=turn.agent_name, kind="check", parent=turn, bytes=3)
+        if number % 5 == 4:
+            Share.objects.create(run=turn)
+    limit(**limits)
+    there = {each.pk: each for each in Run.objects.all()}
+    said = preview(None, Limits.of(None))
+    gone = prune()
+    left = set(Run.objects.values_list("pk", flat=True))
+    missing = [each for pk, each in there.items() if pk not in left]
+    assert said.runs == gone == len(missing) > 0
+    assert said.bytes == sum(each.bytes for each in missing)
+    assert said.all_runs == len(there)
+    assert said.oldest == min(each.created_at for each in missing)
+    assert said.newest == max(each.created_at for each in missing)
+    by_agent = {each.agent: (each.runs, each.bytes) for each in said.agents}
+    for name, (runs, size) in by_agent.items():
+        own = [each for each in missing if each.agent_name == name]
+        assert (len(own), sum(each.bytes for each in own)) == (runs, size)
+    assert preview(None, Limits.of(None)).runs == 0
+
+
+@pytest.mark.django_db(transaction=True)
+class TestHousekeeping:
+    async def test_limits_are_applied_from_the_start(self) -> None:
+        await asyncio.to_thread(run, 9)
+        kept = await asyncio.to_thread(run)
+        await Retention.objects.acreate(max_days=1)
+        keeper = housekeeping.keep_house()
+        try:
+            assert housekeeping.keep_house() is keeper
+            async with asyncio.timeout(20):
+                while await Run.objects.acount() > 1:
+                    await asyncio.sleep(0.05)
+        finally:
+            keeper.cancel()
+        assert await Run.objects.aget() == kept
+
+    async def test_two_at_once_do_the_work_of_one(self) -> None:
+        for _ in range(3):
+            await asyncio.to_thread(run, 9)
+        await Retention.objects.acreate(max_days=1)
+        both = housekeeping.prune(None), housekeeping.prune(None)
+        assert both[0] is both[1]
+        assert await both[0] == 3
+        assert await housekeeping.prune(None) == 0
