@@ -1,6 +1,7 @@
 // Bundles styles, page modules and the code editor into static/build/. The page also works
 // without: it then loads the sources themselves, and a textarea for JSON.
 
+import { readdir, rm } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import * as esbuild from "esbuild";
 
@@ -10,7 +11,6 @@ const options = {
   entryPoints: {
     app: path("../js/app.js"),
     styles: path("../css/app.css"),
-    editor: path("editor.js"),
     lists: path("../js/lists.js"),
     links: path("../js/links.js"),
     // What only one page needs.
@@ -37,9 +37,20 @@ const options = {
   logLevel: "info",
 };
 
-if (process.argv.includes("--watch")) {
-  const context = await esbuild.context(options);
-  await context.watch();
-} else {
-  await esbuild.build(options);
+/** The editor comes in parts: what not everybody needs is loaded on demand. */
+const editor = {
+  ...options,
+  entryPoints: { editor: path("editor.js") },
+  splitting: true,
+  chunkNames: "editor-[name]-[hash]",
+};
+
+// Their names change with what is in them: those of an earlier build would only pile up.
+for (const name of await readdir(options.outdir).catch(() => []))
+  if (name.startsWith("editor-")) await rm(`${options.outdir}/${name}`, { force: true });
+
+const watched = process.argv.includes("--watch");
+for (const each of [options, editor]) {
+  if (watched) await (await esbuild.context(each)).watch();
+  else await esbuild.build(each);
 }

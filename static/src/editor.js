@@ -1,7 +1,7 @@
-// The code editor of the JSON view: CodeMirror with JSON, folding, search and our own checks.
-// Loaded by static/js/json-editor.js, which hands in what it needs to know.
+// The code editor of the JSON view: CodeMirror with JSON, folding and our own checks. Loaded by
+// static/js/json-editor.js, which hands in what it needs to know. What only those need who type
+// or search is loaded then.
 
-import { autocompletion, closeBrackets, closeBracketsKeymap } from "@codemirror/autocomplete";
 import { defaultKeymap, history, historyKeymap, indentWithTab } from "@codemirror/commands";
 import { json } from "@codemirror/lang-json";
 import {
@@ -13,8 +13,7 @@ import {
   indentUnit,
 } from "@codemirror/language";
 import { linter, lintGutter } from "@codemirror/lint";
-import { highlightSelectionMatches, search, searchKeymap } from "@codemirror/search";
-import { Annotation, EditorState } from "@codemirror/state";
+import { Annotation, EditorState, StateEffect } from "@codemirror/state";
 import {
   drawSelection,
   EditorView,
@@ -24,11 +23,12 @@ import {
   keymap,
   lineNumbers,
 } from "@codemirror/view";
-import { completeRequest } from "./completion.js";
 import { theme } from "./theme.js";
 
 const fromOutside = Annotation.define();
 const LINT_DELAY_MS = 150;
+/** Keys that begin a search. */
+const SEARCH_KEYS = ["Mod-f", "F3", "Mod-g", "Mod-Shift-l", "Mod-Alt-g", "Mod-d"];
 
 /**
  * Replaces a selection by what is typed. Left to itself, Chromium writes the colour of what was
@@ -59,12 +59,56 @@ export function mount({ area, check, changed }) {
   // In a shadow root CodeMirror brings its styles as constructed sheets; in a document it
   // would write <style> elements, which our content security policy rightly refuses.
   const root = host.attachShadow({ mode: "open" });
-  const extensions = [...basics(), json(), theme, typingOver, checks(check), reports(changed), labels(area)];
-  const stateOf = (doc) => EditorState.create({ doc, extensions });
+  const parts = new Parts();
+  const extensions = [
+    ...basics(),
+    json(),
+    theme,
+    typingOver,
+    checks(check),
+    reports(changed),
+    labels(area),
+    parts.onDemand(),
+  ];
+  const stateOf = (doc) => EditorState.create({ doc, extensions: [...extensions, parts.loaded] });
   const view = new EditorView({ parent: root, root, state: stateOf(area.value) });
   area.before(host);
   area.hidden = true;
   return { write: (text) => replace(view, text), load: (text) => view.setState(stateOf(text)) };
+}
+
+/** Parts of the editor that are loaded on demand, and stay whatever text is put into it. */
+class Parts {
+  loaded = [];
+  #loading = new Map();
+
+  /** What notices the demand. */
+  onDemand() {
+    const binding = (key) => ({ key, run: (view) => this.#search(key, view) });
+    return [
+      keymap.of(SEARCH_KEYS.map(binding)),
+      EditorView.domEventHandlers({
+        focus: (_, view) => void this.#add("typing", () => import("./editor-typing.js"), view),
+      }),
+    ];
+  }
+
+  /** False once the search is there: its own keys do it then. */
+  #search(key, view) {
+    if (this.#loading.has("search")) return false;
+    this.#add("search", () => import("./editor-search.js"), view).then(({ press }) => press(key, view));
+    return true;
+  }
+
+  async #add(name, load, view) {
+    if (this.#loading.has(name)) return this.#loading.get(name);
+    const loading = load();
+    this.#loading.set(name, loading);
+    const part = await loading;
+    this.loaded.push(part.extension);
+    view.dispatch({ effects: StateEffect.appendConfig.of(part.extension) });
+    return part;
+  }
 }
 
 function basics() {
@@ -79,22 +123,11 @@ function basics() {
     indentOnInput(),
     indentUnit.of("  "),
     bracketMatching(),
-    closeBrackets(),
-    autocompletion({ override: [completeRequest], icons: false }),
     highlightActiveLine(),
-    highlightSelectionMatches(),
-    search({ top: true }),
     EditorView.lineWrapping,
     EditorView.clipboardInputFilter.of((text) => text.replace(/^\uFEFF/, "")),
     // Escape, then Tab leaves the editor: CodeMirror lets Tab go for two seconds after Escape.
-    keymap.of([
-      ...closeBracketsKeymap,
-      ...defaultKeymap,
-      ...searchKeymap,
-      ...historyKeymap,
-      ...foldKeymap,
-      indentWithTab,
-    ]),
+    keymap.of([...defaultKeymap, ...historyKeymap, ...foldKeymap, indentWithTab]),
   ];
 }
 
