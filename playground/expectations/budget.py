@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 #: Steps that one expectation may take, and all expectations of one request together. A step is
-#: a value that is looked at; two million take a few seconds.
-MAX_STEPS, MAX_ALL_STEPS = 2_000_000, 5_000_000
+#: a value that is looked at; a million take a second or two.
+MAX_STEPS, MAX_ALL_STEPS = 1_000_000, 3_000_000
 
 
 class TooMuchError(Exception):

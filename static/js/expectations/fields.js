@@ -65,12 +65,19 @@ export function read(row, before) {
   return expectation;
 }
 
+/** What makes a path one that can select several values. */
+const SEVERAL = /[*?:,]|\.\./;
+
 /** Of the fields for what is asked of a value, only the one that is chosen is seen. */
 export function showOperand(row) {
   const operator = row.querySelector("[data-operator]")?.value;
   for (const field of row.querySelectorAll("[data-operand]")) {
     field.hidden = field.dataset.operand !== operator;
   }
+  const every = row.querySelector('[data-field="every"]');
+  if (every)
+    every.hidden =
+      !every.value && !(SEVERAL.test(row.querySelector(".expect-path").value) && operator !== "exists");
 }
 
 function operatorOf(expectation, select) {
