@@ -17,6 +17,7 @@ from playground.rendering.pretty import readable
 from playground.transport.redaction import is_credential
 from playground.views.composing import composer_context
 from playground.views.contexts import history_context, response_context
+from playground.views.environment_choice import choice_context
 from playground.views.keeping import composed_for, opened
 from playground.views.library import library_context
 from playground.views.links import read_link
@@ -111,6 +112,7 @@ def page(
             "protocols": Agent.Protocol.choices,
             **composer_context(agent, run),
             **history,
+            **choice_context(request, run.environment if run else None),
             **library_context(request),
             **response_context(run),
             **context,

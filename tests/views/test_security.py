@@ -25,6 +25,7 @@ GET: dict[str, tuple[int, int, int]] = {
     "compose-preview": (405, 405, 302),
     "compose-code": (405, 405, 302),
     "format-curl": (405, 405, 302),
+    "format-har": (200, 200, 302),
     "schema": (200, 200, 302),
     "runs": (200, 200, 302),
     "run": (200, 404, 302),
@@ -93,6 +94,13 @@ GET: dict[str, tuple[int, int, int]] = {
     "share": (200, 200, 200),
     "share-fixture": (404, 404, 404),
     "share-copy": (404, 404, 302),
+    "environments": (200, 200, 302),
+    "environment": (200, 404, 302),
+    "environment-choice": (405, 405, 302),
+    "environment-renaming": (405, 405, 302),
+    "environment-copy": (405, 405, 302),
+    "environment-deletion": (405, 405, 302),
+    "environment-reveal": (405, 405, 302),
     "agents": (200, 200, 302),
     "agent-new": (200, 200, 302),
     "agent": (200, 404, 302),
@@ -136,6 +144,13 @@ POST: dict[str, tuple[int, int, int]] = {
     "twin-choices": (200, 200, 302),
     "history-deletion": (404, 404, 302),
     "history-retention": (302, 302, 302),
+    "environments": (422, 422, 302),
+    "environment": (422, 404, 302),
+    "environment-choice": (204, 204, 302),
+    "environment-renaming": (422, 404, 302),
+    "environment-copy": (302, 404, 302),
+    # Nobody sees a secret again who is not the operator.
+    "environment-reveal": (404, 404, 302),
     "agents": (422, 422, 302),
     "collection-import": (422, 422, 302),
     # A hosted playground keeps no files.
@@ -147,7 +162,7 @@ POST: dict[str, tuple[int, int, int]] = {
     "login": (200, 200, 200),
 }
 #: Routes that change so much that their own tests try them.
-DESTRUCTIVE = {"agent-deletion", "logout", "share-revocation"}
+DESTRUCTIVE = {"agent-deletion", "environment-deletion", "logout", "share-revocation"}
 #: Pages for everybody who has their address.
 PUBLIC = {"share"}
 
@@ -208,6 +223,7 @@ def cast(hosted: Hosted) -> Cast:
         "Tracker.objects.create(run=r, seq=2, token='confidential', patience=60,"
         " status='answered')\n"
         "Twin.objects.create(id=r.pk, owner=u, left=r, right=r)\n"
+        "Environment.objects.create(owner=u, name='Mine', slug='mine')\n"
         "Share.objects.create(owner=u, token='unguessable', run=r)\n"
         "c = Collection.objects.create(owner=u, name='Mine')\n"
         "SavedRequest.objects.create(collection=c, name='Mine',"
