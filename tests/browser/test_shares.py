@@ -1,0 +1,88 @@
+"""A link to a run and to a collection, opened by somebody else."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from playwright.sync_api import Browser, Page, expect
+
+from tests.browser.keyboard import press
+from tests.browser.test_accessibility import findings
+from tests.browser.workbench import Workbench
+
+
+def share(page: Page) -> str:
+    """Make a link to the run that is shown, by keyboard, and return it."""
+    press(page, "Share")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Share this run")
+    press(page, "Make the link")
+    expect(page.get_by_role("heading", level=1)).to_have_text("The link is ready")
+    return page.get_by_label("Link to the run").input_value()
+
+
+def answered(workbench: Workbench, text: str) -> Page:
+    workbench.open("/?agent=demo").compose(text).send()
+    expect(workbench.badge).to_have_text("Complete")
+    return workbench.page
+
+
+def test_a_run_in_a_private_window(workbench: Workbench, browser: Browser) -> None:
+    link = share(answered(workbench, "soup to be shared"))
+    private = browser.new_context()
+    page = private.new_page()
+    page.goto(link)
+    expect(page.get_by_role("heading", level=1)).to_have_text("soup to be shared")
+    expect(page.locator(".card").first).to_be_visible()
+    expect(page.get_by_text("Shared, to be read only")).to_be_visible()
+    page.locator("#share-wire > summary").click()
+    expect(page.locator("#share-wire")).to_contain_text("POST /demo/ask")
+    page.get_by_role("link", name="Open in the workbench").click()
+    expect(page.locator('json-field[data-pointer="/query/text"] textarea')).to_have_value(
+        "soup to be shared"
+    )
+    # It is a copy to be sent, and nothing was sent.
+    assert not page.locator("#response").get_attribute("data-run")
+    private.close()
+
+
+def test_a_link_that_is_revoked_opens_nothing(workbench: Workbench, browser: Browser) -> None:
+    page = answered(workbench, "soup to be taken back")
+    link = share(page)
+    page.get_by_role("button", name="Revoke").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Links")
+    private = browser.new_context()
+    other = private.new_page()
+    response = other.goto(link)
+    assert response is not None
+    assert response.status == 404
+    private.close()
+
+
+def test_a_collection_is_copied(workbench: Workbench, browser: Browser) -> None:
+    page = workbench.page
+    page.goto(f"{workbench.server.url}/shares/new/?collection=tour")
+    page.get_by_role("button", name="Make the link").click()
+    link = page.get_by_label("Link to the collection").input_value()
+    private = browser.new_context()
+    other = private.new_page()
+    other.goto(link)
+    other.locator(".share-request > summary").first.click()
+    expect(other.get_by_text("The state is completed").first).to_be_visible()
+    other.get_by_role("button", name="Copy to my collections").click()
+    expect(other).to_have_url(re.compile(r"/collections/a-tour-of-the-demo-agent(-\d+)?/$"))
+    private.close()
+
+
+def test_the_pages_are_accessible(themed: Page, workbench: Workbench) -> None:
+    link: Any = share(answered(workbench, "soup for everybody"))
+    made = workbench.page.url
+    for address in (link, made, f"{workbench.server.url}/shares/"):
+        themed.goto(address)
+        assert not findings(themed), address
+    workbench.page.goto(f"{workbench.server.url}/shares/new/?collection=tour")
+    workbench.page.get_by_role("button", name="Make the link").click()
+    themed.goto(workbench.page.get_by_label("Link to the collection").input_value())
+    for summary in themed.locator(".share-request > summary").all()[:3]:
+        summary.click()
+    assert not findings(themed)
