@@ -48,6 +48,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("compose/preview/", compose.preview, name="compose-preview"),
     path("compose/code/", formats.code, name="compose-code"),
     path("formats/curl/", formats.curl, name="format-curl"),
+    path("formats/har/", recordings.har, name="format-har"),
     path("schemas/<slug:protocol>/<str:version>/<slug:name>.json", compose.schema, name="schema"),
     path("runs/", history.runs, name="runs"),
     path("runs/<uuid:pk>/", workbench.run_page, name="run"),

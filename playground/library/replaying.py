@@ -22,6 +22,7 @@ from playground.models import Agent, Conversation, FrameBatch, Run, RunState, Sa
 from playground.models.batches import Part, rows_of
 from playground.models.json_text import storable
 from playground.protocols import registry
+from playground.protocols.calls import origin_of
 from playground.protocols.exchange import Exchange, Target
 from playground.protocols.frames import Frame, FrameKind
 from playground.protocols.problems import Problem
@@ -84,6 +85,19 @@ def replay(
         run.save()
         FrameBatch.objects.bulk_create(rows_of(run, read.parts))
     return run
+
+
+def replay_recording(reply: Mapping[str, Any], owner: User | AnonymousUser | None) -> Run:
+    """A recording that says itself where it went and what it asked, as a run.
+
+    Raises `RecordingError` as `replay`, and for one that does not say it.
+    """
+    names = ("url", "protocol", "binding", "version")
+    if missing := [name for name in (*names, "request") if name not in reply]:
+        raise RecordingError(f"The recording does not say its {missing[0]}.")
+    host = origin_of(reply["url"]).partition("://")[2]
+    given = {name: reply[name] for name in names}
+    return replay(reply, owner, agent_name=host, request=reply["request"], **given)
 
 
 def replay_saved(saved: SavedRequest, owner: User | AnonymousUser | None) -> Run:

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect
-from django.views.decorators.http import require_safe
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_http_methods, require_safe
 
 from playground.library.har import to_har
+from playground.library.har_reading import Entry, read_har
+from playground.library.reading import MAX_BYTES, text_of
 from playground.library.recordings import RecordingError
-from playground.library.replaying import replay_saved
+from playground.library.replaying import replay_recording, replay_saved
+from playground.library.shape import FixtureError, Problem
 from playground.models import Collection, Run, SavedRequest
+from playground.views.imports import MAX_CARRIED, pack, unpack
 
 
 @require_safe
@@ -36,3 +42,50 @@ def run_har(request: HttpRequest, pk: str) -> HttpResponse:
     response = HttpResponse(to_har(run), content_type="application/json")
     response["Content-Disposition"] = f'attachment; filename="run-{run.pk}.har"'
     return response
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def har(request: HttpRequest) -> HttpResponse:
+    """GET asks for a file; POST lists what is in it, or with `entry` opens one as a run.
+
+    The browser carries the file from the list to the run: nothing is kept of the others.
+    """
+    if request.method != "POST":
+        return _page(request)
+    try:
+        text = _given(request)
+        entries = read_har(text)
+        if chosen := request.POST.get("entry"):
+            return redirect(_open(request, entries, chosen))
+    except FixtureError as error:
+        return _page(request, status=422, problems=error.problems)
+    packed = pack(text)
+    if len(packed) > MAX_CARRIED:
+        problem = Problem("", "The file is too large to choose from. Save fewer requests in it.")
+        return _page(request, status=422, problems=[problem])
+    return _page(request, entries=entries, packed=packed)
+
+
+def _given(request: HttpRequest) -> str:
+    if packed := request.POST.get("packed"):
+        return unpack(packed)
+    upload = request.FILES.get("file")
+    if upload is None:
+        raise FixtureError(Problem("", "Choose a HAR file."))
+    if (upload.size or 0) > MAX_BYTES:
+        raise FixtureError(Problem("", f"The file is larger than {MAX_BYTES >> 20} MB."))
+    return text_of(upload.read())
+
+
+def _open(request: HttpRequest, entries: list[Entry], chosen: str) -> Run:
+    found = next((entry for entry in entries if str(entry.number) == chosen), None)
+    if found is None or not found.reply:
+        raise FixtureError(Problem("", found.why if found else "There is no such entry."))
+    try:
+        return replay_recording(found.reply, request.user)
+    except RecordingError as error:
+        raise FixtureError(Problem("", str(error))) from error
+
+
+def _page(request: HttpRequest, status: int = 200, **context: Any) -> HttpResponse:
+    return render(request, "formats/har.html", context, status=status)

@@ -26,6 +26,7 @@ GET: dict[str, tuple[int, int, int]] = {
     "compose-code": (405, 405, 302),
     "format-curl": (405, 405, 302),
     "format-har": (200, 200, 302),
+    "format-har": (200, 200, 302),
     "schema": (200, 200, 302),
     "runs": (200, 200, 302),
     "run": (200, 404, 302),
