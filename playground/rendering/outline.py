@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from django.db.models import BooleanField, Count, ExpressionWrapper, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
@@ -19,7 +20,7 @@ FIRST = 300
 HEAVY = ("document", "headers", "auth", "captures", "reply")
 
 
-def counted(collections: QuerySet[Collection]) -> QuerySet[Collection]:
+def counted(collections: QuerySet[Collection]) -> QuerySet[Any]:
     """Collections with `count`, the number of their requests."""
     # One lookup in the index for each collection; a join would read every request first.
     requests = SavedRequest.objects.filter(collection=OuterRef("pk")).order_by()

@@ -111,6 +111,8 @@ def _form(
 def render_form(request: HttpRequest, context: dict[str, Any], status: int) -> HttpResponse:
     """A form of collections: a part for the sheet of a page, or a page."""
     if not is_partial(request):
+        # Beside the form stands there what the menu of a row would do.
+        context["place"] = str(context["action"]).removesuffix("details/")
         return render(request, "collections/form_page.html", context, status=status)
     response = render(request, "collections/form.html", context, status=status)
     # With mistakes in it the form stays where it is, instead of what it would have changed.

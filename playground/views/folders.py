@@ -58,7 +58,7 @@ def _form(
         "thing": "folder",
         "item": folder,
         "action": reverse("folder-details" if folder else "folders", args=key),
-        "target": f"#folder-{folder.slug} .group-head" if folder else "#outline",
+        "target": f"#folder-{folder.slug} .folder-head" if folder else "#outline",
         "swap": "outerHTML" if folder else "beforeend",
     }
     return render_form(request, context, status)

@@ -51,11 +51,13 @@ def is_partial(request: HttpRequest) -> bool:
     return bool(request.htmx)  # type: ignore[attr-defined]
 
 
-def gone_to(request: HttpRequest, target: object, note: str = "", undo: str = "") -> HttpResponse:
+def gone_to(
+    request: HttpRequest, target: str | Collection, note: str = "", undo: str = ""
+) -> HttpResponse:
     """Lead to another page after a change, which says `note` with a way to take it back."""
     if note:
         messages.success(request, note, extra_tags=undo)
-    response = redirect(target)  # type: ignore[arg-type]
+    response = redirect(target)
     return HttpResponseClientRedirect(response.url) if is_partial(request) else response
 
 

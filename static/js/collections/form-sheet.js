@@ -12,7 +12,7 @@ class FormSheet extends HTMLElement {
     });
     // What stands where nothing was gives way to the first thing.
     document.addEventListener("htmx:afterSwap", () => {
-      if (document.querySelector("#outline > .group")) document.querySelector("[data-empty]")?.remove();
+      if (document.querySelector("#outline > .folder-part")) document.querySelector("[data-empty]")?.remove();
     });
   }
 

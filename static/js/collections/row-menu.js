@@ -71,7 +71,8 @@ class RowMenu extends HTMLElement {
     const { item } = this;
     const { url } = item.dataset;
     if (action === "open") location.assign(url);
-    else if (action === "up" || action === "down") item.closest("sort-list").step(item, action === "up" ? -1 : 1);
+    else if (action === "up" || action === "down")
+      item.closest("sort-list").step(item, action === "up" ? -1 : 1);
     else if (action === "details" || action === "place")
       document.querySelector("form-sheet").open(`${url}${action}/`, this.opener);
     else if (action === "duplication") post(`${url}duplication/`, item, "afterend");

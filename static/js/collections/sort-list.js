@@ -44,7 +44,8 @@ class SortList extends HTMLElement {
     if (!target) return false;
     const focused = item.contains(document.activeElement) ? document.activeElement : null;
     this.isMoving = true;
-    if (target.matches("[data-rows]")) target.insertBefore(item, isBefore ? target.firstElementChild : ender(target));
+    if (target.matches("[data-rows]"))
+      target.insertBefore(item, isBefore ? target.firstElementChild : ender(target));
     else target.parentElement.insertBefore(item, isBefore ? target : target.nextElementSibling);
     focused?.focus();
     item.scrollIntoView({ block: "nearest" });
@@ -109,7 +110,7 @@ function neighbour(root, item, by) {
 
 /** What stands behind the last row of a list: the button for more of them. */
 function ender(list) {
-  return list.querySelector(":scope > .row-more");
+  return list.querySelector(":scope > .shelf-more");
 }
 
 function placeOf(item) {

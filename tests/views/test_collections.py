@@ -1,0 +1,215 @@
+"""Collections: the list, one with its requests, and what changes them as a whole."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from playground.models import Agent, Collection, Folder
+from playground.rendering import outline
+from tests.rendering.markup import read
+from tests.views.shelves import HTMX, names, order, saved, shelf, url
+
+pytestmark = pytest.mark.django_db
+
+
+def texts(client: Client, address: str) -> str:
+    response = client.get(address)
+    assert response.status_code == 200
+    return " ".join(read(response.content.decode()).text.split())
+
+
+def test_without_any_the_list_says_what_they_are_for(client: Client) -> None:
+    page = texts(client, "/collections/")
+    assert "No collection yet A collection keeps requests" in page
+
+
+def test_the_list_counts_what_is_in_them(client: Client) -> None:
+    shelf("Soups", "a b", hot="c")
+    collection = shelf("Empty")
+    Collection.objects.filter(pk=collection.pk).update(description="Not *much* yet.")
+    page = texts(client, "/collections/")
+    assert "Soups 3 requests" in page
+    assert "Empty 0 requests" in page
+    assert "Not much yet." in page
+
+
+def test_making_one_opens_it(client: Client) -> None:
+    shelf("First")
+    response = client.post("/collections/", {"name": "Second", "description": "a\r\nb\rc"})
+    assert (response.status_code, response["Location"]) == (302, "/collections/second/")
+    assert "library:changed" in response["HX-Trigger"]
+    made = Collection.objects.get(slug="second")
+    assert (made.description, made.owner) == ("a\nb\nc", None)
+    assert [each.name for each in Collection.objects.all()] == ["First", "Second"]
+
+
+def test_a_name_that_another_one_has_gets_another_address(client: Client) -> None:
+    shelf("Soups")
+    client.post("/collections/", {"name": "Soups"})
+    client.post("/collections/", {"name": "Import"})
+    assert set(Collection.objects.values_list("slug", flat=True)) == {
+        "soups", "soups-2", "import-2",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"name": ""}, "This field is required."),
+        ({"name": "  "}, "This field is required."),
+        ({"name": "a" * 121}, "at most 120 characters"),
+        ({"name": "a\x00b"}, "Null characters"),
+        ({"name": "a", "description": "b" * 50_001}, "at most 50000 characters"),
+    ],
+    ids=["none", "spaces", "long", "null", "description"],
+)
+@pytest.mark.parametrize("address", ["/collections/", "/collections/soups/details/"])
+def test_mistakes_are_said_beside_the_field(
+    client: Client, address: str, fields: dict[str, str], message: str
+) -> None:
+    shelf("Soups")
+    response = client.post(address, fields)
+    assert response.status_code == 422
+    page = response.content.decode()
+    assert message in page
+    assert 'aria-invalid="true"' in page
+    part = client.post(address, fields, headers=HTMX)
+    assert (part["HX-Retarget"], part["HX-Reswap"]) == ("#sheet-body", "innerHTML")
+    assert "<html" not in part.content.decode()
+    assert Collection.objects.get().name == "Soups"
+
+
+def test_the_address_stays_when_the_name_changes(client: Client) -> None:
+    collection = shelf("Soups", "a")
+    before = collection.modified_at
+    response = client.post("/collections/soups/details/", {"name": "Stews", "description": "*hot*"})
+    assert response["Location"] == "/collections/soups/"
+    collection.refresh_from_db()
+    assert (collection.name, collection.slug) == ("Stews", "soups")
+    assert collection.modified_at > before
+    assert "<em>hot</em>" in client.get("/collections/soups/").content.decode()
+
+
+def test_from_the_page_only_the_head_is_replaced(client: Client) -> None:
+    shelf("Soups")
+    response = client.post("/collections/soups/details/", {"name": "Stews"}, headers=HTMX)
+    head = read(response.content.decode())
+    assert head.elements[0].attributes["id"] == "collection-head"
+    assert "Stews" in head.text
+    assert json.loads(response["HX-Trigger"]) == {"library:changed": {}}
+
+
+def test_its_requests_in_order_with_what_is_known_of_them(client: Client) -> None:
+    Agent.objects.create(name="My kitchen", url="http://a.example")
+    collection = shelf("Recipes", "b", folder="")
+    saved(
+        collection,
+        "a",
+        position=1,
+        agent="my-kitchen",
+        binding="mcp",
+        notes="Look at the *summary*.",
+        expectations=[{"type": "state", "equals": "completed"}],
+        reply={"frames": []},
+    )
+    saved(collection, "c", folder=Folder.objects.get(), agent="nobody", address="{{base}}/ask")
+    assert names(client, url(collection)) == ["a", "b", "c"]
+    page = texts(client, url(collection))
+    assert "a My kitchen NLWeb 0.55 · MCP 1 expectation recorded reply Look at the summary." in page
+    assert "b no agent NLWeb 0.55" in page
+    assert "Folder" in page
+    assert "c {{base}}/ask NLWeb 0.55" in page
+
+
+def test_an_empty_one_says_how_to_fill_it(client: Client) -> None:
+    assert "Nothing in it yet" in texts(client, url(shelf()))
+    folders = shelf("Others", hot="")
+    assert "No request in this folder" in texts(client, url(folders))
+
+
+def test_a_long_one_comes_in_pages(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(outline, "PAGE", 2)
+    monkeypatch.setattr(outline, "FIRST", 3)
+    collection = shelf("Long", "a b c", hot="d e", cold="f")
+    page = client.get(url(collection)).content.decode()
+    assert names(client, url(collection)) == ["a", "b", "d"]
+    assert [part in page for part in ("Show more of 1", "Show more of 2")] == [True, False]
+    base = f"/collections/{collection.slug}/outline/"
+    assert names(client, f"{base}?folder=&from=2") == ["c"]
+    assert names(client, f"{base}?folder=hot&from=1") == ["e"]
+    assert names(client, f"{base}?folder=cold&from=0") == ["f"]
+    assert names(client, f"{base}?folder=cold&from=x") == ["f"]
+    assert names(client, f"{base}?folder=cold&from=99999999") == []
+
+
+def test_names_are_text_and_descriptions_are_sanitised(client: Client) -> None:
+    evil = '<img src=x onerror=alert(1)>"'
+    collection = shelf(evil, loose="", hot="")
+    Collection.objects.update(description=f"{evil} [x](javascript:alert(1))")
+    Folder.objects.update(name=evil, description=evil)
+    saved(collection, evil, notes=evil, agent=evil, address=evil)
+    for address in ("/collections/", url(collection), "/library/", f"/library/{collection.slug}/"):
+        page = read(client.get(address).content.decode())
+        assert not page.find("img"), address
+        assert not [each for each in page.elements if "onerror" in each.attributes], address
+
+
+def test_moving_among_the_others(client: Client) -> None:
+    for name in ("One", "Two", "Three"):
+        client.post("/collections/", {"name": name})
+    for fields, wanted in [
+        ({"step": "-1"}, "One Three Two"),
+        ({"before": "one"}, "Three One Two"),
+        ({"after": "two"}, "One Two Three"),
+        ({"step": "x"}, "One Two Three"),
+    ]:
+        response = client.post("/collections/three/place/", fields)
+        assert response["Location"] == "/collections/three/"
+        assert " ".join(each.name for each in Collection.objects.all()) == wanted
+    assert client.post("/collections/three/place/", {}, headers=HTMX).status_code == 204
+
+
+def test_a_duplicate_holds_the_same_and_changes_alone(client: Client) -> None:
+    collection = shelf("Soups", "a b", hot="c")
+    shelf("Others")
+    response = client.post("/collections/soups/duplication/")
+    twin = Collection.objects.get(slug="soups-2")
+    assert response["Location"] == "/collections/soups-2/"
+    assert (twin.name, order(twin)) == ("Soups 2", "a b | Hot: c")
+    assert [each.name for each in Collection.objects.all()] == ["Soups", "Soups 2", "Others"]
+    twin.requests.update(name="changed")
+    assert order(collection) == "a b | Hot: c"
+    client.post("/collections/soups-2/duplication/")
+    assert Collection.objects.filter(name="Soups 3").exists()
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["deletion/", "duplication/", "place/", "folders/hot/deletion/", "requests/a/deletion/"],
+)
+def test_nothing_is_changed_by_looking(client: Client, path: str) -> None:
+    collection = shelf("Soups", "a", hot="c")
+    client.get(f"{url(collection)}{path}")
+    assert order(collection) == "a | Hot: c"
+    assert Collection.objects.count() == 1
+
+
+def test_what_is_not_there_is_not_found(client: Client) -> None:
+    shelf("Soups", "a", hot="c")
+    for path in (
+        "gone/", "gone/details/", "soups/folders/gone/details/", "soups/requests/gone/details/",
+        "soups/requests/gone/notes/", "gone/outline/",
+    ):  # fmt: skip
+        assert client.get(f"/collections/{path}").status_code == 404, path
+
+
+def test_the_queries_of_a_page_do_not_grow_with_it(
+    client: Client, django_assert_max_num_queries: Any
+) -> None:
+    collection = shelf("Soups", " ".join(f"a{n}" for n in range(40)), hot="c")
+    with django_assert_max_num_queries(14):
+        client.get(url(collection))

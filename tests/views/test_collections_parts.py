@@ -1,0 +1,247 @@
+"""Folders and saved requests as parts of a collection: named, moved, made twice."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from playground.library import organising
+from playground.models import Collection, Folder, SavedRequest
+from tests.rendering.markup import read
+from tests.views.shelves import HTMX, order, saved, shelf, url
+
+pytestmark = pytest.mark.django_db
+
+PARTS = ["/collections/soups/folders/hot/details/", "/collections/soups/requests/a/details/"]
+
+
+@pytest.fixture
+def soups() -> Collection:
+    return shelf("Soups", "a b c", hot="d e", cold="")
+
+
+def test_a_new_folder_comes_last(client: Client, soups: Collection) -> None:
+    assert 'name="name"' in client.get("/collections/soups/folders/").content.decode()
+    response = client.post("/collections/soups/folders/", {"name": "Sweet"})
+    assert response["Location"] == "/collections/soups/#folder-sweet"
+    assert order(soups) == "a b c | Hot: d e | Cold: | Sweet:"
+
+
+def test_from_the_page_the_folder_is_put_below(client: Client, soups: Collection) -> None:
+    response = client.post("/collections/soups/folders/", {"name": "Sweet"}, headers=HTMX)
+    part = read(response.content.decode())
+    assert part.elements[0].attributes["id"] == "folder-sweet"
+    assert "library:changed" in response["HX-Trigger"]
+
+
+@pytest.mark.parametrize("address", [*PARTS, "/collections/soups/folders/"])
+@pytest.mark.parametrize("headers", [{}, HTMX], ids=["page", "part"])
+def test_a_name_is_needed(
+    client: Client, soups: Collection, address: str, headers: dict[str, str]
+) -> None:
+    response = client.post(address, {"name": " "}, headers=headers)
+    assert response.status_code == 422
+    assert "This field is required." in response.content.decode()
+    assert order(soups) == "a b c | Hot: d e | Cold:"
+
+
+def test_folders_are_renamed_and_described(client: Client, soups: Collection) -> None:
+    address = "/collections/soups/folders/hot/details/"
+    assert client.get(address).status_code == 200
+    response = client.post(address, {"name": "Warm", "description": "*not* hot"}, headers=HTMX)
+    assert "<em>not</em>" in response.content.decode()
+    assert Folder.objects.get(slug="hot").name == "Warm"
+    assert client.post(address, {"name": "Tepid"})["Location"] == "/collections/soups/"
+
+
+def test_requests_are_renamed_and_noted(client: Client, soups: Collection) -> None:
+    address = "/collections/soups/requests/a/details/"
+    before = SavedRequest.objects.get(slug="a")
+    assert client.get(address).status_code == 200
+    fields = {"name": "first", "notes": "one\r\n\r\n*two*"}
+    response = client.post(address, fields, headers=HTMX)
+    assert read(response.content.decode()).elements[0].attributes["id"] == "request-a"
+    after = SavedRequest.objects.get(slug="a")
+    assert (after.name, after.notes) == ("first", "one\n\n*two*")
+    # What it sends is as it was: a tab that has it open may go on saving into it.
+    assert (after.document, after.modified_at) == (before.document, before.modified_at)
+    notes = client.get("/collections/soups/requests/a/notes/").content.decode()
+    assert notes == "<p>one</p>\n<p><em>two</em></p>\n\n"
+
+
+@pytest.mark.parametrize(
+    ("slug", "fields", "wanted"),
+    [
+        ("a", {"step": "1"}, "b a c | Hot: d e | Cold:"),
+        ("a", {"step": "-1"}, "a b c | Hot: d e | Cold:"),
+        ("c", {"before": "a"}, "c a b | Hot: d e | Cold:"),
+        ("a", {"after": "c"}, "b c a | Hot: d e | Cold:"),
+        ("a", {"folder": "hot", "before": "e"}, "b c | Hot: d a e | Cold:"),
+        ("a", {"folder": "cold"}, "b c | Hot: d e | Cold: a"),
+        ("d", {"folder": "", "after": "a"}, "a d b c | Hot: e | Cold:"),
+        ("d", {"folder": ""}, "a b c d | Hot: e | Cold:"),
+        ("d", {"step": "1"}, "a b c | Hot: e d | Cold:"),
+        # Beside something that is elsewhere by now: at the end.
+        ("a", {"folder": "hot", "after": "b"}, "b c | Hot: d e a | Cold:"),
+        ("a", {"step": "many"}, "a b c | Hot: d e | Cold:"),
+    ],
+    ids=str,
+)
+def test_requests_are_put_in_order(
+    client: Client, soups: Collection, slug: str, fields: dict[str, str], wanted: str
+) -> None:
+    response = client.post(url(soups, f"{slug}/place/"), fields)
+    assert response["Location"] == "/collections/soups/"
+    assert order(soups) == wanted
+    part = client.post(url(soups, f"{slug}/place/"), fields | {"step": "0"}, headers=HTMX)
+    assert (part.status_code, part.content) == (204, b"")
+
+
+def test_into_a_folder_that_is_gone_is_refused(client: Client, soups: Collection) -> None:
+    assert client.post(url(soups, "a/place/"), {"folder": "gone"}).status_code == 404
+    assert order(soups) == "a b c | Hot: d e | Cold:"
+
+
+def test_moving_one_between_others_changes_no_other(client: Client, soups: Collection) -> None:
+    before = dict(SavedRequest.objects.exclude(slug="c").values_list("slug", "position"))
+    client.post(url(soups, "c/place/"), {"after": "a"})
+    assert dict(SavedRequest.objects.exclude(slug="c").values_list("slug", "position")) == before
+
+
+def test_requests_that_stand_at_the_same_number_can_be_put_in_order(client: Client) -> None:
+    collection = shelf("Soups", "a b c d")
+    collection.requests.update(position=7)
+    client.post(url(collection, "d/place/"), {"after": "a"})
+    assert order(collection) == "a d b c"
+
+
+@pytest.mark.parametrize(
+    ("fields", "wanted"),
+    [
+        ({"step": "-1"}, "a b c | Cold: | Hot: d e"),
+        ({"before": "hot"}, "a b c | Cold: | Hot: d e"),
+        ({"after": "hot"}, "a b c | Hot: d e | Cold:"),
+        ({"step": "x"}, "a b c | Hot: d e | Cold:"),
+    ],
+    ids=str,
+)
+def test_folders_are_put_in_order(
+    client: Client, soups: Collection, fields: dict[str, str], wanted: str
+) -> None:
+    client.post("/collections/soups/folders/cold/place/", fields)
+    assert order(soups) == wanted
+
+
+def test_the_way_to_another_place_is_offered(client: Client, soups: Collection) -> None:
+    shelf("Others", warm="")
+    page = client.get(url(soups, "a/place/")).content.decode()
+    options = [each.attributes["value"] for each in read(page).find("option")]
+    assert options == ["soups", "soups/hot", "soups/cold", "others", "others/warm"]
+
+
+@pytest.mark.parametrize(
+    ("to", "here", "there"),
+    [
+        ("soups/cold", "b c | Hot: d e | Cold: a", "a x | Warm: y"),
+        ("soups", "b c a | Hot: d e | Cold:", "a x | Warm: y"),
+        ("others", "b c | Hot: d e | Cold:", "a x a | Warm: y"),
+        ("others/warm", "b c | Hot: d e | Cold:", "a x | Warm: y a"),
+    ],
+)
+def test_a_request_goes_to_another_place(
+    client: Client, soups: Collection, to: str, here: str, there: str
+) -> None:
+    others = shelf("Others", "a x", warm="y")
+    response = client.post(url(soups, "a/place/"), {"to": to})
+    assert response["Location"] == f"/collections/{to.partition('/')[0]}/"
+    assert (order(soups), order(others)) == (here, there)
+    part = client.post(url(soups, "b/place/"), {"to": "others"}, headers=HTMX)
+    assert part["HX-Redirect"] == "/collections/others/"
+
+
+def test_a_request_that_goes_keeps_its_slug_where_it_is_free(
+    client: Client, soups: Collection
+) -> None:
+    others = shelf("Others", "a")
+    for slug in ("a", "b"):
+        client.post(url(soups, f"{slug}/place/"), {"to": "others"})
+    assert set(others.requests.values_list("slug", flat=True)) == {"a", "a-2", "b"}
+
+
+@pytest.mark.parametrize("to", ["gone", "soups/gone", "/", ""])
+def test_to_a_place_that_is_gone_nothing_goes(client: Client, soups: Collection, to: str) -> None:
+    assert client.post(url(soups, "a/place/"), {"to": to}).status_code == 404
+    assert order(soups) == "a b c | Hot: d e | Cold:"
+
+
+def test_a_folder_goes_with_its_requests(client: Client, soups: Collection) -> None:
+    others = shelf("Others", "d", hot="x")
+    response = client.post("/collections/soups/folders/hot/place/", {"collection": "others"})
+    assert response["Location"] == "/collections/others/"
+    assert order(soups) == "a b c | Cold:"
+    assert order(others) == "d | Hot: x | Hot: d e"
+    assert set(others.requests.values_list("slug", flat=True)) == {"d", "x", "d-2", "e"}
+    assert set(others.folders.values_list("slug", flat=True)) == {"hot", "hot-2"}
+
+
+def test_a_request_is_made_twice(client: Client, soups: Collection) -> None:
+    fields: dict[str, Any] = {
+        "agent": "demo", "address": "{{base}}", "headers": [["X-A", "1"]], "auth": {"type": "none"},
+        "notes": "*n*", "expectations": [{"type": "state"}], "captures": {"id": "$.x"},
+        "reply": {"frames": []}, "binding": "mcp", "version": "0.54",
+    }  # fmt: skip
+    saved(soups, "whole", folder=Folder.objects.get(slug="hot"), position=1, **fields)
+    response = client.post(url(soups, "whole/duplication/"), headers=HTMX)
+    assert read(response.content.decode()).elements[0].attributes["id"] == "request-whole-2"
+    twin = SavedRequest.objects.get(slug="whole-2")
+    assert {name: getattr(twin, name) for name in fields} == fields
+    assert order(soups) == "a b c | Hot: whole whole 2 d e | Cold:"
+    assert client.post(url(soups, "a/duplication/"))["Location"] == "/collections/soups/"
+    assert order(soups).startswith("a a 2 b c |")
+
+
+def test_a_folder_is_made_twice(client: Client, soups: Collection) -> None:
+    response = client.post("/collections/soups/folders/hot/duplication/")
+    assert response["Location"] == "/collections/soups/#folder-hot-2"
+    assert order(soups) == "a b c | Hot: d e | Hot 2: d e | Cold:"
+    slugs = soups.requests.values_list("slug", flat=True)
+    assert len(set(slugs)) == len(slugs) == 7
+
+
+@pytest.mark.parametrize(
+    ("names", "wanted"),
+    [
+        (["Soup"], "Soup 2"),
+        (["Soup", "Soup 2"], "Soup 3"),
+        (["Soup 2", "Soup"], "Soup 3"),
+        (["Soup 9"], "Soup 2"),
+        (["2"], "2 2"),
+        (["Soup 55555"], "Soup 55555 2"),
+        (["a" * 120], "a" * 110 + " 2"),
+    ],
+    ids=lambda each: each[-1][:12] if isinstance(each, list) else each[:12],
+)
+def test_the_name_of_a_duplicate(names: list[str], wanted: str) -> None:
+    collection = shelf("Soups")
+    *_, last = [saved(collection, name) for name in names]
+    assert organising.duplicate_request(last).name == wanted
+
+
+def test_every_change_marks_the_collection(client: Client, soups: Collection) -> None:
+    changes = [
+        ("requests/a/place/", {"step": "1"}),
+        ("requests/a/details/", {"name": "a"}),
+        ("requests/a/duplication/", {}),
+        ("folders/", {"name": "x"}),
+        ("folders/hot/details/", {"name": "x"}),
+        ("folders/hot/place/", {"step": "1"}),
+        ("folders/hot/duplication/", {}),
+        ("requests/a/deletion/", {}),
+        ("folders/hot/deletion/", {}),
+    ]
+    for path, fields in changes:
+        before = Collection.objects.get().modified_at
+        client.post(f"/collections/soups/{path}", fields)
+        assert Collection.objects.get().modified_at > before, path
