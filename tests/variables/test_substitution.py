@@ -1,0 +1,165 @@
+"""Values in place of names: one pass, two forms, in linear time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from playground.variables import (
+    Substitution,
+    Value,
+    VariableError,
+    is_name,
+    literal,
+    names_in,
+    substitute,
+)
+from tests.json_values import TEXTS, values
+
+MOMENT = datetime(2026, 3, 4, 5, 6, 7, 89_000, tzinfo=UTC)
+TABLE: Mapping[str, Value] = {
+    "city": Value("Paris"),
+    "tricky": Value("{{city}} & {{nobody}}"),
+    "size": Value(3),
+    "tree": Value({"a": [1, None, True]}),
+    "nothing": Value(None),
+    "token": Value("s3cret", secret=True),
+}
+NAMED = [f"{{{{{name}}}}}" for name in (*TABLE, "nobody", "$uuid", "$braces")]
+
+
+def work(**options: Any) -> Substitution:
+    return Substitution(TABLE.get, moment=MOMENT, **options)
+
+
+@pytest.mark.parametrize(
+    ("template", "sent"),
+    [
+        ("{{city}}", "Paris"),
+        ("in {{ city }}!", "in Paris!"),
+        ("{{\tcity\t}}", "Paris"),
+        ("{{tricky}}", "{{city}} & {{nobody}}"),
+        ("<{{tricky}}>", "<{{city}} & {{nobody}}>"),
+        ("{{size}}", 3),
+        ("{{size}} items", "3 items"),
+        ("{{tree}}", {"a": [1, None, True]}),
+        ("x {{tree}}", 'x {"a":[1,null,true]}'),
+        ("{{nothing}}", None),
+        ("a{{nothing}}", "anull"),
+        ("{{{city}}}", "{Paris}"),
+        ("{{city}}{{city}}", "ParisParis"),
+        ("{{}} {{two words}} {{ci", "{{}} {{two words}} {{ci"),
+        ("{{$braces}}city}}", "{{city}}"),
+        ("{{$timestamp}}", 1772600767),
+        ("at {{$timestamp}}", "at 1772600767"),
+        ("{{$isoTimestamp}}", "2026-03-04T05:06:07.089Z"),
+        ({"a": ["{{size}}", {"{{city}}": 1.5}]}, {"a": [3, {"Paris": 1.5}]}),
+        ([True, None, 7], [True, None, 7]),
+    ],
+)
+def test_what_is_sent(template: Any, sent: Any) -> None:
+    found = substitute(template, TABLE.get, moment=MOMENT)
+    assert found.sent == found.kept == sent
+    assert not found.unresolved
+
+
+def test_every_occurrence_of_a_uuid_is_another() -> None:
+    first, second = substitute(["{{$uuid}}", "{{$uuid}}"], TABLE.get, moment=MOMENT).sent
+    assert UUID(first) != UUID(second)
+
+
+def test_a_secret_is_sent_and_its_placeholder_kept() -> None:
+    found = substitute(
+        {"key": "{{token}}", "text": "a {{ token }} {{city}}"}, TABLE.get, moment=MOMENT
+    )
+    assert found.sent == {"key": "s3cret", "text": "a s3cret Paris"}
+    assert found.kept == {"key": "{{token}}", "text": "a {{ token }} Paris"}
+    assert found.secrets == ("token",)
+    assert found.used == ("token", "city")
+    assert "s3cret" not in repr(found) + repr(TABLE)
+
+
+def test_names_without_a_value_are_found_with_their_places() -> None:
+    template = {"a/b": ["{{x}}", "y {{y}} {{x}}"], "m~n": {"{{z}}": 1}, "$": "{{$other}}"}
+    found = substitute(template, TABLE.get, moment=MOMENT)
+    assert found.sent == template
+    assert found.unresolved == (
+        ("/a~1b/0", "x"),
+        ("/a~1b/1", "y"),
+        ("/a~1b/1", "x"),
+        ("/m~0n/{{z}}", "z"),
+        ("/$", "$other"),
+    )
+
+
+def test_two_names_of_an_object_must_not_become_one() -> None:
+    with pytest.raises(VariableError, match="twice"):
+        substitute({"{{city}}": 1, "Paris": 2}, TABLE.get, moment=MOMENT)
+
+
+def test_what_is_too_large_or_too_deep_is_refused() -> None:
+    with pytest.raises(VariableError, match="too large"):
+        work(most=100).json(["{{city}}"] * 21)
+    assert work(most=100).json(["{{city}}"] * 20).sent == ["Paris"] * 20
+    deep: Any = "{{city}}"
+    for _ in range(5000):
+        deep = [deep]
+    with pytest.raises(VariableError, match="deep"):
+        work().json(deep)
+    assert names_in(deep) == ["city"]
+
+
+@pytest.mark.parametrize("text", ["{{" * 200_000, "{{a" * 100_000, "{{" + " " * 300_000 + "a}}"])
+def test_hostile_text_is_read_once(text: str) -> None:
+    assert substitute(text, TABLE.get, moment=MOMENT).sent == text
+
+
+@pytest.mark.parametrize(
+    ("name", "fine"),
+    [("a", True), ("A-b_c.9", True), ("x" * 80, True), ("x" * 81, False), ("", False),
+     ("a b", False), ("$uuid", False), ("ä", False), ("a\n", False)],
+)  # fmt: skip
+def test_what_a_variable_can_be_called(name: str, fine: bool) -> None:
+    assert is_name(name) is fine
+
+
+@given(values(["a", *NAMED], NAMED))
+def test_what_has_no_names_in_it_stays_as_it_is(value: Any) -> None:
+    found = substitute(literal(value), TABLE.get, moment=MOMENT)
+    assert found.sent == found.kept == value
+    assert not found.unresolved
+
+
+@given(values(["a"], NAMED))
+def test_names_are_those_that_are_used_or_lack_a_value(value: Any) -> None:
+    found = substitute(value, TABLE.get, moment=MOMENT)
+    lacking = {name for _, name in found.unresolved}
+    assert set(names_in(value)) == set(found.used) | lacking
+    assert set(found.secrets) <= {"token"}
+
+
+@given(values(["a"], NAMED))
+def test_what_is_kept_never_holds_a_secret(value: Any) -> None:
+    assert "s3cret" not in str(substitute(value, TABLE.get, moment=MOMENT).kept)
+
+
+@given(TEXTS, st.text(max_size=30))
+def test_a_value_goes_out_as_it_is(name_like: str, value: str) -> None:
+    found = substitute("{{x}}", {"x": Value(value)}.get, moment=MOMENT)
+    assert found.sent == value
+    text = substitute(f"{name_like}|{{{{x}}}}", {"x": Value(value)}.get, moment=MOMENT)
+    assert text.sent == f"{name_like}|{value}"
+
+
+def test_only_the_names_to_be_kept_stay_placeholders() -> None:
+    written = literal({"a": "{{token}} {{city}}", "{{size}}": ["{{ x }}"]}, keep=["token"])
+    assert written == {
+        "a": "{{token}} {{$braces}}city}}",
+        "{{$braces}}size}}": ["{{$braces}} x }}"],
+    }
