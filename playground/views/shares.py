@@ -144,8 +144,8 @@ def share(request: HttpRequest, token: str) -> HttpResponse:
     context = _run_page(request, found.run) if found.run else _collection_page(request, found)
     template = "shares/run.html" if found.run else "shares/collection.html"
     response = render(request, template, context | {"share": found})
-    # Who has the address has the page: it goes to no other site, and into no index.
-    response["Referrer-Policy"] = "no-referrer"
+    # Who has the address has the page: it goes into no index, and to no other site (which is
+    # what the site's Referrer-Policy sees to).
     response["X-Robots-Tag"] = "noindex, nofollow"
     return response
 

@@ -108,7 +108,7 @@ class TestLooking:
 
     def test_it_goes_to_no_other_site_and_no_index(self, run: Run) -> None:
         response = Client().get(Share.objects.create(run=run).get_absolute_url())
-        assert response["Referrer-Policy"] == "no-referrer"
+        assert response["Referrer-Policy"] == "same-origin"
         assert "noindex" in response["X-Robots-Tag"]
         assert "no-store" in response["Cache-Control"]
 
