@@ -16,6 +16,7 @@ from playground.protocols.comparison import (
     compare,
     compare_documents,
 )
+from playground.reading import reader_for
 from playground.rendering.bar import bar_of, milliseconds, size, word_of
 from playground.rendering.differences import Row, rows_of
 from playground.rendering.spoken import binding_of, version_of
@@ -101,7 +102,8 @@ def titles_of(left: Run, right: Run) -> tuple[str, str]:
 
 
 def _moment(run: Run) -> str:
-    return f"{localtime(run.created_at):%-d %b %Y, %H:%M:%S}"
+    moment = localtime(run.created_at)
+    return f"{moment.day} {moment:%b %Y, %H:%M:%S}"
 
 
 # --- what is known of both --------------------------------------------------------------------
@@ -172,10 +174,21 @@ def _request(left: Run, right: Run, order: Order, titles: tuple[str, str]) -> Pa
 def _reply(left: Run, right: Run, order: Order, titles: tuple[str, str]) -> Part:
     """The replies as far as they came; what is missing of them is said."""
     notes = tuple(_notes(left, right))
+    if unread := [sentence for run in (left, right) if (sentence := _unreadable(run))]:
+        return Part("impossible", "The replies cannot be read", (*unread, *notes), titles=titles)
     if not (left.events or right.events):
         return Part("impossible", "Nothing came back on either side", notes, titles=titles)
     replies = reply_of(left, MAX_EVENTS), reply_of(right, MAX_EVENTS)
     return _part(compare(*replies, order, folded=True), titles, notes)
+
+
+def _unreadable(run: Run) -> str:
+    """Why nothing here can read a reply, "" where something can."""
+    try:
+        reader_for(run)
+    except ValueError:
+        return f"Nothing here reads {run.protocol} {run.version} over {run.binding or 'nothing'}."
+    return ""
 
 
 def _notes(left: Run, right: Run) -> Iterator[str]:

@@ -1,0 +1,325 @@
+"""The page of the history: what it shows, filters, pages and deletes."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from playground.models import Agent, Conversation, Run, Share, Tracker
+from playground.models import history as pages
+from playground.models.history import Cursor, Filters, page_of
+from tests.rendering.markup import read
+
+HTMX = {"HX-Request": "true"}
+
+
+def make(**fields: Any) -> Run:
+    ago = fields.pop("ago", 0)
+    found: Run = Run.objects.create(
+        **{
+            "agent_name": "Recipes", "url": "http://a.example", "protocol": "nlweb",
+            "binding": "http", "version": "0.55", "request": {}, "text": "eggs",
+            "state": "completed", "outcome": "answer", "entries": 1, **fields,
+        }
+    )  # fmt: skip
+    found.created_at = timezone.now() - timedelta(minutes=ago)
+    found.save(update_fields=["created_at"])
+    return found
+
+
+def shown(client: Client, address: str = "/history/", **headers: str) -> list[str]:
+    """The texts of the rows, in their order."""
+    page = read(client.get(address, headers=headers).content.decode())
+    rows = [row for row in page.find("tr") if "data-run" in row.attributes]
+    return [str(Run.objects.get(pk=row.attributes["data-run"]).text) for row in rows]
+
+
+@pytest.mark.django_db
+class TestPage:
+    def test_says_what_it_is_for_before_anything_was_sent(self, client: Client) -> None:
+        html = client.get("/history/").content.decode()
+        assert "Nothing was sent yet" in html
+        assert "Compose a request" in html
+
+    def test_a_row_tells_how_it_went(self, client: Client, agent: Agent) -> None:
+        run = make(
+            agent=agent, results=7, events=9, bytes=2048, first_event_us=84_000, ended_us=1_200_000,
+            binding="mcp",
+        )  # fmt: skip
+        html = client.get("/history/").content.decode()
+        for words in ("Complete", "eggs", "Recipes", "NLWeb 0.55 · MCP", "7", "84 ms", "1.2 s",
+                      "2.0 KB", "now"):  # fmt: skip
+            assert words in html
+        assert f"/runs/{run.pk}/repetition/" in html
+        assert f'/runs/{run.pk}/#save"' in html
+        assert f"/history/deletion/?run={run.pk}" in html
+
+    def test_markup_of_an_agent_stays_text(self, client: Client) -> None:
+        make(text="<script>alert(1)</script>", agent_name="<b>x</b>")
+        html = client.get("/history/").content.decode()
+        assert "<script>alert" not in html
+        assert "<b>x" not in html
+
+    def test_what_cannot_be_sent_again_does_not_offer_it(self, client: Client) -> None:
+        make(agent=None)
+        assert "Send again" not in client.get("/history/").content.decode()
+
+    def test_checks_and_actions_come_when_asked_for(self, client: Client) -> None:
+        turn = make(text="turn", ago=1)
+        make(text="check", kind="check", parent=turn)
+        assert shown(client) == ["turn"]
+        assert shown(client, "/history/?all=1") == ["check", "turn"]
+
+    def test_as_many_queries_for_many_runs_as_for_one(self, client: Client, agent: Agent) -> None:
+        def queries() -> int:
+            with CaptureQueriesContext(
+                connection,
+            ) as found:
+                client.get("/history/")
+            return len(found)
+
+        make(agent=agent)
+        first = queries()
+        for _ in range(20):
+            run = make(agent=agent, outcome="promise")
+            Tracker.objects.create(run=run, seq=1, token="t", patience=9, status="answered")
+        assert queries() == first
+
+    def test_the_sidebar_leads_here(self, client: Client) -> None:
+        assert 'href="/history/"' in client.get("/").content.decode()
+
+
+@pytest.mark.django_db
+class TestFilters:
+    @pytest.fixture(autouse=True)
+    def runs(self, agent: Agent) -> None:
+        make(text="tomato soup", agent=agent, ago=0)
+        make(text="onion soup", agent=agent, outcome="failure", ago=1)
+        make(text="bread", agent=None, state="failed", outcome="none", ago=2)
+        make(text="old bread", agent=agent, state="cancelled", outcome="none", ago=60 * 24 * 30)
+        make(text="now", agent=agent, state="streaming", outcome="none", ago=3,
+             alive_at=timezone.now())  # fmt: skip
+
+    @pytest.mark.parametrize(
+        ("query", "texts"),
+        [
+            ("", ["tomato soup", "onion soup", "bread", "now", "old bread"]),
+            ("q=soup", ["tomato soup", "onion soup"]),
+            ("q=soup+ONION", ["onion soup"]),
+            ("q=cancelled", ["old bread"]),
+            ("agent=recipes", ["tomato soup", "onion soup", "now", "old bread"]),
+            ("agent=-", ["bread"]),
+            ("agent=nobody", []),
+            ("outcome=failure", ["onion soup"]),
+            ("state=failed", ["bread"]),
+            ("state=under-way", ["now"]),
+            ("agent=recipes&state=completed&outcome=answer", ["tomato soup"]),
+            ("agent=recipes&outcome=failure&q=tomato", []),
+            ("until=2000-01-01", []),
+            ("since=2000-01-01&q=old", ["old bread"]),
+            # What makes no sense is as if it were not there.
+            ("state=x&outcome=y&since=never&until=2000-99-99&all=2", None),
+            ("before=x&shown=x", None),
+            ("before=9999-12-31T23:59:59Z~00000000000000000000000000000000", None),
+        ],
+    )
+    def test_what_passes(self, client: Client, query: str, texts: list[str] | None) -> None:
+        every = ["tomato soup", "onion soup", "bread", "now", "old bread"]
+        assert shown(client, f"/history/?{query}") == (every if texts is None else texts)
+
+    def test_days_are_whole(self, client: Client) -> None:
+        day = timezone.localdate(Run.objects.get(text="old bread").created_at)
+        assert shown(client, f"/history/?since={day}&until={day}") == ["old bread"]
+        after = day + timedelta(days=1)
+        assert "old bread" not in shown(client, f"/history/?since={after}")
+
+    def test_the_form_shows_what_is_chosen_and_the_address_keeps_it(self, client: Client) -> None:
+        address = "/history/?q=soup&agent=recipes&outcome=failure"
+        html = client.get(address).content.decode()
+        assert 'value="soup"' in html
+        assert '<option value="failure" selected>' in html
+        fragment = client.get(f"{address}&state=&since=&until=", headers=HTMX)
+        assert fragment["HX-Replace-Url"] == address
+        assert "HX-Request" in fragment["Vary"]
+        assert "<html" not in fragment.content.decode()
+
+    def test_nothing_found_says_so_and_leads_back(self, client: Client) -> None:
+        html = client.get("/history/?q=nothing").content.decode()
+        assert "No run matches" in html
+        assert 'href="/history/">Show every run' in html
+
+
+@pytest.mark.django_db
+class TestPaging:
+    def every(self, filters: Filters, **options: Any) -> list[Run]:
+        """All runs, page by page."""
+        found: list[Run] = []
+        before = None
+        for _ in range(100):
+            page = page_of(Run.objects.all(), filters, before, **options)
+            found += page.runs
+            before = page.older
+            if before is None:
+                return found
+        raise AssertionError("the pages have no end")
+
+    @pytest.mark.parametrize(
+        "filters", [Filters(), Filters(words="eggs"), Filters(outcome="answer")]
+    )
+    @pytest.mark.parametrize("size", [1, 3, 10, 11])
+    def test_every_run_once_also_of_one_moment(
+        self, filters: Filters, size: int, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(pages, "STRETCH", 2)
+        monkeypatch.setattr(pages, "FURTHER", 3)
+        runs = [make(ago=number // 4) for number in range(10)]
+        moment = runs[0].created_at
+        Run.objects.filter(pk__in=[run.pk for run in runs[:4]]).update(created_at=moment)
+        found = self.every(filters, size=size)
+        assert [run.pk for run in found] == [
+            run.pk for run in Run.objects.order_by("-created_at", "-pk")
+        ]
+
+    def test_a_search_looks_at_so_many_at_once(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(pages, "STRETCH", 3)
+        monkeypatch.setattr(pages, "FURTHER", 4)
+        for number in range(12):
+            make(text="needle" if number == 11 else "hay", ago=number)
+        first = page_of(Run.objects.all(), Filters(words="needle"))
+        assert (first.runs, first.is_partial) == ([], True)
+        assert [run.text for run in self.every(Filters(words="needle"))] == ["needle"]
+        assert self.every(Filters(words="gold")) == []
+
+    def test_a_search_goes_on_by_itself_and_ends_with_a_word(
+        self, client: Client, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(pages, "STRETCH", 2)
+        monkeypatch.setattr(pages, "FURTHER", 2)
+        for number in range(8):
+            make(ago=number)
+        html = client.get("/history/?q=gold").content.decode()
+        steps = 0
+        while "looking further" in html:
+            row = next(r for r in read(html).find("tr") if "hx-get" in r.attributes)
+            assert row.attributes["hx-trigger"] == "load"
+            html = client.get(row.attributes["hx-get"], headers=HTMX).content.decode()
+            steps += 1
+        assert 1 < steps < 5
+        assert "No run matches" in html
+
+    def test_older_ones_follow(self, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(pages, "PAGE", 2)
+        monkeypatch.setattr(page_of, "__defaults__", (None, 2))
+        for number in range(3):
+            make(text=f"run {number}", ago=number)
+        html = client.get("/history/?state=completed").content.decode()
+        link = next(a for a in read(html).find("a") if "hx-target" in a.attributes
+                    and a.attributes["hx-target"] == "closest tr")  # fmt: skip
+        address = link.attributes["href"]
+        assert "state=completed" in address
+        assert shown(client, address, **HTMX) == ["run 2"]
+        # Without a script it is a page that begins there.
+        html = client.get(address).content.decode()
+        assert "Runs before" in html
+        assert "Show the newest" in html
+
+    @pytest.mark.parametrize(
+        "text", ["", "x", "~", "2020-01-01", "2020-01-01~x", f"2020-01-01T00:00~{'0' * 32}"]
+    )
+    def test_cursors_that_are_none(self, text: str) -> None:
+        assert Cursor.read(text) is None
+
+    def test_a_cursor_is_read_as_it_was_written(self) -> None:
+        cursor = Cursor(timezone.now(), UUID(int=7))
+        assert Cursor.read(str(cursor)) == cursor
+
+    def test_the_database_finds_a_page_by_an_index(self) -> None:
+        if connection.vendor != "sqlite":
+            pytest.skip("what is read here is how SQLite says it")
+        plans = {
+            Filters(): "run_history ",
+            Filters(outcome="answer"): "run_history_outcome",
+            Filters(state="failed"): "run_history_state",
+            Filters(agent=1): "run_history_agent",
+        }
+        for filters, index in plans.items():
+            with CaptureQueriesContext(connection) as queries:
+                page_of(Run.objects.filter(owner=None), filters)
+            (query,) = [q["sql"] for q in queries if "LIMIT" in q["sql"]]
+            with connection.cursor() as cursor:
+                cursor.execute(f"EXPLAIN QUERY PLAN {query}")
+                plan = " | ".join(row[3] for row in cursor.fetchall())
+            assert f"USING INDEX {index}" in plan + " "
+            assert "SCAN playground_run" not in plan
+            assert "COUNT" not in query
+
+
+@pytest.mark.django_db
+class TestDeletion:
+    def test_asks_first(self, client: Client) -> None:
+        run = make(bytes=2048)
+        make(kind="check", parent=run)
+        html = client.get(f"/history/deletion/?run={run.pk}").content.decode()
+        assert "Delete this run?" in html
+        assert "1 check or action" in html.replace("\xa0", " ")
+        assert Run.objects.count() == 2
+        sheet = client.get(f"/history/deletion/?run={run.pk}", headers=HTMX).content.decode()
+        assert "<html" not in sheet
+
+    def test_deletes_what_was_chosen_and_leads_back(self, client: Client) -> None:
+        conversation = Conversation.objects.create()
+        chosen = [make(), make(conversation=conversation)]
+        make(kind="check", parent=chosen[0])
+        kept = make(text="kept", parent=chosen[0])
+        back = "http://testserver/history/?q=eggs"
+        fields = {"run": [run.pk for run in chosen], "back": back}
+        response = client.post("/history/deletion/", fields, follow=True)
+        assert response.redirect_chain == [(back, 302)]
+        assert "3 runs were deleted." in response.content.decode()
+        assert Run.objects.get() == kept
+        assert not Conversation.objects.exists()
+
+    def test_what_is_under_way_stays(self, client: Client) -> None:
+        run = make(state="streaming", alive_at=timezone.now())
+        response = client.post("/history/deletion/", {"run": run.pk})
+        assert response.status_code == 409
+        html = response.content.decode()
+        assert "This run cannot be deleted now" in html
+        assert "It is under way. Stop it first, or wait." in html
+        assert "Delete the run" not in html
+        assert Run.objects.exists()
+
+    def test_says_what_else_stops_working(self, client: Client) -> None:
+        run, other = make(), make()
+        Share.objects.create(run=run)
+        keys = f"run={run.pk}&run={other.pk}"
+        html = client.get(f"/history/deletion/?{keys}").content.decode()
+        assert "One of them is shared by a link, which stops working." in html
+        client.post("/history/deletion/", {"run": [run.pk, other.pk]})
+        assert not Run.objects.exists()
+        assert not Share.objects.exists()
+
+    def test_goes_back_to_no_other_site(self, client: Client) -> None:
+        for back in ("https://evil.example/history/", "//evil.example/history/", "/elsewhere/"):
+            response = client.post("/history/deletion/", {"run": make().pk, "back": back})
+            assert response["Location"] == "/history/"
+
+    @pytest.mark.parametrize("key", ["", "x", str(UUID(int=1))])
+    def test_nothing_to_delete(self, client: Client, key: str) -> None:
+        assert client.get(f"/history/deletion/?run={key}").status_code == 404
+        assert client.post("/history/deletion/", {"run": key}).status_code == 404
+
+
+@pytest.mark.django_db
+def test_somebody_elses_run_is_not_there(client: Client, django_user_model: Any) -> None:
+    theirs = make(owner=django_user_model.objects.create(username="u"), text="confidential")
+    assert "confidential" not in client.get("/history/").content.decode()
+    assert client.post("/history/deletion/", {"run": theirs.pk}).status_code == 404
+    assert Run.objects.exists()
