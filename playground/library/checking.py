@@ -14,6 +14,7 @@ from typing import Any
 
 from playground.expectations import check_captures, check_schema
 from playground.library import credentials, recordings
+from playground.library.ordering import LARGEST
 from playground.library.shape import COLLECTION, FOLDER, REQUEST
 from playground.models import Agent
 from playground.models.collections import RESERVED
@@ -30,8 +31,6 @@ Check = Callable[[Any], Iterable[Finding]]
 MAX_TEXT, MAX_ADDRESS, MAX_DOCUMENT = 100_000, 2_000, 1_000_000
 #: Headers of one request.
 MAX_ROWS = 100
-#: The largest position: a 32-bit column without a sign.
-MAX_POSITION = 2**31 - 1
 
 _SLUG = re.compile(r"[-a-zA-Z0-9_]+")
 
@@ -75,8 +74,8 @@ def _no_slug_or(most: int, value: Any) -> Iterable[Finding]:
 
 def _position(value: Any) -> Iterator[Finding]:
     whole = isinstance(value, int) and not isinstance(value, bool)
-    if not whole or not 0 <= value <= MAX_POSITION:
-        yield "", f"This must be a whole number from 0 to {MAX_POSITION:,}."
+    if not whole or not 0 <= value <= LARGEST:
+        yield "", f"This must be a whole number from 0 to {LARGEST:,}."
 
 
 def _one_of(known: Iterable[str], value: Any) -> Iterator[Finding]:

@@ -21,7 +21,7 @@ from typing import Literal
 from django.conf import settings
 
 from playground.library.comparing import Change, compare
-from playground.library.dumping import fixture_of
+from playground.library.dumping import dump, fixture_of
 from playground.library.parsing import read
 from playground.library.planning import Plan, apply, plan
 from playground.library.reading import MAX_BYTES, text_of
@@ -84,7 +84,7 @@ def standing(collection: Collection) -> Standing:
         there = _fixture(path, data, collection.slug)
     except FixtureError as error:
         return Standing(collection, "unreadable", path, seen, modified_at, problems=error.problems)
-    here = fixture_of(collection)
+    here = fixture_of(collection).ordered()
     state = _state(collection, here, there)
     return Standing(
         collection,
@@ -107,7 +107,7 @@ def save(collection: Collection, seen: str) -> Path:
     if found.state == "unreadable":
         raise DiskError(f"{found.name} is not overwritten: {found.problems[0]}")
     _still(found, seen)
-    text = render(fixture_of(collection))
+    text = dump(collection)
     try:
         _write(found.path, text.encode())
     except OSError as error:
@@ -143,7 +143,7 @@ def load_file(path: Path) -> Collection | None:
         return None
     there = read(text_of(data))
     found = Collection.objects.filter(owner=None, slug=there.slug).first()
-    if found is not None and _state(found, fixture_of(found), there) != "file":
+    if found is not None and _state(found, fixture_of(found).ordered(), there) != "file":
         return None
     loaded = apply(plan(there, None, exact=True))
     _note(loaded, render(there))

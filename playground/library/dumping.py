@@ -27,7 +27,7 @@ def dump(collection: Collection) -> str:
     No owner, moments or primary keys are in it, nor any literal credential. Text in it is what
     every database takes: U+0000 in a name or a note is U+FFFD there (documents keep theirs).
     """
-    return render(fixture_of(collection))
+    return render(fixture_of(collection).ordered())
 
 
 def dump_part(part: Collection | Folder | SavedRequest) -> str:
@@ -48,7 +48,7 @@ def dump_part(part: Collection | Folder | SavedRequest) -> str:
 
 
 def fixture_of(collection: Collection) -> Fixture:
-    """A collection as its file would say it."""
+    """A collection as its file would say it, but with places as they are: two may be the same."""
     head = {
         "name": storable(collection.name),
         "slug": collection.slug,

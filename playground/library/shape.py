@@ -13,6 +13,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from playground.library.ordering import LARGEST, numbered
+from playground.models.collections import STEP
+
 Fields = Mapping[str, Any]
 
 COLLECTION = "playground.collection"
@@ -92,17 +95,33 @@ class Fixture:
         return replace(self, slug=slug, collection=collection)
 
     def ordered(self) -> Fixture:
-        """The same in the order in which it is shown and run; of equal places, as it stands."""
-        folders = dict(sorted(self.folders.items(), key=lambda item: item[1]["position"]))
-        ranks = {slug: rank for rank, slug in enumerate(folders, 1)}
+        """The same in the order in which it is shown and run, every place taken once.
 
-        def place(item: tuple[str, Fields]) -> tuple[int, int]:
-            fields = item[1]
-            return ranks.get(fields["folder"], 0), fields["position"]
+        Of things that claim one place the first one gets it, and the next the place after: where
+        each stands then depends on nothing but the file.
+        """
+        folders = _placed(self.folders)
+        groups: dict[str | None, dict[str, Fields]] = {None: {}, **{slug: {} for slug in folders}}
+        for slug, request in self.requests.items():
+            groups.setdefault(request["folder"], {})[slug] = request
+        requests = {
+            slug: each for group in groups.values() for slug, each in _placed(group).items()
+        }
+        return replace(self, folders=folders, requests=requests)
 
-        return replace(
-            self, folders=folders, requests=dict(sorted(self.requests.items(), key=place))
-        )
+
+def _placed(things: Mapping[str, Fields]) -> dict[str, Fields]:
+    """Things by their places, no two of which are the same."""
+    found = sorted(things.items(), key=lambda item: item[1]["position"])
+    places: list[int] = []
+    for _, fields in found:
+        places.append(max(fields["position"], places[-1] + 1 if places else 0))
+    if places and places[-1] > LARGEST:
+        places = list(numbered(range(len(places)), STEP).values())
+    return {
+        slug: {**fields, "position": place}
+        for (slug, fields), place in zip(found, places, strict=True)
+    }
 
 
 def render(fixture: Fixture) -> str:
