@@ -1,0 +1,286 @@
+"""A collection beside its file: which has changed, and what load and save do about it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from playground import samples
+from playground.library import disk, fixtures
+from playground.library.shape import FixtureError
+from playground.models import Collection, SavedRequest
+from tests.library import examples
+
+pytestmark = pytest.mark.django_db
+Edit = Callable[[str, str], None]
+
+
+@pytest.fixture(autouse=True)
+def directory(settings: Any, tmp_path: Path) -> Path:
+    settings.FIXTURE_DIRS = [tmp_path]
+    settings.DEMO_ENABLED = False
+    return tmp_path
+
+
+@pytest.fixture
+def path(directory: Path) -> Path:
+    return directory / "soups.json"
+
+
+@pytest.fixture
+def edit(path: Path) -> Edit:
+    """Change a word of the file."""
+
+    def replace(old: str, new: str) -> None:
+        text = path.read_text("utf-8")
+        assert old in text
+        path.write_text(text.replace(old, new), "utf-8")
+
+    return replace
+
+
+@pytest.fixture
+def saved(path: Path) -> Collection:
+    """A collection and its file, which say the same."""
+    collection = examples.example()
+    disk.save(collection, "")
+    return collection
+
+
+def state(collection: Collection) -> str:
+    collection.refresh_from_db()
+    return disk.standing(collection).state
+
+
+def load(collection: Collection) -> fixtures.Plan:
+    return disk.load(collection, disk.standing(collection).seen)
+
+
+def save(collection: Collection) -> Path:
+    return disk.save(collection, disk.standing(collection).seen)
+
+
+def change_here(collection: Collection, notes: str = "Changed here.") -> None:
+    collection.requests.filter(slug="first").update(notes=notes)
+
+
+def test_there_is_no_file_at_first(path: Path) -> None:
+    collection = examples.example()
+    assert state(collection) == "none"
+    assert save(collection) == path
+    assert path.read_bytes().decode() == fixtures.dump(collection)
+    assert state(collection) == "same"
+    assert [each.name for each in path.parent.iterdir()] == ["soups.json"]
+
+
+def test_only_the_file_has_changed(saved: Collection, edit: Edit) -> None:
+    edit("About Leek.", "Of leeks.")
+    found = disk.standing(saved)
+    assert found.state == "file"
+    assert found.loading
+    assert found.loading.counts["changed"] == 1
+    load(saved)
+    assert saved.requests.get(slug="leek").notes == "Of leeks."
+    assert state(saved) == "same"
+
+
+def test_only_the_collection_has_changed(saved: Collection) -> None:
+    change_here(saved)
+    SavedRequest.objects.create(collection=saved, name="Mine", document={})
+    found = disk.standing(saved)
+    assert found.state == "here"
+    assert sorted((change.slug, change.status) for change in found.saving)[:2] == [
+        ("cold", "same"), ("first", "changed")
+    ]  # fmt: skip
+    save(saved)
+    assert state(saved) == "same"
+
+
+def test_both_have_changed_and_the_file_is_loaded(saved: Collection, edit: Edit) -> None:
+    change_here(saved)
+    edit("About Leek.", "Of leeks.")
+    assert state(saved) == "both"
+    load(saved)
+    assert saved.requests.get(slug="leek").notes == "Of leeks."
+    assert saved.requests.get(slug="first").notes == "About First."
+    assert state(saved) == "same"
+
+
+def test_what_was_taken_out_of_the_file_goes_if_nothing_was_changed_here(
+    saved: Collection, path: Path
+) -> None:
+    items = [item for item in json.loads(path.read_text()) if item["fields"]["slug"] != "leek"]
+    path.write_text(json.dumps(items), "utf-8")
+    planned = load(saved)
+    assert planned.counts["removed"] == 1
+    assert state(saved) == "same"
+
+
+def test_what_was_added_here_stays_when_the_file_is_loaded(saved: Collection, edit: Edit) -> None:
+    SavedRequest.objects.create(collection=saved, name="Mine", document={})
+    edit("About Leek.", "Of leeks.")
+    load(saved)
+    assert saved.requests.filter(slug="mine").exists()
+    assert state(saved) == "here"
+
+
+def test_how_a_file_is_laid_out_does_not_count(saved: Collection, path: Path) -> None:
+    path.write_text(json.dumps(json.loads(path.read_text())), "utf-8")
+    assert state(saved) == "same"
+
+
+def test_what_was_loaded_by_loaddata_is_known_once_it_was_looked_at(path: Path) -> None:
+    collection = examples.example()
+    path.write_text(fixtures.dump(collection), "utf-8")
+    assert collection.synced == ""
+    assert state(collection) == "same"
+    change_here(collection)
+    assert state(collection) == "here"
+
+
+def test_a_file_that_differs_and_was_never_loaded(path: Path) -> None:
+    collection = examples.example()
+    path.write_text(fixtures.dump(collection), "utf-8")
+    change_here(collection)
+    assert state(collection) == "apart"
+
+
+def test_the_file_of_something_else_is_never_overwritten(path: Path) -> None:
+    path.write_text('[{"model": "playground.agent", "fields": {}}]', "utf-8")
+    collection = examples.example()
+    assert state(collection) == "unreadable"
+    with pytest.raises(disk.DiskError, match="is not overwritten"):
+        save(collection)
+    path.write_text(fixtures.dump(examples.example("broths")), "utf-8")
+    with pytest.raises(disk.DiskError, match="the file of another collection, “broths”"):
+        save(collection)
+    with pytest.raises(FixtureError):
+        load(collection)
+
+
+def test_a_file_that_came_meanwhile_is_not_overwritten(path: Path) -> None:
+    collection = examples.example()
+    seen = disk.standing(collection).seen
+    path.write_text(fixtures.dump(collection).replace("About Leek.", "Of leeks."), "utf-8")
+    with pytest.raises(disk.DiskError, match="was changed since you looked"):
+        disk.save(collection, seen)
+
+
+def test_there_is_nothing_to_load() -> None:
+    collection = examples.example()
+    with pytest.raises(FixtureError, match=r"There is no .*soups\.json"):
+        disk.load(collection, "")
+
+
+@pytest.mark.parametrize("slug", ["../escaped", "a/b", "", "a b", "é"])
+def test_nothing_is_written_elsewhere(directory: Path, slug: str) -> None:
+    collection = examples.example()
+    collection.slug = slug
+    with pytest.raises(disk.DiskError, match="no name for a file"):
+        disk.save(collection, "")
+    assert list(directory.parent.glob("*.json")) == list(directory.iterdir()) == []
+
+
+def test_a_link_is_not_followed(path: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    outside = tmp_path_factory.mktemp("outside") / "a.json"
+    outside.write_text("untouched")
+    path.symlink_to(outside)
+    with pytest.raises(disk.DiskError, match="is a link"):
+        disk.save(examples.example(), "")
+    assert outside.read_text() == "untouched"
+
+
+def test_a_directory_that_is_not_there(settings: Any, tmp_path: Path) -> None:
+    settings.FIXTURE_DIRS = [tmp_path / "missing"]
+    with pytest.raises(disk.DiskError, match="cannot be written: No such file"):
+        disk.save(examples.example(), "")
+
+
+def test_a_directory_in_place_of_the_file(path: Path) -> None:
+    path.mkdir()
+    with pytest.raises(disk.DiskError, match="cannot be read"):
+        disk.standing(examples.example())
+
+
+def test_somebodys_own_collection_has_no_file(django_user_model: Any) -> None:
+    owner = django_user_model.objects.create_user("owner")
+    with pytest.raises(disk.DiskError, match="keeps no files"):
+        disk.save(examples.example(owner=owner), "")
+
+
+def test_hosted_playgrounds_keep_no_files(settings: Any) -> None:
+    settings.HOSTED = True
+    with pytest.raises(disk.DiskError, match="keeps no files"):
+        disk.save(examples.example(), "")
+
+
+class TestStart:
+    """What a start of the playground does with the collections in fixtures/."""
+
+    def start(self) -> None:
+        samples.load_samples("http://127.0.0.1:8000")
+
+    @pytest.fixture
+    def shipped(self, path: Path) -> Path:
+        collection = examples.example()
+        path.write_text(fixtures.dump(collection), "utf-8")
+        collection.delete()
+        self.start()
+        return path
+
+    def test_collections_are_added(self, shipped: Path) -> None:
+        collection = Collection.objects.get()
+        assert fixtures.dump(collection) == shipped.read_text("utf-8")
+        assert collection.synced
+
+    def test_one_that_was_not_changed_follows_its_file(self, shipped: Path, edit: Edit) -> None:
+        edit("About Leek.", "Of leeks.")
+        items = [i for i in json.loads(shipped.read_text()) if i["fields"]["slug"] != "first"]
+        shipped.write_text(json.dumps(items), "utf-8")
+        self.start()
+        assert SavedRequest.objects.get(slug="leek").notes == "Of leeks."
+        assert SavedRequest.objects.count() == 3
+
+    def test_one_that_was_changed_is_left_alone(self, shipped: Path, edit: Edit) -> None:
+        change_here(Collection.objects.get())
+        edit("About Leek.", "Of leeks.")
+        self.start()
+        assert SavedRequest.objects.get(slug="leek").notes == "About Leek."
+        assert SavedRequest.objects.get(slug="first").notes == "Changed here."
+
+    def test_one_that_was_there_before_is_left_alone(self, path: Path) -> None:
+        collection = examples.example()
+        path.write_text(fixtures.dump(collection), "utf-8")
+        change_here(collection)
+        self.start()
+        assert SavedRequest.objects.get(slug="first").notes == "Changed here."
+
+    def test_nothing_happens_where_nothing_has_changed(self, shipped: Path) -> None:
+        before = Collection.objects.get().modified_at
+        self.start()
+        assert Collection.objects.get().modified_at == before
+
+    def test_other_fixtures_are_not_looked_at(self, directory: Path) -> None:
+        (directory / "other.json").write_text('[{"model": "demo.item"', "utf-8")
+        self.start()
+        assert not Collection.objects.exists()
+
+    def test_a_file_that_is_broken_is_told_and_passed_over(
+        self, directory: Path, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        begun = '[{"model": "playground.collection", "fields": {"name": "A"}}, {"pk"'
+        (directory / "broken.json").write_text(begun, "utf-8")
+        self.start()
+        assert "broken.json was not loaded. Line 1, column " in caplog.text
+
+    def test_hosted_playgrounds_load_none(self, path: Path, settings: Any) -> None:
+        collection = examples.example()
+        path.write_text(fixtures.dump(collection), "utf-8")
+        collection.delete()
+        settings.HOSTED = True
+        self.start()
+        assert not Collection.objects.exists()
