@@ -6,6 +6,7 @@ for them this once. Exit codes: 0 done, 2 usage error.
 
 from __future__ import annotations
 
+import argparse
 from typing import Any
 
 from django.contrib.auth.models import User
@@ -31,7 +32,7 @@ class Command(BaseCommand):
         """What to keep this once, whose, and whether anything is deleted at all."""
         parser.add_argument("--dry-run", action="store_true", help="say what would go")
         parser.add_argument("--days", type=_positive, help="delete what is older")
-        parser.add_argument("--runs", type=_positive, help="how many to keep, checks and actions not counted")
+        parser.add_argument("--runs", type=_positive, help="how many requests to keep")
         parser.add_argument("--megabytes", type=_positive, help="how much to keep")
         parser.add_argument("--user", help="of one user only, by name (hosted mode)")
 
@@ -81,7 +82,6 @@ def _lines(found: Preview) -> list[str]:
 
 
 def _positive(text: str) -> int:
-    value = int(text)
-    if value < 1:
-        raise ValueError(text)
-    return value
+    if not (text.isascii() and text.isdigit() and int(text[:12]) > 0):
+        raise argparse.ArgumentTypeError(f"{text} is not a whole number above 0")
+    return int(text[:12])

@@ -1,0 +1,94 @@
+"""`manage.py prune_history`: what it says, and what it deletes."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.utils import timezone
+
+from playground.management.commands.prune_history import Command
+from playground.models import Retention, Run, Share
+
+
+def make(days: float, **fields: Any) -> Run:
+    found: Run = Run.objects.create(
+        **{
+            "agent_name": "Recipes", "url": "http://a.example", "protocol": "nlweb",
+            "binding": "http", "version": "0.55", "request": {}, "state": "completed",
+            "bytes": 1024 * 1024, **fields,
+        }
+    )  # fmt: skip
+    found.created_at = timezone.now() - timedelta(days=days)
+    found.save(update_fields=["created_at"])
+    return found
+
+
+@pytest.fixture
+def prune(capsys: pytest.CaptureFixture[str]) -> Any:
+    """Run the command with these arguments; returns what it says."""
+
+    def call(*arguments: str) -> str:
+        Command().run_from_argv(["manage.py", "prune_history", *arguments])
+        return capsys.readouterr().out
+
+    return call
+
+
+@pytest.mark.django_db(transaction=True)
+class TestPruning:
+    def test_by_the_limits_that_are_set(self, prune: Any) -> None:
+        make(9, agent_name="Old\x1b[2J")
+        Share.objects.create(run=make(8))
+        kept = make(1)
+        Retention.objects.create(max_days=5)
+        said = prune("--dry-run")
+        assert "1 of 3 runs, 3.0 MB go: 1.0 MB" in said
+        assert "1 Old" in said
+        assert "\x1b" not in said
+        assert "1 stay: shared by a link" in said
+        assert Run.objects.count() == 3
+        assert "Deleted 1 run." in prune()
+        assert set(Run.objects.exclude(shares__isnull=False)) == {kept}
+
+    def test_by_others_this_once(self, prune: Any) -> None:
+        for days in (1, 2, 3):
+            make(days)
+        assert "Nothing goes of 3 runs" in prune("--days", "5", "--dry-run")
+        assert "2 of 3 runs" in prune("--megabytes", "1", "--dry-run")
+        assert "Deleted 1 run." in prune("--runs", "2")
+        assert Run.objects.count() == 2
+        assert not Retention.objects.exists()
+
+    def test_nothing_is_said_where_nobody_has_a_limit(self, prune: Any) -> None:
+        make(900)
+        assert prune() == ""
+        assert Run.objects.exists()
+
+    def test_of_one_user(self, prune: Any) -> None:
+        for name in ("one", "other"):
+            make(9, owner=User.objects.create(username=name))
+        assert "Deleted 1 run." in prune("--user", "one", "--days", "5")
+        assert [run.owner and run.owner.username for run in Run.objects.all()] == ["other"]
+        assert "Deleted 1 run." in prune("--days", "5")
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--days", "0"], "0 is not a whole number above 0"),
+        (["--runs", "many"], "many is not a whole number above 0"),
+        (["--user", "nobody"], "There is no user “nobody”"),
+    ],
+    ids=["zero", "no number", "nobody"],
+)
+def test_mistakes_exit_with_two(
+    capsys: pytest.CaptureFixture[str], arguments: list[str], message: str
+) -> None:
+    with pytest.raises(SystemExit) as exit_:
+        Command().run_from_argv(["manage.py", "prune_history", *arguments])
+    assert exit_.value.code == 2
+    assert message in capsys.readouterr().err
