@@ -26,7 +26,6 @@ GET: dict[str, tuple[int, int, int]] = {
     "compose-code": (405, 405, 302),
     "format-curl": (405, 405, 302),
     "format-har": (200, 200, 302),
-    "format-har": (200, 200, 302),
     "schema": (200, 200, 302),
     "runs": (200, 200, 302),
     "run": (200, 404, 302),
@@ -69,6 +68,28 @@ GET: dict[str, tuple[int, int, int]] = {
     "expectations": (200, 200, 302),
     "expectations-try": (405, 405, 302),
     "run-pane": (200, 404, 302),
+    "collections": (200, 200, 302),
+    "collection-new": (200, 200, 302),
+    "collection-search": (200, 200, 302),
+    "library": (200, 200, 302),
+    "library-branch": (200, 404, 302),
+    "collection": (200, 404, 302),
+    "collection-outline": (200, 404, 302),
+    "collection-details": (200, 404, 302),
+    "collection-place": (405, 405, 302),
+    "collection-duplication": (405, 405, 302),
+    "collection-deletion": (405, 405, 302),
+    "folders": (200, 404, 302),
+    "folder-details": (200, 404, 302),
+    "folder-place": (405, 405, 302),
+    "folder-duplication": (405, 405, 302),
+    "folder-deletion": (405, 405, 302),
+    "saved-request-details": (200, 404, 302),
+    "saved-request-notes": (200, 404, 302),
+    "saved-request-place": (200, 404, 302),
+    "saved-request-duplication": (405, 405, 302),
+    "saved-request-deletion": (405, 405, 302),
+    "removal": (405, 405, 302),
     "saved-requests": (200, 200, 302),
     "saved-request": (200, 404, 302),
     # No reply is kept with the owner's, whose page says so.
@@ -152,6 +173,19 @@ POST: dict[str, tuple[int, int, int]] = {
     "environment-copy": (302, 404, 302),
     # Nobody sees a secret again who is not the operator.
     "environment-reveal": (404, 404, 302),
+    "collections": (422, 422, 302),
+    "collection-details": (422, 404, 302),
+    "collection-place": (302, 404, 302),
+    "collection-duplication": (302, 404, 302),
+    "folders": (422, 404, 302),
+    "folder-details": (422, 404, 302),
+    "folder-place": (302, 404, 302),
+    "folder-duplication": (302, 404, 302),
+    "saved-request-details": (422, 404, 302),
+    "saved-request-place": (302, 404, 302),
+    "saved-request-duplication": (302, 404, 302),
+    # What was deleted was no collection, so nothing comes back; the owner is told.
+    "removal": (302, 404, 302),
     "agents": (422, 422, 302),
     "collection-import": (422, 422, 302),
     # A hosted playground keeps no files.
@@ -163,7 +197,15 @@ POST: dict[str, tuple[int, int, int]] = {
     "login": (200, 200, 200),
 }
 #: Routes that change so much that their own tests try them.
-DESTRUCTIVE = {"agent-deletion", "environment-deletion", "logout", "share-revocation"}
+DESTRUCTIVE = {
+    "agent-deletion",
+    "collection-deletion",
+    "environment-deletion",
+    "folder-deletion",
+    "logout",
+    "saved-request-deletion",
+    "share-revocation",
+}
 #: Pages for everybody who has their address.
 PUBLIC = {"share"}
 
@@ -227,6 +269,8 @@ def cast(hosted: Hosted) -> Cast:
         "Environment.objects.create(owner=u, name='Mine', slug='mine')\n"
         "Share.objects.create(owner=u, token='unguessable', run=r)\n"
         "c = Collection.objects.create(owner=u, name='Mine')\n"
+        "Folder.objects.create(collection=c, name='Mine', description='confidential')\n"
+        "Removal.objects.create(pk=1, owner=u, label='confidential', fixture='')\n"
         "SavedRequest.objects.create(collection=c, name='Mine',"
         " document={'query': {'text': 'confidential'}})\n"
         "print(r.pk)"
@@ -234,6 +278,7 @@ def cast(hosted: Hosted) -> Cast:
     values = {
         "pk": run, "slug": "mine", "seq": "2", "part": "0", "number": "0", "protocol": "nlweb",
         "version": "0.55", "name": "ask-request", "saved": "mine", "token": "unguessable",
+        "folder": "mine", "removal": "1",
     }  # fmt: skip
     table = dict(line.split("\t") for line in patterns.strip().splitlines())
     return Cast(owner, stranger, hosted.client(), values, table)
@@ -274,11 +319,19 @@ def test_a_post_without_the_token_is_refused(cast: Cast, name: str) -> None:
     assert cast.owner.post(cast.url(name), headers=forged).status_code == 403
 
 
-def test_a_stranger_can_delete_nothing(cast: Cast) -> None:
-    url = cast.url("agent-deletion")
+@pytest.mark.parametrize("name", sorted(DESTRUCTIVE - {"logout"}))
+def test_a_stranger_can_delete_nothing(cast: Cast, name: str) -> None:
+    url = cast.url(name)
     assert cast.stranger.post(url, headers=csrf(cast.stranger)).status_code == 404
     assert cast.anonymous.post(url, headers=csrf(cast.anonymous)).status_code == 302
-    assert cast.owner.get(cast.url("agent")).status_code == 200
+    for kept in ("agent", "collection", "folder-details", "saved-request-details"):
+        assert cast.owner.get(cast.url(kept)).status_code == 200
+
+
+def test_collections_are_found_by_their_owner_only(cast: Cast) -> None:
+    for path in ("/collections/search/?q=Mine", "/collections/", "/library/"):
+        assert "/collections/mine/" in cast.owner.get(path).text
+        assert "/collections/mine/" not in cast.stranger.get(path).text
 
 
 def test_lists_show_only_what_is_ones_own(cast: Cast) -> None:
