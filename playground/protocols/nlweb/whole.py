@@ -4,8 +4,9 @@ The shape is that of a whole reply of the specification (0.55 section 4). A stre
 same piece by piece, a reply over MCP and an older dialect come to the same document:
 
 `_meta`        all metadata, what came later over what came before; `{}` where there was none
-`results`      the items, in the order of their `index`, those without one last as they came;
-               there, and maybe empty, wherever there is a result or the outcome is an answer
+`results`      the items, in the order of their `index`, those without one last as they came, and
+               whatever the format calls them (`structuredData`); there, and maybe empty,
+               wherever there is a result or the outcome is an answer
 `content`      texts beside the results: `[{"type": "text", "text": "…"}]`, pieces joined
 `elicitation`  the agent's questions as it sent them
 `promise`      the promise as the agent sent it
