@@ -20,7 +20,13 @@ def as_html(report: Report) -> str:
         "bad": report.totals.unmet + report.totals.unsent,
         "took": duration(report.took_ms),
         "share": _share(report),
-        "options": [(name, value) for name, value in report.options.items() if value],
+        "started": f"{report.started_at[:19].replace('T', ' ')} UTC" if report.started_at else "",
+        # What is not worth telling: what is off, and one of something.
+        "options": [
+            (name, value)
+            for name, value in report.options.items()
+            if value is True or (value and value != 1)
+        ],
         "folders": [
             (folder, [_row(step) for step in rows])
             for folder, rows in Report(report.name, steps).by_folder()

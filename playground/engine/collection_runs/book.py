@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from typing import Any
 
 from channels.layers import get_channel_layer
 from django.db import transaction
@@ -15,7 +16,9 @@ logger = logging.getLogger(__name__)
 
 #: Seconds between two times that changes are stored: as often as anybody can look.
 INTERVAL = 0.2
-_COLUMNS = ("verdict", "checks", "reason", "took_ms", "run")
+_COLUMNS = ("verdict", "checks", "reason", "took_ms", "run_id")
+
+Row = dict[str, Any]
 
 
 class Book:
@@ -44,8 +47,13 @@ class Book:
         changed, self._changed = self._changed, {}
         if not changed:
             return
+        # As they are now: they go on changing while they are stored in another thread.
+        rows = [(step.pk, _columns(step)) for step in changed.values()]
         try:
-            await in_writer(_store, list(changed.values()))
+            await in_writer(_store, rows)
+        except asyncio.CancelledError:
+            self._changed = changed | self._changed  # Whoever stores next stores them, too.
+            raise
         except Exception:
             logger.warning("steps could not be stored", exc_info=True)
             self._changed = changed | self._changed
@@ -53,17 +61,20 @@ class Book:
         await nudge(self._collection_run)
 
 
-def _store(steps: list[Step]) -> None:
+def _columns(step: Step) -> Row:
+    return {name: getattr(step, name) for name in _COLUMNS}
+
+
+def _store(rows: list[tuple[int, Row]]) -> None:
     with transaction.atomic():
         # Somebody may have cleared the history meanwhile.
-        keys = [step.run_id for step in steps if step.run_id]
+        keys = [columns["run_id"] for _, columns in rows if columns["run_id"]]
         known = set(Run.objects.filter(pk__in=keys).values_list("pk", flat=True))
-        for step in steps:
-            if step.run_id and step.run_id not in known:
-                step.run = None
+        for pk, columns in rows:
+            if columns["run_id"] not in known:
+                columns["run_id"] = None
             # As an update: of a collection run that was deleted there is nothing to store.
-            columns = {name: getattr(step, name) for name in _COLUMNS}
-            Step.objects.filter(pk=step.pk).update(**columns)
+            Step.objects.filter(pk=pk).update(**columns)
 
 
 async def nudge(collection_run: CollectionRun) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 from django.contrib.auth.models import AnonymousUser, User
 from django.db import transaction
+from django.db.models import prefetch_related_objects
 from django.utils import timezone
 
 from playground.models import Agent, Collection, CollectionRun, Environment, SavedRequest, Step
@@ -160,6 +161,9 @@ def record(planned: Plan) -> CollectionRun:
     run.planned = len(steps)
     for step in steps:
         step.collection_run = run
+    if options.environment is not None:
+        # Read once, and not for every request.
+        prefetch_related_objects([options.environment], "variables")
     with transaction.atomic():
         run.save()
         Step.objects.bulk_create(steps, batch_size=500)

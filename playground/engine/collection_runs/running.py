@@ -75,6 +75,7 @@ class Runner:
         finally:
             for each in keeping:
                 each.cancel()
+            await asyncio.wait(keeping)
         await self._finish()
 
     async def _work(self, units: Iterator[Unit]) -> None:
@@ -126,7 +127,9 @@ class Runner:
         State = CollectionRun.State  # noqa: N806 (a class)
         run.state = State.STOPPED if self._stopped else State.COMPLETED
         run.ended_at = run.alive_at = timezone.now()
-        run.save(update_fields=["state", "ended_at", "alive_at"])
+        # As an update: the collection may have been deleted meanwhile.
+        ended = {"state": run.state, "ended_at": run.ended_at, "alive_at": run.alive_at}
+        CollectionRun.objects.filter(pk=run.pk).update(**ended)
 
     async def _beat(self) -> None:
         """Show signs of life, and listen for a Stop from elsewhere."""

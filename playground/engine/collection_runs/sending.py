@@ -10,8 +10,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from django.db import transaction
-from django.db.models import prefetch_related_objects
+from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from playground.engine import tasks
@@ -61,9 +60,6 @@ class Sender:
         self._is_stopped = is_stopped
         #: Since when there is known to be room, by `time.monotonic`.
         self._room_at = -math.inf
-        if self._options.environment is not None:
-            # Read once, and not for every request.
-            prefetch_related_objects([self._options.environment], "variables")
 
     async def send(
         self, planned: Planned, carried: Carried, begun: Callable[[Run], None]
@@ -130,9 +126,16 @@ class Sender:
             protocol, context = target.protocol, thread.context
             draft = draft.revised(partial(_with_session, protocol, context))
         link = Link(parent=thread.run if thread else None)
-        with transaction.atomic():
-            run = create_run(draft, self._plan.owner, link, has_room=True)
-        return Begun(run, draft, place)
+        return Begun(self._create(draft, link), draft, place)
+
+    def _create(self, draft: Draft, link: Link) -> Run:
+        try:
+            with transaction.atomic():
+                return create_run(draft, self._plan.owner, link, has_room=True)
+        except (IntegrityError, ValueError):
+            # The saved request, or the turn before, was deleted since: it is sent all the same.
+            origin = replace(draft.origin, saved_request=None)
+            return create_run(replace(draft, origin=origin), self._plan.owner, has_room=True)
 
     def _composition(self, saved: SavedRequest, scope: Scope) -> Composition:
         composition = Composition.of(saved, self._plan.owner)

@@ -1,0 +1,483 @@
+"""Collection runs through the real engine, transport and database against scripted servers."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from asgiref.sync import sync_to_async
+from django.utils import timezone
+
+from playground.engine import collection_runs
+from playground.engine.collection_runs import MAX_STEPS, Options, PlanError, plan, record
+from playground.engine.collection_runs.running import BAILED, STOPPED
+from playground.models import (
+    Agent,
+    Collection,
+    CollectionRun,
+    Environment,
+    Folder,
+    Run,
+    SavedRequest,
+    Step,
+    Tracker,
+    Variable,
+)
+from playground.models.collections import requests_in_order
+from playground.models.liveness import SILENCE, mark_interrupted
+from tests.servers import HOLD, STREAM_HEAD, free_port, head, reply, serve
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+OK = [{"type": "status", "equals": 200}]
+
+
+class Kept:
+    """A collection that is put together request by request."""
+
+    def __init__(self, url: str = "") -> None:
+        self.url = url
+        self.collection = Collection.objects.create(name="Kept")
+        self.folders: dict[str, Folder] = {}
+
+    def ask(self, text: Any, folder: str = "", **fields: Any) -> SavedRequest:
+        number = self.collection.requests.count() + 1
+        if folder and folder not in self.folders:
+            self.folders[folder] = Folder.objects.create(
+                collection=self.collection, name=folder, position=len(self.folders)
+            )
+        fields.setdefault("address", self.url)
+        fields.setdefault("document", {"query": {"text": text}})
+        return SavedRequest.objects.create(
+            collection=self.collection,
+            folder=self.folders.get(folder),
+            name=f"{text}",
+            position=number,
+            **fields,
+        )
+
+    def plan(self, options: Options | None = None) -> collection_runs.Plan:
+        requests = list(requests_in_order(self.collection))
+        return plan("Kept", requests, options or Options(), None, self.collection)
+
+
+kept = sync_to_async(Kept)
+Start = Callable[..., Awaitable[tuple[CollectionRun, asyncio.Task[None]]]]
+
+
+async def start(kept: Kept, **options: Any) -> tuple[CollectionRun, asyncio.Task[None]]:
+    def prepare() -> tuple[CollectionRun, collection_runs.Plan]:
+        planned = kept.plan(Options(**options))
+        return record(planned), planned
+
+    run, planned = await sync_to_async(prepare)()
+    return run, collection_runs.start(run, planned)
+
+
+async def go(kept: Kept, **options: Any) -> CollectionRun:
+    """Run it to its end; the run as it was stored."""
+    run, task = await start(kept, **options)
+    await task
+    await run.arefresh_from_db()
+    return run
+
+
+@sync_to_async
+def steps_of(run: CollectionRun) -> list[Step]:
+    return list(run.steps.select_related("run").order_by("number"))
+
+
+async def verdicts(run: CollectionRun) -> list[str]:
+    return [step.verdict for step in await steps_of(run)]
+
+
+def answer(**meta: Any) -> bytes:
+    body = {"_meta": {"response_type": "answer", **meta}, "results": [{"url": "https://a.example"}]}
+    return reply(json.dumps(body).encode())
+
+
+def asked(requests: Sequence[bytes]) -> list[dict[str, Any]]:
+    return [json.loads(each.partition(b"\r\n\r\n")[2]) for each in requests]
+
+
+def texts(requests: Sequence[bytes]) -> list[str]:
+    return [document["query"]["text"] for document in asked(requests)]
+
+
+async def test_everything_is_sent_in_order_and_judged() -> None:
+    async with serve(answer()) as server:
+        found = await kept(server.url)
+
+        def fill() -> None:
+            found.ask("second", "A", expectations=OK)
+            found.ask("third", "A", expectations=[{"type": "status", "equals": 404}])
+            found.ask("first", expectations=OK)
+            found.ask("fourth", "B")
+
+        await sync_to_async(fill)()
+        run = await go(found)
+        assert texts(server.requests) == ["first", "second", "third", "fourth"]
+    assert (run.state, run.planned) == ("completed", 4)
+    assert run.ended_at is not None
+    steps = await steps_of(run)
+    assert [step.verdict for step in steps] == ["met", "met", "unmet", "met"]
+    assert [step.folder for step in steps] == ["", "A", "A", "B"]
+    assert [step.run.saved_request_id for step in steps] == [s.saved_request_id for s in steps]
+    assert all(step.took_ms > 0 for step in steps)
+    (check,) = steps[2].checks
+    assert (check["met"], check["actual"]) == (False, "200")
+    # One that expects nothing is expected to complete.
+    assert steps[3].checks[0]["expectation"] == {"type": "state", "equals": "completed"}
+
+
+async def test_what_cannot_be_reached_and_what_cannot_be_sent() -> None:
+    found = await kept(f"http://127.0.0.1:{free_port()}")
+
+    def fill() -> None:
+        found.ask("nobody")
+        found.ask("as expected", expectations=[{"type": "state", "equals": "failed"}])
+        found.ask("{{city}} and {{day}}")
+        found.ask("nowhere", address="")
+
+    await sync_to_async(fill)()
+    steps = await steps_of(await go(found))
+    assert [step.verdict for step in steps] == ["unmet", "met", "unsent", "unsent"]
+    assert "“city”, “day”" in steps[2].reason
+    assert steps[2].run is None
+    assert steps[2].took_ms is None
+
+
+async def test_values_are_captured_and_win_over_rows_variables_and_the_environment() -> None:
+    async with serve(answer()) as server:
+        found = await kept(server.url)
+
+        def fill() -> Environment:
+            environment = Environment.objects.create(name="E")
+            for name in ("url", "row", "var", "env"):
+                Variable.objects.create(environment=environment, name=name, value=f"{name} of env")
+            every = "{{url}}|{{row}}|{{var}}|{{env}}"
+            found.ask(every, captures={"url": "$.results[0].url"})
+            found.ask(every)
+            return environment
+
+        environment = await sync_to_async(fill)()
+        run = await go(
+            found,
+            environment=environment,
+            variables={"url": "url of var", "row": "row of var", "var": "var of var"},
+            rows=[{"url": "1", "row": "row 1"}, {"url": "2", "row": "row 2"}],
+        )
+        assert texts(server.requests) == [
+            "1|row 1|var of var|env of env",
+            "https://a.example|row 1|var of var|env of env",
+            # What one iteration captures is not there in the next.
+            "2|row 2|var of var|env of env",
+            "https://a.example|row 2|var of var|env of env",
+        ]
+    assert await verdicts(run) == ["met"] * 4
+    assert [step.iteration for step in await steps_of(run)] == [1, 1, 2, 2]
+
+
+async def test_expectations_may_hold_names_too() -> None:
+    async with serve(answer()) as server:
+        found = await kept(server.url)
+        wanted = [{"type": "json", "path": "$.results[0].url", "equals": "{{wanted}}"}]
+        await sync_to_async(found.ask)("a", expectations=wanted)
+        rows = [{"wanted": "https://a.example"}, {"wanted": "https://b.example"}]
+        run = await go(found, rows=rows)
+    assert await verdicts(run) == ["met", "unmet"]
+
+
+async def test_a_capture_that_finds_nothing_is_not_met() -> None:
+    async with serve(answer()) as server:
+        found = await kept(server.url)
+
+        def fill() -> None:
+            found.ask("a", expectations=OK, captures={"id": "$.nowhere"})
+            found.ask("{{id}}")
+
+        await sync_to_async(fill)()
+        steps = await steps_of(await go(found))
+    assert [step.verdict for step in steps] == ["unmet", "unsent"]
+    assert steps[0].checks[1]["expectation"] == {"capture": "id"}
+    assert "“id”" in steps[1].reason
+
+
+async def test_the_session_context_is_carried_within_a_folder() -> None:
+    context = {"@type": "SessionContext", "conversation_id": "c {{env}}"}
+    async with serve(answer(session_context=context)) as server:
+        found = await kept(server.url)
+
+        def fill() -> None:
+            found.ask("one", "A")
+            found.ask("two", "A")
+            own = {"query": {"text": "three"}, "meta": {"session_context": {}}}
+            found.ask("three", "A", document=own)
+            found.ask("four", "B")
+
+        await sync_to_async(fill)()
+        steps = await steps_of(await go(found))
+        sent = [
+            document.get("meta", {}).get("session_context") for document in asked(server.requests)
+        ]
+    # What an agent says is data: names in it stay as they are.
+    assert sent == [None, context, {}, None]
+    one, two, three, four = (step.run for step in steps)
+    assert two.parent_id == one.pk
+    assert two.conversation_id == one.conversation_id
+    assert [three.parent_id, four.parent_id] == [None, None]
+    assert len({run.conversation_id for run in (one, three, four)}) == 3
+
+
+async def test_another_agent_stands_in_for_those_that_speak_its_protocol() -> None:
+    async with serve(answer()) as ours, serve(answer()) as other:
+        found = await kept(ours.url)
+
+        def fill() -> Agent:
+            found.ask("a")
+            message = {
+                "role": "user",
+                "type": "message",
+                "content": [{"type": "text", "text": "b"}],
+            }
+            found.ask("b", protocol="agent-api", version="1", document={"input": [message]})
+            return Agent.objects.create(name="Other", url=other.url)
+
+        agent = await sync_to_async(fill)()
+        run = await go(found, agent=agent)
+        assert (len(ours.requests), len(other.requests)) == (1, 1)
+        assert texts(other.requests) == ["a"]
+    steps = await steps_of(run)
+    assert [step.run.agent_name for step in steps] == ["Other", "127.0.0.1"]
+    assert run.options["agent"] == "other"
+
+
+async def test_bail_begins_nothing_more() -> None:
+    async with serve(answer()) as server:
+        found = await kept(server.url)
+
+        def fill() -> None:
+            found.ask("a", expectations=[{"type": "status", "equals": 500}])
+            found.ask("b")
+
+        await sync_to_async(fill)()
+        run = await go(found, bail=True)
+        assert len(server.requests) == 1
+    steps = await steps_of(run)
+    assert run.state == "completed"
+    assert [step.verdict for step in steps] == ["unmet", "skipped"]
+    assert steps[1].reason == BAILED
+
+
+async def test_stop_ends_what_is_under_way_and_skips_the_rest() -> None:
+    async with serve(STREAM_HEAD, HOLD) as server:
+        found = await kept(server.url)
+        await sync_to_async(lambda: [found.ask("a"), found.ask("b")])()
+        run, task = await start(found)
+        await asyncio.wait_for(server.asked.wait(), 10)
+        assert await collection_runs.cancel(run)
+        assert task.done()
+        await asyncio.wait_for(server.gone.wait(), 10)
+    await run.arefresh_from_db()
+    steps = await steps_of(run)
+    assert run.state == "stopped"
+    assert [step.verdict for step in steps] == ["skipped", "skipped"]
+    assert steps[0].run.state == "cancelled"
+    assert steps[1].reason == STOPPED
+
+
+async def test_a_stop_of_another_process_comes_by_the_database() -> None:
+    async with serve(STREAM_HEAD, HOLD) as server:
+        found = await kept(server.url)
+        await sync_to_async(found.ask)("a")
+        run, task = await start(found)
+        await asyncio.wait_for(server.asked.wait(), 10)
+        await CollectionRun.objects.filter(pk=run.pk).aupdate(stop_requested=True)
+        await asyncio.wait_for(task, 10)
+    await run.arefresh_from_db()
+    assert run.state == "stopped"
+
+
+async def test_iterations_at_once_and_requests_of_one_in_order() -> None:
+    both = asyncio.Event()
+    waiting: list[str] = []
+
+    def script(request: bytes) -> Any:
+        text = texts([request])[0]
+        if not text.endswith("first"):
+            return [answer()]
+        waiting.append(text)
+        if len(waiting) == 2:
+            both.set()
+        # Neither is answered before both are here.
+        return [both, answer()]
+
+    async with serve(answer=script) as server:
+        found = await kept(server.url)
+
+        def fill() -> None:
+            found.ask("{{n}} first", captures={"url": "$.results[0].url"})
+            found.ask("{{n}} second")
+
+        await sync_to_async(fill)()
+        run = await asyncio.wait_for(go(found, rows=[{"n": "1"}, {"n": "2"}], parallel=2), 20)
+        order = texts(server.requests)
+    assert await verdicts(run) == ["met"] * 4
+    for n in ("1", "2"):
+        assert order.index(f"{n} first") < order.index(f"{n} second")
+
+
+async def test_folders_at_once_where_nothing_is_captured() -> None:
+    both = asyncio.Event()
+    seen: list[str] = []
+
+    def script(request: bytes) -> Any:
+        seen.append(texts([request])[0])
+        if len(seen) == 2:
+            both.set()
+        return [both, answer()]
+
+    async with serve(answer=script) as server:
+        found = await kept(server.url)
+        await sync_to_async(lambda: [found.ask("a", "A"), found.ask("b", "B")])()
+        run = await asyncio.wait_for(go(found, parallel=2), 20)
+    assert await verdicts(run) == ["met", "met"]
+
+
+async def test_a_step_waits_for_room_instead_of_being_refused(settings: Any) -> None:
+    settings.RUN_LIMITS = replace(settings.RUN_LIMITS, max_runs=1)
+    async with serve(answer()) as server:
+        found = await kept(server.url)
+        await sync_to_async(lambda: [found.ask("a"), found.ask("b")])()
+        other = await Run.objects.acreate(
+            agent_name="x", url=server.url, protocol="nlweb", binding="http", version="0.55",
+            request={}, driver="elsewhere:1:1", alive_at=timezone.now(),
+        )  # fmt: skip
+        run, task = await start(found, parallel=5)
+        await asyncio.sleep(0.6)
+        assert not server.requests
+        await Run.objects.filter(pk=other.pk).aupdate(state="completed")
+        await asyncio.wait_for(task, 10)
+        assert len(server.requests) == 2
+    assert await verdicts(run) == ["met", "met"]
+
+
+async def test_a_promise_is_an_outcome_and_is_not_followed() -> None:
+    promise = {
+        "_meta": {"response_type": "promise"},
+        "promise": {"token": "t", "estimated_time": 1},
+    }
+    async with serve(reply(json.dumps(promise).encode())) as server:
+        found = await kept(server.url)
+        wanted = [{"type": "outcome", "equals": "promise"}]
+        await sync_to_async(found.ask)("a", expectations=wanted)
+        run = await go(found)
+    assert await verdicts(run) == ["met"]
+    assert not await Tracker.objects.aexists()
+
+
+async def test_a_large_reply_is_judged_from_the_database() -> None:
+    body = {"results": [{"name": "x" * 1000} for _ in range(600)]}
+    async with serve(reply(json.dumps(body).encode())) as server:
+        found = await kept(server.url)
+        wanted = [{"type": "results", "exact": 600}]
+        await sync_to_async(found.ask)("a", expectations=wanted)
+        run = await go(found)
+    assert await verdicts(run) == ["met"]
+
+
+@pytest.mark.parametrize(
+    "expectation",
+    [
+        {"type": "json", "path": "$..*", "exists": True, "every": True},
+        {"type": "json", "path": "$.results[*].name", "matches": "(a+)+$", "every": True},
+    ],
+    ids=["a path to a million values", "an expression that backtracks"],
+)
+async def test_what_would_take_for_ever_does_not(expectation: dict[str, Any]) -> None:
+    body = {"results": [{"name": "a" * 40 + "!", "n": list(range(500))} for _ in range(2000)]}
+    async with serve(reply(json.dumps(body).encode())) as server:
+        found = await kept(server.url)
+        await sync_to_async(found.ask)("a", expectations=[expectation])
+        steps = await steps_of(await asyncio.wait_for(go(found), 60))
+    assert steps[0].verdict in ("met", "unmet")
+    assert steps[0].checks[0]["actual"]
+
+
+async def test_secrets_are_in_no_row() -> None:
+    secret = "canary-5fe1c0ffee"
+    async with serve(reply(json.dumps({"results": [{"name": secret}]}).encode())) as server:
+        found = await kept(server.url)
+
+        def fill() -> Environment:
+            environment = Environment.objects.create(name="E")
+            Variable.objects.create(
+                environment=environment, name="key", kind="secret", secret=secret,
+                origins=[server.url],
+            )  # fmt: skip
+            wanted = {"type": "json", "path": "$.results[0].name", "equals": "{{key}}"}
+            found.ask("a", headers=[["X-Key", "{{key}}"]], expectations=[wanted])
+            return environment
+
+        run = await go(found, environment=await sync_to_async(fill)())
+        assert secret.encode() in server.requests[0]
+    (step,) = await steps_of(run)
+    assert step.verdict == "unmet"  # The value of a secret is no matter of comparison.
+    rows = [run.options, step.checks, step.reason, step.run.expectations, step.run.headers]
+    assert secret not in json.dumps(rows)
+
+
+def test_too_many_and_none() -> None:
+    saved = SavedRequest(collection=Collection(name="x"), name="a")
+    with pytest.raises(PlanError, match="no request"):
+        plan("x", [], Options())
+    with pytest.raises(PlanError, match="20,000"):
+        plan("x", [saved], Options(iterations=MAX_STEPS + 1))
+
+
+def test_a_run_whose_process_died_is_interrupted() -> None:
+    found = Kept("http://127.0.0.1:1")
+    found.ask("a")
+    run = record(found.plan())
+    Step.objects.filter(collection_run=run).update(verdict="running")
+    CollectionRun.objects.filter(pk=run.pk).update(alive_at=timezone.now() - 2 * SILENCE)
+    mark_interrupted()
+    run.refresh_from_db()
+    assert run.state == "interrupted"
+    assert run.ended_at == run.alive_at
+    assert run.steps.get().verdict == "skipped"
+
+
+def test_a_run_that_is_driven_elsewhere_goes_on() -> None:
+    found = Kept("http://127.0.0.1:1")
+    found.ask("a")
+    run = record(found.plan())
+    mark_interrupted()
+    run.refresh_from_db()
+    assert run.state == "running"
+
+
+async def test_the_collection_may_go_while_it_runs() -> None:
+    async with serve(STREAM_HEAD, HOLD) as server:
+        found = await kept(server.url)
+        await sync_to_async(lambda: [found.ask("a"), found.ask("b")])()
+        run, task = await start(found)
+        await asyncio.wait_for(server.asked.wait(), 10)
+        await sync_to_async(found.collection.delete)()
+        collection_runs.stop(run)
+        await asyncio.wait_for(task, 10)
+    await run.arefresh_from_db()
+    assert (run.state, run.collection_id) == ("stopped", None)
+
+
+async def test_a_reply_without_an_end_is_told_as_it_is() -> None:
+    async with serve(head(content_type="application/json", content_length="99"), b"{") as server:
+        found = await kept(server.url)
+        await sync_to_async(found.ask)("a")
+        (step,) = await steps_of(await go(found))
+    assert step.verdict == "unmet"
+    assert step.run.state == step.checks[0]["actual"]
