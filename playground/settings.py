@@ -149,7 +149,9 @@ if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
     # A file, not memory: the engine writes from a thread of its own.
     DATABASES["default"]["TEST"] = {"NAME": str(DATA_DIR / "test.sqlite3")}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
-FIXTURE_DIRS = [BASE_DIR / "fixtures"]
+# Where collections are saved to comes first; what ships is found besides.
+_FIXTURES = [Path(os.environ.get("PLAYGROUND_FIXTURES_DIR") or BASE_DIR / "fixtures").resolve()]
+FIXTURE_DIRS = list(dict.fromkeys([*_FIXTURES, BASE_DIR / "fixtures"]))
 
 if REDIS_URL := os.environ.get("REDIS_URL", ""):
     CHANNEL_LAYERS: dict[str, Any] = {
