@@ -42,6 +42,8 @@ class PlaygroundServer:
         return {
             **without_settings(os.environ),
             "PLAYGROUND_DATA_DIR": str(self.data),
+            # Nothing that a test saves lands among the fixtures that ship.
+            "PLAYGROUND_FIXTURES_DIR": str(self.data / "fixtures"),
             "PYTHONUNBUFFERED": "1",
             **self._environment,
         }
@@ -54,6 +56,7 @@ class PlaygroundServer:
 
     def start(self) -> None:
         """Start and wait until it answers; again on the same port after a stop."""
+        (self.data / "fixtures").mkdir(exist_ok=True)
         self._process = subprocess.Popen(
             [sys.executable, "manage.py", "serve", "--port", str(self.port)],
             cwd=ROOT,
