@@ -58,8 +58,8 @@ def _load_demo(address: str) -> None:
 def _add_missing() -> None:
     """Add the agents of the fixture that are not there; loading all of it would reset others."""
     known = set(Agent.objects.filter(owner=None).values_list("slug", flat=True))
-    for folder in settings.FIXTURE_DIRS:
-        text = (Path(folder) / "agents.json").read_text(encoding="utf-8")
+    for path in _files("agents.json"):
+        text = path.read_text(encoding="utf-8")
         for loaded in serializers.deserialize("json", text):
             agent = loaded.object
             if isinstance(agent, Agent) and agent.slug not in known:
@@ -76,8 +76,16 @@ def _load_collections() -> None:
 
 
 def _collection_files() -> Iterator[Path]:
+    for path in _files("*.json"):
+        with path.open("rb") as file:
+            if _COLLECTION.match(file.read(_BEGINNING)):
+                yield path
+
+
+def _files(pattern: str) -> list[Path]:
+    """Fixtures; of several directories' files with one name the first directory's."""
+    found: dict[str, Path] = {}
     for folder in settings.FIXTURE_DIRS:
-        for path in sorted(Path(folder).glob("*.json")):
-            with path.open("rb") as file:
-                if _COLLECTION.match(file.read(_BEGINNING)):
-                    yield path
+        for path in sorted(Path(folder).glob(pattern)):
+            found.setdefault(path.name, path)
+    return list(found.values())

@@ -269,6 +269,17 @@ class TestStart:
         self.start()
         assert not Collection.objects.exists()
 
+    def test_of_two_files_with_one_name_the_first_directorys_counts(
+        self, shipped: Path, settings: Any, tmp_path_factory: pytest.TempPathFactory
+    ) -> None:
+        own = tmp_path_factory.mktemp("own")
+        settings.FIXTURE_DIRS = [own, *settings.FIXTURE_DIRS]
+        text = shipped.read_text("utf-8").replace("About Leek.", "Of leeks.")
+        (own / "soups.json").write_text(text, "utf-8")
+        for _ in range(2):
+            self.start()
+            assert SavedRequest.objects.get(slug="leek").notes == "Of leeks."
+
     def test_a_file_that_is_broken_is_told_and_passed_over(
         self, directory: Path, caplog: pytest.LogCaptureFixture
     ) -> None:

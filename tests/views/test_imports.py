@@ -169,7 +169,7 @@ class TestImport:
         items = [with_fields(REQUEST, slug=f"r{n}", folder=None) for n in range(10_000)]
         answer = client.post(PAGE, {"text": json.dumps([COLLECTION, *items])})
         html = answer.content.decode()
-        assert html.count("change-name") == 100
+        assert html.count("taken-name") == 100
         assert "and 9901 more" in html
         confirm(client, html)
         assert SavedRequest.objects.count() == 10_000
