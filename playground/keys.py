@@ -9,6 +9,7 @@ import contextlib
 import os
 import secrets
 import time
+from collections.abc import Mapping
 from pathlib import Path
 
 #: Seconds that another process has for writing a key whose file it has created.
@@ -29,6 +30,35 @@ def read_or_create(path: Path) -> str:
     with contextlib.suppress(FileExistsError):
         _create(path, secrets.token_urlsafe(48))
     return _read(path)
+
+
+def other_keys(environment: Mapping[str, str], path: Path) -> list[str]:
+    """Keys beside the one that is written with, for what was written with them.
+
+    PLAYGROUND_OLD_KEY, and the key that is to take the place of the one in `path`: where a
+    rotation was interrupted, some of what is stored may have been written with that.
+    """
+    found = [environment.get("PLAYGROUND_OLD_KEY", "").strip()]
+    with contextlib.suppress(FileNotFoundError):
+        found.append(successor_of(path).read_text().strip())
+    return [key for key in found if key]
+
+
+def successor_of(path: Path) -> Path:
+    """Where the key waits that takes the place of the one in `path`."""
+    return path.with_name(f"{path.name}.next")
+
+
+def take_over(path: Path) -> None:
+    """Put the successor in the place of the key in `path`, in one step."""
+    successor_of(path).replace(path)
+    # The name is on the disk only once its directory is.
+    with contextlib.suppress(OSError):
+        directory = os.open(path.parent, os.O_RDONLY)
+        try:
+            os.fsync(directory)
+        finally:
+            os.close(directory)
 
 
 def _read(path: Path) -> str:
@@ -60,3 +90,5 @@ def _create(path: Path, key: str) -> None:
 def _write(path: Path, text: str) -> None:
     with os.fdopen(os.open(path, _NEW, 0o600), "w") as file:
         file.write(text)
+        file.flush()
+        os.fsync(file.fileno())

@@ -14,7 +14,7 @@ import dj_database_url
 from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 
-from playground.keys import read_or_create
+from playground.keys import other_keys, read_or_create
 from playground.limits import Limits
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -72,6 +72,8 @@ if not (SECRET_KEY := os.environ.get("SECRET_KEY", "")):
     SECRET_KEY = read_or_create(DATA_DIR / "secret-key")
 #: Encrypts stored credentials; apart from SECRET_KEY so that sessions can be reset without loss.
 PLAYGROUND_KEY = os.environ.get("PLAYGROUND_KEY") or read_or_create(DATA_DIR / "encryption-key")
+#: Read with as well, while `rotate_key` replaces one key by another.
+PLAYGROUND_OTHER_KEYS = other_keys(os.environ, DATA_DIR / "encryption-key")
 
 ALLOWED_HOSTS = _list("ALLOWED_HOSTS") or ["127.0.0.1", "localhost", "[::1]"]
 CSRF_TRUSTED_ORIGINS = _list("CSRF_TRUSTED_ORIGINS")

@@ -139,6 +139,8 @@ class _Preparation:
         headers = self._headers()
         own, disguised = authorising(composition.auth, self._secret)
         self._check_auth(own)
+        if result.problems:
+            return  # A header that no call can have.
         draft = self._draft(agent, url, document, headers)
         if self._work.secrets or composition.auth:
             sending = Sending(

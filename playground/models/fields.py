@@ -8,7 +8,7 @@ import json
 from functools import cache
 from typing import Any
 
-from cryptography.fernet import Fernet, InvalidToken
+from cryptography.fernet import Fernet, InvalidToken, MultiFernet
 from django.conf import settings
 from django.db import models
 
@@ -22,7 +22,7 @@ class EncryptedTextField(models.TextField):  # type: ignore[type-arg]
     """Text that the database only ever sees encrypted (Fernet, key from the settings).
 
     A value that cannot be decrypted, because the key has changed, reads as "": the user is
-    asked again instead of the site failing.
+    asked again instead of the site failing. Fixtures are written without it.
     """
 
     def get_prep_value(self, value: Any) -> Any:
@@ -33,12 +33,16 @@ class EncryptedTextField(models.TextField):  # type: ignore[type-arg]
         """Decrypt; unreadable values read as the empty string."""
         return _decrypt(value) if value else ""
 
+    def value_to_string(self, obj: models.Model) -> str:
+        """Nothing: what is encrypted at rest must not be in a file beside it."""
+        return ""
+
 
 class EncryptedJSONField(models.TextField):  # type: ignore[type-arg]
     """JSON that the database only ever sees encrypted, keys and values alike.
 
-    A value that cannot be decrypted, because the key has changed, reads as the default. In
-    fixtures it stands as plain JSON.
+    A value that cannot be decrypted, because the key has changed, reads as the default. Fixtures
+    are written with the default; one that is loaded may have it as plain JSON.
     """
 
     # For the type checker: what is assigned and read is any JSON value.
@@ -59,8 +63,16 @@ class EncryptedJSONField(models.TextField):  # type: ignore[type-arg]
         return value
 
     def value_to_string(self, obj: models.Model) -> Any:
-        """The value for a fixture, as JSON and not as a string of it."""
-        return self.value_from_object(obj)
+        """The default: what is encrypted at rest must not be in a file beside it."""
+        return self.get_default()
+
+
+def rotated(token: str, key: str, *others: str) -> str | None:
+    """What is stored, encrypted with `key` now; None where none of the keys can read it."""
+    try:
+        return MultiFernet([_cipher(each) for each in (key, *others)]).rotate(token).decode()
+    except (InvalidToken, ValueError):
+        return None
 
 
 def _encrypt(text: str) -> str:
@@ -68,7 +80,9 @@ def _encrypt(text: str) -> str:
 
 
 def _decrypt(text: str) -> str:
+    # While a key is being replaced, some of what is stored was written with the other one.
+    keys = (settings.PLAYGROUND_KEY, *settings.PLAYGROUND_OTHER_KEYS)
     try:
-        return _cipher(settings.PLAYGROUND_KEY).decrypt(text.encode()).decode()
+        return MultiFernet([_cipher(key) for key in keys]).decrypt(text.encode()).decode()
     except InvalidToken:
         return ""

@@ -75,11 +75,15 @@ def _composition(request: HttpRequest, composed: Composed) -> Composition:
             composed.refuse(place, error.messages[0])
             return empty
 
+    agent = Agent.objects.owned_by(request.user).filter(slug=form.get("agent", "")).first()
+    address = "" if form.get("agent") else form.get("address", "").strip()
+    if agent is None and not address:
+        composed.refuse("", "Choose an agent to send the request to.")
     return Composition(
         request=read("", read_document, "document", {}),
         headers=read(HEADERS, read_pairs, "headers", []),
-        agent=Agent.objects.owned_by(request.user).filter(slug=form.get("agent", "")).first(),
-        address="" if form.get("agent") else form.get("address", "").strip(),
+        agent=agent,
+        address=address,
         protocol=form.get("protocol", ""),
         version=form.get("version"),
         binding=form.get("binding"),

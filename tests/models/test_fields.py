@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import base64
+import io
 import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 from django.core import serializers
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
 from django.db import connection
 
-from playground.models import Agent
+from playground.keys import other_keys, read_or_create
+from playground.management.commands import rotate_key
+from playground.models import Agent, Environment, Variable
 
 pytestmark = pytest.mark.django_db
 
@@ -118,7 +121,7 @@ class TestHeaders:
         settings.PLAYGROUND_KEY = "another key"
         assert Agent.objects.get().headers == []
 
-    def test_fixtures_hold_plain_lists(self, tmp_path: Path) -> None:
+    def test_fixtures_bring_plain_lists_and_are_written_without(self, tmp_path: Path) -> None:
         fields = {"name": "A", "slug": "a", "url": "http://a.example", "headers": HEADERS,
                   "created_at": "2026-01-01T00:00:00Z"}  # fmt: skip
         fixture = tmp_path / "agents.json"
@@ -127,4 +130,110 @@ class TestHeaders:
         assert Agent.objects.get().headers == HEADERS
         assert "canary" not in stored_headers()
         dumped = json.loads(serializers.serialize("json", Agent.objects.all()))
-        assert dumped[0]["fields"]["headers"] == HEADERS
+        assert dumped[0]["fields"]["headers"] == []
+
+
+def test_dumped_data_holds_nothing_that_is_encrypted() -> None:
+    agent = Agent.objects.create(
+        name="A", url="http://a.example", auth="bearer", auth_secret="canary", headers=HEADERS
+    )
+    agent.remember({"session": "canary"})
+    environment = Environment.objects.create(name="E")
+    Variable.objects.create(environment=environment, name="v", kind="secret", secret="canary")
+    out = io.StringIO()
+    call_command("dumpdata", "playground", stdout=out)
+    assert '"name": "v"' in out.getvalue()
+    assert "canary" not in out.getvalue()
+
+
+class TestRotation:
+    @pytest.fixture
+    def rows(self) -> tuple[Agent, Variable]:
+        environment = Environment.objects.create(name="E")
+        return (
+            Agent.objects.create(
+                name="A", url="http://a.example", auth_secret="canary", headers=HEADERS
+            ),
+            Variable.objects.create(
+                environment=environment, name="v", kind="secret", secret="dove"
+            ),
+        )
+
+    def read(self) -> tuple[str, Any, str]:
+        agent, variable = Agent.objects.get(), Variable.objects.get()
+        return agent.auth_secret, agent.headers, variable.secret
+
+    @pytest.fixture
+    def directory(self, settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+        monkeypatch.delenv("PLAYGROUND_KEY", raising=False)
+        settings.DATA_DIR = tmp_path
+        settings.PLAYGROUND_KEY = read_or_create(tmp_path / "encryption-key")
+        settings.PLAYGROUND_OTHER_KEYS = []
+        return tmp_path
+
+    def test_the_new_key_reads_everything_and_the_old_one_nothing(
+        self, settings: Any, directory: Path, request: pytest.FixtureRequest
+    ) -> None:
+        request.getfixturevalue("rows")
+        old = settings.PLAYGROUND_KEY
+        out = io.StringIO()
+        call_command("rotate_key", stdout=out)
+        assert "3 values" in out.getvalue()
+        assert self.read() == ("", [], "")
+        path = directory / "encryption-key"
+        settings.PLAYGROUND_KEY = path.read_text().strip()
+        assert old != settings.PLAYGROUND_KEY
+        assert path.stat().st_mode & 0o777 == 0o600
+        assert [each.name for each in directory.iterdir()] == ["encryption-key"]
+        assert self.read() == ("canary", HEADERS, "dove")
+
+    def test_one_that_was_interrupted_reads_on_and_is_finished_later(
+        self,
+        settings: Any,
+        directory: Path,
+        request: pytest.FixtureRequest,
+        monkeypatch: pytest.MonkeyPatch,
+    ) -> None:
+        request.getfixturevalue("rows")
+        path = directory / "encryption-key"
+        with monkeypatch.context() as patch:
+            patch.setattr(rotate_key, "take_over", interrupted)
+            with pytest.raises(OSError, match="gone"):
+                call_command("rotate_key", stdout=io.StringIO())
+        # As it starts now: the old key is in place, the new one beside it.
+        settings.PLAYGROUND_OTHER_KEYS = other_keys({}, path)
+        assert self.read() == ("canary", HEADERS, "dove")
+        Agent.objects.update(auth_secret="written since")
+        call_command("rotate_key", stdout=io.StringIO())
+        settings.PLAYGROUND_KEY, settings.PLAYGROUND_OTHER_KEYS = path.read_text().strip(), []
+        assert self.read() == ("written since", HEADERS, "dove")
+
+    def test_what_no_key_reads_stays(
+        self, settings: Any, directory: Path, request: pytest.FixtureRequest
+    ) -> None:
+        request.getfixturevalue("rows")
+        lost, settings.PLAYGROUND_KEY = settings.PLAYGROUND_KEY, "another key"
+        out = io.StringIO()
+        call_command("rotate_key", stdout=out)
+        assert "3 could not be read" in out.getvalue()
+        settings.PLAYGROUND_KEY = lost
+        assert self.read() == ("canary", HEADERS, "dove")
+
+    def test_a_key_of_the_environment_is_replaced_there(
+        self, settings: Any, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+    ) -> None:
+        settings.PLAYGROUND_KEY = "old"
+        request.getfixturevalue("rows")
+        monkeypatch.setenv("PLAYGROUND_KEY", "new")
+        monkeypatch.delenv("PLAYGROUND_OLD_KEY", raising=False)
+        with pytest.raises(CommandError, match="PLAYGROUND_OLD_KEY"):
+            call_command("rotate_key")
+        monkeypatch.setenv("PLAYGROUND_OLD_KEY", "old")
+        settings.PLAYGROUND_KEY, settings.PLAYGROUND_OTHER_KEYS = "new", ["old"]
+        call_command("rotate_key", stdout=io.StringIO())
+        settings.PLAYGROUND_OTHER_KEYS = []
+        assert self.read() == ("canary", HEADERS, "dove")
+
+
+def interrupted(path: Path) -> None:
+    raise OSError("gone")

@@ -50,5 +50,7 @@ def form(document: Any = None, agent: str = "recipes", **fields: str) -> dict[st
 def started(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """The runs and targets that the engine was to drive, instead of driving them."""
     found: list[Any] = []
-    monkeypatch.setattr(engine, "start", lambda run, target, **options: found.append((run, target)))
+    monkeypatch.setattr(
+        engine, "send", lambda run, draft, **options: found.append((run, draft.target))
+    )
     return found

@@ -21,10 +21,11 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
     """What was handed to the engine; nothing is sent."""
     calls: list[dict[str, Any]] = []
 
-    def start(run: Run, target: Any, **rest: Any) -> None:
-        calls.append({"run": run, "target": target, **rest})
+    def send(run: Run, draft: Any) -> None:
+        shown = {"redact": draft.secrets, "headers": draft.headers}
+        calls.append({"run": run, "target": draft.target, **shown})
 
-    monkeypatch.setattr(runs.engine, "start", start)
+    monkeypatch.setattr(runs.engine, "send", send)
     return calls
 
 

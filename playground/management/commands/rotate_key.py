@@ -1,0 +1,51 @@
+"""Replace the key that stored secrets are encrypted with."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from django.conf import settings
+from django.core.management import BaseCommand, CommandError
+
+from playground.keys import read_or_create, successor_of, take_over
+from playground.models.rekeying import rekey
+
+NO_OLD_KEY = (
+    "PLAYGROUND_KEY is set in the environment, so the key is replaced there: set PLAYGROUND_KEY to"
+    " the new key and PLAYGROUND_OLD_KEY to the old one, and run this again."
+)
+
+
+class Command(BaseCommand):
+    """`python manage.py rotate_key`."""
+
+    help = (
+        "Encrypt all stored secrets with a new key. Stop every process of the playground first:"
+        " a running one goes on with the key that it has read. Without PLAYGROUND_KEY in the"
+        " environment the new key is made here and takes the place of the one in the data"
+        " directory (encryption-key); it waits in encryption-key.next until everything is stored,"
+        " and where this is interrupted, run it again. With PLAYGROUND_KEY in the environment,"
+        " set that to the new key and PLAYGROUND_OLD_KEY to the old one, run this, and remove"
+        " PLAYGROUND_OLD_KEY. All or nothing: it is one transaction."
+    )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Encrypt anew; then the new key is the only one."""
+        if os.environ.get("PLAYGROUND_KEY"):
+            if not os.environ.get("PLAYGROUND_OLD_KEY"):
+                raise CommandError(NO_OLD_KEY, returncode=2)
+            done = rekey(settings.PLAYGROUND_KEY, settings.PLAYGROUND_OTHER_KEYS)
+            advice = "Remove PLAYGROUND_OLD_KEY from the environment now."
+        else:
+            path = settings.DATA_DIR / "encryption-key"
+            # One that waits there from an interrupted attempt is taken up again.
+            key = read_or_create(successor_of(path))
+            done = rekey(key, [settings.PLAYGROUND_KEY, *settings.PLAYGROUND_OTHER_KEYS])
+            take_over(path)
+            advice = "Start the playground again."
+        count = done.values
+        self.stdout.write(f"{count} value{'' if count == 1 else 's'} encrypted with the new key.")
+        if lost := done.unreadable:
+            self.stdout.write(f"{lost} could not be read with any key, and stayed as they are.")
+        self.stdout.write(advice)
