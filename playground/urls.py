@@ -124,6 +124,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("s/<str:token>/fixture.json", shares.fixture, name="share-fixture"),
     path("collections/import/", imports.collection_import, name="collection-import"),
     path("collections/<slug:slug>/export/", exports.collection_export, name="collection-export"),
+    path("collections/<slug:slug>/postman/", exports.collection_postman, name="collection-postman"),
     path("collections/<slug:slug>/disk/", disk.collection_disk, name="collection-disk"),
     path("collections/", collections.collections, name="collections"),
     path("collections/new/", collections.new, name="collection-new"),

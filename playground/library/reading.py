@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+from playground.library import postman_reading
 from playground.library.parsing import MAX_CHARACTERS, read
 from playground.library.shape import Fixture, FixtureError, Problem
 
@@ -56,6 +57,7 @@ def _is_list(text: str) -> bool:
 
 READERS: list[Format] = [
     Format("Collection of the playground", _is_list, lambda text: (text, ())),
+    Format(postman_reading.LABEL, postman_reading.is_postman, postman_reading.read_postman),
 ]
 
 

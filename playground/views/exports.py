@@ -6,7 +6,8 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
 from django.views.decorators.http import require_safe
 
-from playground.library.fixtures import dump
+from playground.library.fixtures import dump, fixture_of
+from playground.library.postman import to_postman
 from playground.models import Collection
 
 
@@ -16,4 +17,15 @@ def collection_export(request: HttpRequest, slug: str) -> HttpResponse:
     found = get_object_or_404(Collection.objects.owned_by(request.user), slug=slug)
     response = HttpResponse(dump(found), content_type="application/json; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="{found.slug}.json"'
+    return response
+
+
+@require_safe
+def collection_postman(request: HttpRequest, slug: str) -> HttpResponse:
+    """The collection as a Postman Collection 2.1."""
+    found = get_object_or_404(Collection.objects.owned_by(request.user), slug=slug)
+    text = to_postman(fixture_of(found))
+    response = HttpResponse(text, content_type="application/json; charset=utf-8")
+    name = f"{found.slug}.postman_collection.json"
+    response["Content-Disposition"] = f'attachment; filename="{name}"'
     return response

@@ -107,6 +107,7 @@ GET: dict[str, tuple[int, int, int]] = {
     "rules": (200, 200, 302),
     "collection-import": (200, 200, 302),
     "collection-export": (200, 404, 302),
+    "collection-postman": (200, 404, 302),
     "collection-disk": (200, 404, 302),
     "shares": (200, 200, 302),
     "share-new": (404, 404, 302),
@@ -138,6 +139,9 @@ GET: dict[str, tuple[int, int, int]] = {
 #: The same for POST, without any field, for routes that have one.
 POST: dict[str, tuple[int, int, int]] = {
     "compose-preview": (200, 200, 302),
+    "compose-code": (200, 200, 302),
+    "format-curl": (200, 200, 302),
+    "format-har": (422, 422, 302),
     "expectations-try": (200, 200, 302),
     "runs": (422, 422, 302),
     "run-cancellation": (302, 404, 302),

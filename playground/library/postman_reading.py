@@ -1,0 +1,293 @@
+"""Postman Collections (2.0 and 2.1) as fixtures: requests to agents, and why others are not.
+
+Nothing of a file is run. Scripts become notes, values of credentials are left out, folders in
+folders become folders with both names. A file of our own, unchanged, is the collection it was of.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from django import forms
+from django.utils.text import slugify
+
+from playground.forms import read_value
+from playground.library import postman_parts as parts
+from playground.library.parsing import json_of
+from playground.library.postman import AS_TEXT, OWN, request_of
+from playground.library.recognising import UnrecognisedError, auth_of, own_headers, recognise
+from playground.library.shape import FIELDS, REQUEST, Fixture, FixtureError, Problem, render
+from playground.models.collections import RESERVED, STEP
+from playground.models.json_text import storable
+from playground.protocols.headers import is_credential
+
+LABEL = "Postman Collection"
+_MAX_NAME, _MAX_REMARKS = 120, 100
+#: JSON is nested this much deeper than a document that may be stored: see `parsing`.
+_DEPTH = 200
+
+Item = Mapping[str, Any]
+_DEFAULTS = {name: value for name, value in FIELDS[REQUEST].items() if value is not ...}
+
+
+def is_postman(text: str) -> bool:
+    """Whether a text looks like a Postman Collection, of whatever version."""
+    start = text.lstrip("\ufeff \t\r\n")
+    return (
+        start.startswith("{")
+        and ('"info"' in text or '"order"' in text)
+        and ('"item"' in text or '"requests"' in text or '"_postman' in text)
+    )
+
+
+def read_postman(text: str) -> tuple[str, list[Problem]]:
+    """The text of a fixture, and what of the collection is not in it, or not as it was.
+
+    Raises `FixtureError` for what is no such collection.
+    """
+    whole = json_of(text)
+    if isinstance(whole, dict) and "requests" in whole and "item" not in whole:
+        raise FixtureError(
+            Problem("", "This is a Postman Collection 1. Export it from Postman as version 2.1.")
+        )
+    info = whole.get("info") if isinstance(whole, dict) else None
+    items = whole.get("item") if isinstance(whole, dict) else None
+    if not isinstance(info, dict) or not isinstance(items, list):
+        message = "A Postman Collection is an object with “info” and a list of “item”s."
+        raise FixtureError(Problem("", message))
+    reader = _Reader(whole, info)
+    reader.read(items)
+    return render(reader.fixture()), reader.remarks[:_MAX_REMARKS]
+
+
+class _Reader:
+    """Reads one collection."""
+
+    def __init__(self, whole: Item, info: Item) -> None:
+        self.remarks: list[Problem] = []
+        self._whole, self._info = whole, info
+        own = info.get(OWN)
+        #: Whether the file is one of ours: what others need to be told is in it already.
+        self._is_own = isinstance(own, dict)
+        slug = own.get("slug") if isinstance(own, dict) else None
+        self._name = _name(info.get("name"), "Collection")
+        self._slug = (
+            slug
+            if isinstance(slug, str) and slug
+            else _Slugs("collection", RESERVED).free(self._name)
+        )
+        self._folders: dict[str, dict[str, Any]] = {}
+        self._requests: dict[str, dict[str, Any]] = {}
+        self._slugs = {"folder": _Slugs("folder"), "request": _Slugs("request")}
+        self._scripts = 0
+
+    def fixture(self) -> Fixture:
+        """What was read."""
+        collection = {"name": self._name, "slug": self._slug, "description": self._description()}
+        if self._scripts:
+            message = f"{self._scripts} scripts are kept as notes. They are never run."
+            self.remarks.insert(0, Problem("", message))
+        return Fixture(self._slug, collection, self._folders, self._requests)
+
+    def read(self, items: Sequence[Any]) -> None:
+        """Take all items in: first those of no folder, as they are shown."""
+        auth = self._whole.get("auth")
+        self._level(items, "/item", (), None, auth)
+
+    def _level(
+        self,
+        items: Sequence[Any],
+        place: str,
+        names: tuple[str, ...],
+        folder: str | None,
+        auth: Any,
+    ) -> None:
+        for number, item in enumerate(items):
+            at = f"{place}/{number}"
+            if not isinstance(item, dict):
+                self._remark(at, "This is no item, and was left out.")
+            elif isinstance(item.get("item"), list):
+                self._folder(item, at, names, auth)
+            elif "request" in item:
+                self._request(item, at, folder, auth)
+            else:
+                self._remark(at, "This has neither a request nor items, and was left out.")
+
+    def _folder(self, item: Item, at: str, names: tuple[str, ...], auth: Any) -> None:
+        path = (*names, _name(item.get("name"), "Folder"))
+        inner = item["item"]
+        own = item.get(OWN)
+        kept = own if isinstance(own, dict) else {}
+        description = _with_notes(parts.text_of(item.get("description")), self._notes(item))
+        is_needed = any(isinstance(each, dict) and "request" in each for each in inner)
+        slug: str | None = None
+        if is_needed or not inner or description:
+            slug = self._slugs["folder"].take(kept.get("slug"), " ".join(path))
+            self._folders[slug] = {
+                "name": " / ".join(path)[:_MAX_NAME],
+                "slug": slug,
+                "description": description,
+                "position": _position(kept.get("position"), len(self._folders)),
+            }
+        if names:
+            self._remark(at, f"Folders are one level deep here: it is “{' / '.join(path)[:100]}”.")
+        self._level(inner, f"{at}/item", path, slug, item.get("auth") or auth)
+
+    def _request(self, item: Item, at: str, folder: str | None, auth: Any) -> None:
+        own = _own_fields(item)
+        try:
+            fields = _unchanged(item, own) or self._foreign(item, own, at, auth)
+        except (parts.PartError, UnrecognisedError) as error:
+            name = _name(item.get("name"), "Request")
+            self._remark(at, f"“{name[:60]}” was left out. {error}")
+            return
+        slug = self._slugs["request"].take(own.get("slug"), _name(item.get("name"), ""))
+        self._requests[slug] = {
+            **_DEFAULTS,
+            **fields,
+            "name": _name(item.get("name"), "Request"),
+            "slug": slug,
+            "folder": folder,
+            "position": _position(own.get("position"), len(self._requests)),
+        }
+
+    def _foreign(
+        self, item: Item, own: Mapping[str, Any], at: str, inherited: Any
+    ) -> dict[str, Any]:
+        """The fields of a request as Postman has it. Raises why it is none of ours."""
+        request = item["request"]
+        request = request if isinstance(request, dict) else {"url": request, "method": "GET"}
+        given = parts.headers(request.get("header"))
+        body, kind = parts.body(request.get("body"))
+        method = request.get("method")
+        method = method.upper() if isinstance(method, str) else "GET"
+        typed = [("Content-Type", kind)] if body and not _has(given, "content-type") else []
+        url = parts.address(request.get("url"))
+        found = recognise(method, url, [*given, *typed], body)
+        auth, said = parts.auth(request.get("auth") or inherited)
+        if not auth:
+            auth, given = auth_of(given)
+        headers, left_out = own_headers(given)
+        for remark in (*found.remarks, said):
+            if remark:
+                self._remark(at, remark)
+        if left_out:
+            self._remark(at, f"Headers left out: {', '.join(left_out)[:200]}.")
+        examples = item.get("response")
+        if isinstance(examples, list) and examples:
+            self._remark(at, "Its saved replies were left out.")
+        notes = parts.text_of(request.get("description")) or parts.text_of(item.get("description"))
+        return {
+            **{name: own[name] for name in ("agent", "expectations", "captures") if name in own},
+            "address": found.address,
+            "protocol": found.protocol,
+            "binding": found.binding,
+            "version": found.version,
+            "document": found.document,
+            "headers": [list(pair) for pair in headers],
+            "auth": auth,
+            "notes": _with_notes(notes, self._notes(item)),
+        }
+
+    def _notes(self, owner: Item) -> list[str]:
+        found = list(parts.scripts(owner))
+        self._scripts += len(found)
+        return found
+
+    def _description(self) -> str:
+        description = parts.text_of(self._info.get("description"))
+        if self._is_own:
+            return description
+        notes = self._notes(self._whole)
+        if variables := list(_variables(self._whole.get("variable"))):
+            self._remark("/variable", "Variables stand in the description: make an environment.")
+            notes.append("Variables of the collection:\n\n" + "\n".join(variables))
+        return _with_notes(description, notes)
+
+    def _remark(self, place: str, message: str) -> None:
+        self.remarks.append(Problem(place, message))
+
+
+def _own_fields(item: Item) -> dict[str, Any]:
+    """What our own member of an item says; {} for none that can be read."""
+    kept = item.get(OWN)
+    if not isinstance(kept, dict):
+        return {}
+    known = {name: value for name, value in kept.items() if name in FIELDS[REQUEST]}
+    try:
+        for name in AS_TEXT:
+            known[name] = read_value(kept[name], _DEPTH)
+    except (KeyError, TypeError, forms.ValidationError):
+        return {}
+    return known
+
+
+def _unchanged(item: Item, own: Mapping[str, Any]) -> dict[str, Any]:
+    """Our own fields, where the request is still the one that was written for them; or {}."""
+    request = item.get("request")
+    if not own or not isinstance(request, dict) or next(parts.scripts(item), None) is not None:
+        return {}
+    fields = {**_DEFAULTS, **own, "notes": parts.text_of(request.get("description"))}
+    try:
+        written = json.loads(json.dumps(request_of(fields)))
+    except (KeyError, TypeError, ValueError, AttributeError):
+        return {}  # Somebody has changed our own member.
+    return fields if written == request else {}
+
+
+def _variables(value: Any) -> Iterator[str]:
+    """The variables of a collection as a list in Markdown; what may be a secret has no value."""
+    for row in value if isinstance(value, list) else []:
+        name = row.get("key") if isinstance(row, dict) else None
+        if not isinstance(name, str) or not name:
+            continue
+        given = row.get("value")
+        hidden = row.get("type") == "secret" or is_credential(name)
+        shown = given if isinstance(given, str) else json.dumps(given)
+        said = "left out, as it may be a secret" if hidden else f"`{shown[:200]}`"
+        yield f"- `{name[:80]}`: {said}"
+
+
+def _with_notes(text: str, notes: Sequence[str]) -> str:
+    return storable("\n\n".join(filter(None, [text, *notes])))
+
+
+def _has(headers: Sequence[tuple[str, str]], wanted: str) -> bool:
+    return any(name.lower() == wanted for name, _ in headers)
+
+
+def _name(value: Any, otherwise: str) -> str:
+    text = value if isinstance(value, str) and value.strip() else otherwise
+    return storable(text[:_MAX_NAME])
+
+
+def _position(value: Any, count: int) -> int:
+    return value if type(value) is int else STEP * (count + 1)
+
+
+class _Slugs:
+    """Slugs that are given out once; as quick for the ten thousandth of a name as for the first."""
+
+    def __init__(self, otherwise: str, reserved: frozenset[str] = frozenset()) -> None:
+        self._otherwise = otherwise
+        self._taken = set(reserved)
+        self._numbers: dict[str, int] = {}
+
+    def take(self, own: Any, name: str) -> str:
+        """The slug that a file of ours says, where it is free, or else one made from the name."""
+        if isinstance(own, str) and own and own not in self._taken:
+            self._taken.add(own)
+            return own
+        return self.free(name)
+
+    def free(self, name: str) -> str:
+        """A slug made from a name."""
+        base = slugify(name)[:110].strip("-") or self._otherwise
+        slug, number = base, self._numbers.get(base, 2)
+        while slug in self._taken:
+            slug, number = f"{base}-{number}", number + 1
+        self._numbers[base] = number
+        self._taken.add(slug)
+        return slug

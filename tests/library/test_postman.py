@@ -1,0 +1,339 @@
+"""Postman Collections: ours go out and come in equal, others come in as what they ask agents."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+from playground.library import fixtures, reading
+from playground.library.fixtures import FixtureError, fixture_of
+from playground.library.postman import SCHEMA, to_postman
+from playground.library.postman_reading import is_postman, read_postman
+from playground.library.shape import Fixture
+from playground.models import SavedRequest
+from tests.json_values import values
+from tests.library import examples
+
+EGGS = {"mode": "raw", "raw": '{"query": {"text": "eggs"}}'}
+URL = "https://agent.example/ask"
+
+
+def item(name: str = "Eggs", **request: Any) -> dict[str, Any]:
+    return {
+        "name": name,
+        "request": {"method": "POST", "url": {"raw": URL}, "body": EGGS, **request},
+    }
+
+
+def collection(*items: Any, **more: Any) -> dict[str, Any]:
+    return {"info": {"name": "Theirs", "schema": SCHEMA}, "item": list(items), **more}
+
+
+def taken(*items: Any, **more: Any) -> tuple[Fixture, list[str]]:
+    """The fixture as an import reads it, and the remarks of both readers."""
+    text, remarks = read_postman(json.dumps(collection(*items, **more)))
+    found = fixtures.read(text)
+    return found, [str(problem) for problem in (*remarks, *found.remarks)]
+
+
+def only(*items: Any, **more: Any) -> tuple[dict[str, Any], list[str]]:
+    found, remarks = taken(*items, **more)
+    (request,) = found.requests.values()
+    return dict(request), remarks
+
+
+@given(examples.fixtures())
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+def test_our_own_comes_back_equal(fixture: Fixture) -> None:
+    text = to_postman(fixture)
+    assert is_postman(text)
+    converted, remarks = read_postman(text)
+    assert remarks == []
+    assert fixtures.render(fixtures.read(converted)) == fixtures.render(fixture)
+
+
+@pytest.mark.django_db
+def test_a_collection_goes_out_as_postman_knows_it() -> None:
+    kept = examples.example()
+    SavedRequest.objects.filter(slug="leek").update(
+        binding="mcp", auth={"type": "bearer", "secret": "token"}, version="0.55"
+    )
+    whole = json.loads(to_postman(fixture_of(kept)))
+    assert whole["info"]["schema"] == SCHEMA
+    assert (whole["info"]["name"], whole["info"]["description"]) == (
+        "Soups",
+        "What we ask *often*.",
+    )
+    assert [each["name"] for each in whole["item"]] == ["First", "Hot", "Cold"]
+    assert {"key": "trace", "value": ""} in whole["variable"]
+    first, leek = whole["item"][0]["request"], whole["item"][1]["item"][1]["request"]
+    assert (first["method"], first["url"]) == ("POST", {"raw": "http://127.0.0.1:8000/demo/ask"})
+    assert json.loads(first["body"]["raw"])["query"] == {"text": "soup: First"}
+    assert {"key": "X-Trace", "value": "{{trace}}"} in first["header"]
+    assert first["description"] == "About First."
+    assert "auth" not in first
+    assert json.loads(leek["body"]["raw"])["params"]["name"] == "ask"
+    assert leek["auth"]["bearer"] == [{"key": "token", "value": "{{token}}", "type": "string"}]
+
+
+@pytest.mark.django_db
+def test_an_import_takes_what_an_export_wrote() -> None:
+    kept = examples.example()
+    text, before = to_postman(fixture_of(kept)), fixtures.dump(kept)
+    found = reading.recognise(text)
+    assert found.format == "Postman Collection"
+    assert fixtures.plan(found.fixture, None).changes_nothing
+    kept.delete()
+    assert fixtures.dump(fixtures.apply(fixtures.plan(found.fixture, None))) == before
+
+
+def test_what_was_changed_in_postman_counts() -> None:
+    mine = Fixture(
+        "c", {"name": "C", "slug": "c", "description": ""}, {},
+        {"eggs": {
+            "folder": None, "name": "Eggs", "slug": "eggs", "position": 5, "agent": "demo",
+            "address": "http://a.example", "protocol": "nlweb", "binding": "http",
+            "version": "0.54", "document": {"query": {"text": "{{$uuid}}"}}, "headers": [],
+            "auth": {}, "notes": "", "captures": {"a": "$.b"}, "reply": None,
+            "expectations": [{"type": "status", "equals": 200}],
+        }},
+    )  # fmt: skip
+    whole = json.loads(to_postman(mine))
+    request = whole["item"][0]["request"]
+    assert json.loads(request["body"]["raw"]) == {"query": {"text": "{{$guid}}"}}
+    request["body"]["raw"] = '{"query": {"text": "{{$randomUUID}} ham"}}'
+    whole["item"][0]["name"] = "Ham"
+    text, _ = read_postman(json.dumps(whole))
+    found = fixtures.read(text).requests["eggs"]
+    assert found["document"] == {"query": {"text": "{{$uuid}} ham"}}
+    assert (found["name"], found["agent"], found["position"]) == ("Ham", "demo", 5)
+    assert found["expectations"] == [{"type": "status", "equals": 200}]
+    assert found["captures"] == {"a": "$.b"}
+
+
+def test_requests_of_each_kind_are_taken() -> None:
+    rpc = {"jsonrpc": "2.0", "id": 1, "method": "tools/call",
+           "params": {"name": "ask", "arguments": {"query": {"text": "a"}}}}  # fmt: skip
+    found, _ = taken(
+        item(),
+        item("Tool", body={"mode": "raw", "raw": json.dumps(rpc)}),
+        item("Agent API", body={"mode": "raw", "raw": '{"input": [{"role": "user"}]}'}),
+        item("Old", method="GET", body={}, url={
+            "protocol": "https", "host": ["agent", "example"], "path": ["v1", {"value": "ask"}],
+            "query": [{"key": "query", "value": "eggs"}, {"key": "no", "disabled": True}]}),
+        item("Form", body={"mode": "urlencoded", "urlencoded": [
+            {"key": "query", "value": "{{q}} & ham"},
+            {"key": "site", "value": "x", "disabled": True}]}),
+        {"name": "Address alone", "request": "https://agent.example/ask?query=a"},
+        item("Path", url={
+            "raw": "{{base}}/:site/ask", "variable": [{"key": "site", "value": "a\\1"}]}),
+        item("Number", body={"mode": "raw", "raw": '{"query": {"n": {{n}}}}'}),
+    )  # fmt: skip
+    shown = {
+        slug: (each["protocol"], each["binding"], each["version"], each["address"])
+        for slug, each in found.requests.items()
+    }
+    latest = "0.55"
+    assert shown == {
+        "eggs": ("nlweb", "http", latest, URL),
+        "tool": ("nlweb", "mcp", latest, URL),
+        "agent-api": ("agent-api", "http", shown["agent-api"][2], URL),
+        "old": ("nlweb", "http", "legacy", "https://agent.example/v1/ask"),
+        "form": ("nlweb", "http", "legacy", URL),
+        "address-alone": ("nlweb", "http", "legacy", URL),
+        "path": ("nlweb", "http", latest, "{{base}}/a\\1/ask"),
+        "number": ("nlweb", "http", latest, URL),
+    }
+    assert found.requests["form"]["document"]["query"] == {"text": "{{q}} & ham"}
+    assert found.requests["number"]["document"] == {"query": {"n": "{{n}}"}}
+    assert found.collection == {"name": "Theirs", "slug": "theirs", "description": ""}
+
+
+def test_folders_are_one_level_deep() -> None:
+    inner = {"name": "B", "item": [item("Two"), {"name": "C", "item": [item("Three")]}]}
+    found, remarks = taken(
+        {"name": "A", "description": {"content": "*x*"}, "item": [inner]}, item()
+    )
+    folders = {slug: folder["name"] for slug, folder in found.folders.items()}
+    assert folders == {"a": "A", "a-b": "A / B", "a-b-c": "A / B / C"}
+    assert found.folders["a"]["description"] == "*x*"
+    places = {slug: request["folder"] for slug, request in found.requests.items()}
+    assert places == {"eggs": None, "two": "a-b", "three": "a-b-c"}
+    assert any("Folders are one level deep here: it is “A / B”" in remark for remark in remarks)
+
+
+def test_scripts_are_kept_as_notes_and_never_run() -> None:
+    event = [
+        {"listen": "prerequest", "script": {"exec": ["pm.sendRequest(1)", "// ```` evil"]}},
+        {"listen": "test", "script": {"exec": "pm.test('a')"}},
+        {"listen": "test", "script": {"exec": []}},
+        7,
+    ]
+    found, remarks = taken({**item(description="About."), "event": event}, event=event[1:2])
+    notes = found.requests["eggs"]["notes"]
+    assert notes.startswith("About.\n\nScript before the request (kept as a note, never run):")
+    assert "`````js\npm.sendRequest(1)\n// ```` evil\n`````" in notes
+    assert "Tests after the reply" in notes
+    assert found.collection
+    assert "pm.test('a')" in found.collection["description"]
+    assert "3 scripts are kept as notes. They are never run." in remarks
+
+
+def test_variables_are_listed_and_secret_ones_without_their_value() -> None:
+    variables = [
+        {"key": "base", "value": "https://a.example"}, {"key": "n", "value": 3},
+        {"key": "api_key", "value": "hidden1"}, {"key": "x", "value": "hidden2", "type": "secret"},
+        {"value": 1}, 5,
+    ]  # fmt: skip
+    found, remarks = taken(item(), variable=variables)
+    assert found.collection
+    text = found.collection["description"]
+    assert "- `base`: `https://a.example`\n- `n`: `3`\n- `api_key`: left out" in text
+    assert "hidden" not in text
+    assert any("make an environment" in remark for remark in remarks)
+
+
+def rows(**settings_: str) -> list[dict[str, str]]:
+    return [{"key": key, "value": value} for key, value in settings_.items()]
+
+
+AUTH: dict[str, tuple[Any, dict[str, str], str]] = {
+    "none": ({"type": "noauth"}, {"type": "none"}, ""),
+    "bearer": (
+        {"type": "bearer", "bearer": rows(token="{{t}}")}, {"type": "bearer", "secret": "t"}, "",
+    ),
+    "bearer, a value": (
+        {"type": "bearer", "bearer": rows(token="hidden")}, {"type": "bearer", "secret": "token"},
+        "keep it as the secret “token”",
+    ),
+    "bearer, as 2.0 wrote it": (
+        {"type": "bearer", "bearer": {"token": "{{t}}"}}, {"type": "bearer", "secret": "t"}, "",
+    ),
+    "bearer, empty": (
+        {"type": "bearer"}, {"type": "bearer", "secret": "token"}, "has no value yet",
+    ),
+    "basic": (
+        {"type": "basic", "basic": rows(username="me", password="hidden")},
+        {"type": "basic", "user": "me", "secret": "password"}, "secret “password”",
+    ),
+    "key": (
+        {"type": "apikey", "apikey": rows(key="X-Key", value="hidden")},
+        {"type": "api_key", "header": "X-Key", "secret": "api-key"}, "secret “api-key”",
+    ),
+    "key in no header": (
+        {"type": "apikey", "apikey": rows(key="a b", value="hidden")}, {}, "is no header",
+    ),
+    "key in the address": (
+        {"type": "apikey", "apikey": rows(**{"in": "query", "value": "hidden"})}, {},
+        "a key in the address",
+    ),
+    "another": ({"type": "oauth2", "oauth2": rows(accessToken="hidden")}, {}, "“oauth2”"),
+    "nothing": ({}, {}, ""),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("inherited", [False, True])
+@pytest.mark.parametrize("name", AUTH)
+def test_who_asks_is_a_reference_and_never_a_value(name: str, inherited: bool) -> None:
+    auth, expected, words = AUTH[name]
+    found, remarks = only(item(), auth=auth) if inherited else only(item(auth=auth))
+    assert found["auth"] == expected
+    assert "hidden" not in json.dumps([found, remarks])
+    assert words in " ".join(remarks)
+
+
+def test_credentials_in_headers_and_addresses_are_left_out() -> None:
+    header = [
+        {"key": "Authorization", "value": "Bearer hidden"}, {"key": "X-Own", "value": "kept"},
+        {"key": "Postman-Token", "value": "p"}, {"key": "X-Off", "value": "o", "disabled": True},
+    ]  # fmt: skip
+    found, remarks = only(item(header=header, url=f"{URL}?api_key=hidden"))
+    assert found["headers"] == [["Authorization", ""], ["X-Own", "kept"]]
+    assert found["address"] == f"{URL}?api_key="
+    assert "hidden" not in json.dumps(remarks)
+    assert any("Postman-Token" in remark for remark in remarks)
+    found, _ = only(item(header="Authorization: Bearer {{t}}\nX-Own: kept"))
+    assert (found["auth"], found["headers"]) == (
+        {"type": "bearer", "secret": "t"}, [["X-Own", "kept"]],
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("request_", "words"),
+    [
+        (item("X", method="DELETE"), "“X” was left out. The request is a DELETE"),
+        (item("X", url={}), "has no address"),
+        (item("X", url="http://[a"), "is no address"),
+        (item("X", url="x" * 2_001), "more than 2,000 characters"),
+        (item("X", body={"mode": "raw", "raw": "hello"}), "no JSON: Line 1"),
+        (item("X", body={"mode": "file", "file": {"src": "/etc/passwd"}}), "is file"),
+        (item("X", body={"mode": "graphql", "graphql": {}}), "is graphql"),
+        (
+            item("X", body={"mode": "formdata", "formdata": [{"key": "a", "type": "file"}]}),
+            "a file",
+        ),
+        (item("X", body={"mode": "formdata", "formdata": [{"key": "a"}]}), "several parts"),
+        (item("X", body={**EGGS, "disabled": True}), "asks nothing"),
+        (item("X", body={"mode": "none"}), "asks nothing"),
+        ({"name": "X"}, "neither a request nor items"),
+        (7, "no item"),
+    ],
+)
+def test_what_is_no_request_to_an_agent_is_left_out_with_the_reason(
+    request_: Any, words: str
+) -> None:
+    found, remarks = taken(item(), request_)
+    assert list(found.requests) == ["eggs"]
+    (remark,) = remarks
+    assert remark.startswith("/item/1: ")
+    assert words in remark
+
+
+def test_saved_replies_are_left_out() -> None:
+    _, remarks = only({**item(), "response": [{"name": "x"}]})
+    assert remarks == ["/item/0: Its saved replies were left out."]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ('{"info": {}, "item": 7}', "a list of “item”s"),
+        ('{"info": 7, "item": []}', "a list of “item”s"),
+        ('{"id": "x", "order": [], "requests": []}', "Postman Collection 1"),
+        ('{"info": {"name": "x"}, "item": [', "cut"),
+        ('{"info": {}, "item": [], "item": []}', "given twice"),
+    ],
+)
+def test_what_is_no_collection_is_refused(text: str, words: str) -> None:
+    assert is_postman(text)
+    with pytest.raises(FixtureError) as caught:
+        reading.recognise(text)
+    assert words in str(caught.value)
+
+
+def test_other_files_are_not_taken_for_one() -> None:
+    for text in ("", "[]", "{}", '{"log": {}}', '"info" "item"'):
+        assert not is_postman(text)
+
+
+def test_thousands_of_one_name_are_told_apart_at_once() -> None:
+    found, _ = taken(*[item()] * 3_000)
+    assert len(found.requests) == 3_000
+
+
+@given(
+    values(["name", "request", "item", "url", "raw", "body", "mode", "auth", "type", "event",
+            "script", "exec", "header", "key", "value", "_nlweb", "slug", "document"],
+           ["raw", "POST", "bearer", URL, EGGS["raw"]]),
+)  # fmt: skip
+@settings(max_examples=60, deadline=None)
+def test_nothing_that_claims_to_be_a_collection_breaks_anything(value: Any) -> None:
+    for whole in (collection(value), collection(item(body=value, url=value, auth=value)),
+                  collection({**item(), "_nlweb": value, "event": value, "name": value}),
+                  collection(variable=value, auth=value, event=value)):  # fmt: skip
+        with contextlib.suppress(FixtureError):
+            assert reading.recognise(json.dumps(whole)).fixture.collection
