@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,9 @@ from playground import engine
 from playground.counterparts import bindings_of
 from playground.forms import read_document
 from playground.headless.agents import agent_named
-from playground.models import Agent
+from playground.models import Agent, Environment
+from playground.protocols import jsontext
+from playground.variables import is_name
 
 #: The exit code for arguments that do not fit.
 USAGE = 2
@@ -63,6 +66,39 @@ def binding_of(agent: Agent, wanted: str | None) -> str | None:
     if agent.pk is None:
         agent.binding = wanted
     return wanted
+
+
+def scope_of(environment: str | None, variables: Sequence[str] = ()) -> engine.Scope:
+    """What names stand for: `variables` as "name=value", then the environment with this slug.
+
+    Raises `CommandError` for an unknown environment, and for what is no name with a value.
+    """
+    found: Environment | None = None
+    if environment is not None:
+        known = Environment.objects.filter(owner=None)
+        if (found := known.filter(slug=environment).first()) is None:
+            names = ", ".join(known.values_list("slug", flat=True)) or "none"
+            raise CommandError(f"No environment “{environment}”. There are: {names}", returncode=2)
+    values: dict[str, Any] = {}
+    for variable in variables:
+        name, equals, text = variable.partition("=")
+        if not equals or not is_name(name):
+            # Without what was given: it may be a secret.
+            raise CommandError("--var wants NAME=VALUE", returncode=USAGE)
+        try:
+            values[name] = jsontext.decode(text)
+        except (ValueError, RecursionError):
+            values[name] = text
+    return engine.Scope(found, values)
+
+
+def prepared(composition: engine.Composition, scope: engine.Scope) -> engine.Draft:
+    """The draft of a composition. Raises `CommandError` for everything that stops a send."""
+    found = engine.prepare(composition, scope)
+    if found.draft is None or found.errors:
+        told = (f"{each.pointer or '/'}: {each.message}" for each in found.errors)
+        raise CommandError("\n".join(told), returncode=USAGE)
+    return found.draft
 
 
 def drafted(

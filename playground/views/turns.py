@@ -22,7 +22,7 @@ from playground.protocols.exchange import RequestProblem
 from playground.rendering.fold import Fold
 from playground.rendering.thread import SHOWN, Thread, render_entries
 from playground.rendering.turns import branch_of
-from playground.variables import names_in
+from playground.variables import literal, names_in
 from playground.views.compose import Composed
 from playground.views.runs import begin
 from playground.views.workbench import headers_of, page
@@ -60,7 +60,9 @@ def _compose(request: HttpRequest, pk: str) -> HttpResponse:
     run = get_object_or_404(Run.objects.owned_by(request.user), pk=pk)
     parent = turn_of(run)
     context = {"parent": parent, "continued": branch_of(parent).current}
-    return page(request, parent.agent, run, next_document(run), headers_of(parent), **context)
+    # What the agent said goes back as it is, whatever names stand in it.
+    document = literal(next_document(run), keep=parent.secrets)
+    return page(request, parent.agent, run, document, headers_of(parent), **context)
 
 
 def _record(request: HttpRequest, pk: str) -> HttpResponse | tuple[Run, Draft]:

@@ -15,6 +15,7 @@ from playground.models import Agent, Run
 from playground.models.liveness import mark_interrupted
 from playground.rendering.pretty import readable
 from playground.transport.redaction import is_credential
+from playground.variables import literal
 from playground.views.composing import composer_context
 from playground.views.contexts import history_context, response_context
 from playground.views.environment_choice import choice_context
@@ -54,7 +55,8 @@ def run_page(request: HttpRequest, pk: str) -> HttpResponse:
         request,
         None if composed["address"] else run.agent,
         run,
-        (run.template or {}).get("document", run.request),
+        # Where the user wrote no names, those that stand there are words of somebody's.
+        (run.template or {}).get("document", literal(run.request, keep=run.secrets)),
         headers_of(run),
         composed=composed,
         saved=opened(saved, agents) if saved else None,

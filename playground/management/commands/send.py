@@ -20,12 +20,21 @@ from django.core.management import BaseCommand, CommandError, CommandParser
 from playground import engine
 from playground.conversations import next_document, turn_of
 from playground.elicitation import STRATEGIES
-from playground.forms import read_headers
-from playground.headless.arguments import USAGE, agent_of, document_from, drafted, seconds
+from playground.forms import read_pairs
+from playground.headless.arguments import (
+    USAGE,
+    agent_of,
+    binding_of,
+    document_from,
+    prepared,
+    scope_of,
+    seconds,
+)
 from playground.headless.dialogue import Dialogue, Wishes
 from playground.headless.printer import Printer, prepare
 from playground.models import Agent, Run, RunState
 from playground.protocols import jsontext, registry
+from playground.variables import literal, names_in
 
 
 class Command(BaseCommand):
@@ -59,6 +68,13 @@ class Command(BaseCommand):
         parser.add_argument(
             "--header", action="append", default=[], metavar="'NAME: VALUE'", help="may be repeated"
         )
+        parser.add_argument(
+            "--environment", metavar="SLUG", help="whose variables {{name}} stands for"
+        )
+        parser.add_argument(
+            "--var", action="append", default=[], metavar="NAME=VALUE", dest="variables",
+            help="what {{NAME}} stands for; JSON values, else text; may be repeated",
+        )  # fmt: skip
         parser.add_argument("--timeout", type=seconds, metavar="S", help="seconds for the run")
         talk = parser.add_argument_group("conversation")
         talk.add_argument("--follow", action="store_true", help="ask after a promise to its end")
@@ -82,9 +98,6 @@ class Command(BaseCommand):
         """Send, print, and exit with the code for how it ended."""
         before = _turn(options["conversation"])
         draft = _draft(options, before)
-        for problem in registry.check(draft.target, draft.request):
-            if problem.level == "error":
-                raise CommandError(f"{problem.pointer or '/'}: {problem.message}", returncode=USAGE)
         as_json = options["output"] == "jsonl"
         prepare(sys.stdout, as_json)
         wishes = Wishes(
@@ -129,11 +142,15 @@ def _draft(options: dict[str, Any], before: Run | None) -> engine.Draft:
     if any(not colon for _, colon, _ in pairs):
         raise CommandError("--header wants 'Name: value'", returncode=USAGE)
     try:
-        headers = read_headers(json.dumps([[name, value] for name, _, value in pairs]))
+        headers = read_pairs(json.dumps([[name, value] for name, _, value in pairs]))
     except forms.ValidationError as error:
         raise CommandError(error.messages[0], returncode=USAGE) from error
     binding = options["binding"] or (before.binding if before is not None else None)
-    return drafted(agent, document, headers, version=version, binding=binding)
+    composition = engine.Composition(
+        document, headers, agent, version=version, binding=binding_of(agent, binding)
+    )
+    environment = options["environment"] or (before.environment if before is not None else "")
+    return prepared(composition, scope_of(environment or None, options["variables"]))
 
 
 def _speak(agent: Agent, options: dict[str, Any], before: Run | None) -> str:
@@ -159,7 +176,9 @@ def _document(
     text = options["text"] or ""
     if before is None:
         return registry.new_request(protocol, version, text, streaming=True)
-    return next_document(before, text)
+    # Of names only those are the user's that stand in the text, or that went along before: what
+    # an agent said is sent back as it is.
+    return literal(next_document(before, text), keep={*before.secrets, *names_in(text)})
 
 
 def _assign(document: dict[str, Any], assignment: str) -> None:
