@@ -21,11 +21,8 @@ def as_html(report: Report) -> str:
         "took": duration(report.took_ms),
         "share": _share(report),
         "started": f"{report.started_at[:19].replace('T', ' ')} UTC" if report.started_at else "",
-        # What is not worth telling: what is off, and one of something.
         "options": [
-            (name, value)
-            for name, value in report.options.items()
-            if value is True or (value and value != 1)
+            (name, told) for name, value in report.options.items() if (told := _told(value))
         ],
         "folders": [
             (folder, [_row(step) for step in rows])
@@ -49,3 +46,12 @@ def _share(report: Report) -> list[tuple[str, int, int]]:
 
 def _row(step: StepResult) -> dict[str, object]:
     return {"step": step, "took": duration(step.took_ms)}
+
+
+def _told(value: object) -> str:
+    """An option in words; "" for what is off, and for one of something."""
+    if value is True:
+        return "yes"
+    if isinstance(value, list | tuple):
+        return ", ".join(map(str, value))
+    return str(value) if value and value != 1 else ""

@@ -1,0 +1,179 @@
+"""One report, written in every form that there is."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree as ET
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from junitparser import JUnitXml
+
+from playground.reporting import (
+    FORMATS,
+    Checked,
+    Report,
+    StepResult,
+    as_html,
+    as_json,
+    as_junit,
+    as_text,
+)
+from tests.rendering.markup import read
+
+EVIL = "<script>alert(1)</script> \"&'\x00\x1b[2J\ud800 {{x}}"
+
+MET = Checked(True, "the HTTP status is 200", "200", 200, {"type": "status", "equals": 200})
+UNMET = Checked(False, "the HTTP status is 200", "404", 404, {"type": "status", "equals": 200})
+OPEN = Checked(None, "a path", "It cannot be read.", None, {"type": "json"})
+
+
+def step(number: int, verdict: str, *checks: Checked, **facts: Any) -> StepResult:
+    facts = {"iteration": 1, "folder": "", "name": f"Request {number}", **facts}
+    return StepResult(number=number, verdict=verdict, checks=checks, **facts)
+
+
+MIXED = Report(
+    "Tour",
+    [
+        step(1, "met", MET, took_ms=12.34, run="r1", agent="Demo", state="completed",
+             outcome="answer", status=200),
+        step(2, "unmet", MET, UNMET, OPEN, folder="Soups", took_ms=1500.0, status=404),
+        step(3, "unsent", folder="Soups", reason="There is no value for “city”."),
+        step(4, "skipped", folder="Salads", iteration=2, reason="Stopped."),
+    ],
+    state="stopped",
+    started_at="2026-01-02T03:04:05+00:00",
+    took_ms=65_000,
+    environment="Staging",
+    options={"parallel": 2, "bail": True, "agent": "", "variables": ["a", "b"]},
+)  # fmt: skip
+
+
+class TestTotals:
+    def test_counts(self) -> None:
+        totals = MIXED.totals
+        assert (totals.steps, totals.met, totals.unmet, totals.unsent) == (4, 1, 1, 1)
+        # What could not be judged is not met.
+        assert (totals.skipped, totals.checks, totals.checks_unmet) == (1, 4, 2)
+
+    @pytest.mark.parametrize(
+        ("state", "verdicts", "all_met", "word"),
+        [
+            ("completed", ["met", "met"], True, "All met"),
+            ("completed", ["met", "unmet"], False, "Not all met"),
+            ("completed", ["met", "unsent"], False, "Not all met"),
+            ("completed", ["met", "skipped"], False, "Not all met"),
+            ("stopped", ["met"], False, "Stopped"),
+            ("interrupted", ["met"], False, "Interrupted"),
+            ("running", ["met"], False, "Running"),
+        ],
+        ids=lambda value: value if isinstance(value, str) else "",
+    )
+    def test_verdict(self, state: str, verdicts: list[str], all_met: bool, word: str) -> None:
+        steps = [step(number, verdict) for number, verdict in enumerate(verdicts)]
+        report = Report("x", steps, state)
+        assert (report.all_met, report.verdict) == (all_met, word)
+
+
+class TestText:
+    def test_lines(self) -> None:
+        assert as_text(MIXED).splitlines() == [
+            "✓ Request 1 [1] (12 ms)",
+            "✗ Soups / Request 2 [1] not met (1.5 s)",
+            "    ✗ the HTTP status is 200; it was: 404",
+            "    ✗ a path: could not be judged. It cannot be read.",
+            "! Soups / Request 3 [1] not sent",
+            "    There is no value for “city”.",
+            "- Salads / Request 4 [2] skipped",
+            "    Stopped.",
+            "",
+            "Stopped: 1 of 4 requests met, 1 not met, 1 not sent, 1 skipped; 2 of 4 expectations;"
+            " 1 min 05 s",
+        ]
+
+
+class TestJUnit:
+    def test_a_reader_of_junit_opens_it(self, tmp_path: Path) -> None:
+        file = tmp_path / "report.xml"
+        file.write_text(as_junit(MIXED), "utf-8")
+        found = JUnitXml.fromfile(str(file))
+        assert (found.tests, found.failures, found.errors, found.skipped) == (4, 1, 1, 1)
+        assert found.time == 65
+        suites = list(found)
+        assert [suite.name for suite in suites] == ["Tour", "Soups", "Salads"]
+        assert [(s.tests, s.failures, s.errors, s.skipped) for s in suites] == [
+            (1, 0, 0, 0), (2, 1, 1, 0), (1, 0, 0, 1),
+        ]  # fmt: skip
+        assert suites[0].timestamp == "2026-01-02T03:04:05"
+        (bad, unsent) = list(suites[1])
+        assert (bad.name, bad.classname, bad.time) == ("Request 2 [1]", "Tour.Soups", 1.5)
+        (failure,) = bad.result
+        assert failure.message == "the HTTP status is 200; it was: 404 (and 1 more)"
+        assert "could not be judged" in failure.text
+        assert unsent.result[0].message == "There is no value for “city”."
+
+    @given(st.text(st.characters(codec=None)))
+    def test_any_text_makes_xml(self, text: str) -> None:
+        check = Checked(False, text, text)
+        steps = [
+            step(1, "unmet", check, name=text, folder=text),
+            step(2, "unsent", reason=text),
+        ]
+        report = Report(text, steps, environment=text)
+        root = ET.fromstring(as_junit(report).encode())
+        assert len(root.findall(".//testcase")) == 2
+
+
+class TestJSON:
+    def test_its_shape(self) -> None:
+        document = json.loads(as_json(MIXED))
+        assert document["format"] == "nlweb-playground.collection-run/1"
+        assert (document["state"], document["all_met"]) == ("stopped", False)
+        assert document["totals"]["checks_unmet"] == 2
+        assert document["steps"][1] == {
+            "number": 2, "iteration": 1, "folder": "Soups", "name": "Request 2",
+            "verdict": "unmet", "reason": "", "took_ms": 1500.0, "run": "", "agent": "",
+            "state": "", "outcome": "", "status": 404,
+            "checks": [
+                {
+                    "expectation": each.expectation, "met": each.met, "wanted": each.wanted,
+                    "actual": each.actual, "value": each.value,
+                }
+                for each in (MET, UNMET, OPEN)
+            ],
+        }  # fmt: skip
+
+    def test_a_terminal_finds_nothing_to_obey(self) -> None:
+        assert as_json(Report(EVIL, [step(1, "met", name=EVIL)])).replace("\n", "").isprintable()
+
+
+class TestHTML:
+    def test_it_tells_everything(self) -> None:
+        page = as_html(MIXED)
+        for told in ("Tour", "Stopped", "Soups", "Request 2", "no value for “city”", "Staging"):
+            assert told in page
+        assert "a, b" in page
+
+    def test_it_is_one_file_without_anything_that_runs(self) -> None:
+        check = Checked(False, EVIL, EVIL, EVIL)
+        evil = [step(1, "unmet", check, name=EVIL, folder=EVIL, reason=EVIL)]
+        page = as_html(Report(EVIL, evil, environment=EVIL, options={EVIL: [EVIL]}))
+        assert "<script" not in page
+        assert not re.search(r"\s(src|href|on\w+)\s*=", page)
+        assert "default-src 'none'" in page
+        assert not read(page).find("script")
+
+    def test_what_is_too_much_for_a_browser_is_left_out(self) -> None:
+        page = as_html(Report("Many", [step(number, "met") for number in range(10_002)]))
+        assert "2 more requests are in the JSON report" in page
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_a_run_without_steps(name: str) -> None:
+    written, _, _ = FORMATS[name]
+    assert written(Report("Nothing", []))
