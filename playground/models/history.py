@@ -20,7 +20,7 @@ from playground.models.runs import Run, RunQuerySet, RunState
 #: Runs of one page.
 PAGE = 40
 #: Runs that the first page of a search looks at, and those that go on from there.
-STRETCH, FURTHER = 1_000, 20_000
+STRETCH, FURTHER = 500, 20_000
 #: What a list shows; documents, problems and contexts stay where they are.
 SHOWN = (
     "agent_id", "agent_name", "protocol", "binding", "version", "kind", "parent_id", "text",

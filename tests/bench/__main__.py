@@ -17,7 +17,7 @@ from pathlib import Path
 
 import psutil
 
-from tests.bench import chromium
+from tests.bench import chromium, history
 from tests.bench.clients import Reading, Viewer, bare, pieces, results
 from tests.playground_server import PlaygroundServer
 
@@ -211,6 +211,7 @@ def main() -> None:
         rows += stored(viewer, options.results)
         if not options.no_browser:
             rows += pages(server.url, url, options.results)
+    rows += [Row(*line) for line in history.lines()]
     print_table(rows)
 
 
