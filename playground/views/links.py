@@ -77,9 +77,8 @@ def _protocol(query: QueryDict, agent: Agent | None) -> str:
 
 def _version(query: QueryDict, agent: Agent | None, protocol: str) -> str:
     known = [version.name for version in registry.versions(protocol)]
-    wanted = query.get("version", agent.version if agent else "")
-    fallback = agent.version if agent else known[-1]
-    return wanted if wanted in known else fallback
+    wanted = [query.get("version", ""), agent.version if agent else ""]
+    return next((each for each in wanted if each in known), known[-1])
 
 
 def _binding(query: QueryDict, agent: Agent | None, protocol: str) -> str:

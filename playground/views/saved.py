@@ -14,6 +14,7 @@ from django.views.decorators.http import require_http_methods
 from django_htmx.http import trigger_client_event
 
 from playground.library.recordings import RecordingError, record
+from playground.library.replaying import replay_saved
 from playground.models import Agent, Collection, Folder, Run, SavedRequest
 from playground.views.keeping import Kept, about, last_place, opened, read_kept
 from playground.views.workbench import page
@@ -54,7 +55,6 @@ def _create(request: HttpRequest, kept: Kept) -> SavedRequest:
     )
     if form.get("keep_reply") and (run := _run(request, form.get("run", ""))):
         saved.reply = record(run)
-        saved.replayed = run if run.recorded else None
     kept.put(saved)
     return saved
 
@@ -146,15 +146,17 @@ def _saved(saved: SavedRequest, kept: Kept) -> HttpResponse:
 def _open(request: HttpRequest, saved: SavedRequest) -> HttpResponse:
     agents = Agent.objects.owned_by(request.user)
     found = opened(saved, agents)
+    run = _replayed(request, saved)
     if request.accepts("application/json") and not request.accepts("text/html"):
-        response: HttpResponse = JsonResponse(found)
+        shown = {"run": str(run.pk) if run else ""}
+        response: HttpResponse = JsonResponse(found | shown)
     else:
         composed = found["fields"]
         way = {name: composed[name] for name in ("protocol", "version", "binding")}
         response = page(
             request,
             agents.filter(slug=composed["agent"]).first(),
-            None,
+            run,
             saved.document,
             saved.headers,
             composed=composed,
@@ -163,3 +165,10 @@ def _open(request: HttpRequest, saved: SavedRequest) -> HttpResponse:
         )
     patch_vary_headers(response, ["Accept"])
     return response
+
+
+def _replayed(request: HttpRequest, saved: SavedRequest) -> Run | None:
+    """The reply that was recorded with the request, None where none can be shown."""
+    with contextlib.suppress(RecordingError):
+        return replay_saved(saved, request.user) if saved.reply is not None else None
+    return None

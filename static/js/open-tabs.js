@@ -59,8 +59,8 @@ function tabOfPage() {
     link,
     place: location.pathname,
   });
-  // What a run sent may not be what is saved; without one, the form shows what is.
-  if (!run) tab.base = canonical(fields);
+  // What a run sent may not be what is saved.
+  if (!location.pathname.startsWith("/runs/")) tab.base = canonical(fields);
   return tab;
 }
 

@@ -15,10 +15,11 @@ from tests.playground_server import PlaygroundServer
 
 expect.set_options(timeout=10_000)
 
-#: What Chromium itself says of answers that are meant: a form with mistakes in it (422), a
-#: socket that a test has dropped, a file that a test has withheld, a page left while it loads.
+#: What Chromium itself says of answers that are meant: a form with mistakes (422), a conflict
+#: (409), a socket that a test has dropped, a file that a test has withheld, a page left while it
+#: loads.
 EXPECTED = re.compile(
-    r"WebSocket connection|status of 422|net::ERR_(FAILED|INTERNET_DISC)"
+    r"WebSocket connection|status of 4(09|22)|net::ERR_(FAILED|INTERNET_DISC)"
     r"|htmx:(sendAbort|afterRequest)"
 )
 

@@ -1,0 +1,152 @@
+"""Requests are saved into collections, from the keyboard, and nobody's work is overwritten."""
+
+from __future__ import annotations
+
+import re
+
+from playwright.sync_api import BrowserContext, Locator, Page, expect
+
+from tests.browser.keyboard import tab_to
+from tests.browser.test_tabs import tabs
+from tests.browser.workbench import Workbench
+from tests.playground_server import PlaygroundServer
+
+
+def sheet(page: Page) -> Locator:
+    return page.get_by_role("dialog", name="Save the request")
+
+
+def save_as(workbench: Workbench, name: str, collection: str) -> None:
+    """Save what is composed under a name, into a new collection."""
+    page = workbench.page
+    page.keyboard.press("ControlOrMeta+Shift+s")
+    sheet(page).get_by_label("Name", exact=True).fill(name)
+    sheet(page).get_by_label("Where").select_option("")
+    sheet(page).get_by_label("Name of the new collection").fill(collection)
+    sheet(page).get_by_role("button", name="Save", exact=True).click()
+    expect(sheet(page)).to_be_hidden()
+    expect(tabs(workbench).and_(page.locator("[aria-selected=true]"))).to_have_accessible_name(name)
+
+
+def test_by_keyboard_alone(workbench: Workbench) -> None:
+    page = workbench.open().compose("soup of the day").page
+    page.keyboard.press("ControlOrMeta+s")
+    expect(sheet(page).get_by_label("Name", exact=True)).to_be_focused()
+    expect(sheet(page).get_by_label("Name", exact=True)).to_have_value("soup of the day")
+    page.keyboard.press("ControlOrMeta+a")
+    page.keyboard.type("Daily soup")
+    sheet(page).get_by_label("Where").select_option("")
+    tab_to(page, "Name of the new collection")
+    page.keyboard.type("By keyboard")
+    page.keyboard.press("Enter")
+    expect(sheet(page)).to_be_hidden()
+    tab = tabs(workbench).first
+    expect(tab).to_have_accessible_name("Daily soup")
+    link = page.locator('#library [data-saved="by-keyboard/daily-soup"]')
+    page.locator("#library summary").filter(has_text="By keyboard").click()
+    expect(link).to_be_visible()
+    workbench.compose("soup of tomorrow")
+    expect(tab).to_have_accessible_name("Daily soup (unsaved changes)")
+    page.keyboard.press("ControlOrMeta+s")
+    expect(page.locator("toast-note").last).to_contain_text("Saved.")
+    expect(tab).to_have_accessible_name("Daily soup")
+    page.reload()
+    expect(workbench.effective).to_contain_text("soup of tomorrow")
+    expect(tab).to_have_accessible_name("Daily soup")
+    expect(page).to_have_url(re.compile("/collections/by-keyboard/requests/daily-soup/$"))
+
+
+def test_a_saved_request_opens_in_a_tab_of_its_own_and_only_once(workbench: Workbench) -> None:
+    page = workbench.open().compose("to be opened again").page
+    save_as(workbench, "Opened again", "Opening")
+    page.get_by_role("button", name="Open a new tab").click()
+    workbench.compose("something else")
+    expect(tabs(workbench)).to_have_count(2)
+    page.evaluate("document.body.dataset.same = 'yes'")
+    page.locator("#library summary").filter(has_text="Opening").click()
+    link = page.locator('#library [data-saved="opening/opened-again"]')
+    link.click()
+    expect(workbench.text).to_have_value("to be opened again")
+    expect(tabs(workbench)).to_have_count(2)
+    tabs(workbench).first.click(button="middle")
+    expect(tabs(workbench)).to_have_count(1)
+    link.click()
+    expect(workbench.text).to_have_value("to be opened again")
+    expect(tabs(workbench).nth(1)).to_have_accessible_name("Opened again")
+    expect(link).to_have_attribute("aria-current", "true")
+    assert page.evaluate("document.body.dataset.same") == "yes"
+
+
+def test_what_was_saved_elsewhere_is_not_overwritten_unasked(
+    workbench: Workbench, context: BrowserContext, playground: PlaygroundServer
+) -> None:
+    page = workbench.open().compose("as it was").page
+    save_as(workbench, "Contested", "Conflicts")
+    address = "/collections/conflicts/requests/contested/"
+    other = Workbench(context.new_page(), playground).open(address).compose("of the other window")
+    other.page.keyboard.press("ControlOrMeta+s")
+    expect(other.page.locator("toast-note").last).to_contain_text("Saved.")
+    workbench.compose("of this window")
+    page.keyboard.press("ControlOrMeta+s")
+    expect(sheet(page)).to_contain_text("was saved in another window")
+    sheet(page).get_by_role("button", name="Cancel").click()
+    expect(tabs(workbench).first).to_have_accessible_name("Contested (unsaved changes)")
+    page.keyboard.press("ControlOrMeta+s")
+    sheet(page).get_by_role("button", name="Overwrite").click()
+    expect(sheet(page)).to_be_hidden()
+    expect(tabs(workbench).first).to_have_accessible_name("Contested")
+    # The other window is the one that comes late now, and keeps both.
+    other.compose("of the other window again")
+    other.page.keyboard.press("ControlOrMeta+s")
+    sheet(other.page).get_by_role("button", name="Save as…").click()
+    expect(sheet(other.page).get_by_label("Name", exact=True)).to_have_value("Contested (copy)")
+    sheet(other.page).get_by_role("button", name="Save", exact=True).click()
+    expect(tabs(other).first).to_have_accessible_name("Contested (copy)")
+
+
+def test_credentials_are_kept_as_names_only(workbench: Workbench) -> None:
+    page = workbench.open().compose("with a credential").page
+    page.get_by_role("tab", name="Headers").click()
+    page.get_by_role("button", name="Header", exact=True).click()
+    page.get_by_label("Name of the header").fill("Authorization")
+    page.get_by_label("Value of the header").fill("Bearer typed")
+    save_as(workbench, "Secretive", "Credentials")
+    expect(page.locator("toast-note").last).to_contain_text("without the credentials")
+    expect(page.locator("toast-note").last).to_contain_text("Authorization")
+    expect(page.get_by_label("Value of the header")).to_have_value("Bearer typed")
+    answer = page.request.get(
+        f"{workbench.server.url}/collections/credentials/requests/secretive/",
+        headers={"Accept": "application/json"},
+    )
+    assert "typed" not in answer.text()
+    assert answer.json()["fields"]["headers"] == '[["Authorization", ""]]'
+
+
+def test_a_reply_is_kept_and_shown_again(workbench: Workbench) -> None:
+    page = workbench.open().compose("lentils").send().page
+    expect(workbench.badge).to_have_text("Complete")
+    results = workbench.figure("results")
+    page.keyboard.press("ControlOrMeta+s")
+    sheet(page).get_by_label("With the reply that is shown").check()
+    sheet(page).get_by_label("Name", exact=True).fill("With its reply")
+    sheet(page).get_by_label("Where").select_option("")
+    sheet(page).get_by_label("Name of the new collection").fill("Recorded")
+    sheet(page).get_by_role("button", name="Save", exact=True).click()
+    expect(tabs(workbench).first).to_have_accessible_name("With its reply")
+    fresh = Workbench(page.context.new_page(), workbench.server)
+    fresh.open("/collections/recorded/requests/with-its-reply/")
+    expect(fresh.badge).to_have_text("Complete")
+    assert fresh.figure("results") == results
+
+
+def test_a_link_to_save_asks_at_once(workbench: Workbench) -> None:
+    page = workbench.open().compose("a run to be saved").send().page
+    expect(workbench.badge).to_have_text("Complete")
+    run = page.url
+    page.goto(f"{workbench.server.url}/agents/")
+    page.goto(f"{run}#save")
+    expect(sheet(page).get_by_label("Name", exact=True)).to_have_value("a run to be saved")
+    page.keyboard.press("Escape")
+    page.reload()
+    expect(workbench.effective).to_contain_text("a run to be saved")
+    expect(sheet(page)).to_be_hidden()

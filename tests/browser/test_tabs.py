@@ -1,0 +1,198 @@
+"""Several requests are open at once: each keeps what is its own."""
+
+from __future__ import annotations
+
+import re
+
+from playwright.sync_api import BrowserContext, Locator, expect
+
+from tests.browser.workbench import Workbench
+from tests.playground_server import PlaygroundServer
+
+UNSAVED = re.compile(r"not saved|unsaved changes")
+
+
+def tabs(workbench: Workbench) -> Locator:
+    return workbench.page.get_by_role("tablist", name="Open requests").get_by_role("tab")
+
+
+def add(workbench: Workbench) -> None:
+    """Open a new tab, and wait until it is there."""
+    count = tabs(workbench).count()
+    workbench.page.get_by_role("button", name="Open a new tab").click()
+    expect(tabs(workbench)).to_have_count(count + 1)
+
+
+def two(workbench: Workbench) -> None:
+    """Two tabs: "first tab" with a header, and "second tab" for another agent."""
+    page = workbench.open().compose("first tab").page
+    page.get_by_role("tab", name="Headers").click()
+    page.get_by_role("button", name="Header", exact=True).click()
+    page.get_by_label("Name of the header").fill("X-First")
+    page.get_by_role("tab", name="Query").click()
+    add(workbench)
+    workbench.compose("second tab")
+    page.locator("#agent-select").select_option("demo-mcp")
+
+
+def test_two_tabs_keep_what_is_theirs_over_a_reload(workbench: Workbench) -> None:
+    two(workbench)
+    page = workbench.page
+    for _ in range(2):
+        expect(tabs(workbench)).to_have_count(2)
+        expect(tabs(workbench).nth(0)).to_have_accessible_name(re.compile("first tab"))
+        expect(tabs(workbench).nth(1)).to_have_attribute("aria-selected", "true")
+        expect(workbench.text).to_have_value("second tab")
+        expect(page.locator("#agent-select")).to_have_value("demo-mcp")
+        expect(workbench.effective).not_to_contain_text("X-First")
+        tabs(workbench).nth(0).click()
+        expect(workbench.text).to_have_value("first tab")
+        expect(page.locator("#agent-select")).to_have_value("demo")
+        expect(workbench.effective).to_contain_text("X-First")
+        tabs(workbench).nth(1).click()
+        expect(workbench.text).to_have_value("second tab")
+        page.reload()
+        expect(workbench.effective).to_contain_text("second tab")
+
+
+def test_what_is_kept_nowhere_has_a_mark_and_a_word(workbench: Workbench) -> None:
+    workbench.open()
+    expect(tabs(workbench)).to_have_count(1)
+    expect(tabs(workbench).first).not_to_have_accessible_name(UNSAVED)
+    workbench.compose("only here")
+    expect(tabs(workbench).first).to_have_accessible_name(UNSAVED)
+    expect(tabs(workbench).first.locator(".open-mark")).to_be_visible()
+    workbench.send()
+    expect(workbench.badge).to_have_text("Complete")
+    expect(tabs(workbench).first).not_to_have_accessible_name(UNSAVED)
+
+
+def test_a_run_goes_on_while_another_request_is_written(workbench: Workbench) -> None:
+    page = workbench.scenario("endless").compose("a long one").send().page
+    expect(workbench.cards.nth(1)).to_be_visible()
+    run = workbench.run
+    add(workbench)
+    expect(page.locator("#response .empty")).to_be_visible()
+    expect(page).to_have_url(re.compile(r"/$"))
+    workbench.compose("meanwhile")
+    tabs(workbench).nth(0).click()
+    expect(page.locator("#response")).to_have_attribute("data-run", run or "")
+    expect(page).to_have_url(re.compile(f"/runs/{run}/"))
+    before = workbench.cards.count()
+    expect(workbench.cards.nth(before + 1)).to_be_visible()
+    page.get_by_role("button", name="Stop").click()
+    expect(workbench.badge).to_have_attribute("data-state", "cancelled")
+    tabs(workbench).nth(1).click()
+    expect(workbench.text).to_have_value("meanwhile")
+
+
+def test_back_and_forward_go_through_what_was_shown(workbench: Workbench) -> None:
+    page = workbench.open().compose("the one before").send().page
+    expect(workbench.badge).to_have_text("Complete")
+    run = workbench.run
+    add(workbench)
+    workbench.compose("the one after")
+    page.go_back()
+    expect(page.locator("#response")).to_have_attribute("data-run", run or "")
+    expect(workbench.text).to_have_value("the one before")
+    page.go_forward()
+    expect(workbench.text).to_have_value("the one after")
+
+
+def test_by_keyboard_alone(workbench: Workbench) -> None:
+    two(workbench)
+    page = workbench.page
+    tabs(workbench).nth(1).focus()
+    page.keyboard.press("ArrowLeft")
+    expect(workbench.text).to_have_value("first tab")
+    expect(tabs(workbench).nth(0)).to_be_focused()
+    page.keyboard.press("End")
+    expect(workbench.text).to_have_value("second tab")
+    page.keyboard.press("Delete")
+    expect(tabs(workbench)).to_have_count(1)
+    expect(tabs(workbench).first).to_be_focused()
+    page.keyboard.press("ControlOrMeta+k")
+    page.keyboard.type("close the request")
+    page.keyboard.press("Enter")
+    expect(workbench.text).to_have_value("")
+    expect(tabs(workbench)).to_have_count(1)
+
+
+def test_a_closed_tab_that_was_not_saved_comes_back(workbench: Workbench) -> None:
+    two(workbench)
+    page = workbench.page
+    tabs(workbench).nth(0).click(button="middle")
+    expect(tabs(workbench)).to_have_count(1)
+    expect(workbench.text).to_have_value("second tab")
+    page.get_by_role("button", name="Undo").click()
+    expect(workbench.text).to_have_value("first tab")
+    expect(workbench.effective).to_contain_text("X-First")
+    expect(tabs(workbench).nth(0)).to_have_attribute("aria-selected", "true")
+
+
+def test_the_menu_shows_and_closes_all_of_them(workbench: Workbench) -> None:
+    two(workbench)
+    page = workbench.page
+    page.set_viewport_size({"width": 390, "height": 844})
+    expect(tabs(workbench)).to_have_count(0)  # There is no room for them.
+    page.get_by_role("button", name="All open requests: 2").click()
+    menu = page.locator("#open-menu")
+    menu.get_by_role("button", name=re.compile("^first tab")).click()
+    expect(workbench.text).to_have_value("first tab")
+    expect(menu).to_be_hidden()
+    page.get_by_role("button", name="All open requests: 2").click()
+    menu.get_by_role("button", name="Close second tab").click()
+    expect(menu.get_by_role("listitem")).to_have_count(1)
+
+
+def test_two_windows_have_nothing_to_do_with_each_other(
+    workbench: Workbench, context: BrowserContext, playground: PlaygroundServer
+) -> None:
+    workbench.open().compose("of this window")
+    expect(tabs(workbench).first).to_have_accessible_name(re.compile("of this window"))
+    other = Workbench(context.new_page(), playground).open().compose("of the other")
+    expect(tabs(other)).to_have_count(1)
+    other.page.reload()
+    expect(other.effective).to_contain_text("of the other")
+    workbench.page.reload()
+    expect(workbench.effective).to_contain_text("of this window")
+    expect(tabs(workbench)).to_have_count(1)
+
+
+def test_undo_in_the_editor_brings_nothing_back_of_another_request(workbench: Workbench) -> None:
+    two(workbench)
+    page = workbench.page
+    page.get_by_role("tab", name="JSON").click()
+    editor = page.locator("#tab-json .cm-content")
+    expect(editor).to_contain_text("second tab")
+    tabs(workbench).nth(0).click()
+    expect(editor).to_contain_text("first tab")
+    editor.click()
+    page.keyboard.press("ControlOrMeta+z")
+    expect(editor).to_contain_text("first tab")
+    assert workbench.document["query"]["text"] == "first tab"
+
+
+def test_a_value_that_cannot_be_written_down_stands_in_nobody_elses_way(
+    workbench: Workbench,
+) -> None:
+    page = workbench.open().compose("cannot be written").page
+    page.get_by_role("tab", name="Meta").click()
+    field = page.locator('json-field[data-pointer="/meta/session_context"]')
+    field.locator("textarea").fill("{rubbish")
+    send = page.get_by_role("button", name="Send", exact=False).first
+    expect(send).to_be_disabled()
+    add(workbench)
+    workbench.compose("can be sent")
+    expect(send).to_be_enabled()
+    expect(field.locator("textarea")).to_have_value("")
+
+
+def test_the_editor_can_be_searched(workbench: Workbench) -> None:
+    page = workbench.open().compose("needle").page
+    page.get_by_role("tab", name="JSON").click()
+    page.locator("#tab-json .cm-content").click()
+    page.keyboard.press("ControlOrMeta+f")
+    expect(page.locator("#tab-json .cm-search")).to_be_visible()
+    page.keyboard.type("needle")
+    expect(page.locator("#tab-json .cm-searchMatch")).to_be_visible()

@@ -1,0 +1,323 @@
+"""Saved requests: kept from the composer without credentials, opened again, and not overwritten."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from playground.models import Agent, Collection, Folder, Run, SavedRequest
+from playground.models.collections import STEP
+from tests.views.conftest import form
+
+pytestmark = pytest.mark.django_db
+
+SAVED = "/saved-requests/"
+JSON = {"Accept": "application/json"}
+
+
+@pytest.fixture
+def collection() -> Collection:
+    found: Collection = Collection.objects.create(name="Kept")
+    return found
+
+
+@pytest.fixture
+def saved(agent: Agent, collection: Collection) -> SavedRequest:
+    return SavedRequest.objects.create(
+        collection=collection,
+        name="Eggs",
+        agent=agent.slug,
+        address=agent.url,
+        document={"query": {"text": "eggs"}},
+    )
+
+
+def create(client: Client, **fields: str) -> Any:
+    return client.post(SAVED, form(name="Eggs", place="kept", **fields))
+
+
+def told(response: Any) -> dict[str, Any]:
+    """What the page is told of a request that was saved."""
+    found: dict[str, Any] = json.loads(response["HX-Trigger"])["request:saved"]
+    return found
+
+
+class TestSavingAs:
+    def test_keeps_every_field_of_the_composer(
+        self, client: Client, agent: Agent, collection: Collection
+    ) -> None:
+        response = create(
+            client,
+            version="0.54",
+            binding="mcp",
+            headers='[["X-Trace", "1"]]',
+            auth='{"type": "bearer", "secret": "token"}',
+            expectations='[{"type": "state", "equals": "completed"}]',
+            captures='{"id": "$.id"}',
+            notes="why",
+        )
+        found = SavedRequest.objects.get()
+        assert told(response) == {
+            "saved": "kept/eggs",
+            "name": "Eggs",
+            "modified": found.modified_at.isoformat(),
+            "url": "/collections/kept/requests/eggs/",
+            "dropped": [],
+        }
+        assert "library:changed" in json.loads(response["HX-Trigger"])
+        assert (found.agent, found.address) == ("recipes", "http://agent.example/api/mcp")
+        assert (found.protocol, found.version, found.binding) == ("nlweb", "0.54", "mcp")
+        assert found.document == {"query": {"text": "eggs"}}
+        assert found.headers == [["X-Trace", "1"]]
+        assert found.auth == {"type": "bearer", "secret": "token"}
+        assert found.expectations == [{"type": "state", "equals": "completed"}]
+        assert found.captures == {"id": "$.id"}
+        assert found.notes == "why"
+
+    def test_touches_the_collection(self, client: Client, agent: Agent, collection: Any) -> None:
+        create(client)
+        before = collection.modified_at
+        collection.refresh_from_db()
+        assert collection.modified_at > before
+
+    def test_into_a_new_collection_after_the_others(self, client: Client, agent: Agent) -> None:
+        Collection.objects.create(name="First", position=7)
+        client.post(SAVED, form(name="Eggs", place="", collection="Mine"))
+        found = SavedRequest.objects.get()
+        assert (found.collection.slug, found.collection.position > 7) == ("mine", True)
+
+    def test_at_the_end_of_a_folder(
+        self, client: Client, agent: Agent, collection: Collection
+    ) -> None:
+        folder = Folder.objects.create(collection=collection, name="Warm")
+        SavedRequest.objects.create(collection=collection, folder=folder, name="a", position=5)
+        client.post(SAVED, form(name="Eggs", place="kept/warm"))
+        found = SavedRequest.objects.get(slug="eggs")
+        assert (found.folder, found.position) == (folder, 5 + STEP)
+
+    def test_with_the_reply_that_is_shown(
+        self, client: Client, agent: Agent, collection: Collection, run: Run
+    ) -> None:
+        asked = client.get(SAVED, {"name": "Eggs", "run": str(run.pk)}).content.decode()
+        assert "With the reply that is shown" in asked
+        create(client, run=str(run.pk), keep_reply="1")
+        reply = SavedRequest.objects.get().reply
+        assert reply["state"] == "completed"
+        assert reply["frames"]
+
+    @pytest.mark.parametrize("run_pk", ["", "no-uuid", "00000000-0000-0000-0000-000000000000"])
+    def test_without_a_reply_where_there_is_none(
+        self, client: Client, agent: Agent, collection: Collection, run_pk: str
+    ) -> None:
+        asked = client.get(SAVED, {"run": run_pk}).content.decode()
+        assert "With the reply" not in asked
+        create(client, run=run_pk, keep_reply="1")
+        assert SavedRequest.objects.get().reply is None
+
+    def test_to_an_address_of_its_own(self, client: Client, collection: Collection) -> None:
+        fields = form(agent="", address=" {{base}}/ask ", protocol="agent-api", version="1")
+        client.post(SAVED, fields | {"name": "Eggs", "place": "kept"})
+        found = SavedRequest.objects.get()
+        assert (found.agent, found.address) == ("", "{{base}}/ask")
+        assert (found.protocol, found.binding) == ("agent-api", "http")
+
+    @pytest.mark.parametrize(
+        ("fields", "message"),
+        [
+            ({"name": " "}, "Give the request a name."),
+            ({"name": "x" * 121}, "The name is longer than 120 characters."),
+            ({"place": "", "collection": ""}, "Give the new collection a name."),
+            ({"place": "", "collection": "x" * 121}, "name is longer than 120"),
+            ({"place": "gone"}, "This collection is gone."),
+            ({"place": "kept/gone"}, "This folder is gone."),
+            ({"document": "{"}, "Line 1, column 2"),
+            ({"headers": "{"}, "The headers are not valid JSON."),
+            ({"expectations": "{}"}, "The expectations have to be a list."),
+            ({"expectations": '[{"type": "nothing"}]'}, "Expectations, /0"),
+            ({"captures": "[]"}, "The captures have to be an object."),
+            ({"auth": "x"}, "The auth cannot be read."),
+            ({"agent": "", "address": "x" * 2001}, "The address is longer than 2,000"),
+        ],
+        ids=[
+            "no name", "a long name", "no collection", "a long collection", "a collection gone",
+            "a folder gone", "a broken document", "broken headers", "no list", "no expectation",
+            "no object", "broken auth", "a long address",
+        ],
+    )  # fmt: skip
+    def test_what_cannot_be_kept_is_said_and_what_was_filled_in_stays(
+        self, client: Client, agent: Agent, collection: Any, fields: dict[str, str], message: str
+    ) -> None:
+        filled = form(name="Eggs", place="kept", notes="mine", agent="recipes")
+        response = client.post(SAVED, filled | fields)
+        assert response.status_code == 422
+        assert message in response.content.decode()
+        assert "mine" in response.content.decode()
+        assert not SavedRequest.objects.exists()
+        assert list(Collection.objects.all()) == [collection]
+
+
+class TestCredentials:
+    def test_are_stored_as_placeholders_only(
+        self, client: Client, agent: Agent, collection: Collection
+    ) -> None:
+        headers = [
+            ["Authorization", "Bearer literal"],
+            ["X-Api-Key", "{{key}}"],
+            ["X-Plain", "literal"],
+        ]
+        response = create(client, headers=json.dumps(headers))
+        found = SavedRequest.objects.get()
+        assert found.headers == [
+            ["Authorization", ""],
+            ["X-Api-Key", "{{key}}"],
+            ["X-Plain", "literal"],
+        ]
+        assert told(response)["dropped"] == ["Authorization"]
+
+    def test_in_the_address_are_dropped_and_named(
+        self, client: Client, collection: Collection
+    ) -> None:
+        address = "https://me:literal@agent.example/?token=literal"
+        response = create(client, agent="", address=address)
+        assert "literal" not in SavedRequest.objects.get().address
+        assert told(response)["dropped"] == ["the address"]
+
+
+class TestSaving:
+    def save(self, client: Client, saved: SavedRequest, **fields: str) -> Any:
+        document = {"query": {"text": "ham"}}
+        return client.post(saved.get_absolute_url(), form(document, **fields))
+
+    def test_changes_the_request_and_not_its_name(
+        self, client: Client, saved: SavedRequest
+    ) -> None:
+        response = self.save(client, saved, modified=saved.modified_at.isoformat())
+        saved.refresh_from_db()
+        assert (saved.name, saved.document) == ("Eggs", {"query": {"text": "ham"}})
+        assert told(response)["modified"] == saved.modified_at.isoformat()
+
+    def test_is_asked_about_where_somebody_else_has_saved(
+        self, client: Client, saved: SavedRequest
+    ) -> None:
+        before = saved.modified_at.isoformat()
+        saved.modified_at = timezone.now()
+        saved.save()
+        response = self.save(client, saved, modified=before)
+        assert response.status_code == 409
+        assert "was saved in another window" in response.content.decode()
+        saved.refresh_from_db()
+        assert saved.document == {"query": {"text": "eggs"}}
+        assert self.save(client, saved, modified=before, overwrite="1").status_code == 200
+        saved.refresh_from_db()
+        assert saved.document == {"query": {"text": "ham"}}
+
+    def test_what_cannot_be_kept_is_said(self, client: Client, saved: SavedRequest) -> None:
+        response = client.post(saved.get_absolute_url(), form("{"))
+        assert response.status_code == 422
+        assert "was not saved" in response.content.decode()
+
+    def test_a_path_beside_its_agent_stays_one(self, client: Client, saved: SavedRequest) -> None:
+        saved.address = "/other"
+        saved.save()
+        opened = client.get(saved.get_absolute_url(), headers=JSON).json()["fields"]
+        assert (opened["agent"], opened["address"]) == ("", "http://agent.example/other")
+        self.save(client, saved, agent="", address=opened["address"])
+        saved.refresh_from_db()
+        assert (saved.agent, saved.address) == ("recipes", "/other")
+
+
+class TestOpening:
+    def test_for_a_tab(self, client: Client, saved: SavedRequest) -> None:
+        saved.auth = {"type": "none"}
+        saved.save()
+        assert client.get(saved.get_absolute_url(), headers=JSON).json() == {
+            "saved": "kept/eggs",
+            "name": "Eggs",
+            "modified": saved.modified_at.isoformat(),
+            "url": "/collections/kept/requests/eggs/",
+            "run": "",
+            "fields": {
+                "agent": "recipes",
+                "address": "",
+                "protocol": "nlweb",
+                "version": "0.55",
+                "binding": "http",
+                "document": json.dumps(saved.document, indent=2),
+                "headers": "",
+                "auth": '{"type": "none"}',
+                "expectations": "",
+                "captures": "",
+            },
+        }
+
+    def test_as_a_page(self, client: Client, saved: SavedRequest) -> None:
+        response = client.get(saved.get_absolute_url())
+        page = response.content.decode()
+        assert 'name="saved" value="kept/eggs"' in page
+        assert '<option value="recipes"' in page
+        assert "eggs" in page
+        assert "Accept" in response["Vary"]
+
+    def test_where_there_is_no_such_agent_its_address_is_shown(
+        self, client: Client, saved: SavedRequest
+    ) -> None:
+        saved.agent, saved.address = "gone", "https://agent.example/{{tenant}}"
+        saved.save()
+        fields = client.get(saved.get_absolute_url(), headers=JSON).json()["fields"]
+        assert (fields["agent"], fields["address"]) == ("", "https://agent.example/{{tenant}}")
+        page = client.get(saved.get_absolute_url()).content.decode()
+        assert 'value="https://agent.example/{{tenant}}"' in page
+
+    def test_shows_the_reply_that_was_recorded_and_makes_one_run_of_it(
+        self, client: Client, agent: Agent, collection: Collection, run: Run
+    ) -> None:
+        create(client, run=str(run.pk), keep_reply="1")
+        found = SavedRequest.objects.get()
+        first = client.get(found.get_absolute_url(), headers=JSON).json()["run"]
+        found.refresh_from_db()
+        assert found.replayed is not None
+        assert str(found.replayed.pk) == first
+        assert found.replayed.recorded
+        assert client.get(found.get_absolute_url(), headers=JSON).json()["run"] == first
+        assert f'data-run="{first}"' in client.get(found.get_absolute_url()).content.decode()
+
+    def test_a_reply_that_cannot_be_replayed_leaves_the_request(
+        self, client: Client, saved: SavedRequest
+    ) -> None:
+        saved.reply = {"frames": "none"}
+        saved.save()
+        assert client.get(saved.get_absolute_url(), headers=JSON).json()["run"] == ""
+        assert client.get(saved.get_absolute_url()).status_code == 200
+
+    def test_of_nobody_else_and_of_nothing(self, client: Client, saved: SavedRequest) -> None:
+        assert client.get("/collections/kept/requests/ham/").status_code == 404
+        assert client.get("/collections/other/requests/eggs/").status_code == 404
+        assert client.put(saved.get_absolute_url()).status_code == 405
+
+
+def test_a_run_of_a_saved_request_knows_it(client: Client, saved: SavedRequest, run: Run) -> None:
+    run.saved_request = saved
+    run.expectations = [{"type": "state", "equals": "completed"}]
+    run.template = {
+        "document": {"query": {"text": "{{dish}}"}},
+        "headers": [["X-A", "{{a}}"]],
+        "address": "{{base}}",
+        "auth": {"type": "none"},
+    }
+    run.save()
+    page = client.get(run.get_absolute_url()).content.decode()
+    assert 'name="saved" value="kept/eggs"' in page
+    assert "{{dish}}" in page
+    assert "X-A" in page
+    assert 'value="{{base}}"' in page
+    assert "completed" in page
+
+
+def test_the_response_of_a_run_comes_by_itself(client: Client, run: Run) -> None:
+    part = client.get(f"/runs/{run.pk}/response/").content.decode()
+    assert part.lstrip().startswith("<section")
+    assert f'data-run="{run.pk}"' in part

@@ -1,0 +1,137 @@
+"""The workbench and the links that prefill it: never sent, and whatever cannot be read left out."""
+
+from __future__ import annotations
+
+import json
+import re
+from html import unescape
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from playground.models import Agent, Run
+
+pytestmark = pytest.mark.django_db
+
+BANNER = re.compile(r'<div class="linked"[^>]*?( hidden)?>')
+
+
+def shown(client: Client, query: dict[str, Any]) -> dict[str, Any]:
+    """What the page has in its composer for a link."""
+    response = client.get("/", query)
+    assert response.status_code == 200
+    context, page = response.context, response.content.decode()
+    document = re.search(r'name="document"[^>]*>(.*?)</textarea>', page, re.DOTALL)
+    banner = BANNER.search(page)
+    assert document
+    assert banner
+    return {
+        "agent": context["agent"].slug if context["agent"] else "",
+        "address": context["composed"]["address"],
+        "protocol": context["protocol"],
+        "version": context["version"],
+        "binding": context["binding"],
+        "document": json.loads(unescape(document[1])),
+        "linked": not banner[1],
+    }
+
+
+@pytest.fixture(autouse=True)
+def agents(agent: Agent) -> None:
+    Agent.objects.create(name="Talker", url="http://talker.example", protocol="agent-api")
+
+
+class TestLinks:
+    def test_a_text_for_an_agent(self, client: Client) -> None:
+        assert shown(client, {"agent": "recipes", "text": "soup", "streaming": "0"}) == {
+            "agent": "recipes",
+            "address": "",
+            "protocol": "nlweb",
+            "version": "0.55",
+            "binding": "http",
+            "document": {
+                "query": {"text": "soup"},
+                "prefer": {"streaming": False},
+                "meta": {"version": "0.55"},
+            },
+            "linked": True,
+        }
+        assert not Run.objects.exists()
+
+    def test_a_text_for_an_address(self, client: Client) -> None:
+        found = shown(
+            client,
+            {
+                "agent": "https://other.example/a",
+                "text": "soup",
+                "protocol": "nlweb",
+                "version": "0.54",
+                "binding": "mcp",
+            },
+        )
+        assert (found["agent"], found["address"]) == ("", "https://other.example/a")
+        assert (found["version"], found["binding"], found["linked"]) == ("0.54", "mcp", True)
+        assert found["document"]["prefer"] == {"streaming": True}
+
+    def test_the_language_of_the_agent_wins_over_that_of_the_link(self, client: Client) -> None:
+        found = shown(client, {"agent": "talker", "text": "hi", "protocol": "nlweb"})
+        assert found["protocol"] == "agent-api"
+        assert found["document"]["input"][0]["content"] == [{"type": "text", "text": "hi"}]
+
+    def test_a_whole_document(self, client: Client) -> None:
+        found = shown(client, {"request": '{"query": {"text": "<b>", "x": [1]}}'})
+        assert found["document"] == {"query": {"text": "<b>", "x": [1]}}
+        assert found["linked"]
+
+    def test_an_agent_alone_is_no_request_of_somebody_else(self, client: Client) -> None:
+        assert not shown(client, {"agent": "talker"})["linked"]
+        assert not shown(client, {})["linked"]
+
+    @pytest.mark.parametrize(
+        "named",
+        [
+            "nobody", "javascript://x/%0aalert(1)", "ftp://other.example", "https://",
+            "https://a b", "data:text/html,x", "//other.example",
+            "https://other.example/" + "a" * 2000,
+        ],
+        ids=[
+            "a slug of nobody", "javascript", "ftp", "no host", "a space", "data", "no scheme",
+            "too long",
+        ],
+    )  # fmt: skip
+    def test_what_no_request_could_go_to_is_left_out(self, client: Client, named: str) -> None:
+        found = shown(client, {"agent": named, "text": "soup"})
+        assert (found["agent"], found["address"]) == ("recipes", "")
+
+    def test_credentials_in_an_address_are_left_out(self, client: Client) -> None:
+        named = "https://me:literal@other.example/?token=literal&site=a"
+        assert shown(client, {"agent": named})["address"] == "https://other.example/?token=&site=a"
+
+    @pytest.mark.parametrize("request_text", ["", "{", "[]", '"text"', "[" * 9000, "{" * 30_000])
+    def test_what_is_no_document_is_left_out(self, client: Client, request_text: str) -> None:
+        found = shown(client, {"request": request_text, "text": "soup"})
+        assert found["document"]["query"] == {"text": "soup"}
+
+    @pytest.mark.parametrize(
+        ("name", "value"), [("version", "9.9"), ("binding", "pigeon"), ("protocol", "smtp")]
+    )
+    def test_what_nobody_knows_is_left_out(self, client: Client, name: str, value: str) -> None:
+        found = shown(client, {"agent": "https://other.example", name: value})
+        assert (found["version"], found["binding"], found["protocol"]) == ("0.55", "http", "nlweb")
+
+    def test_a_text_is_cut(self, client: Client) -> None:
+        assert len(shown(client, {"text": "x" * 50_000})["document"]["query"]["text"]) == 20_000
+
+
+def test_without_any_agent_an_address_is_asked_for(client: Client) -> None:
+    Agent.objects.all().delete()
+    page = client.get("/").content.decode()
+    assert re.search(r'<option value="" selected>Another address…</option>', page)
+    assert re.search(r'<div class="address" data-address>', page)
+
+
+def test_a_run_whose_agent_is_gone_shows_its_address(client: Client, run: Run) -> None:
+    response = client.get(run.get_absolute_url())
+    assert response.context["agent"] is None
+    assert response.context["composed"]["address"] == run.url
