@@ -1,0 +1,39 @@
+"""What became of expectations, in words and shapes."""
+
+from __future__ import annotations
+
+import pytest
+
+from playground.expectations import Check, Observed, evaluate
+from playground.rendering.expectations import checks_view
+
+MET = {"type": "state", "equals": "completed"}
+UNMET = {"type": "outcome", "equals": "promise"}
+UNCLEAR = {"type": "conformance", "level": "must"}
+
+
+def checks(*expectations: dict[str, str]) -> list[Check]:
+    return evaluate(list(expectations), Observed(state="completed", outcome="answer"))
+
+
+@pytest.mark.parametrize(
+    ("expectations", "verdict", "tally"),
+    [
+        ([MET, MET], "pass", "2 of 2 met"),
+        ([MET, UNMET], "fail", "1 of 2 met"),
+        ([MET, UNCLEAR], "incomplete", "1 of 2 met"),
+        ([UNMET, UNCLEAR], "fail", "0 of 2 met"),
+    ],
+)
+def test_together(expectations: list[dict[str, str]], verdict: str, tally: str) -> None:
+    view = checks_view(checks(*expectations))
+    assert (view.verdict, view.tally, view.total) == (verdict, tally, 2)
+
+
+def test_each_has_a_shape_a_word_and_what_there_was() -> None:
+    rows = checks_view(checks(MET, UNMET, UNCLEAR)).rows
+    assert [(row.verdict, row.word) for row in rows] == [
+        ("pass", "Met"), ("fail", "Not met"), ("incomplete", "Could not be judged"),
+    ]  # fmt: skip
+    assert (rows[1].wanted, rows[1].actual) == ("the outcome is promise", "answer")
+    assert '"promise"' in rows[1].source

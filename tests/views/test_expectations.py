@@ -1,0 +1,183 @@
+"""Checks of a run, what a path sees, and expectations that are tried while they are written."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from django.test import Client
+
+from playground.models import Run
+from playground.views import expectations
+from tests.rendering.markup import Markup, read
+from tests.rendering.recording import CALL, END, HEAD, OPEN, Recording, event, recorded
+
+pytestmark = pytest.mark.django_db
+
+LINES = (
+    'event: start\ndata: {"_meta": {"response_type": "answer", "version": "0.55"}}',
+    'event: result\ndata: {"index": 0, "item": {"@type": "Recipe", "name": "<b>Soup</b>"}}',
+    'event: result\ndata: {"index": 1, "item": {"@type": "Recipe", "name": "Pie"}}',
+    'event: complete\ndata: {"_meta": {"response_type": "answer", "version": "0.55"}}',
+)
+MET = {"type": "results", "exact": 2}
+UNMET = {"type": "json", "path": "$.results[0].name", "equals": "Tea"}
+
+
+@pytest.fixture(autouse=True)
+def fresh() -> None:
+    expectations._observe.cache_clear()
+
+
+def a_run(*wanted: Any, **fields: Any) -> Run:
+    run = recorded([[CALL, OPEN, HEAD], [event(line) for line in LINES], [END]])
+    Run.objects.filter(pk=run.pk).update(expectations=list(wanted), **fields)
+    run.refresh_from_db()
+    return run
+
+
+def part(client: Client, run: Run, path: str) -> Markup:
+    response = client.get(f"/runs/{run.pk}/{path}/")
+    assert response.status_code == 200
+    return read(response.content.decode())
+
+
+def attempt(client: Client, run: Run | None, wanted: Any = "", captures: Any = "") -> Any:
+    def text(value: Any) -> str:
+        return value if isinstance(value, str) else json.dumps(value)
+
+    fields = {"expectations": text(wanted), "captures": text(captures)}
+    response = client.post("/expectations/try/", {"run": run.pk if run else "", **fields})
+    assert response.status_code == 200
+    return response.json()
+
+
+class TestChecks:
+    def test_every_expectation_with_its_verdict(self, client: Client) -> None:
+        found = part(client, a_run(MET, UNMET, {"type": "?"}), "checks")
+        rows = [row for row in found.find("li") if "data-verdict" in row.attributes]
+        assert [row.attributes["data-verdict"] for row in rows] == ["pass", "fail", "incomplete"]
+        text = found.text
+        assert "1 of 3 met" in text
+        assert '$.results[0].name equals "Tea"' in text
+        assert 'It was: "<b>Soup</b>"' in text
+
+    def test_the_tally_is_for_the_bar_and_for_the_tab(self, client: Client) -> None:
+        found = part(client, a_run(MET, UNMET), "checks/tally")
+        (button,) = found.find("button")
+        assert button.attributes["data-verdict"] == "fail"
+        assert button.attributes["data-show-tab"] == "tab-checks"
+        assert "1 of 2 met" in found.text
+        count = next(each for each in found.find("span") if each.attributes.get("id"))
+        assert count.attributes["hx-swap-oob"] == "true"
+
+    def test_a_run_that_goes_on_is_not_checked(self, client: Client) -> None:
+        recording = Recording(expectations=[MET])
+        recording.add(CALL, OPEN, HEAD, event(LINES[1]))
+        assert "when the run has ended" in part(client, recording.run, "checks").text
+        assert part(client, recording.run, "checks/tally").text.strip() == ""
+        assert "goes on" in part(client, recording.run, "document").text
+
+    def test_without_expectations_nothing_of_it_is_on_the_page(self, client: Client) -> None:
+        page = client.get(f"/runs/{a_run().pk}/").content.decode()
+        assert "tab-checks" not in page
+        assert "checks/tally" not in page
+        assert "Nothing is expected" in part(client, a_run(), "checks").text
+
+    def test_with_expectations_the_page_has_a_tab(self, client: Client) -> None:
+        run = a_run(MET)
+        page = client.get(f"/runs/{run.pk}/").content.decode()
+        assert 'id="tab-checks"' in page
+        assert f"/runs/{run.pk}/checks/tally/" in page
+
+    def test_a_reply_is_read_once(self, client: Client, django_assert_max_num_queries: Any) -> None:
+        run = a_run(MET)
+        part(client, run, "checks")
+        with django_assert_max_num_queries(4):
+            part(client, run, "checks/tally")
+
+
+class TestDocument:
+    def test_is_the_reply_as_one(self, client: Client) -> None:
+        found = part(client, a_run(), "document")
+        assert json.loads(found.text)["results"][1] == {"@type": "Recipe", "name": "Pie"}
+
+    def test_says_where_there_is_none(self, client: Client) -> None:
+        recording = Recording()
+        recording.add(CALL, OPEN)
+        assert "no reply" in part(client, recording.end("failed"), "document").text
+
+    def test_is_cut_where_it_would_drown_the_page(
+        self, client: Client, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(expectations, "MAX_SHOWN", 40)
+        found = part(client, a_run(), "document")
+        assert "The rest is not shown" in found.text
+        assert "Pie" not in found.text
+
+
+class TestEditor:
+    def test_has_a_form_for_every_type(self, client: Client) -> None:
+        page = client.get("/expectations/").content.decode()
+        for kind in expectations.KINDS:
+            assert f'<template data-kind="{kind}">' in page
+        for operator in ("exists", "equals", "contains", "matches", "is"):
+            assert f'data-operand="{operator}"' in page
+
+
+class TestTrying:
+    def test_gives_a_verdict_for_each(self, client: Client) -> None:
+        found = attempt(client, a_run(), [MET, UNMET])
+        assert [check["verdict"] for check in found["checks"]] == ["pass", "fail"]
+        assert found["checks"][1]["actual"] == '"<b>Soup</b>"'
+        assert found["problems"] == []
+
+    def test_counts_what_a_path_selects(self, client: Client) -> None:
+        wanted = {"type": "json", "path": "$.results[*].name", "exists": True}
+        (check,) = attempt(client, a_run(), [wanted])["checks"]
+        assert check["actual"].startswith("2 values: ")
+
+    def test_gives_the_values_of_captures(self, client: Client) -> None:
+        found = attempt(client, a_run(), "", {"name": "$.results[1].name", "no": "$.x"})
+        assert found["captures"] == [{"name": "name", "value": '"Pie"'}]
+        assert [problem["pointer"] for problem in found["problems"]] == ["/captures/no"]
+
+    def test_tells_places(self, client: Client) -> None:
+        wrong = [MET, {"type": "json", "path": "$[", "exists": True}]
+        for run in (a_run(), None):
+            (problem,) = attempt(client, run, wrong)["problems"]
+            assert problem["pointer"] == "/expectations/1/path"
+
+    @pytest.mark.parametrize(
+        ("text", "words"),
+        [
+            ("[{]", "no JSON: line 1, column 3"),
+            ("[" * 200 + "]" * 200, "too large"),
+            ("[" + " " * 300_000 + "]", "too large"),
+            ('{"a": 1}', "Expectations are an array"),
+        ],
+        ids=["broken", "deep", "long", "object"],
+    )
+    def test_what_cannot_be_read_is_told(self, client: Client, text: str, words: str) -> None:
+        (problem,) = attempt(client, None, text)["problems"]
+        assert words in problem["message"]
+        assert problem["pointer"] == "/expectations"
+
+    def test_offers_what_the_run_meets(self, client: Client) -> None:
+        run = a_run()
+        found = attempt(client, run)["suggestions"]
+        assert {"label": "2 results", "expectation": MET} in found
+        wanted = [each["expectation"] for each in found]
+        assert {check["verdict"] for check in attempt(client, run, wanted)["checks"]} == {"pass"}
+        assert attempt(client, run, wanted)["suggestions"] == []
+
+    def test_offers_nothing_without_a_run(self, client: Client) -> None:
+        assert attempt(client, None, [MET]) == {
+            "checks": [], "captures": [], "suggestions": [], "problems": [],
+        }  # fmt: skip
+
+    def test_another_run_is_none(self, client: Client) -> None:
+        response = client.post("/expectations/try/", {"run": str(uuid4())})
+        assert response.status_code == 404
