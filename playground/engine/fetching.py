@@ -80,7 +80,7 @@ def _body(frames: Sequence[Frame]) -> bytes:
 
 def _words(problem: Problem) -> str:
     if problem.limit == "max_bytes":
-        return f"The file is larger than {MAX_BYTES // MIB} MB."
+        return f"The file is larger than {_limits(settings.RUN_LIMITS).max_bytes:,} bytes."
     if problem.stage is Stage.POLICY:
         return f"{problem.cause} {problem.fix}"
     return problem.cause
