@@ -91,11 +91,14 @@ def sketch_of(call: Call, secrets: Sequence[str] = (), names: Sequence[str] = ()
     def shown(text: str) -> str:
         return _named(redactor.data(text.encode("utf-8", "replace")).decode(), names)
 
-    headers = [
-        # Those of headers go whatever their length: here they blot out nothing else.
-        (name, shown(_without(value, secrets)))
-        for name, value in call.headers
-    ]
+    def header(name: str, value: str) -> str:
+        # A secret may be all of the value: the word before it is none.
+        scheme = _SCHEME.match(value) if is_credential(name) else None
+        start = scheme[0] if scheme else ""
+        # Here they go whatever their length, because they blot out nothing else.
+        return start + shown(_without(value.removeprefix(start), secrets))
+
+    headers = [(name, header(name, value)) for name, value in call.headers]
     body = redactor.data(call.body)
     if (text := _text_of(body)) is not None:
         body = _named(text, names).encode()
