@@ -1,0 +1,307 @@
+"""`manage.py run_collection`: exit codes, reporters, values, order, and how it is stopped."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import pty
+import signal
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from junitparser import JUnitXml
+
+from tests.playground_server import ROOT, PlaygroundServer
+from tests.servers import HOLD, STREAM_HEAD, free_port, reply, serve
+
+OK = [{"type": "status", "equals": 200}]
+NOT_FOUND = [{"type": "status", "equals": 404}]
+
+
+@pytest.fixture(scope="module")
+def command(tmp_path_factory: pytest.TempPathFactory) -> PlaygroundServer:
+    found = PlaygroundServer(tmp_path_factory.mktemp("collections"))
+    found.manage("migrate", "-v", "0")
+    return found
+
+
+def fixture(tmp_path: Path, *requests: dict[str, Any], folders: Sequence[str] = ()) -> str:
+    """A file with a collection; each request is given by what differs from the usual."""
+    key = ["kept"]
+    items: list[Any] = [
+        {"model": "playground.collection", "fields": {"name": "Kept", "slug": "kept"}}
+    ]
+    for position, name in enumerate(folders):
+        fields = {"collection": key, "name": name, "slug": name.lower(), "position": position}
+        items.append({"model": "playground.folder", "fields": fields})
+    for number, request in enumerate(requests, 1):
+        fields = {
+            "collection": key, "name": f"Request {number}", "slug": f"request-{number}",
+            "position": number, "protocol": "nlweb", "binding": "http", "version": "0.55",
+            "document": {"query": {"text": request.pop("text", f"{number}")}},
+            **request,
+        }  # fmt: skip
+        items.append({"model": "playground.savedrequest", "fields": fields})
+    file = tmp_path / "kept.json"
+    file.write_text(json.dumps(items), "utf-8")
+    return str(file)
+
+
+async def run(command: PlaygroundServer, *arguments: str, **options: Any) -> Any:
+    return await asyncio.to_thread(command.manage, "run_collection", *arguments, **options)
+
+
+def answer(name: str = "Soup") -> bytes:
+    return reply(json.dumps({"results": [{"name": name, "url": "https://a.example"}]}).encode())
+
+
+def texts(requests: Sequence[bytes]) -> list[str]:
+    return [json.loads(each.partition(b"\r\n\r\n")[2])["query"]["text"] for each in requests]
+
+
+class TestExitCodes:
+    async def test_all_met(self, command: PlaygroundServer, tmp_path: Path) -> None:
+        async with serve(answer()) as server:
+            file = fixture(
+                tmp_path,
+                {"address": server.url, "expectations": OK},
+                {"address": server.url, "expectations": OK, "folder": ["kept", "a"]},
+                folders=["A"],
+            )
+            done = await run(command, file)
+            assert texts(server.requests) == ["1", "2"]
+        assert done.returncode == 0, done.stdout + done.stderr
+        lines = done.stdout.splitlines()
+        assert lines[0].startswith("✓ Request 1 (")
+        assert lines[1].startswith("✓ A / Request 2 (")
+        assert lines[-1].startswith("All met: 2 of 2 requests met; 2 of 2 expectations; ")
+        # No bar where nobody sits before a terminal.
+        assert done.stderr == ""
+
+    async def test_not_all_met(self, command: PlaygroundServer, tmp_path: Path) -> None:
+        async with serve(answer()) as server:
+            file = fixture(
+                tmp_path,
+                {"address": server.url, "expectations": NOT_FOUND},
+                {"address": server.url},
+                {"address": f"http://127.0.0.1:{free_port()}"},
+            )
+            done = await run(command, file)
+        assert done.returncode == 1
+        assert "✗ Request 1 not met" in done.stdout
+        assert "✗ the HTTP status is 404; it was: 200" in done.stdout
+
+    @pytest.mark.parametrize(
+        ("arguments", "told"),
+        [
+            (["nobody"], "No collection “nobody”. Collections:"),
+            (["nowhere/x.json"], "No such file"),
+            (["{file}", "--data", "nowhere.csv"], "No such file"),
+            (["{file}", "--data", "{bad}"], "Line 3: 1 values for 2 columns"),
+            (["{bad}"], "This is not JSON"),
+            (["{file}", "--environment", "nobody"], "No environment “nobody”"),
+            (["{file}", "--agent", "nobody"], "No agent “nobody”"),
+            (["{file}", "--var", "x"], "--var wants"),
+            (["{file}", "--folder", "nobody"], "No request is in a folder “nobody”"),
+            (["{file}", "--request", "nobody"], "No request “nobody”"),
+            (["{file}", "--iterations", "0"], "--iterations wants a number, 1 or more"),
+            (["{file}", "--iterations", "99999"], "20,000 are the most"),
+            (["{file}", "--parallel", "51"], "--parallel wants a number, 1 to 50"),
+            (["{file}", "--reporter", "pdf"], "--reporter is one of text, junit, json, html"),
+            (["{file}", "--reporter", "json", "--reporter", "junit"], "Only one of"),
+            (["{file}", "--reporter", "json=/nowhere/at/all.json"], "cannot be written"),
+        ],
+        ids=lambda value: " ".join(value[-2:]) if isinstance(value, list) else "",
+    )
+    async def test_usage(
+        self, command: PlaygroundServer, tmp_path: Path, arguments: list[str], told: str
+    ) -> None:
+        file = fixture(tmp_path, {"address": "http://127.0.0.1:9"})
+        bad = tmp_path / "bad.csv"
+        bad.write_text("a,b\n1,2\n3\n")
+        names = {"file": file, "bad": str(bad)}
+        given = [each.format(**names) for each in arguments]
+        if arguments == ["{bad}"]:
+            given = [str(bad.rename(tmp_path / "bad.json"))]
+        done = await run(command, *given)
+        assert done.returncode == 2, done.stdout + done.stderr
+        assert told in done.stderr
+        assert "Traceback" not in done.stderr
+
+    @pytest.mark.parametrize("address", ["", "http://127.0.0.1:{port}", "http://{{host}}/"])
+    async def test_it_could_not_be_run(
+        self, command: PlaygroundServer, tmp_path: Path, address: str
+    ) -> None:
+        file = fixture(tmp_path, {"address": address.replace("{port}", str(free_port()))})
+        assert (await run(command, file)).returncode == 3
+
+    async def test_a_failure_that_was_expected(
+        self, command: PlaygroundServer, tmp_path: Path
+    ) -> None:
+        wanted = [{"type": "state", "equals": "failed"}]
+        address = f"http://127.0.0.1:{free_port()}"
+        file = fixture(tmp_path, {"address": address, "expectations": wanted})
+        assert (await run(command, file)).returncode == 0
+
+
+class TestValues:
+    async def test_captures_rows_and_variables(
+        self, command: PlaygroundServer, tmp_path: Path
+    ) -> None:
+        rows = tmp_path / "rows.csv"
+        rows.write_text("city,day\nOslo,Monday\nLima,Tuesday\n")
+        async with serve(answer("Soup & more")) as server:
+            at = {"address": server.url}
+            file = fixture(
+                tmp_path,
+                {**at, "text": "{{city}} {{day}}", "captures": {"dish": "$.results[0].name"}},
+                {**at, "text": "{{dish}} in {{city}}"},
+            )
+            done = await run(
+                command, file, "--data", str(rows), "--var", "city=Rome", "--var", "day=Sunday"
+            )
+            assert texts(server.requests) == [
+                "Oslo Monday", "Soup & more in Oslo", "Lima Tuesday", "Soup & more in Lima",
+            ]  # fmt: skip
+            assert done.returncode == 0
+            assert "Request 1 [2] (" in done.stdout
+
+            server.requests.clear()
+            again = ["--var", "city=Rome", "--var", "day=Sunday", "--request", "Request 1"]
+            done = await run(command, file, *again, "--iterations", "2")
+            assert texts(server.requests) == ["Rome Sunday", "Rome Sunday"]
+
+    async def test_an_address_stands_in_for_the_agents(
+        self, command: PlaygroundServer, tmp_path: Path
+    ) -> None:
+        async with serve(answer()) as server:
+            file = fixture(tmp_path, {"agent": "nobody"}, {"address": "http://127.0.0.1:9"})
+            done = await run(command, file, "--agent", server.url, "--reporter", "json")
+            assert len(server.requests) == 2
+        assert done.returncode == 0
+        document = json.loads(done.stdout)
+        assert document["options"]["agent"] == server.url
+
+    async def test_bail_and_parallel(self, command: PlaygroundServer, tmp_path: Path) -> None:
+        async with serve(answer()) as server:
+            at = {"address": server.url}
+            file = fixture(tmp_path, {**at, "expectations": NOT_FOUND}, at, at)
+            done = await run(command, file, "--bail")
+            assert len(server.requests) == 1
+            assert (done.returncode, done.stdout.count("skipped")) == (1, 1)
+            server.requests.clear()
+            done = await run(command, file, "--parallel", "4", "--iterations", "4")
+            assert len(server.requests) == 12
+        assert "8 of 12 requests met, 4 not met" in done.stdout
+
+
+class TestReporters:
+    async def test_each_into_its_own_file(self, command: PlaygroundServer, tmp_path: Path) -> None:
+        async with serve(answer("\x1b[2J<b>")) as server:
+            wanted = [{"type": "json", "path": "$.results[0].name", "equals": "Soup"}]
+            file = fixture(tmp_path, {"address": server.url, "expectations": wanted})
+            files = {name: tmp_path / f"report.{name}" for name in ("junit", "json", "html")}
+            told = [f"--reporter={name}={path}" for name, path in files.items()]
+            done = await run(command, file, *told)
+        assert done.returncode == 1
+        assert "✗ Request 1 not met" in done.stdout  # The text goes to the terminal.
+        assert "\x1b" not in done.stdout
+        report = JUnitXml.fromfile(str(files["junit"]))
+        assert (report.tests, report.failures) == (1, 1)
+        assert json.loads(files["json"].read_text())["totals"]["unmet"] == 1
+        page = files["html"].read_text("utf-8")
+        assert "Request 1" in page
+        assert "<b>" not in page.replace("<b dir", "")
+
+    @pytest.mark.parametrize("name", ["junit", "html", "json"])
+    async def test_one_on_the_standard_output(
+        self, command: PlaygroundServer, tmp_path: Path, name: str
+    ) -> None:
+        async with serve(answer("\x1b[2J\u202e")) as server:
+            wanted = [{"type": "json", "path": "$.results[0].name", "equals": "Soup"}]
+            file = fixture(tmp_path, {"address": server.url, "expectations": wanted})
+            done = await run(command, file, "--reporter", name)
+        assert done.stdout[0] in "<{"
+        assert not {"\x1b", "\u202e"} & set(done.stdout)
+
+    async def test_no_secret_is_told(self, command: PlaygroundServer, tmp_path: Path) -> None:
+        secret = "canary-7d1f0b2c99"
+        make = (
+            "from playground.models import *; e = Environment.objects.create(name='Keys');"
+            f"e.variables.create(name='key', kind='secret', secret={secret!r},"
+            " origins=['{url}'])"
+        )
+        async with serve(answer(secret)) as server:
+            await asyncio.to_thread(
+                command.manage, "shell", "-v", "0", "-c", make.replace("{url}", server.url)
+            )
+            wanted = [{"type": "json", "path": "$.results[0].name", "equals": "{{key}}"}]
+            file = fixture(
+                tmp_path,
+                {"address": server.url, "expectations": wanted, "headers": [["X-K", "{{key}}"]]},
+            )
+            for name in ("text", "junit", "json", "html"):
+                done = await run(command, file, "--environment", "keys", "--reporter", name)
+                assert done.returncode == 1, done.stderr
+                assert secret not in done.stdout + done.stderr
+            assert secret.encode() in server.requests[0]
+
+
+class TestStopping:
+    async def test_ctrl_c_ends_it_cleanly(self, command: PlaygroundServer, tmp_path: Path) -> None:
+        junit = tmp_path / "report.xml"
+        async with serve(STREAM_HEAD, HOLD) as server:
+            file = fixture(tmp_path, {"address": server.url}, {"address": server.url})
+            process = _start(command, file, "--reporter", f"junit={junit}")
+            await asyncio.wait_for(server.asked.wait(), 60)
+            process.send_signal(signal.SIGINT)
+            out, err = await asyncio.to_thread(process.communicate, timeout=60)
+            await asyncio.wait_for(server.gone.wait(), 10)
+        assert process.returncode == 3, err
+        assert "Traceback" not in err
+        assert out.splitlines()[-1].startswith("Stopped: 0 of 2 requests met, 2 skipped")
+        assert JUnitXml.fromfile(str(junit)).skipped == 2
+
+    async def test_a_bar_on_a_terminal_only(
+        self, command: PlaygroundServer, tmp_path: Path
+    ) -> None:
+        terminal, there = pty.openpty()
+        async with serve(answer()) as server:
+            file = fixture(tmp_path, {"address": server.url}, {"address": server.url})
+            process = _start(command, file, stderr=there)
+            out, _ = await asyncio.to_thread(process.communicate, timeout=60)
+        os.close(there)
+        shown = os.read(terminal, 10_000).decode()
+        os.close(terminal)
+        assert process.returncode == 0
+        assert "1/2" in shown
+        assert "2/2" in shown
+        assert "\x1b" not in out
+
+
+def _start(command: PlaygroundServer, *arguments: str, **options: Any) -> subprocess.Popen[str]:
+    options = {"stderr": subprocess.PIPE, **options}
+    return subprocess.Popen(
+        [sys.executable, "manage.py", "run_collection", *arguments],
+        cwd=ROOT, env=command.environment, stdout=subprocess.PIPE, text=True, **options,
+    )  # fmt: skip
+
+
+async def test_a_collection_of_the_database_is_told_by_its_page(
+    command: PlaygroundServer, tmp_path: Path
+) -> None:
+    async with serve(answer()) as server:
+        file = fixture(tmp_path, {"address": server.url})
+        assert (await asyncio.to_thread(command.manage, "loaddata", file)).returncode == 0
+        assert (await run(command, "kept")).returncode == 0
+    counted = (
+        "from playground.models import CollectionRun;"
+        "print(CollectionRun.objects.filter(collection__slug='kept', state='completed').count())"
+    )
+    done = await asyncio.to_thread(command.manage, "shell", "-v", "0", "-c", counted)
+    assert done.stdout.strip() == "1"
