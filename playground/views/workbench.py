@@ -11,7 +11,7 @@ from django.shortcuts import get_object_or_404, render
 from django.views.decorators.csrf import ensure_csrf_cookie
 from django.views.decorators.http import require_safe
 
-from playground.models import Agent, Run
+from playground.models import Agent, Environment, Run, Variable
 from playground.models.liveness import mark_interrupted
 from playground.rendering.pretty import readable
 from playground.transport.redaction import is_credential
@@ -112,6 +112,7 @@ def page(
             "binding": run.binding if run else (agent.binding if agent else "http"),
             "bindings": Agent.Binding.choices,
             "protocols": Agent.Protocol.choices,
+            "secret_names": _secret_names(request),
             **composer_context(agent, run),
             **history,
             **choice_context(request, run.environment if run else None),
@@ -120,3 +121,10 @@ def page(
             **context,
         },
     )
+
+
+def _secret_names(request: HttpRequest) -> list[str]:
+    """The names of all secrets: which environment is active may change while the page is open."""
+    environments = Environment.objects.owned_by(request.user)
+    secrets = Variable.objects.filter(environment__in=environments, kind=Variable.Kind.SECRET)
+    return list(secrets.order_by("name").values_list("name", flat=True).distinct())

@@ -1,0 +1,178 @@
+"""A link brings a request along, says where it would go, and sends nothing; so does a command."""
+
+from __future__ import annotations
+
+import json
+import re
+from base64 import urlsafe_b64encode
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+from playwright.sync_api import Locator, Page, Request, expect
+
+from tests.browser.test_accessibility import findings
+from tests.browser.test_tabs import tabs
+from tests.browser.workbench import Workbench
+from tests.playground_server import PlaygroundServer
+
+REQUEST = {
+    "agent": "nobody",
+    "address": "https://other.example/agent",
+    "version": "0.54",
+    "document": {"query": {"text": "<img src=x onerror=alert(1)>"}},
+    "headers": [["Authorization", "Bearer literal"], ["X-Note", "kept"]],
+}
+
+
+def in_base64(value: Any) -> str:
+    return urlsafe_b64encode(json.dumps(value).encode()).decode().rstrip("=")
+
+
+def banner(page: Page) -> Locator:
+    return page.get_by_role("note").filter(has_text="This request came with a link.")
+
+
+def sends(page: Page) -> list[str]:
+    """What is posted from now on that would send a request."""
+    found: list[str] = []
+
+    def note(request: Request) -> None:
+        if request.method == "POST" and re.search(r"/(runs|twins)/$", request.url):
+            found.append(request.url)
+
+    page.on("request", note)
+    return found
+
+
+@pytest.mark.parametrize(
+    "fragment",
+    [in_base64(REQUEST), quote(json.dumps(REQUEST))],
+    ids=["base64url", "percent-encoded"],
+)
+def test_a_whole_request_in_the_fragment(workbench: Workbench, fragment: str) -> None:
+    page = workbench.page
+    sent = sends(page)
+    workbench.open().compose("work of one's own")
+    page.goto(f"{workbench.server.url}/#request={fragment}")
+    expect(banner(page)).to_contain_text("It goes to https://other.example")
+    expect(banner(page)).to_contain_text("new origin")
+    expect(banner(page)).to_contain_text("credentials were left out: Authorization")
+    expect(workbench.text).to_have_value("<img src=x onerror=alert(1)>")
+    expect(page.locator("#address")).to_have_value("https://other.example/agent")
+    expect(workbench.effective).to_contain_text("kept")
+    expect(page).to_have_url(re.compile(r"/$"))
+    assert "literal" not in page.content()
+    tabs(workbench).nth(0).click()
+    expect(workbench.text).to_have_value("work of one's own")
+    expect(banner(page)).to_be_hidden()
+    tabs(workbench).nth(1).click()
+    banner(page).get_by_role("button", name="Dismiss").click()
+    expect(banner(page)).to_be_hidden()
+    page.reload()
+    expect(workbench.effective).to_contain_text("https://other.example/agent")
+    expect(tabs(workbench)).to_have_count(2)
+    expect(banner(page)).to_be_hidden()
+    assert sent == []
+
+
+def test_a_link_in_the_query_is_sent_by_its_reader_alone(workbench: Workbench) -> None:
+    sent = sends(workbench.page)
+    page = workbench.open("/?agent=demo&text=soup+with+lentils&streaming=0").page
+    expect(banner(page)).to_contain_text(f"It goes to {workbench.server.url}")
+    expect(page).to_have_url(f"{workbench.server.url}/")
+    page.reload()
+    expect(banner(page)).to_be_visible()
+    expect(workbench.text).to_have_value("soup with lentils")
+    assert workbench.document["prefer"] == {"streaming": False}
+    assert sent == []
+    workbench.send()
+    expect(banner(page)).to_be_hidden()
+    assert len(sent) == 1
+
+
+@pytest.mark.parametrize("fragment", ["%", "{}", in_base64([1]), "a" * 200_001])
+def test_what_is_no_request_is_said(workbench: Workbench, fragment: str) -> None:
+    page = workbench.open().page
+    page.evaluate("hash => { location.hash = hash; }", f"request={fragment}")
+    expect(page.get_by_role("alert")).to_contain_text("The link was not opened.")
+    expect(tabs(workbench)).to_have_count(1)
+
+
+def test_a_link_to_the_request_holds_all_of_it(workbench: Workbench) -> None:
+    page = workbench.page
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    workbench.open().compose("to be passed on", site="recipes")
+    page.keyboard.press("ControlOrMeta+k")
+    page.keyboard.type("copy a link")
+    page.keyboard.press("Enter")
+    expect(page.locator("toast-note").last).to_contain_text("Link copied.")
+    link = page.evaluate("navigator.clipboard.readText()")
+    other = Workbench(page.context.new_page(), workbench.server)
+    other.page.goto(link)
+    expect(other.text).to_have_value("to be passed on")
+    expect(banner(other.page)).to_be_visible()
+    assert other.document["query"]["site"] == "recipes"
+
+
+def paste(page: Page, text: str) -> None:
+    """Paste into the field of the address."""
+    page.locator("#address").evaluate(
+        """(field, text) => {
+          const clipboardData = new DataTransfer();
+          clipboardData.setData("text/plain", text);
+          const event = { clipboardData, bubbles: true, cancelable: true };
+          field.dispatchEvent(new ClipboardEvent("paste", event));
+        }""",
+        text,
+    )
+
+
+def test_a_curl_command_fills_the_request(workbench: Workbench) -> None:
+    page = workbench.open().page
+    page.keyboard.press("ControlOrMeta+k")
+    page.keyboard.type("curl")
+    page.keyboard.press("Enter")
+    expect(page.locator("#address")).to_be_focused()
+    url = f"{workbench.server.url}/demo/ask"
+    body = '{"query": {"text": "pasted soup"}}'
+    paste(page, f"curl '{url}' \\\n  -H 'X-Note: kept' -d '{body}' -o out.json")
+    note = page.locator("#address-note")
+    expect(note).to_contain_text("Nothing was taken over.")
+    expect(note).to_contain_text("no file is written here")
+    paste(page, f"curl '{url}' \\\n  -H 'X-Note: kept' -d '{body}' --compressed")
+    expect(note).to_contain_text("Taken over")
+    expect(note).to_contain_text("--compressed")
+    expect(workbench.text).to_have_value("pasted soup")
+    expect(workbench.effective).to_contain_text("X-Note")
+    workbench.send()
+    expect(workbench.badge).to_have_attribute("data-state", "completed")
+
+
+def test_a_request_authenticates_in_its_own_way(workbench: Workbench) -> None:
+    page = workbench.open().page
+    page.get_by_role("tab", name="Auth").click()
+    page.get_by_label("This request authenticates").select_option("api_key")
+    page.get_by_label("Secret", exact=True).fill("kitchen_key")
+    expect(workbench.effective).to_contain_text("kitchen_key")
+    page.reload()
+    page.get_by_role("tab", name="Auth").click()
+    expect(page.get_by_label("Secret", exact=True)).to_have_value("kitchen_key")
+    page.get_by_label("This request authenticates").select_option("")
+    expect(page.get_by_label("Secret", exact=True)).to_be_hidden()
+    expect(workbench.effective).not_to_contain_text("kitchen_key")
+
+
+def test_links_tabs_and_dialogs_are_accessible(themed: Page, playground: PlaygroundServer) -> None:
+    workbench = Workbench(themed, playground).open().compose("an unsaved one")
+    themed.goto(f"{playground.url}/#request={in_base64(REQUEST)}")
+    expect(banner(themed)).to_contain_text("new origin")
+    expect(tabs(workbench)).to_have_count(2)
+    assert findings(themed) == [], "a link"
+    themed.get_by_role("button", name="All open requests").click()
+    expect(themed.locator("#open-menu")).to_be_visible()
+    assert findings(themed) == [], "the menu"
+    themed.keyboard.press("Escape")
+    themed.keyboard.press("ControlOrMeta+s")
+    expect(themed.get_by_role("dialog", name="Save the request")).to_be_visible()
+    assert findings(themed) == [], "saving"
