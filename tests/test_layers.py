@@ -98,6 +98,16 @@ def test_protocols_need_the_standard_library_only(path: Path) -> None:
     assert outside <= sys.stdlib_module_names
 
 
+@pytest.mark.parametrize(
+    "path",
+    [path for path in modules() if part_of(path) == "expectations"],
+    ids=lambda p: str(p.relative_to(PACKAGE)),
+)
+def test_expectations_need_three_libraries_only(path: Path) -> None:
+    outside = {name.split(".")[0] for name in imports(path)} - {"playground", "__future__"}
+    assert outside - sys.stdlib_module_names <= {"jsonpath_rfc9535", "re2", "jsonschema"}
+
+
 @pytest.mark.parametrize("path", modules(), ids=lambda p: str(p.relative_to(PACKAGE)))
 def test_only_the_transport_speaks_http(path: Path) -> None:
     if part_of(path) != "transport":

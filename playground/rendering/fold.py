@@ -11,7 +11,6 @@ from playground.models import FrameBatch, Run
 from playground.protocols.events import Progress
 from playground.protocols.places import Placer
 from playground.reading import reader_for
-from playground.reading import readings as readings
 from playground.rendering.entries import Entry, entry_of
 from playground.rendering.messages import JOINED, Messages
 

@@ -32,7 +32,7 @@ def test_pages(themed: Page, playground: PlaygroundServer, path: str) -> None:
 
 def test_the_workbench_in_every_state(themed: Page, playground: PlaygroundServer) -> None:
     workbench = Workbench(themed, playground).open()
-    for name in ("Context", "Prefer", "Meta", "Auth", "Headers", "JSON", "Query"):
+    for name in ("Context", "Prefer", "Meta", "Auth", "Headers", "Expect", "JSON", "Query"):
         themed.locator("#compose").get_by_role("tab", name=name).click()
         assert findings(themed) == [], name
     workbench.send()

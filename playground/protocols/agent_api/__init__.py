@@ -14,6 +14,7 @@
 `tools`         calls and outputs
 `failures`      errors in every form
 `outcome`       what the agent has answered so far
+`whole`         a response as one document, put together from its events
 `transitions`   which status may follow on which
 ==============  ==========================================================================
 """

@@ -8,6 +8,7 @@
 `content`      the parts of a reply
 `typed`        messages of the older public server
 `outcome`      what the agent has answered so far
+`whole`        a reply as one document, put together from its events
 =============  =====================================================================
 """
 
