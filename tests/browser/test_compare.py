@@ -1,0 +1,107 @@
+"""Two runs compared in a browser: chosen in the history, and from a run's page."""
+
+from __future__ import annotations
+
+from playwright.sync_api import Browser, Page, expect
+
+from tests.browser.keyboard import press
+from tests.browser.test_accessibility import findings
+from tests.browser.test_history import ask, rows
+from tests.browser.workbench import Workbench
+from tests.playground_server import PlaygroundServer
+
+
+def test_two_chosen_in_the_history(workbench: Workbench) -> None:
+    ask(workbench, "compare tomato soup", "compare vegan dinner")
+    page = workbench.page
+    page.goto(f"{workbench.server.url}/history/?q=compare")
+    compare = page.get_by_role("button", name="Compare", exact=True)
+    page.get_by_label("Choose compare tomato soup").check()
+    expect(compare).to_be_disabled()
+    page.get_by_label("Choose compare vegan dinner").check()
+    compare.click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Two runs compared")
+    request = page.get_by_role("region", name="Request: 1 difference")
+    expect(request).to_contain_text("/query/text")
+    # The older one stands on the left.
+    expect(page.get_by_role("region", name="Left")).to_contain_text("compare tomato soup")
+    reply = page.locator("section[aria-labelledby=reply-title]")
+    expect(reply).to_contain_text("only left")
+    page.get_by_role("link", name="Swap the sides").click()
+    expect(page.get_by_role("region", name="Left")).to_contain_text("compare vegan dinner")
+
+
+def test_from_a_run_by_keyboard_with_what_is_folded(workbench: Workbench) -> None:
+    ask(workbench, "compare gazpacho", "compare gazpacho")
+    page = workbench.page
+    page.locator(".runbar").focus()
+    press(page, "Compare…")
+    choices = page.locator("#compare-with")
+    first = choices.get_by_role("link").first
+    expect(first).to_contain_text("compare gazpacho")
+    first.focus()
+    page.keyboard.press("Enter")
+    expect(page.locator("#request-title")).to_have_text("Request: no difference")
+    expect(page.locator("#reply-title")).to_have_text("Reply: no difference")
+    folded = page.get_by_text("in ids, tokens and times")
+    folded.click()
+    expect(page.get_by_role("region", name="Differences: Ids, tokens and times")).to_be_visible()
+    page.get_by_role("link", name="Any order").click()
+    expect(page).to_have_url(f"{page.url.split('&order')[0]}&order=1")
+    expect(page.get_by_role("link", name="Any order")).to_have_attribute("aria-current", "true")
+
+
+def test_a_truncated_one_is_compared_as_far_as_it_came(workbench: Workbench) -> None:
+    ask(workbench, "compare broken stew")
+    whole = workbench.run
+    workbench.scenario("truncated").compose("compare broken stew").send()
+    expect(workbench.badge).to_have_text("Truncated")
+    workbench.page.goto(f"{workbench.server.url}/compare/?left={whole}&right={workbench.run}")
+    reply = workbench.page.locator("section[aria-labelledby=reply-title]")
+    expect(reply).to_contain_text("The run on the right is truncated")
+    expect(reply).to_contain_text("What arrived of it is compared")
+
+
+def test_axe_finds_nothing(themed: Page, playground: PlaygroundServer) -> None:
+    workbench = Workbench(themed, playground)
+    ask(workbench, "compare axe soup")
+    first = workbench.run
+    workbench.compose("compare axe dinner").send()
+    expect(workbench.badge).to_have_text("Complete")
+    themed.get_by_role("button", name="Compare…").click()
+    expect(themed.locator("#compare-with").get_by_role("link").first).to_be_visible()
+    assert findings(themed) == []
+    themed.goto(f"{playground.url}/compare/?left={first}&right={workbench.run}")
+    themed.get_by_text("in ids, tokens and times").first.click()
+    assert findings(themed) == []
+    themed.goto(f"{playground.url}/compare/?left={first}")
+    assert findings(themed) == []
+
+
+def test_a_phone_has_room_for_it(browser: Browser, playground: PlaygroundServer) -> None:
+    context = browser.new_context(
+        viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True
+    )
+    workbench = Workbench(context.new_page(), playground)
+    ask(workbench, "compare phone soup")
+    first = workbench.run
+    ask(workbench, "compare phone dinner")
+    page = workbench.page
+    page.goto(f"{playground.url}/compare/?left={first}&right={workbench.run}")
+    left, right = (page.get_by_role("region", name=n).bounding_box() for n in ("Left", "Right"))
+    assert left
+    assert right
+    assert left["x"] == right["x"]
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    context.close()
+
+
+def test_the_table_of_facts(workbench: Workbench) -> None:
+    ask(workbench, "compare facts")
+    one = workbench.run
+    page = workbench.page
+    page.goto(f"{workbench.server.url}/compare/?left={one}&right={one}")
+    facts = page.get_by_role("region", name="Where it went, and how")
+    expect(facts.get_by_role("row", name="HTTP status")).to_contain_text("200")
+    expect(facts).not_to_contain_text("differs")
+    assert rows(page).count() == 0
