@@ -97,7 +97,7 @@ function tabOf(tab) {
 function nameOf({ name, changed, saved }) {
   const parts = [make("span", { className: "open-name", dir: "auto" }, name)];
   if (changed) {
-    parts.push(make("span", { className: "open-mark", title: "Unsaved changes" }));
+    parts.push(make("span", { className: "open-mark" }));
     parts.push(make("span", { className: "visually-hidden" }, saved ? " (unsaved changes)" : " (not saved)"));
   }
   return parts;
