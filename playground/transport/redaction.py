@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable
+from html import escape
 from urllib.parse import quote, quote_plus
 
 # The rule is the protocols' own; here it is part of what the transport offers.
@@ -24,6 +25,7 @@ SHORTEST, _SHORTEST_GUESS = 4, 8
 #: How much of a body that was shown is looked at again with the next piece.
 _CONTEXT = 1024
 
+_ESCAPES = re.compile(r"%[0-9A-F]{2}")
 _SET_COOKIE = re.compile(r"(?i)(set-cookie2?[ \t]*:)[^\r\n]*")
 
 
@@ -142,7 +144,7 @@ class Pieces:
 
 
 def _forms(secret: str) -> set[bytes]:
-    """How a secret may be written: plain, in JSON, in a URL."""
+    """How a secret may be written: plain, in JSON, in a URL, in HTML."""
     in_json = json.dumps(secret)[1:-1]
     written = {
         secret,
@@ -151,8 +153,16 @@ def _forms(secret: str) -> set[bytes]:
         json.dumps(secret, ensure_ascii=False)[1:-1],
         quote(secret, safe=""),
         quote_plus(secret),
+        # Hexadecimal digits may be small ones, too.
+        _ESCAPES.sub(_lower, quote(secret, safe="")),
+        _ESCAPES.sub(_lower, quote_plus(secret)),
+        escape(secret),
     }
     return {form.encode("utf-8", "surrogatepass") for form in written}
+
+
+def _lower(found: re.Match[str]) -> str:
+    return found.group().lower()
 
 
 def _overlap(data: bytes, form: bytes) -> int:
