@@ -1,0 +1,74 @@
+"""A request as code on the clipboard, and a recording out of one run and into another."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.test_accessibility import findings
+from tests.browser.workbench import Workbench
+from tests.playground_server import PlaygroundServer
+
+pytestmark = pytest.mark.browser
+
+
+def test_a_request_is_copied_as_curl(workbench: Workbench) -> None:
+    page = workbench.page
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    workbench.open().compose("formats: it's soup")
+    expect(workbench.effective).to_contain_text("formats: it's soup")
+    page.locator("#compose").get_by_role("button", name="Copy as…").click()
+    sheet = page.get_by_role("dialog", name="Copy the request as code")
+    sheet.get_by_role("tabpanel", name="cURL").get_by_role("button", name="Copy").click()
+    expect(sheet.get_by_role("button", name="Copied")).to_be_visible()
+    copied = page.evaluate("navigator.clipboard.readText()")
+    assert copied.startswith(f"curl -N {workbench.server.url}/demo/ask")
+    assert r"formats: it'\''s soup" in copied
+    sheet.get_by_role("tab", name="cURL").press("ArrowRight")
+    expect(sheet.get_by_role("tabpanel", name="Python httpx")).to_contain_text("import httpx")
+    page.keyboard.press("Escape")
+    expect(sheet).to_be_hidden()
+
+
+def test_a_recording_goes_out_and_comes_in(workbench: Workbench, tmp_path: Path) -> None:
+    page = workbench.page
+    workbench.open().compose("formats: recorded soup").send()
+    expect(workbench.badge).to_contain_text("Complete")
+    sent = workbench.run
+    wire = workbench.tab("Wire")
+    wire.get_by_role("button", name="Copy as…").click()
+    sheet = page.get_by_role("dialog", name="Copy the request as code")
+    expect(sheet).to_contain_text("formats: recorded soup")
+    page.keyboard.press("Escape")
+    with page.expect_download() as download:
+        wire.get_by_role("link", name="Download as HAR").click()
+    file = tmp_path / "run.har"
+    download.value.save_as(file)
+    page.goto(f"{workbench.server.url}/formats/har/")
+    page.get_by_label("HAR file").set_input_files(file)
+    page.get_by_role("button", name="Show what is in it").click()
+    page.get_by_role("button", name="Open POST").click()
+    expect(page.locator(".runbar")).to_contain_text("recorded")
+    expect(workbench.badge).to_contain_text("Complete")
+    assert workbench.run != sent
+    expect(page.locator("#tab-results .card").first).to_be_visible()
+
+
+def test_axe_finds_nothing(themed: Page, playground: PlaygroundServer) -> None:
+    workbench = Workbench(themed, playground)
+    workbench.open().compose("formats axe soup").send()
+    expect(workbench.badge).to_contain_text("Complete")
+    run = workbench.run
+    themed.locator("#compose").get_by_role("button", name="Copy as…").click()
+    expect(themed.locator("#snippet-curl-text")).to_be_visible()
+    assert findings(themed) == []
+    archive = themed.request.get(f"{playground.url}/runs/{run}/run.har").body()
+    themed.goto(f"{playground.url}/formats/har/")
+    assert findings(themed) == []
+    file = {"name": "axe.har", "mimeType": "application/json", "buffer": archive}
+    themed.get_by_label("HAR file").set_input_files(file)
+    themed.get_by_role("button", name="Show what is in it").click()
+    expect(themed.get_by_role("button", name="Open POST")).to_be_visible()
+    assert findings(themed) == []
