@@ -1,0 +1,237 @@
+"""From a composition to a draft: what is sent, what is kept, and what is refused."""
+
+from __future__ import annotations
+
+import base64
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from playground import engine
+from playground.engine import Composition, Prepared, Scope
+from playground.models import Agent, Environment, Run, Variable
+
+pytestmark = pytest.mark.django_db
+
+HERE = "https://agent.example"
+SECRET = "canary-4711"
+
+
+@pytest.fixture
+def agent() -> Agent:
+    return Agent.objects.create(
+        name="A", url=HERE, auth="bearer", auth_secret="own-secret", headers=[["X-Key", "k" * 8]]
+    )
+
+
+@pytest.fixture
+def environment() -> Environment:
+    made = Environment.objects.create(name="Staging")
+    for fields in (
+        {"name": "token", "kind": "secret", "secret": SECRET, "origins": [HERE]},
+        {"name": "short", "kind": "secret", "secret": "abc", "origins": [HERE]},
+        {"name": "lost", "kind": "secret", "origins": [HERE]},
+        {"name": "city", "value": "Paris"},
+        {"name": "base", "value": HERE},
+        {"name": "list", "kind": "json", "value": "[1, 2]"},
+    ):
+        Variable.objects.create(environment=made, **fields)
+    return made
+
+
+def document(**fields: Any) -> dict[str, Any]:
+    return {"query": {"text": "eggs", **fields}}
+
+
+def prepared(composition: Composition, environment: Environment | None, **values: Any) -> Prepared:
+    return engine.prepare(composition, Scope(environment, values))
+
+
+def told(found: Prepared) -> str:
+    return " ".join(problem.message for problem in found.errors)
+
+
+def test_without_names_nothing_is_kept_beside_the_request(agent: Agent) -> None:
+    found = prepared(Composition(document(), [("X-A", "1")], agent), None)
+    assert found.draft
+    assert not found.errors
+    run = engine.create_run(found.draft)
+    assert (run.template, run.environment, run.secrets) == (None, "", [])
+    assert run.request == document()
+
+
+def test_variables_are_resolved_and_secrets_stay_names(
+    agent: Agent, environment: Environment
+) -> None:
+    composition = Composition(
+        document(site="{{city}}", key="{{token}}", n="{{list}}"),
+        [("X-Api-Key", "{{token}}"), ("Authorization", "Bearer literal")],
+        agent,
+    )
+    found = prepared(composition, environment)
+    assert not found.errors
+    draft = found.draft
+    assert draft
+    assert draft.document["query"] == {"text": "eggs", "site": "Paris", "key": SECRET, "n": [1, 2]}
+    headers = dict(draft.target.headers)
+    assert headers["X-Api-Key"] == SECRET
+    assert headers["Authorization"] == "Bearer literal"
+    run = engine.create_run(draft)
+    run.refresh_from_db()
+    assert run.request["query"]["key"] == "{{token}}"
+    assert run.headers == [["X-Api-Key", "{{token}}"], ["Authorization", ""]]
+    assert run.secrets == ["token"]
+    assert run.environment == "staging"
+    assert run.template == {
+        "document": composition.request,
+        "headers": [["X-Api-Key", "{{token}}"], ["Authorization", ""]],
+        "address": "",
+        "auth": {},
+    }
+    assert SECRET in draft.secrets
+    assert SECRET not in repr(draft) + repr(found) + repr(vars(run))
+
+
+@pytest.mark.parametrize(
+    ("auth", "sent"),
+    [
+        ({"type": "none"}, {}),
+        ({"type": "bearer", "secret": "token"}, {"Authorization": f"Bearer {SECRET}"}),
+        ({"type": "api_key", "header": "X-K", "secret": "token"}, {"X-K": SECRET}),
+        (
+            {"type": "basic", "user": "ada", "secret": "token"},
+            {"Authorization": f"Basic {base64.b64encode(f'ada:{SECRET}'.encode()).decode()}"},
+        ),
+    ],
+)
+def test_a_request_of_its_own_authentication_leaves_that_of_the_agent(
+    agent: Agent, environment: Environment, auth: dict[str, str], sent: dict[str, str]
+) -> None:
+    found = prepared(Composition(document(), agent=agent, auth=auth), environment)
+    assert found.draft
+    assert not found.errors
+    assert dict(found.draft.target.headers) == sent
+    shown = str(found.draft.shown.headers)
+    assert SECRET not in shown
+    assert found.draft.origin.template
+    assert found.draft.origin.template["auth"] == auth
+    for value in sent.values():
+        assert value.rpartition(" ")[2] in found.draft.secrets
+
+
+def test_every_name_without_a_value_is_named(agent: Agent, environment: Environment) -> None:
+    composition = Composition(
+        document(a="{{nobody}} {{lost}}"), [("X-A", "{{other}}")], agent,
+        auth={"type": "bearer", "secret": "city"},
+    )  # fmt: skip
+    found = prepared(composition, environment)
+    assert found.unresolved == (
+        ("/query/a", "nobody"), ("/query/a", "lost"), ("#headers", "other"), ("#auth", "city"),
+    )  # fmt: skip
+    for name in ("nobody", "lost", "other", "city"):
+        assert f"“{name}”" in told(found)
+    assert "Staging" in told(found)
+
+
+def test_values_win_over_the_environment_and_a_secret_stays_one(
+    agent: Agent, environment: Environment
+) -> None:
+    composition = Composition(document(site="{{city}}", key="{{token}}"), agent=agent)
+    found = prepared(composition, environment, city="Oslo {{token}}", token="other-secret")
+    assert found.draft
+    assert found.draft.document["query"]["site"] == "Oslo {{token}}"
+    assert found.draft.document["query"]["key"] == "other-secret"
+    assert found.draft.request["query"]["key"] == "{{token}}"
+
+
+@pytest.mark.parametrize(
+    ("name", "address", "why"),
+    [
+        ("token", "https://evil.example", "may go to https://agent.example"),
+        ("token", "http://agent.example", "goes to http://agent.example"),
+        ("token", "https://agent.example:8443", "goes to https://agent.example:8443"),
+        ("short", HERE, "fewer than 4 characters"),
+    ],
+)
+def test_a_secret_goes_where_it_may_go(
+    environment: Environment, name: str, address: str, why: str
+) -> None:
+    composition = Composition(document(key=f"{{{{{name}}}}}"), address=address)
+    found = prepared(composition, environment)
+    assert f"The secret “{name}”" in told(found)
+    assert why in told(found)
+    assert SECRET not in told(found)
+
+
+def test_an_address_becomes_an_agent(agent: Agent, environment: Environment) -> None:
+    found = prepared(Composition(document(), address="{{base}}"), environment)
+    assert found.draft
+    assert found.draft.agent == agent
+    other = prepared(Composition(document(), address="{{base}}/x?k={{token}}"), environment).draft
+    assert other
+    assert other.agent.pk is None
+    assert other.agent.name == "agent.example"
+    assert other.target.url == f"{HERE}/x?k={SECRET}"
+    assert other.agent.url == other.address == f"{HERE}/x?k={{{{token}}}}"
+    assert engine.create_run(other).url == other.address
+
+
+@pytest.mark.parametrize("address", ["", "ftp://a.example", "{{nobody}}/ask", "{{token}}/ask"])
+def test_no_address_no_draft(environment: Environment, address: str) -> None:
+    found = prepared(Composition(document(), address=address), environment)
+    assert found.draft is None
+    assert found.errors
+
+
+class TestWhatFollows:
+    @pytest.fixture
+    def run(self, agent: Agent, environment: Environment) -> Run:
+        composition = Composition(
+            document(key="{{token}}", site="{{city}}"), [("X-Api-Key", "{{token}}")], agent,
+            auth={"type": "basic", "user": "ada", "secret": "token"},
+        )  # fmt: skip
+        draft = prepared(composition, environment).draft
+        assert draft
+        return engine.create_run(draft)
+
+    def test_it_authenticates_alike_with_the_secrets_of_the_run_only(
+        self, run: Run, environment: Environment
+    ) -> None:
+        Variable.objects.create(
+            environment=environment, name="more", kind="secret", secret="more-secret",
+            origins=[HERE],
+        )  # fmt: skip
+        said = {**run.request, "context": {"of": "the agent: {{more}} {{city}}"}}
+        draft = engine.draft_like(run, said, engine.kept_headers(run))
+        assert draft.document["query"]["key"] == SECRET
+        assert draft.document["context"] == said["context"]
+        assert dict(draft.target.headers)["X-Api-Key"] == SECRET
+        assert dict(draft.target.headers)["Authorization"].startswith("Basic ")
+        again = engine.create_run(draft)
+        assert again.request == said
+        assert again.secrets == ["token"]
+        assert again.template == {"auth": run.template["auth"]}  # type: ignore[index]
+
+    def test_a_secret_that_is_gone_or_may_not_go_there_any_more_stays(self, run: Run) -> None:
+        Variable.objects.filter(name="token").update(origins=["https://other.example"])
+        with pytest.raises(engine.WithheldError, match="may go to https://other"):
+            engine.draft_like(run, run.request)
+        Variable.objects.filter(name="token").delete()
+        with pytest.raises(engine.WithheldError, match="no secret “token” any more"):
+            engine.draft_like(run, run.request)
+
+    def test_once_more_resolves_anew(self, run: Run) -> None:
+        Variable.objects.filter(name="city").update(value="Oslo")
+        again = engine.repeated(run)
+        assert again.draft
+        assert not again.errors
+        assert again.draft.document["query"] == {"text": "eggs", "key": SECRET, "site": "Oslo"}
+
+    def test_another_document_needs_its_own_way_in(self, run: Run) -> None:
+        draft = engine.draft_like(run, run.request)
+        with pytest.raises(ValueError, match="carrying"):
+            replace(draft, request={})
+        other = draft.carrying({"query": {"text": "{{token}}"}})
+        assert other.document == {"query": {"text": SECRET}}
+        assert other.request == {"query": {"text": "{{token}}"}}
