@@ -9,10 +9,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 from playground.expectations import check_captures, check_schema
+from playground.expectations.schema import MAX_EXPECTATIONS
 from playground.library import credentials, recordings
 from playground.library.ordering import LARGEST
 from playground.library.shape import COLLECTION, FOLDER, REQUEST
@@ -135,6 +136,22 @@ def _as_found(check: Callable[[Any], Iterable[RequestProblem]], value: Any) -> I
         yield problem.pointer, problem.message
 
 
+def _expectations(value: Any) -> Iterator[Finding]:
+    if not isinstance(value, list) or len(value) > MAX_EXPECTATIONS:
+        yield from _as_found(check_schema, value)
+        return
+    for index, each in enumerate(value):
+        for pointer, message in _expectation(json.dumps(each)):
+            yield f"/{index}{pointer}", message
+
+
+@lru_cache(maxsize=256)
+def _expectation(text: str) -> tuple[Finding, ...]:
+    """What is wrong with one. Thousands of requests expect the same few things of a reply."""
+    found = check_schema([json.loads(text)])
+    return tuple((problem.pointer.removeprefix("/0"), problem.message) for problem in found)
+
+
 def _reply(value: Any) -> Iterable[Finding]:
     return () if value is None else _as_found(recordings.check, value)
 
@@ -174,7 +191,7 @@ CHECKS: Mapping[str, Mapping[str, Check]] = {
         "headers": _headers,
         "auth": _auth,
         "notes": _LONG_TEXT,
-        "expectations": partial(_as_found, check_schema),
+        "expectations": _expectations,
         "captures": partial(_as_found, check_captures),
         "reply": _reply,
     },

@@ -1,0 +1,152 @@
+"""A collection out to a file and in again, and its file in fixtures/, as a user meets them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Locator, Page, expect
+
+from tests.browser.test_accessibility import findings
+from tests.library.test_parsing import COLLECTION, FOLDER, REQUEST, with_fields
+from tests.playground_server import PlaygroundServer
+from tests.servers import free_port
+
+
+def collection(slug: str, **request: Any) -> str:
+    """The text of a file: a collection of this slug with a folder and two requests."""
+    key = {"collection": [slug]}
+    leek = {**key, "folder": [slug, "hot"], "agent": "demo", **request}
+    return json.dumps(
+        [
+            with_fields(COLLECTION, slug=slug, name=slug.title()),
+            with_fields(FOLDER, **key),
+            with_fields(REQUEST, **leek),
+            with_fields(REQUEST, **{**leek, "slug": "lentils", "name": "Lentils"}),
+        ]
+    )
+
+
+def choose(page: Page, playground: PlaygroundServer, text: str, name: str = "a.json") -> None:
+    """Upload a file, and look at what it would change."""
+    page.goto(f"{playground.url}/collections/import/")
+    page.get_by_label("File").set_input_files(
+        {"name": name, "mimeType": "application/json", "buffer": text.encode()}
+    )
+    page.get_by_role("button", name="Show what it would change").click()
+
+
+def bring(page: Page, playground: PlaygroundServer, text: str) -> None:
+    """Import a file."""
+    choose(page, playground, text)
+    page.get_by_role("button", name="Import", exact=True).click()
+    expect(page.get_by_text("was imported")).to_be_visible()
+
+
+def group(page: Page, status: str) -> Locator:
+    return page.locator(f'.import-changes .taken[data-status="{status}"]')
+
+
+def test_in_with_a_preview_and_out_again(themed: Page, playground: PlaygroundServer) -> None:
+    page = themed
+    slug = (
+        "out-and-in-"
+        + str(page.evaluate("matchMedia('(prefers-color-scheme: dark)').matches")).lower()
+    )
+    page.goto(f"{playground.url}/collections/import/")
+    assert findings(page) == [], "form"
+    choose(page, playground, collection(slug), "soups.json")
+    expect(page.locator(".page-lead")).to_contain_text("from soups.json. It becomes a new")
+    expect(group(page, "added")).to_contain_text("Lentils")
+    assert findings(page) == [], "preview"
+    page.get_by_role("button", name="Import", exact=True).click()
+    expect(page).to_have_url(f"{playground.url}/collections/{slug}/")
+    expect(page.get_by_text("was imported: 4 added.")).to_be_visible()
+
+    with page.expect_download() as download:
+        page.get_by_role("link", name="Export", exact=True).click()
+    assert download.value.suggested_filename == f"{slug}.json"
+    exported = Path(download.value.path()).read_text("utf-8")
+
+    choose(page, playground, exported)
+    expect(page.get_by_text("Everything in it is here already")).to_be_visible()
+    expect(page.get_by_role("button", name="Import", exact=True)).to_have_count(0)
+
+    choose(page, playground, collection(slug, notes="Of leeks.\nWith cream."))
+    changed = group(page, "changed")
+    expect(changed.locator("details")).to_have_count(2)
+    changed.get_by_text("Lentils").click()
+    expect(changed.locator("ins").nth(-1)).to_have_text("+With cream.")
+    expect(group(page, "same")).to_contain_text("2")
+    assert findings(page) == [], "changes"
+    page.get_by_role("button", name="Import as another collection").click()
+    expect(page).to_have_url(f"{playground.url}/collections/{slug}-2/")
+
+
+def test_a_file_with_mistakes_says_where(themed: Page, playground: PlaygroundServer) -> None:
+    choose(themed, playground, collection("mistaken", colour="red"))
+    problems = themed.get_by_role("alert").filter(has_text="Nothing was imported")
+    expect(problems).to_contain_text("Item 3, playground.savedrequest, /fields/colour")
+    assert findings(themed) == []
+    themed.get_by_label("Or its address").fill(f"http://127.0.0.1:{free_port()}/a.json")
+    themed.get_by_role("button", name="Show what it would change").click()
+    expect(problems).to_contain_text("refused the connection")
+    themed.get_by_label("Or its address").fill("")
+    themed.get_by_label("Or its text").fill("[{")
+    themed.get_by_role("button", name="Show what it would change").click()
+    expect(problems).to_contain_text("Line 1, column 3")
+    expect(themed.get_by_label("Or its text")).to_have_value("[{")
+
+
+def test_the_file_in_fixtures(themed: Page, playground: PlaygroundServer) -> None:
+    page = themed
+    slug = (
+        "on-disk-"
+        + str(page.evaluate("matchMedia('(prefers-color-scheme: dark)').matches")).lower()
+    )
+    path = playground.data / "fixtures" / f"{slug}.json"
+    bring(page, playground, collection(slug, notes="Of leeks."))
+    disk = page.locator(".disk")
+    expect(disk).to_contain_text("Not in a file yet.")
+    page.get_by_role("button", name="Save to fixtures/").click()
+    expect(disk).to_contain_text(f"{slug}.json says the same.")
+    assert findings(page) == [], "saved"
+
+    path.write_text(path.read_text("utf-8").replace("Of leeks.", "With cream."), "utf-8")
+    page.reload()
+    expect(disk).to_contain_text("The file is newer.")
+    disk.get_by_text("Load the file", exact=False).first.click()
+    way = disk.locator("details[open]").first
+    way.locator("details summary").first.click()
+    expect(way.locator("del").first).to_have_text("−Of leeks.")
+    expect(way.locator("ins").first).to_have_text("+With cream.")
+    assert findings(page) == [], "newer"
+
+    bring(page, playground, collection(slug, notes="Of leeks, too."))
+    expect(disk).to_contain_text("Both have changed")
+    disk.locator("summary").filter(has_text="Save to fixtures/").click()
+    path.write_text(path.read_text("utf-8").replace("With cream.", "With more."), "utf-8")
+    page.get_by_role("button", name="Overwrite the file").click()
+    expect(disk.get_by_role("alert")).to_contain_text("was changed since you looked")
+    disk.locator("summary").filter(has_text="Load the file").click()
+    page.get_by_role("button", name="Load the file").click()
+    expect(disk).to_contain_text("says the same.")
+
+
+@pytest.mark.parametrize("width", [390, 1024])
+def test_nothing_scrolls_sideways(
+    browser: Browser, playground: PlaygroundServer, width: int
+) -> None:
+    context = browser.new_context(viewport={"width": width, "height": 844})
+    page = context.new_page()
+    long = "a" * 110
+    bring(page, playground, collection(f"wide-{width}", notes=long))
+    choose(page, playground, collection(f"wide-{width}", notes="b" * 300, name=long))
+    page.locator("details.taken-changed summary").first.click()
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    page.goto(f"{playground.url}/collections/wide-{width}/")
+    expect(page.locator(".disk")).to_contain_text("Not in a file yet.")
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    context.close()
