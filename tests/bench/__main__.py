@@ -10,18 +10,16 @@ import statistics
 import subprocess
 import sys
 import tempfile
-import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import psutil
 
-from tests.bench import chromium, history
+from tests.bench import chromium, history, imports
 from tests.bench.clients import Reading, Viewer, bare, pieces, results
+from tests.bench.memory import PeakMemory
 from tests.playground_server import PlaygroundServer
-
-MIB = 1024 * 1024
 
 
 @dataclass
@@ -48,28 +46,6 @@ def source() -> Iterator[str]:
         process.wait()
 
 
-class PeakMemory:
-    """The highest resident size of a process while this is open, in bytes."""
-
-    def __init__(self, pid: int) -> None:
-        self._process = psutil.Process(pid)
-        self._stop = threading.Event()
-        self.before = self.peak = self._process.memory_info().rss
-
-    def __enter__(self) -> PeakMemory:
-        self._thread = threading.Thread(target=self._watch)
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._stop.set()
-        self._thread.join()
-
-    def _watch(self) -> None:
-        while not self._stop.wait(0.01):
-            self.peak = max(self.peak, self._process.memory_info().rss)
-
-
 def flood(viewer: Viewer, url: str, pid: int, events: int) -> list[Row]:
     """`events` events through the playground beside a bare client."""
     document = results(events)
@@ -80,7 +56,7 @@ def flood(viewer: Viewer, url: str, pid: int, events: int) -> list[Row]:
     pairs = [(bare(f"{url}/ask", document), viewer.watch(document)) for _ in range(3)]
     ours = _best([pair[1] for pair in pairs])
     theirs = _best([pair[0] for pair in pairs])
-    ratio, growth = ours / theirs, (memory.peak - memory.before) / MIB
+    ratio, growth = ours / theirs, memory.growth
     return [
         Row(
             f"{events:,} events, stored, announced and shown, beside a bare httpx-sse client",
@@ -209,6 +185,7 @@ def main() -> None:
         rows.append(growing(viewer, url, options.pieces))
         rows.append(latency(viewer, url))
         rows += stored(viewer, options.results)
+        rows += [Row(*line) for line in imports.lines(server.url, server.pid)]
         if not options.no_browser:
             rows += pages(server.url, url, options.results)
     rows += [Row(*line) for line in history.lines()]
