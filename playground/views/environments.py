@@ -128,9 +128,7 @@ def reveal(request: HttpRequest, slug: str, name: str) -> HttpResponse:
         raise Http404
     rows = _owned(request, slug).variables.filter(name=name, kind=Variable.Kind.SECRET)
     found = get_object_or_404(rows)
-    response = JsonResponse({"value": found.secret})
-    response["Cache-Control"] = "no-store"
-    return response
+    return JsonResponse({"value": found.secret})
 
 
 @require_POST

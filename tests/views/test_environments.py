@@ -1,0 +1,202 @@
+"""Environments: a table of variables whose secrets are never in a page."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from playground.models import Agent, Environment, Run, Variable
+from tests.views.conftest import form
+
+pytestmark = pytest.mark.django_db
+
+SECRET = "canary-4711"
+
+
+@pytest.fixture
+def environment() -> Environment:
+    made = Environment.objects.create(name="Staging")
+    Variable.objects.create(environment=made, name="city", value="Paris")
+    Variable.objects.create(
+        environment=made, name="token", kind="secret", secret=SECRET, origins=["https://a.example"]
+    )
+    return made
+
+
+def table(*rows: dict[str, str], stored: int = 0) -> dict[str, str]:
+    """The fields of a table of variables, of which the first `stored` exist."""
+    fields = {
+        "variables-TOTAL_FORMS": str(len(rows)),
+        "variables-INITIAL_FORMS": str(stored),
+    }
+    for number, row in enumerate(rows):
+        whole = {"name": "", "kind": "text", "value": "", "origins": "", **row}
+        fields |= {f"variables-{number}-{name}": value for name, value in whole.items()}
+    return fields
+
+
+def stored_rows() -> list[dict[str, str]]:
+    return [
+        {"id": str(row.pk), "name": row.name, "kind": row.kind, "value": row.value,
+         "origins": " ".join(row.origins)}
+        for row in Variable.objects.order_by("name")
+    ]  # fmt: skip
+
+
+def save(client: Client, *rows: dict[str, str], stored: int = 0) -> Any:
+    return client.post("/environments/staging/", table(*rows, stored=stored))
+
+
+def test_one_is_made_and_becomes_the_active_one(client: Client) -> None:
+    assert "and one for the agent" in client.get("/environments/").content.decode()
+    made = client.post("/environments/", {"name": "  Local "})
+    assert made.headers["Location"] == "/environments/local/"
+    assert '<option value="local" selected>Local</option>' in client.get("/").content.decode()
+    again = client.post("/environments/", {"name": "LOCAL"})
+    assert again.status_code == 422
+    assert "already" in again.content.decode()
+
+
+def test_no_secret_is_in_any_page(client: Client, environment: Environment) -> None:
+    for path in ("/environments/", "/environments/staging/", "/"):
+        assert SECRET not in client.get(path).content.decode()
+    page = client.get("/environments/staging/").content.decode()
+    assert "Paris" in page
+    assert "https://a.example" in page
+
+
+def test_a_secret_is_shown_on_request_and_kept_nowhere(
+    client: Client, environment: Environment, settings: Any
+) -> None:
+    path = "/environments/staging/secrets/token/"
+    assert client.get(path).status_code == 405
+    answer = client.post(path)
+    assert answer.json() == {"value": SECRET}
+    assert "no-store" in answer.headers["Cache-Control"]
+    assert client.post("/environments/staging/secrets/city/").status_code == 404
+
+
+def test_a_field_that_is_left_empty_keeps_the_secret(
+    client: Client, environment: Environment
+) -> None:
+    rows = stored_rows()
+    assert save(client, *rows, stored=2).status_code == 302
+    assert Variable.objects.get(name="token").secret == SECRET
+    rows[1]["value"] = "another-one"
+    save(client, *rows, stored=2)
+    assert Variable.objects.get(name="token").secret == "another-one"
+    rows[1] |= {"kind": "text", "value": "plain"}
+    save(client, *rows, stored=2)
+    row = Variable.objects.get(name="token")
+    assert (row.value, row.secret, row.origins) == ("plain", "", [])
+
+
+@pytest.mark.parametrize(
+    ("row", "error"),
+    [
+        ({"name": "a b", "value": "1"}, "A name has letters"),
+        ({"name": "$uuid", "value": "1"}, "A name has letters"),
+        ({"name": "j", "kind": "json", "value": "{"}, "This is no JSON"),
+        ({"name": "s", "kind": "secret", "origins": "https://a.example"}, "none is stored"),
+        ({"name": "s", "kind": "secret", "value": "abc", "origins": "a.example"}, "4 characters"),
+        ({"name": "s", "kind": "secret", "value": "canary-new"}, "Say where it may go"),
+        ({"name": "s", "kind": "secret", "value": "canary-new", "origins": "ftp://a"}, "http"),
+    ],
+)
+def test_what_cannot_be_kept(
+    client: Client, environment: Environment, row: dict[str, str], error: str
+) -> None:
+    answer = save(client, row)
+    assert answer.status_code == 422
+    page = answer.content.decode()
+    assert error in page
+    assert "canary-new" not in page
+    assert Variable.objects.count() == 2
+
+
+def test_names_stand_there_once_and_can_change_places(
+    client: Client, environment: Environment
+) -> None:
+    twice = save(client, {"name": "x", "value": "1"}, {"name": "x", "value": "2"})
+    assert "twice" in twice.content.decode()
+    rows = stored_rows()
+    rows[0]["name"], rows[1]["name"] = rows[1]["name"], rows[0]["name"]
+    assert save(client, *rows, stored=2).status_code == 302
+    assert Variable.objects.get(name="city").secret == SECRET
+    rows = stored_rows()
+    rows[0]["DELETE"] = "on"
+    assert save(client, *rows, {"name": "city", "value": "Oslo"}, stored=2).status_code == 302
+    assert Variable.objects.get(name="city").value == "Oslo"
+
+
+def test_origins_are_written_one_way(client: Client, environment: Environment) -> None:
+    where = "https://A.example/ask, b.example:8443 https://a.example"
+    save(client, {"name": "s", "kind": "secret", "value": "canary-new", "origins": where})
+    assert Variable.objects.get(name="s").origins == ["https://a.example", "https://b.example:8443"]
+
+
+def test_a_copy_has_no_secrets(client: Client, environment: Environment) -> None:
+    answer = client.post("/environments/staging/copy/", follow=True)
+    assert "1 secret came without a value" in answer.content.decode()
+    copy = Environment.objects.get(slug="staging-copy")
+    assert [(row.name, row.value, row.secret) for row in copy.variables.all()] == [
+        ("city", "Paris", ""),
+        ("token", "", ""),
+    ]
+
+
+def test_a_new_name_keeps_the_slug_and_a_deleted_one_is_gone(
+    client: Client, environment: Environment
+) -> None:
+    client.post("/environments/staging/name/", {"name": "Production"})
+    assert Environment.objects.get(slug="staging").name == "Production"
+    assert client.post("/environments/active/", {"environment": "staging"}).status_code == 204
+    client.post("/environments/staging/deletion/")
+    assert not Variable.objects.exists()
+    assert "selected>Production" not in client.get("/").content.decode()
+    assert client.post("/environments/active/", {"environment": "staging"}).status_code == 404
+
+
+class TestComposing:
+    @pytest.fixture(autouse=True)
+    def agent(self) -> Agent:
+        return Agent.objects.create(name="Recipes", url="https://a.example")
+
+    def fields(self, text: str, **more: str) -> dict[str, str]:
+        return form({"query": {"text": text}}, environment="staging", **more)
+
+    def test_a_look_at_what_would_be_sent(self, client: Client, environment: Environment) -> None:
+        fields = self.fields("{{city}} {{token}} {{nobody}} {{$uuid}}")
+        page = client.post("/compose/preview/", fields).content.decode()
+        assert "Paris" in page
+        assert "placed--secret" in page
+        assert 'placed--missing" title="No value for this name"' in page
+        assert "$uuid anew at Send" in page
+        assert SECRET not in page
+
+    def test_names_without_a_value_are_not_sent(
+        self, client: Client, environment: Environment, started: list[Any]
+    ) -> None:
+        refused = client.post("/runs/", self.fields("{{nobody}} {{else}}"))
+        assert refused.status_code == 422
+        assert "“nobody”, “else”" in refused.content.decode()
+        assert not started
+        assert not Run.objects.exists()
+
+    def test_an_address_is_kept_as_an_agent_when_it_is_sent_to(
+        self, client: Client, environment: Environment, started: list[Any]
+    ) -> None:
+        fields = self.fields("{{city}}") | {"agent": "", "address": "https://b.example/x"}
+        client.post("/compose/preview/", fields)
+        assert not Agent.objects.filter(url="https://b.example/x").exists()
+        client.post("/runs/", fields)
+        ((run, target),) = started
+        assert run.agent == Agent.objects.get(name="b.example")
+        assert target.url == "https://b.example/x"
+        assert (run.environment, run.request["query"]["text"]) == ("staging", "Paris")
+
+    def test_an_environment_that_is_gone_is_said(self, client: Client) -> None:
+        refused = client.post("/runs/", self.fields("a"))
+        assert "“staging” is gone" in refused.content.decode()
