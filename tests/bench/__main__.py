@@ -16,7 +16,7 @@ from pathlib import Path
 
 import psutil
 
-from tests.bench import chromium, history, imports
+from tests.bench import chromium, history, imports, runners
 from tests.bench.clients import Reading, Viewer, bare, pieces, results
 from tests.bench.memory import PeakMemory
 from tests.playground_server import PlaygroundServer
@@ -156,6 +156,20 @@ def pages(playground: str, url: str, count: int) -> list[Row]:
     ]
 
 
+def collections(count: int) -> list[Row]:
+    """The requests of a collection, beside two other runners of such."""
+    times = runners.measure(count)
+    return [
+        Row(
+            f"run_collection of {count} requests beside {name}",
+            f"{times.ours:.2f} to {seconds:.2f} s: {times.ours / seconds:.2f}",
+            "< 1",
+            times.ours < seconds,
+        )
+        for name, seconds in (("newman", times.newman), ("the Bruno CLI", times.bruno))
+    ]
+
+
 def print_table(rows: list[Row]) -> None:
     """Markdown, ready for the README."""
     machine = f"{psutil.cpu_count()} cores, {psutil.virtual_memory().total / 2**30:.0f} GiB"
@@ -174,6 +188,7 @@ def main() -> None:
     parser.add_argument("--results", type=int, default=10_000)
     parser.add_argument("--pieces", type=int, default=10_000)
     parser.add_argument("--no-browser", action="store_true")
+    parser.add_argument("--requests", type=int, default=200)
     options = parser.parse_args()
     with (
         tempfile.TemporaryDirectory() as data,
@@ -189,6 +204,7 @@ def main() -> None:
         if not options.no_browser:
             rows += pages(server.url, url, options.results)
     rows += [Row(*line) for line in history.lines()]
+    rows += collections(options.requests)
     print_table(rows)
 
 

@@ -105,6 +105,12 @@ GET: dict[str, tuple[int, int, int]] = {
     "compare": (200, 200, 302),
     "compare-choices": (404, 404, 302),
     "rules": (200, 200, 302),
+    "collection-runs": (200, 200, 302),
+    # Of no collection, which the address does not name.
+    "collection-run-new": (404, 404, 302),
+    "collection-run": (200, 404, 302),
+    "collection-run-cancellation": (405, 405, 302),
+    "collection-run-report": (200, 404, 302),
     "collection-import": (200, 200, 302),
     "collection-export": (200, 404, 302),
     "collection-postman": (200, 404, 302),
@@ -191,6 +197,8 @@ POST: dict[str, tuple[int, int, int]] = {
     # What was deleted was no collection, so nothing comes back; the owner is told.
     "removal": (302, 404, 302),
     "agents": (422, 422, 302),
+    "collection-runs": (404, 404, 302),
+    "collection-run-cancellation": (302, 404, 302),
     "collection-import": (422, 422, 302),
     # A hosted playground keeps no files.
     "collection-disk": (403, 404, 302),
@@ -274,6 +282,9 @@ def cast(hosted: Hosted) -> Cast:
         "Share.objects.create(owner=u, token='unguessable', run=r)\n"
         "c = Collection.objects.create(owner=u, name='Mine')\n"
         "Folder.objects.create(collection=c, name='Mine', description='confidential')\n"
+        "s = CollectionRun.objects.create(id=r.pk, owner=u, collection=c, name='confidential',"
+        " state='completed')\n"
+        "s.steps.create(number=1, name='confidential', run=r)\n"
         "Removal.objects.create(pk=1, owner=u, label='confidential', fixture='')\n"
         "SavedRequest.objects.create(collection=c, name='Mine',"
         " document={'query': {'text': 'confidential'}})\n"
@@ -282,7 +293,7 @@ def cast(hosted: Hosted) -> Cast:
     values = {
         "pk": run, "slug": "mine", "seq": "2", "part": "0", "number": "0", "protocol": "nlweb",
         "version": "0.55", "name": "ask-request", "saved": "mine", "token": "unguessable",
-        "folder": "mine", "removal": "1",
+        "folder": "mine", "removal": "1", "kind": "html",
     }  # fmt: skip
     table = dict(line.split("\t") for line in patterns.strip().splitlines())
     return Cast(owner, stranger, hosted.client(), values, table)

@@ -1,0 +1,141 @@
+"""A collection is run: watched, reloaded in between, stopped; its page in both themes."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.keyboard import press
+from tests.browser.test_accessibility import findings
+from tests.playground_server import PlaygroundServer
+from tests.servers import Server, reply, serve
+
+ANSWER = reply(json.dumps({"results": [{"name": "Soup"}]}).encode())
+
+
+class Gate:
+    """An agent that answers what it is let answer, on a thread of its own."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.new_event_loop()
+        self._ready = threading.Event()
+        self._thread = threading.Thread(target=self._loop.run_until_complete, args=(self._run(),))
+        self._thread.start()
+        self._ready.wait(10)
+
+    async def _run(self) -> None:
+        self._open, self._done = asyncio.Event(), asyncio.Event()
+        async with serve(answer=self._answer) as self.server:
+            self._ready.set()
+            await self._done.wait()
+
+    def _answer(self, request: bytes) -> Any:
+        return [self._open, ANSWER] if b"wait" in request else [ANSWER]
+
+    server: Server
+
+    def open(self) -> None:
+        """Let those that wait be answered."""
+        self._loop.call_soon_threadsafe(self._open.set)
+
+    def close(self) -> None:
+        """End it."""
+        self.open()
+        self._loop.call_soon_threadsafe(self._done.set)
+        self._thread.join(10)
+
+
+@pytest.fixture
+def gate() -> Iterator[Gate]:
+    found = Gate()
+    yield found
+    found.close()
+
+
+def collect(playground: PlaygroundServer, folder: Path, name: str, url: str, *texts: str) -> str:
+    """Import a collection of requests with these texts; returns its address."""
+    slug = name.lower()
+    items: list[Any] = [{"model": "playground.collection", "fields": {"name": name, "slug": slug}}]
+    for number, text in enumerate(texts, 1):
+        fields = {
+            "collection": [slug], "name": text, "slug": f"r{number}", "position": number,
+            "address": url, "protocol": "nlweb", "binding": "http", "version": "0.55",
+            "document": {"query": {"text": text}},
+            "expectations": [
+                {"type": "json", "path": "$.results[0].name", "equals": text.split()[0]}
+            ],
+        }  # fmt: skip
+        items.append({"model": "playground.savedrequest", "fields": fields})
+    file = folder / f"{slug}.json"
+    file.write_text(json.dumps(items))
+    done = playground.manage("import_collection", str(file))
+    assert done.returncode == 0, done.stderr
+    return f"{playground.url}/collections/{slug}/"
+
+
+def begin(page: Page, address: str) -> None:
+    """Run the collection from its page."""
+    page.goto(address)
+    page.get_by_role("link", name="Run…").click()
+    page.get_by_role("button", name="Run", exact=True).click()
+    expect(page.locator("#cr-standing")).to_be_visible()
+
+
+def test_it_is_watched_over_a_reload(
+    page: Page, playground: PlaygroundServer, tmp_path: Path, gate: Gate
+) -> None:
+    url = gate.server.url
+    begin(page, collect(playground, tmp_path, "Watched", url, "Soup", "wait", "Soup again"))
+    first, second, third = (page.locator(f"#step-{number}") for number in (1, 2, 3))
+    expect(first).to_have_attribute("data-verdict", "met")
+    expect(second).to_have_attribute("data-verdict", "running")
+    expect(third).to_have_attribute("data-verdict", "waiting")
+    page.reload()
+    expect(second).to_have_attribute("data-verdict", "running")
+    gate.open()
+    expect(second).to_have_attribute("data-verdict", "unmet")
+    expect(third).to_have_attribute("data-verdict", "met")
+    expect(page.locator("#cr-standing")).to_contain_text("Not all met")
+    # What was not met stands open, with what was wanted and what came.
+    expect(second).to_contain_text('equals "wait"')
+    expect(second).to_contain_text('"Soup"')
+    page.get_by_role("link", name="Not met or not sent").click()
+    expect(page.locator(".cr-step")).to_have_count(1)
+    with page.expect_download() as download:
+        page.get_by_role("link", name="JUnit").click()
+    assert "testsuites" in download.value.path().read_text()
+    page.get_by_role("link", name="Open the run of wait").click()
+    expect(page.locator("#response")).to_be_visible()
+
+
+def test_it_is_stopped_by_keyboard(
+    page: Page, playground: PlaygroundServer, tmp_path: Path, gate: Gate
+) -> None:
+    begin(page, collect(playground, tmp_path, "Stopped", gate.server.url, "wait", "Soup"))
+    expect(page.locator("#step-1")).to_have_attribute("data-verdict", "running")
+    press(page, "Stop")
+    expect(page.locator("#cr-standing")).to_contain_text("Stopped")
+    expect(page.locator('.cr-step[data-verdict="skipped"]')).to_have_count(2)
+    expect(page.get_by_role("link", name="Run again…")).to_be_visible()
+
+
+def test_both_themes(
+    themed: Page, playground: PlaygroundServer, tmp_path: Path, gate: Gate
+) -> None:
+    address = collect(playground, tmp_path, "Themed", gate.server.url, "Soup", "wrong", "{{gone}}")
+    begin(themed, address)
+    expect(themed.locator("#cr-standing")).to_contain_text("Not all met")
+    assert not findings(themed)
+    themed.locator("#step-1 summary").click()
+    assert not findings(themed)
+    themed.goto(f"{playground.url}/collection-runs/?collection=themed")
+    assert not findings(themed)
+    themed.goto(f"{playground.url}/collection-runs/new/?collection=themed")
+    assert not findings(themed)

@@ -1,0 +1,196 @@
+"""Pages of collection runs: the form that starts one, its page, its reports, the list."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+from django.urls import reverse
+from junitparser import JUnitXml
+
+from playground.models import Agent, Collection, CollectionRun, Environment, Folder, SavedRequest
+from playground.rendering.collection_runs import PAGE, known_as_text, known_from_text
+from tests.rendering.markup import read
+from tests.servers import free_port
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+EVIL = "<script>alert(1)</script>"
+
+
+@pytest.fixture
+def collection() -> Collection:
+    found = Collection.objects.create(name="Tour")
+    folder = Folder.objects.create(collection=found, name="Soups")
+    address = f"http://127.0.0.1:{free_port()}"
+    for name, inside in (("One", None), ("Two", folder)):
+        SavedRequest.objects.create(
+            collection=found, folder=inside, name=name, address=address,
+            document={"query": {"text": name}},
+        )  # fmt: skip
+    return found
+
+
+def stored(collection: Collection | None, *verdicts: str, **fields: Any) -> CollectionRun:
+    fields = {"name": "Tour", "state": "completed", **fields}
+    run = CollectionRun.objects.create(collection=collection, planned=len(verdicts), **fields)
+    for number, verdict in enumerate(verdicts, 1):
+        check = {"expectation": {}, "met": verdict == "met", "wanted": "w", "actual": EVIL}
+        run.steps.create(
+            number=number, name=f"Step {number}", verdict=verdict,
+            checks=[check] if verdict in ("met", "unmet") else [],
+        )  # fmt: skip
+    return run
+
+
+class TestStarting:
+    def test_the_form_offers_what_there_is(self, client: Client, collection: Collection) -> None:
+        Environment.objects.create(name="Staging")
+        Agent.objects.create(name="Fits", url="http://a.example")
+        Agent.objects.create(name="Another", url="http://b.example", protocol="agent-api")
+        page = client.get(reverse("collection-run-new"), {"collection": "tour"}).content.decode()
+        for told in ("Run Tour", "2 requests", "Staging", "Fits", "Soups"):
+            assert told in page
+        assert "Another" not in page
+
+    async def test_it_starts(self, async_client: Any, collection: Collection) -> None:
+        address = reverse("collection-runs")
+        answer = await async_client.post(address, {"collection": "tour", "parallel": "2"})
+        run = await CollectionRun.objects.aget()
+        assert (answer.status_code, answer.url) == (302, run.get_absolute_url())
+        assert (run.planned, run.options["parallel"]) == (2, 2)
+        # It goes on without anybody who looks; here it is stopped, and that is waited for.
+        stop = reverse("collection-run-cancellation", args=[run.pk])
+        assert (await async_client.post(stop)).status_code == 302
+        await run.arefresh_from_db()
+        assert run.is_final
+
+    async def test_of_one_folder_and_with_rows(
+        self, async_client: Any, collection: Collection
+    ) -> None:
+        rows = SimpleUploadedFile("rows.csv", b"a\n1\n2\n3\n")
+        form = {"collection": "tour", "folder": "soups", "rows": rows, "bail": "on"}
+        await async_client.post(reverse("collection-runs"), form)
+        run = await CollectionRun.objects.aget()
+        assert (run.planned, run.options["bail"], run.options["rows"]) == (3, True, 3)
+        await async_client.post(reverse("collection-run-cancellation", args=[run.pk]))
+
+    @pytest.mark.parametrize(
+        ("form", "told"),
+        [
+            ({"iterations": "0"}, "greater than or equal to 1"),
+            ({"iterations": "1e9"}, "whole number"),
+            ({"parallel": "51"}, "less than or equal to 50"),
+            ({"environment": "nobody"}, "not one of the available choices"),
+            ({"agent": "nobody"}, "not one of the available choices"),
+            ({"rows": SimpleUploadedFile("r.csv", b"a,b\n1\n")}, "Line 2: 1 values for 2 columns"),
+            ({"rows": SimpleUploadedFile("r.json", b"{}")}, "no array"),
+            ({"rows": SimpleUploadedFile("r.csv", b"")}, ""),
+        ],
+        ids=range(8),
+    )
+    def test_what_does_not_fit_is_said(
+        self, client: Client, collection: Collection, form: dict[str, Any], told: str
+    ) -> None:
+        if form.get("rows"):
+            form["rows"].seek(0)
+        answer = client.post(reverse("collection-runs"), {"collection": "tour", **form})
+        assert answer.status_code == 422
+        assert told in answer.content.decode()
+        assert not CollectionRun.objects.exists()
+
+    def test_an_empty_collection(self, client: Client) -> None:
+        Collection.objects.create(name="Empty")
+        answer = client.post(reverse("collection-runs"), {"collection": "empty"})
+        assert answer.status_code == 422
+        assert "There is no request to send." in answer.content.decode()
+
+
+class TestPage:
+    def test_steps_with_what_was_expected(self, client: Client, collection: Collection) -> None:
+        run = stored(collection, "met", "unmet", "unsent", "skipped")
+        answer = client.get(run.get_absolute_url())
+        page = answer.content.decode()
+        rows = [
+            each
+            for each in read(page).find("li")
+            if "cr-step" in (each.attributes.get("class") or "")
+        ]
+        assert [row.attributes["data-verdict"] for row in rows] == [
+            "met", "unmet", "unsent", "skipped",
+        ]  # fmt: skip
+        assert EVIL not in page
+        assert "Not all met" in page
+        assert "ws-connect" not in page  # It is over.
+
+    def test_those_not_met_alone(self, client: Client, collection: Collection) -> None:
+        run = stored(collection, "met", "unmet", "unsent", "skipped")
+        page = client.get(run.get_absolute_url(), {"show": "unmet"}).content.decode()
+        assert [f'id="step-{n}"' in page for n in (1, 2, 3, 4)] == [False, True, True, False]
+
+    def test_many_steps_come_page_by_page(self, client: Client, collection: Collection) -> None:
+        run = stored(collection, *["met"] * (2 * PAGE + 1))
+        address = run.get_absolute_url()
+        first, last = (client.get(address, {"page": n}).content.decode() for n in (1, 3))
+        assert (first.count('class="cr-step"'), last.count('class="cr-step"')) == (PAGE, 1)
+        assert "Page 3 of 3" in last
+
+    @pytest.mark.parametrize("page", ["0", "-1", "x", "99999999999", "٣"])
+    def test_any_page_number(self, client: Client, collection: Collection, page: str) -> None:
+        run = stored(collection, "met")
+        answer = client.get(run.get_absolute_url(), {"page": page, "show": EVIL})
+        assert answer.status_code == 200
+        assert EVIL not in answer.content.decode()
+
+    def test_one_that_goes_on_has_a_socket_that_knows_what_is_shown(
+        self, client: Client, collection: Collection
+    ) -> None:
+        run = stored(collection, "met", "running", "waiting", state="running")
+        page = client.get(run.get_absolute_url()).content.decode()
+        assert f"/ws/collection-runs/{run.pk}/all/1/1met-2running-3waiting/" in page
+        assert "Stop" in page
+
+
+def test_what_is_known_comes_back() -> None:
+    known = {1: "met", 20: "running"}
+    assert known_from_text(known_as_text(known)) == known
+    assert known_from_text(known_as_text({})) == {}
+    assert known_from_text("x" * 10_000 + "5") == {}
+
+
+class TestReports:
+    def test_each_kind(self, client: Client, collection: Collection) -> None:
+        run = stored(collection, "met", "unmet")
+
+        def fetch(kind: str) -> Any:
+            answer = client.get(reverse("collection-run-report", args=[run.pk, kind]))
+            assert answer["Content-Disposition"].startswith('attachment; filename="tour.')
+            return answer.content.decode()
+
+        assert JUnitXml.fromstring(fetch("junit").encode()).failures == 1
+        assert json.loads(fetch("json"))["totals"]["met"] == 1
+        assert EVIL not in fetch("html")
+        assert "1 of 2 requests met" in fetch("text")
+
+    def test_another_kind(self, client: Client, collection: Collection) -> None:
+        run = stored(collection, "met")
+        assert client.get(f"{run.get_absolute_url()}report.pdf").status_code == 404
+
+
+class TestList:
+    def test_those_of_a_collection(self, client: Client, collection: Collection) -> None:
+        stored(collection, "met", "unmet")
+        stored(None, "met", name="From a file")
+        address = reverse("collection-runs")
+        everything = client.get(address).content.decode()
+        mine = client.get(address, {"collection": "tour"}).content.decode()
+        assert "From a file" in everything
+        assert "1 of 2 met" in mine
+        assert "From a file" not in mine
+
+    def test_there_is_none(self, client: Client, collection: Collection) -> None:
+        page = client.get(reverse("collection-runs"), {"collection": "tour"}).content.decode()
+        assert "No run yet" in page
