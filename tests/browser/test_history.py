@@ -97,23 +97,23 @@ def own(tmp_path_factory: pytest.TempPathFactory) -> PlaygroundServer:
 
 def test_what_would_go_is_shown_before_it_goes(page: Page, own: PlaygroundServer) -> None:
     with own:
-        ask(Workbench(page, own), "one", "two", "three")
+        ask(Workbench(page, own), "tomato soup", "onion soup")
         page.goto(f"{own.url}/history/retention/")
         expect(page.locator("#going")).to_contain_text("Everything is kept")
         page.get_by_label("Runs", exact=True).fill("2")
-        expect(page.locator("#going")).to_contain_text("1 of 3 runs would go")
+        expect(page.locator("#going")).to_contain_text("Nothing would go now")
         page.get_by_label("Runs", exact=True).fill("none")
         expect(page.locator("#going")).to_contain_text("Enter a whole number")
         page.get_by_label("Runs", exact=True).fill("1")
-        page.get_by_role("button", name="Save and delete 2 runs now").click()
-        expect(page.locator("#notes")).to_contain_text("2 runs deleted")
+        page.get_by_role("button", name="Save and delete 1 run now").click()
+        expect(page.locator("#notes")).to_contain_text("1 run deleted")
         expect(page.get_by_label("Runs", exact=True)).to_have_value("1")
         page.goto(f"{own.url}/history/")
         expect(rows(page)).to_have_count(1)
 
 
 def test_axe_finds_nothing(themed: Page, playground: PlaygroundServer) -> None:
-    ask(Workbench(themed, playground), "axe polenta")
+    ask(Workbench(themed, playground), "axe tomato soup")
     themed.goto(f"{playground.url}/history/")
     rows(themed).first.get_by_role("checkbox").check()
     expect(themed.locator("chosen-runs")).to_be_visible()
@@ -131,8 +131,8 @@ def test_a_phone_has_room_for_it(browser: Browser, playground: PlaygroundServer)
         viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True
     )
     page = context.new_page()
-    ask(Workbench(context.new_page(), playground), "phone quinoa")
-    page.goto(f"{playground.url}/history/?q=phone+quinoa")
+    ask(Workbench(context.new_page(), playground), "phone tomato soup")
+    page.goto(f"{playground.url}/history/?q=phone+tomato")
     for control in rows(page).first.locator("button, a.icon-button, label").all():
         box = control.bounding_box()
         assert box
