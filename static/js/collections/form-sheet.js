@@ -6,9 +6,9 @@ class FormSheet extends HTMLElement {
     this.dialog = this.querySelector("dialog");
     this.body = this.querySelector("#sheet-body");
     document.addEventListener("click", (event) => this.#clicked(event));
-    this.addEventListener("htmx:beforeSwap", ({ detail }) => {
-      const isTaken = detail.requestConfig.verb === "post" && detail.xhr.status < 300;
-      if (isTaken) this.dialog.close();
+    // Told to the form, whatever it is that the answer goes into.
+    this.addEventListener("htmx:beforeOnLoad", ({ detail }) => {
+      if (detail.requestConfig.verb === "post" && detail.xhr.status < 300) this.dialog.close();
     });
     // What stands where nothing was gives way to the first thing.
     document.addEventListener("htmx:afterSwap", () => {
