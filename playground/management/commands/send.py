@@ -178,7 +178,10 @@ def _document(
         return registry.new_request(protocol, version, text, streaming=True)
     # Of names only those are the user's that stand in the text, or that went along before: what
     # an agent said is sent back as it is.
-    return literal(next_document(before, text), keep={*before.secrets, *names_in(text)})
+    document: dict[str, Any] = literal(
+        next_document(before, text), keep={*before.secrets, *names_in(text)}
+    )
+    return document
 
 
 def _assign(document: dict[str, Any], assignment: str) -> None:
