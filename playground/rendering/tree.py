@@ -102,7 +102,7 @@ def branch(
 
 
 def _twigs(collection: Collection, keys: Names[str]) -> list[Twig]:
-    folders = collection.folders.annotate(count=Count("requests"))
+    folders = collection.folders.order_by("position", "pk").annotate(count=Count("requests"))
     return [
         Twig(collection, each, each.count, branch(collection, each) if key in keys else None)
         for each in folders

@@ -125,6 +125,14 @@ def test_its_requests_in_order_with_what_is_known_of_them(client: Client) -> Non
     assert "c {{base}}/ask NLWeb 0.55" in page
 
 
+def test_folders_are_shown_in_their_order(client: Client) -> None:
+    collection = shelf("Recipes", "a", hot="b", cold="c")
+    client.post("/collections/recipes/folders/cold/place/", {"step": "-1"})
+    assert names(client, url(collection)) == ["a", "c", "b"]
+    tree = client.get("/library/recipes/").content.decode()
+    assert tree.index("recipes/cold") < tree.index("recipes/hot")
+
+
 def test_an_empty_one_says_how_to_fill_it(client: Client) -> None:
     assert "Nothing in it yet" in texts(client, url(shelf()))
     folders = shelf("Others", hot="")
