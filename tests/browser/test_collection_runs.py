@@ -118,7 +118,7 @@ def test_it_is_watched_over_a_reload(
 def test_it_is_stopped_by_keyboard(
     page: Page, playground: PlaygroundServer, tmp_path: Path, gate: Gate
 ) -> None:
-    begin(page, collect(playground, tmp_path, "Stopped", gate.server.url, "wait", "Soup"))
+    begin(page, collect(playground, tmp_path, "Halted", gate.server.url, "wait", "Soup"))
     expect(page.locator("#step-1")).to_have_attribute("data-verdict", "running")
     press(page, "Stop")
     expect(page.locator("#cr-standing")).to_contain_text("Stopped")
