@@ -70,7 +70,7 @@ class Command(BaseCommand):
 
 
 def _begin() -> None:
-    """Follow the promises again that were followed when the playground went down, and keep house."""
+    """Follow the promises again that were followed before the last stop, and keep house."""
     engine.supervise()
     keep_house()
 
