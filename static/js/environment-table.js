@@ -17,8 +17,11 @@ class EnvironmentTable extends HTMLElement {
   }
 
   #add() {
-    const blank = this.querySelector("[data-blank]").innerHTML.replaceAll("__prefix__", this.total.value);
-    this.rows.insertAdjacentHTML("beforeend", blank);
+    const row = this.querySelector("[data-blank]").content.cloneNode(true);
+    for (const element of row.querySelectorAll("*"))
+      for (const { name, value } of [...element.attributes])
+        element.setAttribute(name, value.replaceAll("__prefix__", this.total.value));
+    this.rows.append(row);
     this.total.value = Number(this.total.value) + 1;
     this.rows.lastElementChild.querySelector("input:not([type=hidden])").focus();
   }
