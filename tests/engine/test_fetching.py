@@ -80,7 +80,7 @@ async def test_a_file_may_be_so_large_and_take_so_long(
 ) -> None:
     settings.RUN_LIMITS = dataclasses.replace(settings.RUN_LIMITS, max_bytes=100)
     async with serve(reply(b" " * 101)) as server:
-        assert (await refused(server.url))== "The file is larger than 100 bytes."
+        assert (await refused(server.url)) == "The file is larger than 100 bytes."
     monkeypatch.setattr(fetching, "TIME", 0.2)
     async with serve(head(content_type="application/json", content_length="9"), HOLD) as server:
         assert "longer than 0.2 seconds" in await refused(server.url)

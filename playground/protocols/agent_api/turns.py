@@ -55,9 +55,7 @@ def session(request: Any, returned: Mapping[str, Any] | None) -> dict[str, Any] 
     return {**sent, **(_only(returned) if returned else {})} or None
 
 
-def with_session(
-    request: Mapping[str, Any], session_context: Mapping[str, Any]
-) -> dict[str, Any]:
+def with_session(request: Mapping[str, Any], session_context: Mapping[str, Any]) -> dict[str, Any]:
     """The request as a part of a conversation that `session` has told of."""
     return {**request, **_only(session_context)}
 
