@@ -42,7 +42,9 @@ def number(text: str) -> int:
 
 
 def changed(response: HttpResponse) -> HttpResponse:
-    """The answer to a change of a collection: the sidebar is told."""
+    """The answer to a change of a collection: the page is told, unless it gives way to another."""
+    if "HX-Redirect" in response:
+        return response
     return trigger_client_event(response, CHANGED)
 
 

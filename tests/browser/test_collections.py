@@ -1,0 +1,376 @@
+"""Collections in the browser: made, put in order, deleted and put back, found."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import Browser, Locator, Page, expect
+
+from tests.browser.keyboard import focused, tab_to
+from tests.browser.shelves import ShelfPage, plant
+from tests.browser.test_accessibility import findings
+from tests.browser.workbench import Workbench
+from tests.playground_server import PlaygroundServer
+
+
+def shelf(
+    page: Page, server: PlaygroundServer, name: str, loose: str = "", **folders: str
+) -> ShelfPage:
+    return ShelfPage(page, server, plant(server, name, loose, **folders)).open()
+
+
+def test_one_is_made_and_gets_folders(page: Page, playground: PlaygroundServer) -> None:
+    page.goto(f"{playground.url}/collections/")
+    page.get_by_role("link", name="New collection").first.click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_role("button", name="Make the collection").click()
+    expect(dialog.get_by_text("This field is required.")).to_be_visible()
+    dialog.get_by_role("textbox", name="Name").fill("Made by hand")
+    dialog.get_by_label("Description").fill("All that is *warm*.")
+    dialog.get_by_role("button", name="Make the collection").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Made by hand")
+    expect(page.locator(".prose em")).to_have_text("warm")
+    expect(page.get_by_text("Nothing in it yet")).to_be_visible()
+    page.get_by_role("link", name="New folder").click()
+    dialog.get_by_role("textbox", name="Name").fill("Hot")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="Hot")).to_be_visible()
+    expect(dialog).to_be_hidden()
+    expect(page.get_by_text("Nothing in it yet")).to_have_count(0)
+
+
+def test_names_and_notes_are_edited_in_place(page: Page, playground: PlaygroundServer) -> None:
+    pile = shelf(page, playground, "Renamed later", "a b", hot="c")
+    pile.choose("a", "Edit")
+    page.get_by_role("textbox", name="Name").fill("first")
+    page.get_by_role("textbox", name="Notes").fill("Look at the *summary*.\n\n- and\n- the rest")
+    page.get_by_role("button", name="Save", exact=True).click()
+    row = pile.row("a")
+    expect(row.get_by_role("link", name="first", exact=True)).to_be_visible()
+    row.get_by_text("Look at the summary. and the rest").click()
+    expect(row.locator(".prose li")).to_have_text(["and", "the rest"])
+    pile.choose("hot", "Edit")
+    page.get_by_role("textbox", name="Name").fill("Warm")
+    page.get_by_role("button", name="Save", exact=True).click()
+    expect(page.get_by_role("heading", name="Warm")).to_be_visible()
+    pile.choose("Renamed later", "Edit")
+    page.get_by_role("textbox", name="Name").fill("Renamed")
+    page.get_by_role("button", name="Save", exact=True).click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Renamed")
+
+
+def test_the_order_is_changed_with_one_key(page: Page, playground: PlaygroundServer) -> None:
+    pile = shelf(page, playground, "Keys", "a b c", hot="d e", cold="")
+    pile.handle("a").focus()
+    page.keyboard.press("Alt+ArrowDown")
+    expect(pile.announced).to_have_text("a: 2 of 3.")
+    assert focused(page) == "Move a"
+    page.keyboard.press("Alt+ArrowDown")
+    page.keyboard.press("Alt+ArrowDown")
+    expect(pile.announced).to_have_text("a: 1 of 3 in hot.")
+    pile.expect_order("b c | hot: a d e | cold:")
+    pile.handle("e").focus()
+    page.keyboard.press("Alt+ArrowDown")
+    expect(pile.announced).to_have_text("e: 1 of 1 in cold.")
+    page.keyboard.press("Alt+ArrowDown")
+    expect(pile.announced).to_have_text("e is last already.")
+    pile.expect_order("b c | hot: a d | cold: e")
+    pile.handle("cold").focus()
+    page.keyboard.press("Alt+ArrowUp")
+    pile.expect_order("b c | cold: e | hot: a d")
+
+
+def test_one_is_picked_up_carried_and_put_down(page: Page, playground: PlaygroundServer) -> None:
+    pile = shelf(page, playground, "Carried", "a b c", hot="d")
+    tab_to(page, "Move c")
+    page.keyboard.press("Space")
+    expect(pile.handle("c")).to_have_attribute("aria-pressed", "true")
+    expect(pile.announced).to_have_text("c picked up. c: 3 of 3.")
+    page.keyboard.press("ArrowUp")
+    page.keyboard.press("ArrowUp")
+    expect(pile.announced).to_have_text("c: 1 of 3.")
+    page.keyboard.press("Escape")
+    expect(pile.announced).to_have_text("c is where it was.")
+    assert focused(page) == "Move c"
+    pile.expect_order("a b c | hot: d")
+    tab_to(page, "Move c")
+    for key in ("Space", "ArrowUp", "ArrowUp", "Space"):
+        page.keyboard.press(key)
+    expect(pile.handle("c")).not_to_have_attribute("aria-pressed", "true")
+    pile.expect_order("c a b | hot: d")
+
+
+def drag(page: Page, handle: Locator, target: Locator, share: float) -> None:
+    """Drag to a height of the target: 0 is its upper edge, 1 its lower one."""
+    start, end = handle.bounding_box(), target.bounding_box()
+    assert start
+    assert end
+    page.mouse.move(start["x"] + 8, start["y"] + 8)
+    page.mouse.down()
+    page.mouse.move(start["x"] + 8, start["y"] + 20)
+    page.mouse.move(start["x"] + 8, end["y"] + end["height"] * share, steps=12)
+
+
+def test_rows_are_dragged(page: Page, playground: PlaygroundServer) -> None:
+    pile = shelf(page, playground, "Dragged", "a b c", hot="d e", cold="")
+    drag(page, pile.handle("a"), pile.row("c"), 0.9)
+    page.mouse.up()
+    pile.expect_order("b c a | hot: d e | cold:")
+    drag(page, pile.handle("e"), pile.row("b"), 0.1)
+    page.mouse.up()
+    pile.expect_order("e b c a | hot: d | cold:")
+    drag(page, pile.handle("b"), page.locator("#folder-cold"), 0.8)
+    page.mouse.up()
+    pile.expect_order("e c a | hot: d | cold: b")
+    drag(page, pile.handle("e"), pile.row("a"), 0.9)
+    page.keyboard.press("Escape")
+    page.mouse.up()
+    pile.expect_order("e c a | hot: d | cold: b")
+
+
+def test_a_row_goes_to_another_collection(page: Page, playground: PlaygroundServer) -> None:
+    other = plant(playground, "Receives", "x", warm="y")
+    pile = shelf(page, playground, "Gives", "a b")
+    pile.choose("a", "Move to…")
+    page.get_by_label("To the end of").select_option(label="Receives / warm")
+    page.get_by_role("button", name="Move the request").click()
+    there = ShelfPage(page, playground, other)
+    expect(page.get_by_role("heading", level=1)).to_have_text("Receives")
+    there.expect_order("x | warm: y a")
+    pile.open()
+    assert pile.order() == "b"
+
+
+def test_what_is_deleted_is_put_back(page: Page, playground: PlaygroundServer) -> None:
+    pile = shelf(page, playground, "Loses", "a b", hot="c d")
+    pile.choose("a", "Delete")
+    expect(pile.row("a")).to_have_count(0)
+    assert focused(page) == "Actions on b"
+    note = pile.expect_note("Deleted the request “a”.")
+    pile.choose("hot", "Delete")
+    pile.expect_note("Deleted the folder “hot”.").get_by_role("button", name="Undo").click()
+    pile.expect_note("Put back the folder “hot”.")
+    pile.expect_order("b | hot: c d")
+    expect(note).to_have_count(0)
+    page.goto(f"{playground.url}/collections/")
+    page.get_by_role("button", name="Put back the request “a”").first.click()
+    pile.expect_order("a b | hot: c d")
+    pile.choose("Loses", "Delete")
+    pile.expect_note("Deleted the collection “Loses”.").get_by_role("button", name="Undo").click()
+    pile.expect_order("a b | hot: c d")
+
+
+def test_things_are_made_twice(page: Page, playground: PlaygroundServer) -> None:
+    pile = shelf(page, playground, "Twice", "a b", hot="c")
+    pile.choose("a", "Duplicate")
+    expect(pile.row("a-2")).to_be_visible()
+    pile.choose("hot", "Duplicate")
+    expect(page.get_by_role("heading", name="hot 2")).to_be_visible()
+    pile.expect_order("a a-2 b | hot: c | hot 2: c-2")
+    pile.choose("b", "Move up")
+    pile.expect_order("a b a-2 | hot: c | hot 2: c-2")
+    pile.choose("Twice", "Duplicate")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Twice 2")
+
+
+def test_the_menu_goes_by_keys(page: Page, playground: PlaygroundServer) -> None:
+    pile = shelf(page, playground, "Menus", "a b")
+    opener = page.get_by_role("link", name="Actions on b", exact=True)
+    opener.focus()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("menuitem", name="Open")).to_be_focused()
+    page.keyboard.press("ArrowUp")
+    expect(page.get_by_role("menuitem", name="Delete")).to_be_focused()
+    page.keyboard.press("Escape")
+    expect(opener).to_be_focused()
+    expect(page.get_by_role("menu")).to_be_hidden()
+    page.keyboard.press("Enter")
+    for _ in range(2):
+        page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    pile.expect_order("b a")
+
+
+def test_without_scripts_everything_can_be_done(
+    browser: Browser, playground: PlaygroundServer
+) -> None:
+    slug = plant(playground, "Plain", "a b", hot="c")
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    address = f"{playground.url}/collections/{slug}/"
+    page.goto(address)
+    page.get_by_role("link", name="Actions on b").click()
+    page.get_by_role("textbox", name="Name").fill("second")
+    page.get_by_role("button", name="Save", exact=True).click()
+    expect(page.get_by_role("link", name="second", exact=True)).to_be_visible()
+    page.get_by_role("link", name="Actions on second").click()
+    page.get_by_role("button", name="Move up").click()
+    expect(page.locator("[data-item=request]").first).to_contain_text("second")
+    page.get_by_role("link", name="Actions on second").click()
+    page.get_by_role("link", name="Move to…").click()
+    page.get_by_label("To the end of").select_option(label="Plain / hot")
+    page.get_by_role("button", name="Move the request").click()
+    expect(page.locator("#folder-hot [data-item=request]")).to_have_count(2)
+    page.get_by_role("link", name="Actions on second").click()
+    page.get_by_role("button", name="Delete").click()
+    expect(page.locator("#folder-hot [data-item=request]")).to_have_count(1)
+    page.get_by_role("button", name="Undo").click()
+    expect(page.locator("#folder-hot [data-item=request]")).to_have_count(2)
+    context.close()
+
+
+# --- beside the workbench ------------------------------------------------------------------------
+
+
+def test_the_sidebar_keeps_what_is_unfolded(
+    workbench: Workbench, playground: PlaygroundServer
+) -> None:
+    slug = plant(playground, "Beside", "a b", hot="c")
+    page = workbench.open().page
+    tree = page.locator("library-tree")
+    expect(tree.get_by_role("link", name="a", exact=True)).to_have_count(0)
+    tree.locator("summary").filter(has_text="Beside").click()
+    expect(tree.get_by_role("link", name="a", exact=True)).to_be_visible()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowDown")
+    assert focused(page).startswith("hot")
+    page.keyboard.press("ArrowRight")
+    expect(tree.get_by_role("link", name="c", exact=True)).to_be_visible()
+    page.reload()
+    expect(tree.get_by_role("link", name="c", exact=True)).to_be_visible()
+    tree.get_by_role("link", name="c", exact=True).click()
+    expect(page).to_have_url(re.compile(f"/collections/{slug}/requests/c/"))
+    expect(workbench.text).to_have_value("soup c")
+    expect(tree.get_by_role("link", name="c", exact=True)).to_have_attribute("aria-current", "true")
+    tree.get_by_role("link", name="c", exact=True).focus()
+    page.keyboard.press("ArrowLeft")
+    assert focused(page).startswith("hot")
+    page.keyboard.press("ArrowLeft")
+    expect(tree.get_by_role("link", name="c", exact=True)).to_be_hidden()
+
+
+def test_the_sidebar_fetches_itself_anew(
+    workbench: Workbench, playground: PlaygroundServer
+) -> None:
+    slug = plant(playground, "Changing", "a")
+    page = workbench.open().page
+    tree = page.locator("library-tree")
+    tree.locator("summary").filter(has_text="Changing").click()
+    expect(tree.get_by_role("link", name="a", exact=True)).to_be_visible()
+    page.evaluate(
+        "slug => htmx.ajax('POST', `/collections/${slug}/requests/a/duplication/`,"
+        " {source: document.body, swap: 'none'})",
+        slug,
+    )
+    expect(tree.get_by_role("link", name="a 2", exact=True)).to_be_visible()
+
+
+def test_one_key_searches_all_collections(
+    workbench: Workbench, playground: PlaygroundServer
+) -> None:
+    slug = plant(playground, "Searched", "zebra quagga", hot="okapi")
+    page = workbench.open().page
+    workbench.text.focus()
+    workbench.text.press("End")
+    page.keyboard.type("/")
+    expect(workbench.text).to_have_value(re.compile("/$"))
+    page.locator("#outcome").focus()
+    page.keyboard.press("/")
+    box = page.get_by_role("combobox", name="Search")
+    expect(box).to_be_focused()
+    page.keyboard.type("soup okap")
+    option = page.locator("command-palette").get_by_role("option")
+    expect(option).to_have_count(1)
+    expect(option.locator("mark").first).to_have_text("okap")
+    expect(option).to_contain_text("Searched")
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile(f"/collections/{slug}/requests/okapi/"))
+    expect(workbench.text).to_have_value("soup okapi")
+
+
+def test_the_palette_finds_saved_requests_too(
+    workbench: Workbench, playground: PlaygroundServer
+) -> None:
+    plant(playground, "Palette", "xylophone")
+    page = workbench.open().page
+    page.keyboard.press("ControlOrMeta+k")
+    page.keyboard.type("theme")
+    expect(page.get_by_role("option", name="Change the theme")).to_be_visible()
+    page.get_by_role("combobox", name="Search").fill("xyloph")
+    expect(page.get_by_role("option", name="xylophone")).to_be_visible()
+    page.keyboard.press("Enter")
+    expect(workbench.text).to_have_value("soup xylophone")
+
+
+# --- for everybody -------------------------------------------------------------------------------
+
+
+def test_nothing_is_found_wrong_with_the_pages(themed: Page, playground: PlaygroundServer) -> None:
+    pile = shelf(themed, playground, "Looked at", "a b", hot="c", cold="")
+    pile.choose("b", "Edit")
+    themed.get_by_role("textbox", name="Notes").fill(
+        "## A *title*\n\n- one\n- [two](https://example.com)"
+    )
+    assert findings(themed) == [], "sheet"
+    themed.get_by_role("button", name="Save", exact=True).click()
+    pile.row("b").locator("summary").click()
+    expect(pile.row("b").locator(".prose li")).to_have_count(2)
+    assert findings(themed) == [], "notes"
+    themed.get_by_role("link", name="Actions on a", exact=True).click()
+    assert findings(themed) == [], "menu"
+    themed.keyboard.press("Escape")
+    pile.choose("a", "Move to…")
+    expect(themed.get_by_label("To the end of")).to_be_visible()
+    assert findings(themed) == [], "move"
+    themed.keyboard.press("Escape")
+    pile.handle("a").focus()
+    themed.keyboard.press("Space")
+    assert findings(themed) == [], "held"
+    themed.keyboard.press("Escape")
+    pile.choose("a", "Delete")
+    pile.expect_note("Deleted the request “a”.")
+    assert findings(themed) == [], "deleted"
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["", "new/", "search/", "search/?q=b", "seen/requests/b/details/", "seen/requests/b/place/"],
+)
+def test_nor_with_those_around_them(themed: Page, playground: PlaygroundServer, path: str) -> None:
+    plant(playground, "Seen", "b", hot="c")
+    themed.goto(f"{playground.url}/collections/{path}")
+    assert findings(themed) == []
+
+
+def test_nor_with_the_sidebar_and_the_search(themed: Page, playground: PlaygroundServer) -> None:
+    plant(playground, "Unfolded", "a b", hot="c")
+    workbench = Workbench(themed, playground).open()
+    tree = themed.locator("library-tree")
+    tree.locator("summary").filter(has_text="Unfolded").click()
+    tree.get_by_role("link", name="a", exact=True).click()
+    expect(workbench.text).to_have_value("soup a")
+    assert findings(themed) == [], "sidebar"
+    themed.locator("#outcome").focus()
+    themed.keyboard.press("/")
+    assert findings(themed) == [], "nothing typed"
+    themed.keyboard.type("soup")
+    expect(themed.locator("#palette-saved li").first).to_be_visible()
+    assert findings(themed) == [], "found"
+    themed.keyboard.type(" nothing-of-that-kind")
+    expect(themed.get_by_text("Nothing is called that.")).to_be_visible()
+    assert findings(themed) == [], "not found"
+
+
+def test_a_phone(browser: Browser, playground: PlaygroundServer) -> None:
+    context = browser.new_context(
+        viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True
+    )
+    page = context.new_page()
+    pile = shelf(page, playground, "In the hand", f"{'long' * 20} b", **{"folder" * 12: "c"})
+    for address in (pile.url, f"{playground.url}/collections/"):
+        page.goto(address)
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390
+        assert findings(page) == []
+    context.close()
