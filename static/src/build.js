@@ -23,7 +23,6 @@ const options = {
     doctor: path("../css/doctor.css"),
     library: path("../css/library.css"),
     formats: path("../css/formats.css"),
-    formats: path("../css/formats.css"),
     collections: path("../css/collections.css"),
     "collections-page": path("../js/collections/page.js"),
     shares: path("../css/shares.css"),
