@@ -21,6 +21,7 @@ logger = logging.getLogger(__name__)
 DEMOS = {"demo": "/demo", "demo-mcp": "/demo/mcp", "demo-agent-api": "/demo/agent-api"}
 #: What actions of the demo call its MCP server.
 _MCP_SERVER = "demo-mcp"
+_TOUR = "tour.json"
 #: How the file of a collection begins, and how many bytes of it tell.
 _COLLECTION = re.compile(rb'\s*\[\s*\{\s*"model":\s*"playground\.collection"')
 _BEGINNING = 200
@@ -76,7 +77,8 @@ def _load_collections() -> None:
 
 
 def _collection_files() -> Iterator[Path]:
-    for path in _files("*.json"):
+    # New collections are shown in this order: first what somebody new looks at.
+    for path in sorted(_files("*.json"), key=lambda path: path.name != _TOUR):
         with path.open("rb") as file:
             if _COLLECTION.match(file.read(_BEGINNING)):
                 yield path
