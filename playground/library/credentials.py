@@ -13,7 +13,8 @@ _PLACEHOLDER = re.compile(
     rf"\s*((basic|bearer|digest|token|apikey|api-key|key)\s+)?{PLACEHOLDER.pattern}\s*",
     re.IGNORECASE,
 )
-_LOGIN = re.compile(r"(?<=://)[^/?#@\s]*@")
+#: Up to the last “@”: one may stand in a password.
+_LOGIN = re.compile(r"(?:^|(?<=://))[^/?#\s]*@")
 _PARAMETER = re.compile(r"(?<=[?&])([^=&#]*)=([^&#]*)")
 
 #: What each way to authenticate is described by.
@@ -38,7 +39,7 @@ def clean_headers(headers: Any) -> list[list[str]]:
 
 def clean_address(address: str) -> str:
     """An address template without who logs in, and with "" for parameters that are credentials."""
-    address = _LOGIN.sub(lambda login: login[0] if "{{" in login[0] else "", address)
+    address = _LOGIN.sub(_clean_login, address)
     return _PARAMETER.sub(_clean_parameter, address)
 
 
@@ -59,6 +60,11 @@ def is_pair(row: Any) -> bool:
 def _clean_header(name: str, value: str) -> list[str]:
     literal = is_credential(name) and not is_placeholder(value)
     return [name, "" if literal else value]
+
+
+def _clean_login(found: re.Match[str]) -> str:
+    user, colon, password = found[0].removesuffix("@").partition(":")
+    return found[0] if is_placeholder(password if colon else user) else ""
 
 
 def _clean_parameter(found: re.Match[str]) -> str:

@@ -42,22 +42,31 @@ def _own_name(found: re.Match[str]) -> str:
 
 def address(url: Any) -> str:
     """The address of a request. Raises `PartError` where there is none."""
-    if isinstance(url, Mapping):
-        raw = url.get("raw")
-        found = raw if isinstance(raw, str) and raw else _joined(url)
-        for row in _rows(url.get("variable")):
-            # A path variable: a segment that begins with a colon.
-            name, value = row.get("key"), row.get("value")
-            if isinstance(name, str) and isinstance(value, str) and name:
-                found = re.sub(rf"/:{re.escape(name)}(?=[/?#]|$)", f"/{_literal(value)}", found)
-    else:
-        found = url
+    found = _written(url) if isinstance(url, Mapping) else url
     if not isinstance(found, str) or not found.strip():
         raise PartError("It has no address.")
-    found = found.strip()
-    if len(found) > MAX_ADDRESS:
-        raise PartError(f"Its address has more than {MAX_ADDRESS:,} characters.")
+    found = _bounded(found.strip())
     return ours(found if "://" in found or found.startswith("{{") else f"http://{found}")
+
+
+def _written(url: Mapping[str, Any]) -> str:
+    """An address that is given in parts, with its path variables: segments with a colon before."""
+    raw = url.get("raw")
+    found = raw if isinstance(raw, str) and raw else _joined(url)
+    for row in _rows(url.get("variable")):
+        name, value = row.get("key"), row.get("value")
+        if isinstance(name, str) and isinstance(value, str) and name:
+            # At every step: values that name one another in turn would multiply.
+            found, value = _bounded(found), _bounded(value)
+            found = re.sub(rf"/:{re.escape(name)}(?=[/?#]|$)", f"/{_literal(value)}", found)
+    return found
+
+
+def _bounded(address: str) -> str:
+    """An address, or a part of one, that is not too long. Raises `PartError` for one that is."""
+    if len(address) > MAX_ADDRESS:
+        raise PartError(f"Its address has more than {MAX_ADDRESS:,} characters.")
+    return address
 
 
 def _literal(text: str) -> str:

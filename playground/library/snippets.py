@@ -111,7 +111,8 @@ def to_httpx(sketch: Sketch) -> str:
     lines += ["", f"url = {PYTHON.text(sketch.url)}", f"headers = {_pairs(sketch, PYTHON)}"]
     if content:
         lines.append(content)
-    arguments = f'"{sketch.method}", url, headers=headers{argument}'
+    # A call that was read from a file says anything for its method.
+    arguments = f"{PYTHON.string(sketch.method)}, url, headers=headers{argument}"
     lines += ["", (_PYTHON_STREAM if sketch.streaming else _PYTHON_WHOLE).format(arguments)]
     return "\n".join(lines)
 
@@ -150,7 +151,8 @@ def _python_body(sketch: Sketch) -> tuple[str, str]:
 
 def to_fetch(sketch: Sketch) -> str:
     """The call as a JavaScript module, for Node and, but for the variables, for browsers."""
-    lines = [f'  method: "{sketch.method}",', f"  headers: {_pairs(sketch, JAVASCRIPT, 1)},"]
+    method = JAVASCRIPT.string(sketch.method)
+    lines = [f"  method: {method},", f"  headers: {_pairs(sketch, JAVASCRIPT, 1)},"]
     if sketch.body:
         lines.append(f"  body: {_javascript_body(sketch)},")
     options = "\n".join(lines)

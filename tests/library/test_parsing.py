@@ -278,11 +278,16 @@ def test_literal_credentials_are_left_out(headers: Any, wanted: Any) -> None:
     [
         ("https://me:confidential@a.example/ask", "https://a.example/ask"),
         ("https://{{login}}@a.example/ask", "https://{{login}}@a.example/ask"),
+        ("https://me:{{pass}}@a.example/ask", "https://me:{{pass}}@a.example/ask"),
+        ("https://{{me}}:confidential@a.example/ask", "https://a.example/ask"),
+        ("https://me:confid@ential@a.example/ask", "https://a.example/ask"),
+        ("me:confidential@a.example/ask", "a.example/ask"),
+        ("https://a.example/@me?to=a@b", "https://a.example/@me?to=a@b"),
         ("https://a.example/?token=confidential&q=b", "https://a.example/?token=&q=b"),
         ("https://a.example/?token={{t}}&q=b", "https://a.example/?token={{t}}&q=b"),
         ("{{base}}/ask", "{{base}}/ask"),
     ],
-    ids=range(5),
+    ids=range(10),
 )
 def test_an_address_without_credentials(address: str, wanted: str) -> None:
     item = with_fields(REQUEST, address=address)

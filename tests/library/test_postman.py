@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import tracemalloc
 from typing import Any
 
 import pytest
@@ -291,6 +292,22 @@ def test_what_is_no_request_to_an_agent_is_left_out_with_the_reason(
     (remark,) = remarks
     assert remark.startswith("/item/1: ")
     assert words in remark
+
+
+def test_variables_of_an_address_that_name_one_another_do_not_multiply() -> None:
+    names = [f"v{number}" for number in range(20)]
+    pairs = zip(names, names[1:], strict=False)
+    variables = [{"key": one, "value": f":{other}/:{other}"} for one, other in pairs]
+    url = {"raw": f"http://a.example/:{names[0]}", "variable": variables}
+    tracemalloc.start()
+    try:
+        found, remarks = taken(item(), item("X", url=url))
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert list(found.requests) == ["eggs"]
+    assert "more than 2,000 characters" in remarks[0]
+    assert peak < 1_000_000
 
 
 def test_saved_replies_are_left_out() -> None:

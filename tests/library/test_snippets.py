@@ -6,6 +6,7 @@ demo agent of a playground as a user starts it.
 
 from __future__ import annotations
 
+import ast
 import asyncio
 import json
 import os
@@ -209,6 +210,16 @@ def test_broken_calls_are_shown_as_they_stand(data: bytes, url: str) -> None:
     assert sketch.url == (url,)
     for _, write in WRITERS.values():
         assert write(sketch)
+
+
+def test_the_method_of_a_call_from_a_file_is_a_text_and_no_code() -> None:
+    method = 'GET",print("run"),"'
+    sketch = sketch_of_frame(f"{method} /ask HTTP/1.1\r\n\r\n".encode(), "http://a.example/")
+    calls = [each for each in ast.walk(ast.parse(to_httpx(sketch))) if isinstance(each, ast.Call)]
+    (request,) = (each for each in calls if ast.unparse(each.func) == "httpx.request")
+    assert [ast.unparse(each) for each in request.args] == [repr(method), "url"]
+    assert f"  method: {json.dumps(method)},\n" in to_fetch(sketch)
+    assert f"-X '{method}'" in to_curl(sketch)
 
 
 def test_a_document_has_placeholders_for_its_secrets() -> None:
