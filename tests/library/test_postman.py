@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import json
 import tracemalloc
 from typing import Any
@@ -296,7 +297,7 @@ def test_what_is_no_request_to_an_agent_is_left_out_with_the_reason(
 
 def test_variables_of_an_address_that_name_one_another_do_not_multiply() -> None:
     names = [f"v{number}" for number in range(20)]
-    pairs = zip(names, names[1:], strict=False)
+    pairs = itertools.pairwise(names)
     variables = [{"key": one, "value": f":{other}/:{other}"} for one, other in pairs]
     url = {"raw": f"http://a.example/:{names[0]}", "variable": variables}
     tracemalloc.start()
