@@ -1,19 +1,20 @@
-"""The websocket of a run: catch up from a cursor, then follow.
+"""The websockets: catch up with what a page shows, then follow.
 
-Subscribe first, then read, then follow: a frame that is stored between the subscription and
-the first read is read, and its nudge merely finds nothing new. Knows models and rendering
-only; it can neither start nor stop a run.
+Subscribe first, then read, then follow: what is stored between the subscription and the first
+read is read, and its nudge merely finds nothing new. Knows models and rendering only; it can
+neither start nor stop a run.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from typing import Any
+from typing import Any, Protocol
 from urllib.parse import parse_qs
 
 from channels.generic.websocket import AsyncWebsocketConsumer
 from django.contrib.auth.models import AnonymousUser
+from django.core.exceptions import ObjectDoesNotExist
 
 from playground.models import Run
 from playground.models.liveness import mark_interrupted
@@ -34,44 +35,67 @@ POLL = 2.0
 ENDED, FAILED, NOT_FOUND = 1000, 1011, 4404
 
 
-class RunConsumer(AsyncWebsocketConsumer):
-    """One viewer of one run."""
+class Message(Protocol):
+    """What a viewer is told at once."""
+
+    @property
+    def html(self) -> str:
+        """Elements that replace, or join, those of the page."""
+        ...
+
+    @property
+    def final(self) -> bool:
+        """Whether nothing will follow."""
+        ...
+
+
+class View(Protocol):
+    """What one viewer has seen so far."""
+
+    def advance(self) -> Message | None:
+        """What is new since the last time, None for nothing. Raises where it is gone."""
+        ...
+
+
+class Viewer(AsyncWebsocketConsumer):
+    """One viewer of one thing that goes on. Nudges carry no data: the store has it all."""
 
     async def connect(self) -> None:
-        """Join the run's group and start to follow; refuse a run that is not the user's."""
+        """Join the group of what is looked at and follow it; refuse what is not the user's."""
         self._dirty = asyncio.Event()
         self._follower: asyncio.Task[None] | None = None
-        pk = self.scope["url_route"]["kwargs"]["pk"]
         user = self.scope.get("user") or AnonymousUser()
-        run = await in_reader(lambda: Run.objects.owned_by(user).filter(pk=pk).first())
-        if run is None:
+        found = await in_reader(lambda: self.find(user, **self.scope["url_route"]["kwargs"]))
+        if found is None:
             # Accepted first: a refused handshake looks like a network fault to the browser,
             # which would try again for ever.
             await self.accept()
             await self.close(NOT_FOUND)
             return
-        self._group = run.group
+        self._group, view = found
         await self.channel_layer.group_add(self._group, self.channel_name)
         await self.accept()
-        view = LiveView(pk, self._number("after"), ended=bool(self._number("final")))
-        self._follower = asyncio.create_task(self._follow(view), name=f"viewer-{pk}")
+        self._follower = asyncio.create_task(self._follow(view), name=f"viewer-{self._group}")
+
+    def find(self, user: Any, **place: Any) -> tuple[str, View] | None:
+        """The group of what is at an address, and a view of it; None where the user has none."""
+        raise NotImplementedError
+
+    def pause(self, message: Any) -> float | None:
+        """Seconds to let pass after a message; None where the next one is waiting already."""
+        return 0
 
     async def disconnect(self, code: int) -> None:
-        """Leave. The run goes on."""
+        """Leave. What is looked at goes on."""
         if self._follower:
             self._follower.cancel()
             await self.channel_layer.group_discard(self._group, self.channel_name)
 
-    async def run_nudge(self, _: dict[str, Any]) -> None:
-        """Frames were stored."""
+    async def nudged(self, _: dict[str, Any]) -> None:
+        """Something was stored."""
         self._dirty.set()
 
-    def _number(self, name: str) -> int:
-        query = parse_qs(self.scope.get("query_string", b"").decode("latin-1"))
-        value = query.get(name, ["0"])[0]
-        return int(value) if value.isascii() and value.isdigit() and len(value) < 10 else 0
-
-    async def _follow(self, view: LiveView) -> None:
+    async def _follow(self, view: View) -> None:
         try:
             while True:
                 self._dirty.clear()
@@ -82,12 +106,12 @@ class RunConsumer(AsyncWebsocketConsumer):
                     if message.final:
                         await self.close(ENDED)
                         return
-                if message and message.more:
-                    continue
-                if message and message.frames > CALM:
-                    await asyncio.sleep(FLOOD_INTERVAL)
+                    pause = self.pause(message)
+                    if pause is None:
+                        continue
+                    await asyncio.sleep(pause)
                 await self._wait()
-        except Run.DoesNotExist:
+        except ObjectDoesNotExist:
             await self.close(ENDED)
         except Exception:
             logger.exception("a viewer could not be served")
@@ -110,3 +134,28 @@ class RunConsumer(AsyncWebsocketConsumer):
         except TimeoutError:
             # Nobody has said anything for a while: is there anybody left who could?
             await in_reader(mark_interrupted)
+
+
+class RunConsumer(Viewer):
+    """One viewer of one run, from the frame after the last one that the page has."""
+
+    run_nudge = Viewer.nudged
+
+    def find(self, user: Any, **place: Any) -> tuple[str, View] | None:
+        """The run with the key `pk`."""
+        run = Run.objects.owned_by(user).filter(pk=place["pk"]).first()
+        if run is None:
+            return None
+        after, ended = self._number("after"), bool(self._number("final"))
+        return run.group, LiveView(place["pk"], after, ended=ended)
+
+    def pause(self, message: Any) -> float | None:
+        """Between the messages of a flood: some time, or none where frames were left over."""
+        if message.more:
+            return None
+        return FLOOD_INTERVAL if message.frames > CALM else 0
+
+    def _number(self, name: str) -> int:
+        query = parse_qs(self.scope.get("query_string", b"").decode("latin-1"))
+        value = query.get(name, ["0"])[0]
+        return int(value) if value.isascii() and value.isdigit() and len(value) < 10 else 0

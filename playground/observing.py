@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from playground.conformance import Level, book, judge
+from playground.conformance import Level, Report, book, judge
 from playground.expectations import Check, Failed, Moment, Observed, evaluate
 from playground.models import Run
 from playground.models.trackers import earlier_progress
@@ -78,10 +78,15 @@ def _response_type(document: Any) -> str:
 
 def _failed(run: Run) -> Failed | None:
     """The rules that the reply fails, by level; None where no rules are about such a reply."""
-    rules = book(run.protocol, run.binding)
-    if run.version not in rules.versions:
+    if run.version not in book(run.protocol, run.binding).versions:
         return None
-    report = judge(
+    report = report_on(run)
+    return {level.value: report.failing(level) for level in Level}
+
+
+def report_on(run: Run) -> Report:
+    """What the rules say of a run's reply, as the version that its request was sent as."""
+    return judge(
         run.read_frames(),
         run.request,
         run.version,
@@ -91,4 +96,3 @@ def _failed(run: Run) -> Failed | None:
         state=run.state,
         earlier_progress=tuple(earlier_progress(run)),
     )
-    return {level.value: report.failing(level) for level in Level}

@@ -21,7 +21,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 @pytest.fixture(autouse=True)
 async def application(transactional_db: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """The application is imported once, outside the event loop's thread; nudges alone count."""
-    monkeypatch.setattr(collection_consumer, "POLL", 60.0)
+    monkeypatch.setattr(consumers, "POLL", 60.0)
     monkeypatch.setattr(collection_consumer, "INTERVAL", 0.0)
     await sync_to_async(lambda: __import__("playground.asgi"))()
 

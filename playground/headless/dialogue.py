@@ -17,15 +17,13 @@ from asgiref.sync import sync_to_async
 from django.conf import settings
 
 from playground import engine
-from playground.conformance import judge
 from playground.conversations import answer_document
 from playground.elicitation import TemplateError
 from playground.headless import replying
 from playground.headless.printer import Printer
 from playground.limits import Limits
 from playground.models import Run, RunKind, Tracker
-from playground.models.trackers import earlier_progress
-from playground.protocols import registry
+from playground.observing import report_on
 from playground.protocols.events import Elicitation, Event
 from playground.protocols.frames import Frame
 from playground.reading import readings
@@ -203,15 +201,6 @@ class Dialogue:
         """What is to be said of every run by the rules of its version."""
         found: list[dict[str, Any]] = []
         for run in self.runs:
-            report = judge(
-                run.read_frames(),
-                run.request,
-                run.version,
-                protocol=run.protocol,
-                binding=run.binding,
-                operation=registry.operation_of(run.protocol, run.request),
-                state=run.state,
-                earlier_progress=earlier_progress(run),
-            )
+            report = report_on(run)
             found += [{**each.to_json(), "run": run.pk} for each in report.problems]
         return found
