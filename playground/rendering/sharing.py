@@ -1,4 +1,4 @@
-"""A run as whoever has a link to it sees it: to be read, with nothing to press.
+"""A run, or a collection, as whoever has a link to it gets it: to be read, with nothing to press.
 
 Frames hold no secrets: they were taken out before anything was stored. What lets its bearer
 into a session is taken out here, because on the page of the run's owner it is of use.
@@ -11,6 +11,8 @@ from itertools import islice
 from typing import Any
 
 from playground.library.credentials import clean_address
+from playground.library.fixtures import Fixture
+from playground.library.recordings import check, frame_to_json, frames_of
 from playground.models import Run
 from playground.protocols.frames import Frame, FrameKind
 from playground.protocols.headers import is_credential
@@ -61,6 +63,23 @@ def shared_run(run: Run, *, results: int = 0, events: int = 0, wire: int = 0) ->
 def shared_blocks(frames: list[Frame]) -> list[Block]:
     """Blocks of the wire without what would let its reader in."""
     return blocks_of(_masked(frame) for frame in frames)
+
+
+def shared_fixture(fixture: Fixture) -> Fixture:
+    """A collection whose recorded replies are without that, too; one that is none is left out."""
+    requests = {
+        slug: {**fields, "reply": _shared_reply(fields["reply"])}
+        for slug, fields in fixture.requests.items()
+    }
+    return replace(fixture, requests=requests)
+
+
+def _shared_reply(reply: Any) -> dict[str, Any] | None:
+    if reply is None or check(reply):
+        return None
+    frames = [frame_to_json(_masked(frame)) for frame in frames_of(reply)]
+    address = {"url": clean_address(reply["url"])} if "url" in reply else {}
+    return {**reply, **address, "frames": frames}
 
 
 def _masked(frame: Frame) -> Frame:

@@ -27,7 +27,7 @@ from playground.models.collections import RESERVED, free_slug, requests_in_order
 from playground.protocols import registry
 from playground.protocols.links import badge, workbench_link
 from playground.rendering.pretty import readable
-from playground.rendering.sharing import shared_run
+from playground.rendering.sharing import shared_fixture, shared_run
 
 #: Days that a link can be made for; "" for no end.
 LASTING = (
@@ -205,7 +205,8 @@ def _shared_collection(token: str) -> Collection:
 def fixture(request: HttpRequest, token: str) -> HttpResponse:
     """The collection of a link as a file that every playground can import."""
     collection = _shared_collection(token)
-    response = HttpResponse(fixtures.dump(collection), content_type="application/json")
+    shown = shared_fixture(fixtures.fixture_of(collection)).ordered()
+    response = HttpResponse(fixtures.render(shown), content_type="application/json")
     response["Content-Disposition"] = f'attachment; filename="{collection.slug}.json"'
     return response
 
@@ -221,7 +222,8 @@ def copy(request: HttpRequest, token: str) -> HttpResponse:
         return redirect("share", token)
     others = Collection.objects.owned_by(request.user)
     slug = free_slug(collection.name, "collection", others, RESERVED)
-    plan = fixtures.plan(fixtures.fixture_of(collection).renamed(slug), request.user)
+    shown = shared_fixture(fixtures.fixture_of(collection))
+    plan = fixtures.plan(shown.renamed(slug), request.user)
     return redirect(fixtures.apply(plan))
 
 

@@ -12,6 +12,7 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
+from playground.library.recordings import record
 from playground.models import Collection, Folder, Run, SavedRequest, Share, Tracker
 from playground.models.collections import requests_in_order
 from playground.protocols.frames import Frame
@@ -198,6 +199,22 @@ class TestCollections:
         assert response["Content-Disposition"] == 'attachment; filename="recipes.json"'
         assert json.loads(response.content)[0]["model"] == "playground.collection"
         assert b"literal" not in response.content
+
+    def test_a_reply_in_it_lets_nobody_into_a_session(self, collection: Collection) -> None:
+        run = ended(
+            result(0), call=b"POST /?key=canary HTTP/1.1\r\nMcp-Session-Id: canary\r\n\r\n{}"
+        )
+        reply = record(run) | {"url": "http://a.example/?key=canary"}
+        collection.requests.filter(name="First").update(reply=reply)
+        collection.requests.filter(name="Second").update(reply={"frames": 1})
+        link = Share.objects.create(collection=collection).get_absolute_url()
+        text = Client().get(f"{link}fixture.json").content.decode()
+        assert "canary" not in text
+        Client().post(f"{link}copy/")
+        first, second = requests_in_order(Collection.objects.get(slug="recipes-2"))
+        assert len(first.reply["frames"]) == len(reply["frames"])
+        assert "canary" not in json.dumps(first.reply)
+        assert second.reply is None
 
     def test_of_a_run_there_is_no_file(self, run: Run) -> None:
         link = Share.objects.create(run=run).get_absolute_url()
