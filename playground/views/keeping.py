@@ -12,7 +12,7 @@ from django.forms import ValidationError
 from django.utils import timezone
 
 from playground.engine import draft_over
-from playground.expectations import check_schema
+from playground.expectations import check_captures, check_schema
 from playground.forms import read_document, read_pairs, read_value
 from playground.library.credentials import clean_address, clean_auth, clean_headers
 from playground.models import Agent, Run, SavedRequest
@@ -79,7 +79,7 @@ def read_kept(
         "headers": kept[0],
         "auth": clean_auth(_value(form, "auth", {})),
         "expectations": _expectations(form),
-        "captures": _value(form, "captures", {}),
+        "captures": _captures(form),
     }
     return Kept(fields, dropped)
 
@@ -118,6 +118,13 @@ def _expectations(form: Mapping[str, str]) -> Any:
     value = _value(form, "expectations", [])
     if problems := check_schema(value):
         raise ValidationError(f"Expectations, {problems[0].pointer}: {problems[0].message}")
+    return value
+
+
+def _captures(form: Mapping[str, str]) -> Any:
+    value = _value(form, "captures", {})
+    if problems := check_captures(value):
+        raise ValidationError(f"Captures, {problems[0].pointer}: {problems[0].message}")
     return value
 
 

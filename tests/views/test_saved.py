@@ -139,13 +139,14 @@ class TestSavingAs:
             ({"expectations": "{}"}, "The expectations have to be a list."),
             ({"expectations": '[{"type": "nothing"}]'}, "Expectations, /0"),
             ({"captures": "[]"}, "The captures have to be an object."),
+            ({"captures": '{"id": "$["}'}, "Captures, /id"),
             ({"auth": "x"}, "The auth cannot be read."),
             ({"agent": "", "address": "x" * 2001}, "The address is longer than 2,000"),
         ],
         ids=[
             "no name", "a long name", "no collection", "a long collection", "a collection gone",
             "a folder gone", "a broken document", "broken headers", "no list", "no expectation",
-            "no object", "broken auth", "a long address",
+            "no object", "a broken path", "broken auth", "a long address",
         ],
     )  # fmt: skip
     def test_what_cannot_be_kept_is_said_and_what_was_filled_in_stays(
