@@ -122,12 +122,14 @@ def _auth(value: Any) -> Iterator[Finding]:
 def _auth_part(name: str, value: Any) -> Iterator[Finding]:
     if not isinstance(value, str):
         yield "", "This must be text."
+    elif name == "user":
+        yield from _text(200, value)
+    elif not value:
+        return  # It is not filled in yet.
     elif name == "secret" and not is_name(value):
         yield "", "This must be the name of a variable: a file holds no secrets."
     elif name == "header" and not header_rules.is_token(value):
         yield "", "This must be the name of a header."
-    elif name == "user":
-        yield from _text(200, value)
 
 
 def _as_found(check: Callable[[Any], Iterable[RequestProblem]], value: Any) -> Iterator[Finding]:

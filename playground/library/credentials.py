@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from playground.protocols.headers import is_credential
-from playground.variables.names import PLACEHOLDER
+from playground.variables.names import PLACEHOLDER, is_name
 
 #: One placeholder, with the scheme that a header may have before it.
 _PLACEHOLDER = re.compile(
@@ -44,12 +44,18 @@ def clean_address(address: str) -> str:
 
 
 def clean_auth(auth: Any) -> dict[str, str]:
-    """How a request authenticates, without anything that does not belong there."""
+    """How a request authenticates, without anything that does not belong there.
+
+    A secret that is no name may be its value, typed in the wrong place: it becomes "".
+    """
     kind = auth.get("type") if isinstance(auth, dict) else None
     if not isinstance(kind, str) or kind not in AUTH_FIELDS:
         return {}
     given = {name: auth.get(name) for name in AUTH_FIELDS[kind]}
-    return {"type": kind} | {name: text for name, text in given.items() if isinstance(text, str)}
+    texts = {name: text if isinstance(text, str) else "" for name, text in given.items()}
+    if "secret" in texts and not is_name(texts["secret"]):
+        texts["secret"] = ""
+    return {"type": kind} | texts
 
 
 def is_pair(row: Any) -> bool:

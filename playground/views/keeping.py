@@ -66,6 +66,10 @@ def read_kept(
     dropped = [name for (name, was), (_, now) in zip(headers, kept[0], strict=True) if was != now]
     if kept[1] != address:
         dropped.append("the address")
+    wanted = _value(form, "auth", {})
+    auth = clean_auth(wanted)
+    if wanted.get("secret") and auth.get("secret") == "":
+        dropped.append("the authentication")
     place = (agent.slug if agent else "", kept[1])
     if saved and destination_of(saved, agents) == (None, address):
         place = (saved.agent, saved.address)  # A path at its agent's origin stays one.
@@ -77,7 +81,7 @@ def read_kept(
         "binding": binding,
         "document": document,
         "headers": kept[0],
-        "auth": clean_auth(_value(form, "auth", {})),
+        "auth": auth,
         "expectations": _expectations(form),
         "captures": _captures(form),
     }

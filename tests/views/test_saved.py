@@ -9,6 +9,7 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
+from playground.library import fixtures
 from playground.models import Agent, Collection, Folder, Run, SavedRequest
 from playground.models.collections import STEP
 from tests.views.conftest import form
@@ -178,6 +179,18 @@ class TestCredentials:
             ["X-Plain", "literal"],
         ]
         assert told(response)["dropped"] == ["Authorization"]
+
+    @pytest.mark.parametrize("secret", ["", "sk/literal+=="], ids=["none", "a value"])
+    def test_of_a_secret_only_the_name_is_kept_and_its_file_can_be_taken_in(
+        self, client: Client, collection: Collection, secret: str
+    ) -> None:
+        auth = {"type": "api_key", "header": "", "secret": secret}
+        response = create(client, agent="", address="http://a.example", auth=json.dumps(auth))
+        found = SavedRequest.objects.get()
+        assert found.auth == {"type": "api_key", "header": "", "secret": ""}
+        assert told(response)["dropped"] == (["the authentication"] if secret else [])
+        taken = fixtures.read(fixtures.dump(found.collection))
+        assert taken.requests[found.slug]["auth"] == found.auth
 
     def test_in_the_address_are_dropped_and_named(
         self, client: Client, collection: Collection
