@@ -216,12 +216,18 @@ def _own_fields(item: Item) -> dict[str, Any]:
     if not isinstance(kept, dict):
         return {}
     known = {name: value for name, value in kept.items() if name in FIELDS[REQUEST]}
+    texts = {name: kept.get(name) for name in AS_TEXT}
     try:
-        for name in AS_TEXT:
-            known[name] = read_value(kept[name], _DEPTH)
-    except (KeyError, TypeError, forms.ValidationError):
-        return {}
-    return known
+        return known | {name: _value(text) for name, text in texts.items()}
+    except forms.ValidationError:
+        return {}  # Somebody has changed our own member.
+
+
+def _value(text: Any) -> Any:
+    """The JSON value of a text. Raises `ValidationError` for what is no such text."""
+    if not isinstance(text, str):
+        raise forms.ValidationError("This is no text.")
+    return read_value(text, _DEPTH)
 
 
 def _unchanged(item: Item, own: Mapping[str, Any]) -> dict[str, Any]:

@@ -9,7 +9,7 @@ import tracemalloc
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 
 from playground.library import fixtures, reading
 from playground.library.fixtures import FixtureError, fixture_of
@@ -348,6 +348,7 @@ def test_thousands_of_one_name_are_told_apart_at_once() -> None:
             "script", "exec", "header", "key", "value", "_nlweb", "slug", "document"],
            ["raw", "POST", "bearer", URL, EGGS["raw"]]),
 )  # fmt: skip
+@example({"document": None})
 @settings(max_examples=60, deadline=None)
 def test_nothing_that_claims_to_be_a_collection_breaks_anything(value: Any) -> None:
     for whole in (collection(value), collection(item(body=value, url=value, auth=value)),
