@@ -23,8 +23,8 @@ export function readLink(hash) {
   const { document, headers, ...rest } = objectOf(decoded(hash.slice(PREFIX.length)));
   if (!isObject(document)) throw new Error("The link holds no request.");
   const { kept, dropped } = withoutCredentials(pairs(headers));
-  const { address, hadLogin } = withoutLogin(textOf(rest.address));
-  const notes = [...dropped, ...(hadLogin ? ["the address"] : [])];
+  const { address, hadCredentials } = cleanAddress(textOf(rest.address));
+  const notes = [...dropped, ...(hadCredentials ? ["the address"] : [])];
   return {
     fields: {
       agent: textOf(rest.agent),
@@ -42,7 +42,7 @@ export function readLink(hash) {
 /** The address that brings these fields along. */
 export function makeLink({ agent, address, protocol, binding, version, document, headers }, origin) {
   const { kept } = withoutCredentials(pairs(objectOf(headers || "[]")));
-  const { address: clean } = withoutLogin(address);
+  const { address: clean } = cleanAddress(address);
   const request = { agent, address: clean, protocol, binding, version, document: objectOf(document) };
   const bytes = new TextEncoder().encode(JSON.stringify({ ...request, headers: kept }));
   const text = btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""));
@@ -86,8 +86,12 @@ function pairs(headers) {
   return Array.isArray(headers) ? headers.filter(isPair).slice(0, MAX_HEADERS) : [];
 }
 
-/** An address without who logs in. */
-function withoutLogin(address) {
-  const clean = address.replace(/(?<=:\/\/)[^/?#@\s]*@/, "");
-  return { address: clean, hadLogin: clean !== address };
+/** An address without who logs in, and with nothing for parameters that are credentials. */
+function cleanAddress(address) {
+  const clean = address
+    .replace(/(?:^|(?<=:\/\/))[^/?#\s]*@/, "")
+    .replace(/(?<=[?&])([^=&#]*)=([^&#]*)/g, (whole, name, value) =>
+      withoutCredentials([[name, value]]).dropped.length ? `${name}=` : whole,
+    );
+  return { address: clean, hadCredentials: clean !== address };
 }

@@ -41,12 +41,12 @@ test("credentials go along neither way", () => {
     ["X-Token", "{{token}}"],
     ["Mcp-Session-Id", "kept"],
   ];
-  const address = "https://me:literal@agent.example/";
+  const address = "https://me:literal@literal@agent.example/?q=a@b&api_key=literal&token={{token}}";
   const made = makeLink({ ...REQUEST, address, headers: JSON.stringify(headers) }, "");
   assert.doesNotMatch(Buffer.from(made.split("=")[1], "base64url").toString(), /literal/);
   const { fields, notes } = readLink(hashOf({ address, document: {}, headers }));
   assert.deepEqual(JSON.parse(fields.headers), headers.slice(2));
-  assert.equal(fields.address, "https://agent.example/");
+  assert.equal(fields.address, "https://agent.example/?q=a@b&api_key=&token={{token}}");
   assert.deepEqual(notes, ["Authorization", "x-api_key", "the address"]);
 });
 
