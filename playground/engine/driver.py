@@ -13,6 +13,7 @@ from typing import Any
 from django.conf import settings
 from django.utils import timezone
 
+from playground.engine.beats import forgiving
 from playground.engine.promises import Sighting, begin
 from playground.engine.states import advance
 from playground.engine.writer import FrameWriter, RunEndedError, nudge
@@ -280,8 +281,9 @@ class Driver:
             for _ in range(round(HEARTBEAT / LOOK)):
                 await asyncio.sleep(LOOK)
                 wanted = Run.objects.filter(pk=self.run.pk, stop_requested=True)
-                if await in_reader(wanted.exists):
-                    self.stop()
+                with forgiving("a look for Stop"):
+                    if await in_reader(wanted.exists):
+                        self.stop()
             writer.put(alive_at=timezone.now())
 
     def _clock(self) -> int:

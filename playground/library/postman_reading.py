@@ -87,7 +87,12 @@ class _Reader:
         """What was read."""
         collection = {"name": self._name, "slug": self._slug, "description": self._description()}
         if self._scripts:
-            message = f"{self._scripts} scripts are kept as notes. They are never run."
+            told = (
+                "1 script is kept as a note. It is"
+                if self._scripts == 1
+                else (f"{self._scripts} scripts are kept as notes. They are")
+            )
+            message = f"{told} never run."
             self.remarks.insert(0, Problem("", message))
         return Fixture(self._slug, collection, self._folders, self._requests)
 

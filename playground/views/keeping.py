@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
+from urllib.parse import urlsplit
 
 from django.db import models, transaction
 from django.forms import ValidationError
@@ -58,8 +59,8 @@ def read_kept(
     protocol, version, binding = _way(form, agent)
     address = form.get("address", "").strip()
     if agent is not None:
-        # As it is at the moment, for whoever has no such agent.
-        address = draft_over(agent, document, (), version=version, binding=binding).target.url
+        draft = draft_over(agent, document, (), version=version, binding=binding)
+        address = _address_of(draft.target.url)
     if len(address) > MAX_ADDRESS:
         raise ValidationError(f"The address is longer than {MAX_ADDRESS:,} characters.")
     kept = clean_headers(headers), clean_address(address)
@@ -73,6 +74,8 @@ def read_kept(
     place = (agent.slug if agent else "", kept[1])
     if saved and destination_of(saved, agents) == (None, address):
         place = (saved.agent, saved.address)  # A path at its agent's origin stays one.
+    elif saved and agent and saved.agent == agent.slug and saved.binding == binding:
+        place = (agent.slug, saved.address)  # What did not change is no difference of the file.
     fields = {
         "agent": place[0],
         "address": place[1],
@@ -86,6 +89,12 @@ def read_kept(
         "captures": _captures(form),
     }
     return Kept(fields, dropped)
+
+
+def _address_of(url: str) -> str:
+    """Where an agent is, for whoever has none of its name; "" for one of this very machine."""
+    host = urlsplit(url).hostname or ""
+    return "" if host == "localhost" or host.startswith("127.") or host == "::1" else url
 
 
 def _way(form: Mapping[str, str], agent: Agent | None) -> tuple[str, str, str]:

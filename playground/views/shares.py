@@ -36,6 +36,8 @@ LASTING = (
     ("30", "for 30 days"),
     ("", "until it is revoked"),
 )
+#: Requests of a collection on one page.
+PAGE = 100
 #: Links that the page lists, the newest.
 LISTED = 200
 
@@ -161,12 +163,15 @@ def _run_page(request: HttpRequest, run: Run) -> dict[str, Any]:
 def _collection_page(request: HttpRequest, found: Share) -> dict[str, Any]:
     collection = found.collection
     assert collection is not None
-    parts = groupby(requests_in_order(collection), key=lambda saved: saved.folder)
+    start = _number(request, "requests")
+    found_here = list(requests_in_order(collection)[start : start + PAGE + 1])
+    parts = groupby(found_here[:PAGE], key=lambda saved: saved.folder)
     return {
         "collection": collection,
         "parts": [
             (folder, [_request(request, each) for each in inside]) for folder, inside in parts
         ],
+        "more": start + PAGE if len(found_here) > PAGE else None,
     }
 
 
@@ -208,6 +213,7 @@ def fixture(request: HttpRequest, token: str) -> HttpResponse:
     shown = shared_fixture(fixtures.fixture_of(collection)).ordered()
     response = HttpResponse(fixtures.render(shown), content_type="application/json")
     response["Content-Disposition"] = f'attachment; filename="{collection.slug}.json"'
+    response["X-Robots-Tag"] = "noindex, nofollow"
     return response
 
 

@@ -234,6 +234,23 @@ class TestSaving:
         assert response.status_code == 422
         assert "was not saved" in response.content.decode()
 
+    def test_the_address_beside_an_agent_that_stays_is_no_difference(
+        self, client: Client, saved: SavedRequest
+    ) -> None:
+        for kept in ("", "http://elsewhere.example"):
+            SavedRequest.objects.filter(pk=saved.pk).update(address=kept)
+            self.save(client, saved)
+            saved.refresh_from_db()
+            assert (saved.agent, saved.address) == ("recipes", kept)
+
+    @pytest.mark.parametrize("host", ["127.0.0.1:8000", "localhost", "[::1]:9"])
+    def test_an_address_of_this_machine_is_not_for_others(
+        self, client: Client, agent: Agent, collection: Collection, host: str
+    ) -> None:
+        Agent.objects.filter(pk=agent.pk).update(url=f"http://{host}/demo")
+        create(client)
+        assert SavedRequest.objects.get().address == ""
+
     def test_a_path_beside_its_agent_stays_one(self, client: Client, saved: SavedRequest) -> None:
         saved.address = "/other"
         saved.save()

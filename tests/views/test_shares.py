@@ -233,3 +233,14 @@ class TestCollections:
         copied = Collection.objects.get(slug="recipes-2")
         assert [each.name for each in requests_in_order(copied)] == ["First", "Second"]
         assert collection.requests.count() == 2
+
+    def test_a_long_one_comes_in_pages(self, collection: Collection) -> None:
+        SavedRequest.objects.bulk_create(
+            SavedRequest(collection=collection, name=f"Dish {n}", slug=f"dish-{n}", position=n + 9)
+            for n in range(120)
+        )
+        link = Share.objects.create(collection=collection).get_absolute_url()
+        first = Client().get(link).content.decode()
+        assert "Dish 98" in first
+        assert "Dish 99" not in first
+        assert "Dish 99" in Client().get(f"{link}?requests=100").content.decode()

@@ -14,6 +14,7 @@ from django.conf import settings
 from django.utils import timezone
 
 from playground.engine import tasks
+from playground.engine.beats import forgiving
 from playground.engine.collection_runs.book import Book, nudge
 from playground.engine.collection_runs.carrying import Carried
 from playground.engine.collection_runs.planning import Plan, Planned, Unit
@@ -137,9 +138,11 @@ class Runner:
         while True:
             for _ in range(round(HEARTBEAT / LOOK)):
                 await asyncio.sleep(LOOK)
-                if await in_reader(this.filter(stop_requested=True).exists):
-                    self.stop()
-            await in_writer(this.update, alive_at=timezone.now())
+                with forgiving("a look for Stop"):
+                    if await in_reader(this.filter(stop_requested=True).exists):
+                        self.stop()
+            with forgiving("a sign of life"):
+                await in_writer(this.update, alive_at=timezone.now())
 
 
 def start(
