@@ -56,7 +56,7 @@ class PlaygroundServer:
 
     def start(self) -> None:
         """Start and wait until it answers; again on the same port after a stop."""
-        (self.data / "fixtures").mkdir(exist_ok=True)
+        (self.data / "fixtures").mkdir(parents=True, exist_ok=True)
         self._process = subprocess.Popen(
             [sys.executable, "manage.py", "serve", "--port", str(self.port)],
             cwd=ROOT,

@@ -223,7 +223,7 @@ def _look_at_what_was_found(site: Site) -> None:
     tools = site.http.post(f"{own}tools/", headers={"HX-Request": "true"})
     assert "••••••" in tools.text
     assert site.http.post(f"{own}doctor/").status_code == 302
-    while "Examining…" in (report := site.http.get(f"{own}doctor/report/").text):
+    while 'aria-busy="true"' in (report := site.http.get(f"{own}doctor/report/").text):
         time.sleep(0.1)
     assert "Found: NLWeb" in report
     fields = {"agent": "bearer", "document": '{"query": {"text": "a"}}', "other": "binding:http"}

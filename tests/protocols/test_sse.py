@@ -282,4 +282,5 @@ def test_a_long_comment_is_not_read_again_with_every_piece() -> None:
             assert splitter.feed(b"a\r") == []
         return time.process_time() - started
 
-    assert cost(b":") < 20 * cost(b"x")
+    # The best of several: whatever else the machine does only ever adds.
+    assert min(cost(b":") for _ in range(5)) < 20 * min(cost(b"x") for _ in range(5))
