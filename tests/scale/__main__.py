@@ -16,7 +16,8 @@ from tests.scale.services import MissingError, find_postgresql, find_redis, post
 
 #: What touches the database and the channel layer. Tests that need neither are left out of it.
 PATHS = """
-    tests/models tests/engine tests/rendering tests/views tests/test_consumers.py tests/scale
+    tests/models tests/library tests/engine tests/rendering tests/views tests/test_consumers.py
+    tests/test_collection_run_consumer.py tests/scale
 """.split()
 
 
