@@ -151,8 +151,8 @@ class Standing:
 
     @property
     def done(self) -> int:
-        """Steps at their end."""
-        return self.planned - self.counts["waiting"] - self.counts["running"]
+        """Steps at their end; those that were never begun are not."""
+        return self.planned - sum(self.counts[name] for name in ("waiting", "running", "skipped"))
 
     @property
     def bad(self) -> int:

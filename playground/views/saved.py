@@ -121,8 +121,11 @@ def saved_request(request: HttpRequest, slug: str, saved: str) -> HttpResponse:
     return HttpResponseNotAllowed(["GET", "HEAD", "POST"])
 
 
+@transaction.atomic
 def _update(request: HttpRequest, saved: SavedRequest) -> HttpResponse:
     """Save what the composer holds, unless somebody else has saved meanwhile."""
+    # Of two at once the second waits here, and finds what the first has made of it.
+    saved = SavedRequest.objects.select_for_update().get(pk=saved.pk)
     was = request.POST.get("modified", "")
     if was and was != saved.modified_at.isoformat() and not request.POST.get("overwrite"):
         return render(request, "saved/conflict.html", {"saved": saved}, status=409)

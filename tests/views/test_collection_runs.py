@@ -126,6 +126,10 @@ class TestPage:
         assert "Not all met" in page
         assert "ws-connect" not in page  # It is over.
 
+    def test_what_was_never_begun_is_not_done(self, client: Client, collection: Collection) -> None:
+        run = stored(collection, "met", "unmet", "skipped", "skipped", state="stopped")
+        assert "2 of 4" in read(client.get(run.get_absolute_url()).content.decode()).text
+
     def test_those_not_met_alone(self, client: Client, collection: Collection) -> None:
         run = stored(collection, "met", "unmet", "unsent", "skipped")
         page = client.get(run.get_absolute_url(), {"show": "unmet"}).content.decode()
