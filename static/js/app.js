@@ -1,5 +1,6 @@
 // Everything that the page runs. Elements start themselves when they appear.
 
+import "./given-up.js";
 import "./toasts.js";
 import "./open-tabs.js";
 import "./tabs.js";

@@ -11,8 +11,9 @@ class RequestTabs extends HTMLElement {
     this.menu = this.querySelector(".open-menu");
     this.strip.addEventListener("click", (event) => this.#pressed(event));
     this.strip.addEventListener("auxclick", (event) => event.button === 1 && this.#pressed(event, true));
-    // The middle button would begin to scroll.
-    this.strip.addEventListener("mousedown", (event) => event.button === 1 && event.preventDefault());
+    // The middle button would begin to scroll, and on some systems paste into the focused field.
+    for (const type of ["mousedown", "mouseup", "auxclick"])
+      this.strip.addEventListener(type, (event) => event.button === 1 && event.preventDefault());
     this.strip.addEventListener("keydown", (event) => this.#key(event));
     this.menu.addEventListener("toggle", (event) => event.newState === "open" && this.#list());
     if (this.tabs) this.render(this.tabs);

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 
 from playwright.sync_api import Locator, Page, expect
 
@@ -72,9 +73,16 @@ class ShelfPage:
         """It is shown so, and also when the page is loaded anew."""
         # What the page has moved by itself, the server is being told.
         expect(self.page.locator(".htmx-request")).to_have_count(0)
-        assert self.order() == wanted, self.order()
+        self._wait_for(wanted)
         self.open()
-        assert self.order() == wanted, self.order()
+        self._wait_for(wanted)
+
+    def _wait_for(self, wanted: str) -> None:
+        """What was fetched anew may take its place in a moment."""
+        until = time.monotonic() + 10
+        while (shown := self.order()) != wanted and time.monotonic() < until:
+            self.page.wait_for_timeout(50)
+        assert shown == wanted
 
     @property
     def announced(self) -> Locator:

@@ -99,7 +99,7 @@ def test_a_phone_has_room_for_it(
 
 
 def test_the_table_of_facts(workbench: Workbench) -> None:
-    ask(workbench, "compare facts")
+    ask(workbench, "compare facts of soup")
     one = workbench.run
     page = workbench.page
     page.goto(f"{workbench.server.url}/compare/?left={one}&right={one}")
