@@ -20,7 +20,8 @@ hypothesis.settings.load_profile("untimed")
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Browser tests come last: Playwright's event loop would be in the way of asyncio tests.
 
-    On PostgreSQL, those that do not touch the database are left to the other run.
+    On PostgreSQL, those that do not touch the database are left to the other run, and those that
+    are about SQLite.
     """
     for item in items:
         if "browser" in item.path.parts:
@@ -39,6 +40,8 @@ def _on_postgresql() -> bool:
 
 
 def _touches_the_database(item: pytest.Item) -> bool:
+    if item.get_closest_marker("sqlite"):
+        return False
     fixtures = set(getattr(item, "fixturenames", ()))
     marked = item.get_closest_marker("django_db") is not None
     return marked or "scale" in item.path.parts or bool(fixtures & {"db", "transactional_db"})

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from django.core.management import call_command
+from django.db import connection
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -110,7 +111,7 @@ def test_other_collections_are_not_in_it() -> None:
 @pytest.mark.parametrize("name", ["Lentils\0", "half \ud800"])
 def test_text_that_no_database_takes_is_replaced_when_written(name: str) -> None:
     collection = examples.example()
-    if "\0" in name:  # SQLite stores it; half a character it does not.
+    if "\0" in name and connection.vendor == "sqlite":  # PostgreSQL refuses it, too.
         collection.requests.filter(slug="lentils").update(notes=name)
         assert (
             fixtures.read(fixtures.dump(collection)).requests["lentils"]["notes"] == "Lentils\ufffd"

@@ -240,9 +240,8 @@ class TestPaging:
         cursor = Cursor(timezone.now(), UUID(int=7))
         assert Cursor.read(str(cursor)) == cursor
 
+    @pytest.mark.sqlite
     def test_the_database_finds_a_page_by_an_index(self) -> None:
-        if connection.vendor != "sqlite":
-            pytest.skip("what is read here is how SQLite says it")
         plans = {
             Filters(): "run_history ",
             Filters(outcome="answer"): "run_history_outcome",
