@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from abc import ABC, abstractmethod
 from typing import Any, Protocol
 from urllib.parse import parse_qs
 
@@ -57,7 +58,7 @@ class View(Protocol):
         ...
 
 
-class Viewer(AsyncWebsocketConsumer):
+class Viewer(AsyncWebsocketConsumer, ABC):
     """One viewer of one thing that goes on. Nudges carry no data: the store has it all."""
 
     async def connect(self) -> None:
@@ -77,9 +78,9 @@ class Viewer(AsyncWebsocketConsumer):
         await self.accept()
         self._follower = asyncio.create_task(self._follow(view), name=f"viewer-{self._group}")
 
+    @abstractmethod
     def find(self, user: Any, **place: Any) -> tuple[str, View] | None:
         """The group of what is at an address, and a view of it; None where the user has none."""
-        raise NotImplementedError
 
     def pause(self, message: Any) -> float | None:
         """Seconds to let pass after a message; None where the next one is waiting already."""
