@@ -134,11 +134,20 @@ document.addEventListener("click", (event) => {
   const fold = event.target.closest("[data-fold]");
   if (fold) toggleFold(fold);
   const opener = event.target.closest("[data-open]");
-  if (opener) document.getElementById(opener.dataset.open).showModal();
+  if (opener) openAfresh(document.getElementById(opener.dataset.open));
   if (event.target.closest('[data-action="stop"]')) keepFocus(event.target);
   if (event.target.closest("[data-close]")) event.target.closest("dialog").close();
   if (event.target instanceof HTMLDialogElement) event.target.close(); // the backdrop
 });
+
+/**
+ * Open a dialog without what it said the time before: nobody is to choose in, or copy from, an
+ * answer that is about to be replaced.
+ */
+function openAfresh(dialog) {
+  for (const part of dialog.querySelectorAll("[data-afresh]")) part.replaceChildren();
+  dialog.showModal();
+}
 
 /** The Stop button goes with its run: the focus, where it has it, stays in the bar. */
 function keepFocus(button) {

@@ -17,7 +17,7 @@ from tests.browser.workbench import Workbench
 from tests.playground_server import PlaygroundServer
 
 REQUEST = {
-    "agent": "nobody",
+    "agent": "an-agent-only-the-sender-has",
     "address": "https://other.example/agent",
     "version": "0.54",
     "document": {"query": {"text": "<img src=x onerror=alert(1)>"}},

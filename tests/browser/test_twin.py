@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from playwright.sync_api import Browser, FrameLocator, Page, expect
 
 from tests.browser.keyboard import press, tab_to
@@ -68,6 +70,24 @@ def test_what_cannot_be_sent_says_so_in_the_sheet(workbench: Workbench) -> None:
     expect(page.get_by_role("dialog")).to_contain_text("The query needs a text.")
     page.keyboard.press("Escape")
     expect(page.get_by_role("dialog")).to_be_hidden()
+
+
+def test_a_sheet_opens_without_what_it_said_before(workbench: Workbench) -> None:
+    page = workbench.open("/?agent=demo").page
+    for opener, shown in (
+        ("Twin…", page.locator("#twin-choices").get_by_role("radio").first),
+        ("Copy as…", page.locator("#code-snippets").get_by_text("curl").first),
+    ):
+        page.get_by_role("button", name=opener).click()
+        expect(shown).to_be_visible()
+        page.keyboard.press("Escape")
+        # An answer that does not come: what is chosen in, or copied from, the one before is lost.
+        page.route(re.compile(r"/(twins|compose)/(choices|code)/"), lambda route: None)
+        page.get_by_role("button", name=opener).click()
+        expect(page.get_by_role("dialog")).to_be_visible()
+        expect(shown).to_have_count(0)
+        page.keyboard.press("Escape")
+        page.unroute_all(behavior="ignoreErrors")
 
 
 def test_a_link_in_a_pane_leads_the_whole_page(workbench: Workbench) -> None:
