@@ -20,7 +20,7 @@ from playground.library.unsaved import unsaved
 from playground.models import Agent, Collection, Environment, Run, SavedRequest, Step
 from playground.models.collections import requests_in_order
 from playground.rendering.collection_runs import result_of
-from playground.reporting import StepResult, step_lines
+from playground.reporting import StepResult, Tally, step_lines
 from playground.variables import is_name
 
 #: Characters of the bar.
@@ -151,11 +151,9 @@ class Teller:
             self._draw()
 
     def _draw(self) -> None:
-        done = self.counts.total()
-        full = WIDTH * done // max(1, self.planned)
-        bad = self.counts["unmet"] + self.counts["unsent"]
-        told = f"{done}/{self.planned}" + (f", {bad} not met" if bad else "")
-        bar = f"[{'#' * full}{'.' * (WIDTH - full)}] {told}"
+        tally = Tally(self.planned, self.counts)
+        full = WIDTH * tally.done // max(1, self.planned)
+        bar = f"[{'#' * full}{'.' * (WIDTH - full)}] {tally.told}"
         print(f"\r{bar}", end="", file=sys.stderr, flush=True)
 
     def clear(self) -> None:

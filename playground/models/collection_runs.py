@@ -99,11 +99,16 @@ def end_interrupted(gone: models.QuerySet[Any]) -> int:
     keys = list(gone.values_list("pk", flat=True))
     if not keys:
         return 0
-    steps = Step.objects.filter(collection_run__in=keys, verdict__in=_OPEN)
-    steps.update(verdict=Step.Verdict.SKIPPED, reason="The playground went down.")
+    end_open(Step.objects.filter(collection_run__in=keys), "the playground went down")
     ended = CollectionRun.objects.unfinished().filter(pk__in=keys)
     # It was alive then; nobody knows of a later moment.
     return ended.update(state=CollectionRun.State.INTERRUPTED, ended_at=models.F("alive_at"))
+
+
+def end_open(steps: models.QuerySet[Step], cause: str) -> None:
+    """End steps that nobody takes any further: what was begun is stopped, the rest skipped."""
+    for verdict, (ended, reason) in _ENDS.items():
+        steps.filter(verdict=verdict).update(verdict=ended, reason=reason.format(cause))
 
 
 class Step(models.Model):
@@ -118,6 +123,8 @@ class Step(models.Model):
         UNMET = "unmet", "Not met"
         #: It could not be sent: a variable without a value, a refused address, ...
         UNSENT = "unsent", "Not sent"
+        #: Under way when the run was stopped, or the playground went down.
+        STOPPED = "stopped", "Stopped"
         #: Never begun: stopped, or bailed out before.
         SKIPPED = "skipped", "Skipped"
 
@@ -153,7 +160,17 @@ class Step(models.Model):
     @property
     def is_open(self) -> bool:
         """Whether it has not come to its end."""
-        return self.verdict in _OPEN
+        return self.verdict in _ENDS
+
+    def end(self, cause: str) -> None:
+        """End it, if it is open, as `end_open` does; stores nothing."""
+        if self.is_open:
+            self.verdict, reason = _ENDS[self.verdict]
+            self.reason = reason.format(cause)
 
 
-_OPEN = (Step.Verdict.WAITING, Step.Verdict.RUNNING)
+#: What becomes of a step that is left open, and why, by its verdict until then.
+_ENDS: dict[str, tuple[str, str]] = {
+    Step.Verdict.WAITING: (Step.Verdict.SKIPPED, "Not begun: {}."),
+    Step.Verdict.RUNNING: (Step.Verdict.STOPPED, "It was under way when {}."),
+}

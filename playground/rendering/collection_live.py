@@ -41,7 +41,7 @@ class CollectionLive:
         verdicts = self._window.verdicts(run)
         changed = [n for n, verdict in verdicts.items() if self._known.get(n) != verdict]
         standing = Standing.of(run)
-        stamp = (run.state, standing.counts)
+        stamp = (run.state, standing.tally)
         if not changed and stamp == self._stamp:
             return None
         rows = self._window.rows(run, changed)

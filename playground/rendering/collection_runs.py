@@ -12,7 +12,7 @@ from django.db.models import Count, QuerySet
 
 from playground.models import CollectionRun, Run, Step
 from playground.rendering.bar import ago
-from playground.reporting import FORMATS, Checked, Report, StepResult
+from playground.reporting import FORMATS, Checked, Report, StepResult, Tally
 from playground.reporting.results import duration
 
 #: Steps of one page.
@@ -140,41 +140,25 @@ class Window:
 class Standing:
     """How far a collection run is."""
 
-    counts: Mapping[str, int]
-    planned: int
+    tally: Tally
     took: str
 
     @classmethod
     def of(cls, run: CollectionRun) -> Standing:
         """As it is stored now."""
-        return cls(run.counts(), run.planned, duration(run.took_ms()))
+        return cls(Tally(run.planned, run.counts()), duration(run.took_ms()))
 
     @property
-    def done(self) -> int:
-        """Steps at their end; those that were never begun are not."""
-        return self.planned - sum(self.counts[name] for name in ("waiting", "running", "skipped"))
-
-    @property
-    def bad(self) -> int:
-        """Steps that speak against the collection."""
-        return self.counts["unmet"] + self.counts["unsent"]
-
-    @property
-    def parts(self) -> list[tuple[str, float, float]]:
+    def parts(self) -> Iterable[tuple[str, float, float]]:
         """The parts of the bar: verdict, start and length in percent."""
-        found, at = [], 0.0
-        for name in ("met", "unmet", "unsent", "skipped", "running"):
-            length = 100 * self.counts[name] / max(1, self.planned)
-            found.append((name, round(at, 3), round(length, 3)))
-            at += length
-        return found
+        return self.tally.parts(100)
 
 
 def page_of(run: CollectionRun, window: Window) -> dict[str, Any]:
     """The context of the page of a run."""
     standing = Standing.of(run)
     verdicts = window.verdicts(run)
-    steps = standing.bad if window.show == BAD else run.planned
+    steps = standing.tally.bad if window.show == BAD else run.planned
     return {
         **head_of(run, standing),
         "window": window,
@@ -202,7 +186,7 @@ def _tone(run: CollectionRun, standing: Standing) -> str:
         return "running"
     if run.state != CollectionRun.State.COMPLETED:
         return "skipped"
-    return "met" if standing.counts["met"] == run.planned else "unmet"
+    return "met" if standing.tally.all_met else "unmet"
 
 
 def known_as_text(verdicts: Mapping[int, str]) -> str:
@@ -231,7 +215,7 @@ def listed(runs: Iterable[CollectionRun]) -> list[dict[str, Any]]:
         counted[key][verdict] = count
     return [
         {
-            **head_of(run, Standing(counted[run.pk], run.planned, duration(run.took_ms()))),
+            **head_of(run, Standing(Tally(run.planned, counted[run.pk]), duration(run.took_ms()))),
             "ago": ago(run.created_at),
         }
         for run in found
@@ -241,5 +225,5 @@ def listed(runs: Iterable[CollectionRun]) -> list[dict[str, Any]]:
 def word_of(run: CollectionRun, standing: Standing) -> str:
     """How it stands, in a word or three."""
     if run.state == CollectionRun.State.COMPLETED:
-        return "All met" if standing.counts["met"] == run.planned else "Not all met"
+        return "All met" if standing.tally.all_met else "Not all met"
     return str(CollectionRun.State(run.state).label)

@@ -1,6 +1,7 @@
 """Reports on a collection run: one structure, written as text, JUnit XML, JSON or HTML.
 
 ===========  ================================================================================
+`verdicts`   what becomes of a request: the words, and how they are counted
 `results`    what is reported: the run, its steps, what was expected of each
 `texts`      lines for people
 `junit`      JUnit XML, which continuous integration systems read
@@ -16,12 +17,14 @@ from playground.reporting.junit import as_junit
 from playground.reporting.pages import as_html
 from playground.reporting.results import Checked, Report, StepResult, Totals
 from playground.reporting.texts import as_text, step_lines, summary_lines
+from playground.reporting.verdicts import Tally
 
 __all__ = [
     "FORMATS",
     "Checked",
     "Report",
     "StepResult",
+    "Tally",
     "Totals",
     "as_html",
     "as_json",

@@ -4,14 +4,18 @@
      "name": …, "state": "completed" | "stopped" | "interrupted" | "running",
      "all_met": true, "started_at": ISO 8601 in UTC, "took_ms": 812.4,
      "environment": name or "", "options": {…},
-     "totals": {"steps", "met", "unmet", "unsent", "skipped", "open", "checks", "checks_unmet"},
+     "totals": {"steps", "done", "met", "unmet", "unsent", "stopped", "skipped", "open",
+                "checks", "checks_unmet"},
      "steps": [
        {"number": 1, "iteration": 1, "folder": name or "", "name": …,
-        "verdict": "met" | "unmet" | "unsent" | "skipped" | "waiting" | "running",
-        "reason": why it was not sent, or "", "took_ms": 12.3 or null,
+        "verdict": "met" | "unmet" | "unsent" | "stopped" | "skipped" | "waiting" | "running",
+        "reason": why it was not sent, or not to its end, or "", "took_ms": 12.3 or null,
         "run": key or "", "agent": …, "state": …, "outcome": …, "status": 200 or null,
         "checks": [{"expectation": as it was written, "met": true | false | null,
                     "wanted": words, "actual": words, "value": the JSON that there was}]}]}
+
+`done` are those that came to an end of their own: met, unmet and unsent together. A request that
+was under way when the run was stopped is `stopped`, one that was never begun `skipped`.
 
 Written in ASCII, so that a terminal finds nothing in it to obey.
 """
@@ -19,10 +23,10 @@ Written in ASCII, so that a terminal finds nothing in it to obey.
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
 from typing import Any
 
-from playground.reporting.results import Checked, Report, StepResult
+from playground.reporting.results import Checked, Report, StepResult, Totals
+from playground.reporting.verdicts import MET, OPEN, SKIPPED, STOPPED, UNMET, UNSENT
 
 FORMAT = "nlweb-playground.collection-run/1"
 
@@ -38,10 +42,22 @@ def as_json(report: Report) -> str:
         "took_ms": round(report.took_ms, 1),
         "environment": report.environment,
         "options": dict(report.options),
-        "totals": asdict(report.totals),
+        "totals": _totals(report.totals),
         "steps": [_step(step) for step in report.steps],
     }
     return json.dumps(document, indent=2, default=str) + "\n"
+
+
+def _totals(totals: Totals) -> dict[str, int]:
+    tally = totals.tally
+    return {
+        "steps": tally.steps,
+        "done": tally.done,
+        **{verdict: tally.of(verdict) for verdict in (MET, UNMET, UNSENT, STOPPED, SKIPPED)},
+        "open": tally.of(*OPEN),
+        "checks": totals.checks,
+        "checks_unmet": totals.checks_unmet,
+    }
 
 
 def _step(step: StepResult) -> dict[str, Any]:

@@ -1,7 +1,8 @@
 """A report as JUnit XML: a suite for every folder, a case for every request and iteration.
 
-An expectation that was not met is a failure, a request that could not be sent an error, one
-that was not begun is skipped. Times are in seconds. Characters that XML 1.0 (section 2.2) has
+An expectation that was not met is a failure, a request that could not be sent an error. JUnit has
+one word for one that was stopped under way and one that was never begun, skipped; the message
+says which of both it is. Times are in seconds. Characters that XML 1.0 (section 2.2) has
 no place for are replaced: agents send them, and one of them would make the file unreadable.
 """
 
@@ -11,7 +12,8 @@ import re
 from collections.abc import Sequence
 from xml.etree import ElementTree as ET
 
-from playground.reporting.results import MET, UNMET, UNSENT, Report, StepResult
+from playground.reporting.results import Report, StepResult
+from playground.reporting.verdicts import DONE, MET, UNMET, UNSENT, WORDS
 
 _NOT_XML = re.compile(r"[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
@@ -48,11 +50,11 @@ def _case(report: Report, step: StepResult) -> ET.Element:
     case = ET.Element("testcase", {"name": _clean(name), "classname": _clean(group)})
     case.set("time", _seconds(step.took_ms or 0.0))
     if step.verdict == UNMET:
-        _add(case, "failure", "expectations", [each.sentence for each in step.unmet])
+        _add(case, "failure", WORDS[UNMET], [each.sentence for each in step.unmet])
     elif step.verdict == UNSENT:
-        _add(case, "error", "not sent", [step.reason])
+        _add(case, "error", WORDS[UNSENT], [step.reason])
     elif step.verdict != MET:
-        ET.SubElement(case, "skipped", {"message": _clean(step.reason)})
+        ET.SubElement(case, "skipped", {"message": _clean(f"{step.word}. {step.reason}".rstrip())})
     return case
 
 
@@ -64,7 +66,7 @@ def _add(case: ET.Element, tag: str, kind: str, sentences: Sequence[str]) -> Non
 
 
 def _counts(steps: Sequence[StepResult]) -> dict[str, str]:
-    skipped = sum(step.verdict not in (MET, UNMET, UNSENT) for step in steps)
+    skipped = sum(step.verdict not in DONE for step in steps)
     return {
         "tests": str(len(steps)),
         "failures": str(sum(step.verdict == UNMET for step in steps)),

@@ -16,10 +16,9 @@ def as_html(report: Report) -> str:
     context = {
         "report": report,
         "totals": report.totals,
-        "kept": report.totals.checks - report.totals.checks_unmet,
-        "bad": report.totals.unmet + report.totals.unsent,
+        "tally": report.totals.tally,
         "took": duration(report.took_ms),
-        "share": _share(report),
+        "parts": report.totals.tally.parts(1000),
         "started": f"{report.started_at[:19].replace('T', ' ')} UTC" if report.started_at else "",
         "options": [
             (name, told) for name, value in report.options.items() if (told := _told(value))
@@ -31,17 +30,6 @@ def as_html(report: Report) -> str:
         "left_out": len(report.steps) - len(steps),
     }
     return get_template("reporting/report.html").render(context)
-
-
-def _share(report: Report) -> list[tuple[str, int, int]]:
-    """The parts of the bar: verdict, start and length in thousandths."""
-    totals = report.totals
-    parts, at = [], 0
-    for name in ("met", "unmet", "unsent", "skipped"):
-        length = round(1000 * getattr(totals, name) / max(1, totals.steps))
-        parts.append((name, at, length))
-        at += length
-    return parts
 
 
 def _row(step: StepResult) -> dict[str, object]:

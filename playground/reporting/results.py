@@ -8,10 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-#: Verdicts of a step, as `playground.models.Step.Verdict` has them.
-MET, UNMET, UNSENT, SKIPPED = "met", "unmet", "unsent", "skipped"
-#: Those that have not come to an end.
-OPEN = ("waiting", "running")
+from playground.reporting.verdicts import BAD, Tally, word_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,22 +65,26 @@ class StepResult:
     @property
     def is_bad(self) -> bool:
         """Whether it speaks against the collection."""
-        return self.verdict in (UNMET, UNSENT)
+        return self.verdict in BAD
+
+    @property
+    def word(self) -> str:
+        """The verdict in words."""
+        return word_of(self.verdict)
 
 
 @dataclass(frozen=True, slots=True)
 class Totals:
     """Counts of steps and of expectations."""
 
-    steps: int
-    met: int
-    unmet: int
-    unsent: int
-    skipped: int
-    #: Not at their end.
-    open: int
+    tally: Tally
     checks: int
     checks_unmet: int
+
+    @property
+    def checks_met(self) -> int:
+        """Expectations that were met."""
+        return self.checks - self.checks_unmet
 
 
 @dataclass(frozen=True)
@@ -106,12 +107,7 @@ class Report:
         """The counts."""
         verdicts = Counter(step.verdict for step in self.steps)
         return Totals(
-            steps=len(self.steps),
-            met=verdicts[MET],
-            unmet=verdicts[UNMET],
-            unsent=verdicts[UNSENT],
-            skipped=verdicts[SKIPPED],
-            open=sum(verdicts[name] for name in OPEN),
+            tally=Tally(len(self.steps), verdicts),
             checks=sum(len(step.checks) for step in self.steps),
             checks_unmet=sum(len(step.unmet) for step in self.steps),
         )
@@ -119,7 +115,7 @@ class Report:
     @property
     def all_met(self) -> bool:
         """Whether every request was sent and everything that was expected came."""
-        return self.state == "completed" and self.totals.met == self.totals.steps
+        return self.state == "completed" and self.totals.tally.all_met
 
     @property
     def verdict(self) -> str:

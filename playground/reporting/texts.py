@@ -5,19 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from playground.reporting.results import (
-    MET,
-    SKIPPED,
-    UNMET,
-    UNSENT,
-    Report,
-    StepResult,
-    duration,
-)
+from playground.reporting.results import Report, StepResult, duration
+from playground.reporting.verdicts import MET, SKIPPED, STOPPED, UNMET, UNSENT, WORDS
 
-#: A mark and a word for every verdict: neither alone has to carry it.
-_MARKS = {MET: "✓", UNMET: "✗", UNSENT: "!", SKIPPED: "-"}
-_WORDS = {UNMET: "not met", UNSENT: "not sent", SKIPPED: "skipped"}
+#: A mark for every verdict. The word stands beside it, but for what was met, which is most.
+_MARKS = {MET: "✓", UNMET: "✗", UNSENT: "!", STOPPED: "■", SKIPPED: "-"}
 
 
 def as_text(report: Report) -> str:
@@ -33,7 +25,7 @@ def step_lines(step: StepResult, numbered: bool = False) -> Iterator[str]:
     """
     place = f"{step.folder} / " if step.folder else ""
     iteration = f" [{step.iteration}]" if numbered else ""
-    word = f" {_WORDS[step.verdict]}" if step.verdict in _WORDS else ""
+    word = "" if step.verdict == MET else f" {WORDS.get(step.verdict, step.verdict)}"
     took = duration(step.took_ms)
     aside = f" ({took})" if took else ""
     yield f"{_MARKS.get(step.verdict, '…')} {place}{step.name}{iteration}{word}{aside}"
@@ -46,19 +38,8 @@ def step_lines(step: StepResult, numbered: bool = False) -> Iterator[str]:
 def summary_lines(report: Report) -> Iterator[str]:
     """The last lines: the counts, and how it went."""
     totals = report.totals
-    counted = [f"{totals.met} of {totals.steps} requests met"]
-    counted += [
-        f"{count} {word}"
-        for count, word in (
-            (totals.unmet, "not met"),
-            (totals.unsent, "not sent"),
-            (totals.skipped, "skipped"),
-        )
-        if count
-    ]
-    kept = totals.checks - totals.checks_unmet
     yield ""
     yield (
-        f"{report.verdict}: {', '.join(counted)}; {kept} of {totals.checks} expectations;"
-        f" {duration(report.took_ms)}"
+        f"{report.verdict}: {totals.tally.told};"
+        f" {totals.checks_met} of {totals.checks} expectations met; {duration(report.took_ms)}"
     )

@@ -122,7 +122,12 @@ def test_it_is_stopped_by_keyboard(
     expect(page.locator("#step-1")).to_have_attribute("data-verdict", "running")
     press(page, "Stop")
     expect(page.locator("#cr-standing")).to_contain_text("Stopped")
-    expect(page.locator('.cr-step[data-verdict="skipped"]')).to_have_count(2)
+    expect(page.locator("#step-1")).to_have_attribute("data-verdict", "stopped")
+    expect(page.locator("#step-2")).to_have_attribute("data-verdict", "skipped")
+    expect(page.locator('[data-stat="done"]')).to_have_text("0 of 2")
+    expect(page.locator("#cr-announce")).to_have_text(
+        "Stopped: 0 of 2 requests done, 0 met, 1 stopped, 1 skipped."
+    )
     expect(page.get_by_role("link", name="Run again…")).to_be_visible()
 
 

@@ -79,7 +79,8 @@ class TestExitCodes:
         lines = done.stdout.splitlines()
         assert lines[0].startswith("✓ Request 1 (")
         assert lines[1].startswith("✓ A / Request 2 (")
-        assert lines[-1].startswith("All met: 2 of 2 requests met; 2 of 2 expectations; ")
+        told = "All met: 2 of 2 requests done, 2 met; 2 of 2 expectations met; "
+        assert lines[-1].startswith(told)
         # No bar where nobody sits before a terminal.
         assert done.stderr == ""
 
@@ -197,7 +198,7 @@ class TestValues:
             server.requests.clear()
             done = await run(command, file, "--parallel", "4", "--iterations", "4")
             assert len(server.requests) == 12
-        assert "8 of 12 requests met, 4 not met" in done.stdout
+        assert "12 of 12 requests done, 8 met, 4 not met" in done.stdout
 
 
 class TestReporters:
@@ -264,7 +265,8 @@ class TestStopping:
             await asyncio.wait_for(server.gone.wait(), 10)
         assert process.returncode == 3, err
         assert "Traceback" not in err
-        assert out.splitlines()[-1].startswith("Stopped: 0 of 2 requests met, 2 skipped")
+        told = "Stopped: 0 of 2 requests done, 0 met, 1 stopped, 1 skipped;"
+        assert out.splitlines()[-1].startswith(told)
         assert JUnitXml.fromfile(str(junit)).skipped == 2
 
     async def test_a_bar_on_a_terminal_only(
@@ -279,8 +281,8 @@ class TestStopping:
         shown = os.read(terminal, 10_000).decode()
         os.close(terminal)
         assert process.returncode == 0
-        assert "1/2" in shown
-        assert "2/2" in shown
+        assert "1 of 2 requests done, 1 met" in shown
+        assert "2 of 2 requests done, 2 met" in shown
         assert "\x1b" not in out
 
 

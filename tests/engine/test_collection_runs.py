@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from playground.engine import collection_runs
 from playground.engine.collection_runs import MAX_STEPS, Options, PlanError, plan, record
-from playground.engine.collection_runs.running import BAILED, STOPPED
+from playground.engine.collection_runs.running import BAILED
 from playground.models import (
     Agent,
     Collection,
@@ -270,10 +270,10 @@ async def test_bail_begins_nothing_more() -> None:
     steps = await steps_of(run)
     assert run.state == "completed"
     assert [step.verdict for step in steps] == ["unmet", "skipped"]
-    assert steps[1].reason == BAILED
+    assert steps[1].reason == f"Not begun: {BAILED}."
 
 
-async def test_stop_ends_what_is_under_way_and_skips_the_rest() -> None:
+async def test_stop_stops_what_is_under_way_and_skips_the_rest() -> None:
     async with serve(STREAM_HEAD, HOLD) as server:
         found = await kept(server.url)
         await sync_to_async(lambda: [found.ask("a"), found.ask("b")])()
@@ -285,9 +285,11 @@ async def test_stop_ends_what_is_under_way_and_skips_the_rest() -> None:
     await run.arefresh_from_db()
     steps = await steps_of(run)
     assert run.state == "stopped"
-    assert [step.verdict for step in steps] == ["skipped", "skipped"]
+    assert [step.verdict for step in steps] == ["stopped", "skipped"]
     assert steps[0].run.state == "cancelled"
-    assert steps[1].reason == STOPPED
+    assert [step.reason for step in steps] == [
+        "It was under way when it was stopped.", "Not begun: the run was stopped.",
+    ]  # fmt: skip
 
 
 async def test_a_stop_of_another_process_comes_by_the_database() -> None:
@@ -441,15 +443,19 @@ def test_too_many_and_none() -> None:
 
 def test_a_run_whose_process_died_is_interrupted() -> None:
     found = Kept("http://127.0.0.1:1")
-    found.ask("a")
+    for name in "ab":
+        found.ask(name)
     run = record(found.plan())
-    Step.objects.filter(collection_run=run).update(verdict="running")
+    Step.objects.filter(collection_run=run, number=1).update(verdict="running")
     CollectionRun.objects.filter(pk=run.pk).update(alive_at=timezone.now() - 2 * SILENCE)
     mark_interrupted()
     run.refresh_from_db()
     assert run.state == "interrupted"
     assert run.ended_at == run.alive_at
-    assert run.steps.get().verdict == "skipped"
+    assert list(run.steps.values_list("verdict", "reason")) == [
+        ("stopped", "It was under way when the playground went down."),
+        ("skipped", "Not begun: the playground went down."),
+    ]
 
 
 def test_a_run_that_is_driven_elsewhere_goes_on() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
@@ -13,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from junitparser import JUnitXml
 
+from playground.models import Step
 from playground.reporting import (
     FORMATS,
     Checked,
@@ -23,13 +25,14 @@ from playground.reporting import (
     as_junit,
     as_text,
 )
+from playground.reporting.verdicts import BAD, DONE, OPEN, WORDS, Tally, word_of
 from tests.rendering.markup import read
 
 EVIL = "<script>alert(1)</script> \"&'\x00\x1b[2J\ud800 {{x}}"
 
 MET = Checked(True, "the HTTP status is 200", "200", 200, {"type": "status", "equals": 200})
 UNMET = Checked(False, "the HTTP status is 200", "404", 404, {"type": "status", "equals": 200})
-OPEN = Checked(None, "a path", "It cannot be read.", None, {"type": "json"})
+UNJUDGED = Checked(None, "a path", "It cannot be read.", None, {"type": "json"})
 
 
 def step(number: int, verdict: str, *checks: Checked, **facts: Any) -> StepResult:
@@ -42,9 +45,10 @@ MIXED = Report(
     [
         step(1, "met", MET, took_ms=12.34, run="r1", agent="Demo", state="completed",
              outcome="answer", status=200),
-        step(2, "unmet", MET, UNMET, OPEN, folder="Soups", took_ms=1500.0, status=404),
+        step(2, "unmet", MET, UNMET, UNJUDGED, folder="Soups", took_ms=1500.0, status=404),
         step(3, "unsent", folder="Soups", reason="There is no value for “city”."),
-        step(4, "skipped", folder="Salads", iteration=2, reason="Stopped."),
+        step(4, "stopped", folder="Salads", iteration=2, reason="Halted.", took_ms=20.0),
+        step(5, "skipped", folder="Salads", iteration=2, reason="Not begun."),
     ],
     state="stopped",
     started_at="2026-01-02T03:04:05+00:00",
@@ -57,9 +61,9 @@ MIXED = Report(
 class TestTotals:
     def test_counts(self) -> None:
         totals = MIXED.totals
-        assert (totals.steps, totals.met, totals.unmet, totals.unsent) == (4, 1, 1, 1)
+        assert totals.tally.counts == dict.fromkeys(WORDS.keys() - {"running", "waiting"}, 1)
         # What could not be judged is not met.
-        assert (totals.skipped, totals.checks, totals.checks_unmet) == (1, 4, 2)
+        assert (totals.checks, totals.checks_met, totals.checks_unmet) == (4, 2, 2)
 
     @pytest.mark.parametrize(
         ("state", "verdicts", "all_met", "word"),
@@ -68,6 +72,7 @@ class TestTotals:
             ("completed", ["met", "unmet"], False, "Not all met"),
             ("completed", ["met", "unsent"], False, "Not all met"),
             ("completed", ["met", "skipped"], False, "Not all met"),
+            ("completed", ["met", "stopped"], False, "Not all met"),
             ("stopped", ["met"], False, "Stopped"),
             ("interrupted", ["met"], False, "Interrupted"),
             ("running", ["met"], False, "Running"),
@@ -80,6 +85,39 @@ class TestTotals:
         assert (report.all_met, report.verdict) == (all_met, word)
 
 
+class TestVerdicts:
+    def test_the_words_are_those_of_the_rows(self) -> None:
+        assert {verdict: word_of(verdict) for verdict in WORDS} == dict(Step.Verdict.choices)
+
+    @given(st.lists(st.sampled_from(sorted(WORDS))))
+    def test_every_request_is_counted_once(self, verdicts: list[str]) -> None:
+        tally = Tally(len(verdicts), Counter(verdicts))
+        ended = tally.of("stopped", "skipped")
+        assert tally.done + ended + tally.of(*OPEN) == tally.steps
+        assert tally.done == tally.of("met") + tally.bad == tally.of(*DONE)
+        assert tally.bad == tally.of(*BAD)
+        assert tally.done + ended == sum(count for _, _, count in tally.figures)
+        lengths = sum(length for _, _, length in tally.parts(1000))
+        assert lengths <= 1000.1
+
+    @pytest.mark.parametrize(
+        ("steps", "counts", "told"),
+        [
+            (1, {"met": 1}, "1 of 1 request done, 1 met"),
+            (2, {}, "0 of 2 requests done, 0 met"),
+            (3, {"met": 1, "running": 1, "waiting": 1}, "1 of 3 requests done, 1 met"),
+            (
+                2600,
+                {"met": 1000, "unmet": 1, "stopped": 3, "skipped": 1596},
+                "1,001 of 2,600 requests done, 1,000 met, 1 not met, 3 stopped, 1,596 skipped",
+            ),
+        ],
+        ids=range(4),
+    )
+    def test_in_one_line(self, steps: int, counts: dict[str, int], told: str) -> None:
+        assert Tally(steps, counts).told == told
+
+
 class TestText:
     def test_lines(self) -> None:
         assert as_text(MIXED).splitlines() == [
@@ -89,11 +127,13 @@ class TestText:
             "    ✗ a path: could not be judged. It cannot be read.",
             "! Soups / Request 3 [1] not sent",
             "    There is no value for “city”.",
-            "- Salads / Request 4 [2] skipped",
-            "    Stopped.",
+            "■ Salads / Request 4 [2] stopped (20 ms)",
+            "    Halted.",
+            "- Salads / Request 5 [2] skipped",
+            "    Not begun.",
             "",
-            "Stopped: 1 of 4 requests met, 1 not met, 1 not sent, 1 skipped; 2 of 4 expectations;"
-            " 1 min 05 s",
+            "Stopped: 3 of 5 requests done, 1 met, 1 not met, 1 not sent, 1 stopped, 1 skipped;"
+            " 2 of 4 expectations met; 1 min 05 s",
         ]
 
 
@@ -102,12 +142,12 @@ class TestJUnit:
         file = tmp_path / "report.xml"
         file.write_text(as_junit(MIXED), "utf-8")
         found = JUnitXml.fromfile(str(file))
-        assert (found.tests, found.failures, found.errors, found.skipped) == (4, 1, 1, 1)
+        assert (found.tests, found.failures, found.errors, found.skipped) == (5, 1, 1, 2)
         assert found.time == 65
         suites = list(found)
         assert [suite.name for suite in suites] == ["Tour", "Soups", "Salads"]
         assert [(s.tests, s.failures, s.errors, s.skipped) for s in suites] == [
-            (1, 0, 0, 0), (2, 1, 1, 0), (1, 0, 0, 1),
+            (1, 0, 0, 0), (2, 1, 1, 0), (2, 0, 0, 2),
         ]  # fmt: skip
         assert suites[0].timestamp == "2026-01-02T03:04:05"
         (bad, unsent) = list(suites[1])
@@ -115,7 +155,12 @@ class TestJUnit:
         (failure,) = bad.result
         assert failure.message == "the HTTP status is 200; it was: 404 (and 1 more)"
         assert "could not be judged" in failure.text
+        assert failure.type == "not met"
         assert unsent.result[0].message == "There is no value for “city”."
+        assert unsent.result[0].type == "not sent"
+        assert [case.result[0].message for case in suites[2]] == [
+            "Stopped. Halted.", "Skipped. Not begun.",
+        ]  # fmt: skip
 
     @given(st.text(st.characters(codec=None)))
     def test_any_text_makes_xml(self, text: str) -> None:
@@ -134,7 +179,10 @@ class TestJSON:
         document = json.loads(as_json(MIXED))
         assert document["format"] == "nlweb-playground.collection-run/1"
         assert (document["state"], document["all_met"]) == ("stopped", False)
-        assert document["totals"]["checks_unmet"] == 2
+        assert document["totals"] == {
+            "steps": 5, "done": 3, "met": 1, "unmet": 1, "unsent": 1, "stopped": 1, "skipped": 1,
+            "open": 0, "checks": 4, "checks_unmet": 2,
+        }  # fmt: skip
         assert document["steps"][1] == {
             "number": 2, "iteration": 1, "folder": "Soups", "name": "Request 2",
             "verdict": "unmet", "reason": "", "took_ms": 1500.0, "run": "", "agent": "",
@@ -144,7 +192,7 @@ class TestJSON:
                     "expectation": each.expectation, "met": each.met, "wanted": each.wanted,
                     "actual": each.actual, "value": each.value,
                 }
-                for each in (MET, UNMET, OPEN)
+                for each in (MET, UNMET, UNJUDGED)
             ],
         }  # fmt: skip
 
@@ -158,6 +206,10 @@ class TestHTML:
         for told in ("Tour", "Stopped", "Soups", "Request 2", "no value for “city”", "Staging"):
             assert told in page
         assert "a, b" in page
+        assert re.findall(r"<dt>([^<]*)</dt><dd>([^<]*)</dd>", page) == [
+            ("Done", "3 of 5"), ("Met", "1"), ("Not met", "1"), ("Not sent", "1"), ("Stopped", "1"),
+            ("Skipped", "1"), ("Expectations met", "2 of 4"), ("Time", "1 min 05 s"),
+        ]  # fmt: skip
 
     def test_it_is_one_file_without_anything_that_runs(self) -> None:
         check = Checked(False, EVIL, EVIL, EVIL)

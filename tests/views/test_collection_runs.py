@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -126,9 +127,18 @@ class TestPage:
         assert "Not all met" in page
         assert "ws-connect" not in page  # It is over.
 
-    def test_what_was_never_begun_is_not_done(self, client: Client, collection: Collection) -> None:
-        run = stored(collection, "met", "unmet", "skipped", "skipped", state="stopped")
-        assert "2 of 4" in read(client.get(run.get_absolute_url()).content.decode()).text
+    def test_what_did_not_come_to_its_end_is_not_done(
+        self, client: Client, collection: Collection
+    ) -> None:
+        run = stored(collection, "met", "unmet", "stopped", "skipped", "skipped", state="stopped")
+        page = client.get(run.get_absolute_url()).content.decode()
+        figures = dict(re.findall(r'data-stat="(\w+)">([^<]*)<', page))
+        assert figures == {
+            "done": "2 of 5", "met": "1", "unmet": "1", "stopped": "1", "skipped": "2",
+        }  # fmt: skip
+        told = "2 of 5 requests done, 1 met, 1 not met, 1 stopped, 2 skipped"
+        assert f'aria-label="{told}"' in page
+        assert told in client.get(reverse("collection-runs")).content.decode()
 
     def test_those_not_met_alone(self, client: Client, collection: Collection) -> None:
         run = stored(collection, "met", "unmet", "unsent", "skipped")
@@ -177,7 +187,7 @@ class TestReports:
         assert JUnitXml.fromstring(fetch("junit").encode()).failures == 1
         assert json.loads(fetch("json"))["totals"]["met"] == 1
         assert EVIL not in fetch("html")
-        assert "1 of 2 requests met" in fetch("text")
+        assert "2 of 2 requests done, 1 met, 1 not met" in fetch("text")
 
     def test_another_kind(self, client: Client, collection: Collection) -> None:
         run = stored(collection, "met")
@@ -192,7 +202,7 @@ class TestList:
         everything = client.get(address).content.decode()
         mine = client.get(address, {"collection": "tour"}).content.decode()
         assert "From a file" in everything
-        assert "1 of 2 met" in mine
+        assert "2 of 2 requests done, 1 met, 1 not met" in mine
         assert "From a file" not in mine
 
     def test_there_is_none(self, client: Client, collection: Collection) -> None:

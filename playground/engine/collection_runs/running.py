@@ -18,8 +18,9 @@ from playground.engine.beats import forgiving
 from playground.engine.collection_runs.book import Book, nudge
 from playground.engine.collection_runs.carrying import Carried
 from playground.engine.collection_runs.planning import Plan, Planned, Unit
-from playground.engine.collection_runs.sending import Sender
+from playground.engine.collection_runs.sending import STOPPED, Sender
 from playground.models import CollectionRun, Run, Step
+from playground.models.collection_runs import end_open
 from playground.models.liveness import HEARTBEAT, driven_here, mark_interrupted
 from playground.threads import in_reader, in_writer
 
@@ -27,8 +28,8 @@ logger = logging.getLogger(__name__)
 
 #: Seconds between two looks for a Stop that came in by another process.
 LOOK = 1.0
-#: Why a step was not begun.
-STOPPED, BAILED = "Stopped before it was begun.", "Not begun: a request before it was not met."
+#: What keeps a step from being begun beside Stop, as a part of a sentence.
+BAILED = "a request before it was not met"
 OWN_FAULT = "The playground itself failed; its log says why."
 
 Verdict = Step.Verdict
@@ -118,12 +119,10 @@ class Runner:
         await nudge(self._run)
 
     def _end(self) -> None:
-        reason = STOPPED if self._stopped else BAILED
-        left = self._run.steps.filter(verdict__in=(Verdict.WAITING, Verdict.RUNNING))
-        left.update(verdict=Verdict.SKIPPED, reason=reason)
+        cause = STOPPED if self._stopped else BAILED
+        end_open(self._run.steps.all(), cause)
         for step in self._plan.steps:
-            if step.is_open:
-                step.verdict, step.reason = Verdict.SKIPPED, reason
+            step.end(cause)
         run = self._run
         State = CollectionRun.State  # noqa: N806 (a class)
         run.state = State.STOPPED if self._stopped else State.COMPLETED

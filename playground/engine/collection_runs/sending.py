@@ -36,6 +36,8 @@ WAIT_FOR_ROOM = 0.25
 ROOM_HOLDS = 0.25
 #: Bytes of a reply that is judged from memory; a longer one is read again from the database.
 MAX_HELD = 256 * 1024
+#: What Stop does to a step, as a part of a sentence.
+STOPPED = "the run was stopped"
 #: What a request is held to that says nothing of its own.
 IMPLIED = [{"type": "state", "equals": "completed"}]
 
@@ -91,7 +93,8 @@ class Sender:
                 return begun
             # Others of the same user are under way. This one is not refused, it waits.
             await asyncio.sleep(WAIT_FOR_ROOM)
-        planned.step.verdict, planned.step.reason = Verdict.SKIPPED, "Stopped before it was sent."
+        planned.step.verdict = Verdict.WAITING  # Nothing was sent, so it was not begun either.
+        planned.step.end(STOPPED)
         return None
 
     def _try(self, planned: Planned, carried: Carried) -> tuple[bool, Begun | None]:
@@ -200,7 +203,7 @@ def _judge(planned: Planned, run: Run, frames: list[Frame] | None, carried: Carr
         run.refresh_from_db()
     step.took_ms = run.ended_us / 1000 if run.ended_us is not None else None
     if run.state == RunState.CANCELLED:
-        step.verdict, step.reason = Verdict.SKIPPED, "Stopped while it was under way."
+        step.end("it was stopped")
         return
     observed = observe(run, frames)
     checks = [each.to_json() for each in evaluate(run.expectations or IMPLIED, observed)]
