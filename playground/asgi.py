@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from typing import Any
 
@@ -22,6 +23,11 @@ from playground.routing import websocket_urlpatterns  # noqa: E402
 
 # Runs that a dead process left behind are told apart from runs that are under way.
 mark_interrupted()
+
+# Python looks for cycles after every 700 objects more, all the older ones again now and then. An
+# import or a page of a long history makes hundreds of thousands, and none of them is in a cycle:
+# a third of its time went into looking.
+gc.set_threshold(10_000)
 
 _router = ProtocolTypeRouter(
     {

@@ -6,6 +6,7 @@ import difflib
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal
 
 from playground.library.shape import COLLECTION, FIELDS, FOLDER, REQUEST, Fields, Fixture
@@ -28,14 +29,32 @@ class Line:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Difference:
-    """A field that has another value."""
+    """A field that has another value: `old` is there, and `new` comes in its place."""
 
     field: str
-    lines: tuple[Line, ...]
-    #: Lines that are not shown.
-    more: int = 0
+    old: Any
+    new: Any
+
+    @property
+    def lines(self) -> list[Line]:
+        """The lines that are shown."""
+        return self._found[:MAX_SHOWN]
+
+    @property
+    def more(self) -> int:
+        """How many lines are not shown."""
+        return max(0, len(self._found) - MAX_SHOWN)
+
+    @cached_property
+    def _found(self) -> list[Line]:
+        """All lines, once somebody looks at them: of thousands of changes a page lists few."""
+        before, after = _lines(self.old), _lines(self.new)
+        if max(len(before), len(after)) > MAX_LINES:
+            said = f"too long to be compared here: {len(before):,} and {len(after):,} lines"
+            return [Line("…", said)]
+        return list(_unified(before, after))
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +112,7 @@ def _change(key: tuple[str, str], old: Fields | None, new: Fields) -> Change:
         return Change(*key, new["name"], "added")
     model = key[0]
     differences = tuple(
-        _difference(name, old[name], new[name]) for name in _differing(old, new, model)
+        Difference(name, old[name], new[name]) for name in _differing(old, new, model)
     )
     return Change(*key, new["name"], "changed" if differences else "same", differences)
 
@@ -102,19 +121,15 @@ def _differing(one: Fields, other: Fields, model: str) -> Iterator[str]:
     for name in FIELDS[model]:
         if name in {"collection", "slug"}:
             continue
-        left, right = one[name], other[name]
-        # As JSON: `1`, `1.0` and `true` are equal in Python.
-        if left is not right and json.dumps(left) != json.dumps(right):
+        if not _alike(one[name], other[name]):
             yield name
 
 
-def _difference(field: str, old: Any, new: Any) -> Difference:
-    before, after = _lines(old), _lines(new)
-    if max(len(before), len(after)) > MAX_LINES:
-        said = f"too long to be compared here: {len(before):,} and {len(after):,} lines"
-        return Difference(field, (Line("…", said),))
-    found = list(_unified(before, after))
-    return Difference(field, tuple(found[:MAX_SHOWN]), max(0, len(found) - MAX_SHOWN))
+def _alike(one: Any, other: Any) -> bool:
+    """Whether two values are the same as JSON; `1`, `1.0` and `true` are equal in Python."""
+    if one != other or type(one) is not type(other):
+        return False
+    return not isinstance(one, dict | list) or not one or json.dumps(one) == json.dumps(other)
 
 
 def _lines(value: Any) -> list[str]:

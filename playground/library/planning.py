@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -78,20 +78,29 @@ def _plan(fixture: Fixture, owner_id: int | None, exact: bool) -> Plan:
 
 
 def apply(planned: Plan) -> Collection:
-    """Take a fixture in: in one transaction, all of it or nothing.
+    """Carry a plan out as `take_in` does; what is there by then decides. Returns the collection."""
+    done = _take_in(planned.fixture, planned.owner_id, planned.exact)
+    assert done.collection is not None
+    return done.collection
 
-    What is there by then decides, should it have changed since the plan was made. Returns the
-    collection. Raises `FixtureError` as `plan`.
+
+def take_in(fixture: Fixture, owner: Owner, *, exact: bool = False) -> Plan:
+    """Take a fixture in, in one transaction: all of it or nothing.
+
+    Returns what was done, with the collection that it went into. Raises `FixtureError` as `plan`.
     """
+    return _take_in(fixture, owner.pk if owner is not None else None, exact)
+
+
+def _take_in(fixture: Fixture, owner_id: int | None, exact: bool) -> Plan:
     with transaction.atomic():
-        current = _plan(planned.fixture, planned.owner_id, planned.exact)
+        current = _plan(fixture, owner_id, exact)
         collection = _collection(current)
-        if current.changes_nothing:
-            return collection
-        _write_folders(current, collection)
-        _write_requests(current, collection)
-        _remove(current, collection)
-        return collection
+        if not current.changes_nothing:
+            _write_folders(current, collection)
+            _write_requests(current, collection)
+            _remove(current, collection)
+        return replace(current, collection=collection)
 
 
 def _collection(current: Plan) -> Collection:
@@ -139,7 +148,7 @@ def _write_requests(current: Plan, collection: Collection) -> None:
         values = dict(fields)
         # A part may name a folder that was deleted meanwhile: it then comes before the folders.
         folder = folders.get(values.pop("folder"))
-        return SavedRequest(collection=collection, folder_id=folder, **values)
+        return SavedRequest(collection_id=collection.pk, folder_id=folder, **values)
 
     requests = current.fixture.requests.items()
     rows = (row(fields) for slug, fields in requests if slug in wanted)

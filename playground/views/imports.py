@@ -15,7 +15,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
 from playground.engine.fetching import FetchError, fetch
-from playground.library.fixtures import FixtureError, Plan, Problem, apply, plan
+from playground.library.fixtures import Fixture, FixtureError, Plan, Problem, plan, take_in
 from playground.library.reading import MAX_BYTES, READERS, recognise, text_of
 from playground.models import Collection
 from playground.models.collections import RESERVED, free_slug
@@ -70,29 +70,29 @@ async def _fetched(request: HttpRequest, address: str) -> bytes:
 
 def _answer(request: HttpRequest, text: str, source: str) -> HttpResponse:
     """The preview of a text, or once it was confirmed the collection that came of it."""
+    owner = request.user if request.user.is_authenticated else None
     try:
-        planned, label = _planned(request, text)
+        found = recognise(text)
         if "confirmed" not in request.POST:
-            return _preview(request, planned, label, pack(text), source)
-        collection = apply(planned)
+            planned = plan(found.fixture, owner)
+            return _preview(request, planned, found.format, pack(text), source)
+        done = take_in(_chosen(request, found.fixture), owner)
     except FixtureError as error:
         return _form(request, error.problems)
     except IntegrityError:
         message = "The collection was changed at the same moment. Nothing was imported; try again."
         return _form(request, (Problem("", message),))
-    messages.success(request, f"{collection.name} was imported: {told(planned.changes)}.")
-    return redirect(collection)
+    assert done.collection is not None
+    messages.success(request, f"{done.collection.name} was imported: {told(done.changes)}.")
+    return redirect(done.collection)
 
 
-def _planned(request: HttpRequest, text: str) -> tuple[Plan, str]:
-    """What is to be done, as the form chooses, and the format that the text has."""
-    found = recognise(text)
-    fixture = found.fixture
-    owner = request.user if request.user.is_authenticated else None
-    if request.POST.get("confirmed") == "beside":
-        others = Collection.objects.owned_by(request.user)
-        fixture = fixture.renamed(free_slug(fixture.slug, "collection", others, RESERVED))
-    return plan(fixture, owner), found.format
+def _chosen(request: HttpRequest, fixture: Fixture) -> Fixture:
+    """What is to be taken in, as the form chooses: the fixture, or the same under a free slug."""
+    if request.POST["confirmed"] != "beside":
+        return fixture
+    others = Collection.objects.owned_by(request.user)
+    return fixture.renamed(free_slug(fixture.slug, "collection", others, RESERVED))
 
 
 def _preview(

@@ -9,8 +9,8 @@ from django.db import DatabaseError
 from hypothesis import HealthCheck, given, settings
 
 from playground.library import fixtures, planning
-from playground.library.comparing import MAX_SHOWN
-from playground.library.shape import Fixture, FixtureError
+from playground.library.comparing import MAX_SHOWN, same
+from playground.library.shape import REQUEST, Fixture, FixtureError
 from playground.models import Collection, Folder, SavedRequest
 from playground.models.collections import requests_in_order
 from tests.library import examples
@@ -75,6 +75,39 @@ def test_what_is_there_is_brought_up_to_date_and_nothing_is_removed() -> None:
     assert collection.modified_at > before
     assert collection.requests.count() == 5
     assert fixtures.plan(fixture, None).changes_nothing
+
+
+def test_what_is_taken_in_is_told_as_it_was_done() -> None:
+    collection = examples.example()
+    fixture = edited(fixtures.dump(collection), "About Leek.", "Of leeks.")
+    collection.requests.filter(slug="first").delete()
+    done = fixtures.take_in(fixture, None)
+    assert done.collection == collection
+    assert stands(done) == {
+        "same": ["soups", "hot", "cold", "lentils", "gazpacho"],
+        "changed": ["leek"],
+        "added": ["first"],
+    }
+    again = fixtures.take_in(fixture, None)
+    assert again.collection == collection
+    assert again.changes_nothing
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        pytest.param({"n": 1}, {"n": 1.0}, id="whole and not"),
+        pytest.param({"n": 1}, {"n": True}, id="number and true"),
+        pytest.param({"a": 1, "b": 2}, {"b": 2, "a": 1}, id="order of members"),
+        pytest.param({"n": [[0]]}, {"n": [[False]]}, id="deep down"),
+        pytest.param({}, {"n": None}, id="null and none"),
+        pytest.param({"n": 2**53}, {"n": 2**53 + 1}, id="large"),
+    ],
+)
+def test_documents_differ_that_are_equal_in_python_only(one: Any, other: Any) -> None:
+    fields = fixtures.fixture_of(examples.example()).requests["leek"]
+    assert same({**fields, "document": one}, {**fields, "document": dict(one)}, REQUEST)
+    assert not same({**fields, "document": one}, {**fields, "document": other}, REQUEST)
 
 
 def test_nothing_to_do_leaves_no_trace() -> None:

@@ -15,7 +15,7 @@ from django.core.management import BaseCommand, CommandError, CommandParser
 
 from playground.headless.arguments import USAGE
 from playground.headless.lines import plain
-from playground.library.fixtures import Change, FixtureError, Plan, apply, plan
+from playground.library.fixtures import Change, FixtureError, Plan, plan, take_in
 from playground.library.reading import MAX_BYTES, Recognised, recognise, text_of
 
 #: How each thing is marked in the list.
@@ -35,16 +35,14 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, file: str, dry_run: bool, **options: Any) -> None:
-        """Read, say what changes, and apply it."""
+        """Read it, take it in, and say what that changed."""
         try:
             found = recognise(text_of(_bytes(file)))
-            planned = plan(found.fixture, None)
-            self._tell(found, planned)
-            if not dry_run:
-                apply(planned)
+            planned = (plan if dry_run else take_in)(found.fixture, None)
         except FixtureError as error:
             lines = [f"{file}: nothing was imported.", *map(str, error.problems)]
             raise CommandError("\n".join(map(plain, lines)), returncode=1) from error
+        self._tell(found, planned)
         self.stdout.write(_summary(planned, dry_run))
 
     def _tell(self, found: Recognised, planned: Plan) -> None:
