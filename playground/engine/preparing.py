@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
-from urllib.parse import urlsplit
 
 from django.utils import timezone
 
+from playground.engine.addressed import agent_for, known_as
 from playground.engine.composing import Composition as Composition
 from playground.engine.composing import Owner, key_of
 from playground.engine.composing import Scope as Scope
@@ -194,24 +194,10 @@ class _Preparation:
         return refusal is None
 
     def _agent_at(self, url: str) -> Agent:
-        """The owner's agent at this address, or a new one named after its host. Not saved."""
-        composition = self._composition
-        protocol = composition.protocol or Agent.Protocol.NLWEB
-        if protocol not in registry.PROTOCOLS:
-            protocol = Agent.Protocol.NLWEB
-        new = Agent(
-            owner_id=key_of(self._owner),
-            name=(urlsplit(url).hostname or url)[:80],
-            url=url,
-            protocol=protocol,
-            version=registry.versions(protocol)[-1].name,
-        )
+        """The owner's agent at this address, or a new one. Not saved."""
+        new = agent_for(url, self._composition.protocol, key_of(self._owner))
         new.binding = self._way(new)
-        known = Agent.objects.filter(
-            owner=new.owner_id, url=url, protocol=new.protocol, binding=new.binding
-        )
-        found: Agent | None = known.first()
-        return found or new
+        return known_as(new) or new
 
     def _way(self, agent: Agent) -> str:
         wanted = self._composition.binding

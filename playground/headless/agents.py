@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from urllib.parse import urlsplit
-
+from playground.engine import addressed
 from playground.models import Agent
 from playground.transport import check_url
 
@@ -17,7 +16,7 @@ def agent_named(name: str) -> Agent:
     if "://" in name:
         if refusal := check_url(name):
             raise LookupError(refusal)
-        return Agent(name=(urlsplit(name).hostname or name)[:80], url=name)
+        return addressed.agent_for(name, Agent.Protocol.NLWEB, None)
     agent: Agent | None = Agent.objects.filter(owner=None, slug=name).first()
     if agent is None:
         known = ", ".join(Agent.objects.filter(owner=None).values_list("slug", flat=True))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Self
 
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 #: Addresses beside those of agents.
 _RESERVED = frozenset({"new"})
+#: What stands between the parts of an address, where a slug has a dash.
+_PARTS = re.compile(r"[./:?&=]+")
 
 
 class OwnedQuerySet(models.QuerySet):  # type: ignore[type-arg]
@@ -133,7 +136,8 @@ class Agent(models.Model):
         return (self.slug,)
 
     def _free_slug(self) -> str:
-        base = slugify(self.name)[:80] or "agent"
+        # What parts an address stays apart: `a.example:8000/ask` is `a-example-8000-ask`.
+        base = slugify(_PARTS.sub("-", self.name))[:80].strip("-") or "agent"
         slug, number = base, 2
         if base in _RESERVED:
             slug, number = f"{base}-{number}", number + 1

@@ -26,6 +26,51 @@ def same_origin(left: str, right: str) -> bool:
         return False
 
 
+def normal(url: str) -> str:
+    """The same address as everybody else may write it (RFC 3986, section 6.2): scheme and host in
+    lower case, no port that goes without saying, no fragment. Nonsense comes back as it is.
+    """
+    try:
+        parts = urlsplit(url)
+        scheme, host, port = _origin(parts)
+    except ValueError:
+        return url
+    if not host:
+        return url
+    login = f"{parts.netloc.rpartition('@')[0]}@" if "@" in parts.netloc else ""
+    place = login + _place(scheme, host, port)
+    return urlunsplit((scheme, place, parts.path or "/", parts.query, ""))
+
+
+def name_of(url: str, most: int) -> str:
+    """What an agent at `url` is called: its host, port, path and query, in `most` characters.
+
+    Agents of one host are told apart by it. What is too long loses its middle, because the ends
+    are what differs.
+    """
+    try:
+        parts = urlsplit(normal(url))
+        scheme, host, port = _origin(parts)
+    except ValueError:
+        host = ""
+    if not host:
+        return _shortened(url, most)
+    query = f"?{parts.query}" if parts.query else ""
+    return _shortened(_place(scheme, host, port) + parts.path.rstrip("/") + query, most)
+
+
+def _place(scheme: str, host: str, port: int | None) -> str:
+    host = f"[{host}]" if ":" in host else host
+    return host if port is None or port == _PORTS.get(scheme) else f"{host}:{port}"
+
+
+def _shortened(text: str, most: int) -> str:
+    if len(text) <= most:
+        return text
+    tail = (most - 1) // 2
+    return f"{text[: most - 1 - tail]}…{text[len(text) - tail :]}"
+
+
 def address_over(binding: str, url: str, own: str, others: Iterable[tuple[str, str]] = ()) -> str:
     """The address over `binding` of the agent whose address over its `own` binding is `url`.
 

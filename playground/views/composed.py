@@ -9,7 +9,7 @@ from typing import Any
 from django.forms import ValidationError
 from django.http import HttpRequest
 
-from playground.engine import Composition, Draft, Scope, prepare
+from playground.engine import Composition, Draft, Scope, addressed, prepare
 from playground.engine.preparing import AUTH, HEADERS
 from playground.expectations import check_schema
 from playground.forms import read_document, read_pairs, read_value
@@ -42,7 +42,7 @@ class Composed:
     def keep_agent(self) -> None:
         """Keep the agent that was made of an address, so that what follows finds it."""
         if self.draft is not None and self.draft.agent.pk is None:
-            self.draft.agent.save()
+            addressed.keep(self.draft.agent)
 
 
 def read_form(request: HttpRequest) -> Composed:

@@ -171,7 +171,7 @@ def test_an_address_becomes_an_agent(agent: Agent, environment: Environment) -> 
     other = prepared(Composition(document(), address="{{base}}/x?k={{token}}"), environment).draft
     assert other
     assert other.agent.pk is None
-    assert other.agent.name == "agent.example"
+    assert other.agent.name == "agent.example/x?k={{token}}"
     assert other.target.url == f"{HERE}/x?k={SECRET}"
     assert other.agent.url == other.address == f"{HERE}/x?k={{{{token}}}}"
     assert engine.create_run(other).url == other.address

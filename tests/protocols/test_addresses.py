@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from playground.protocols.addresses import address_over, base_path, same_origin
+from playground.protocols.addresses import address_over, base_path, name_of, normal, same_origin
 
 HERE = "http://a.example"
 
@@ -82,3 +82,48 @@ def test_any_text_has_an_address(
 )
 def test_base(path: str, base: str) -> None:
     assert base_path(path) == base
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (HERE, f"{HERE}/"),
+        (HERE, "HTTP://A.Example:80"),
+        ("https://a.example/ask", "https://a.example:443/ask#top"),
+        ("http://[::1]:8000/", "http://[::1]:8000"),
+    ],
+)
+def test_the_same_address_in_other_words(one: str, other: str) -> None:
+    assert normal(one) == normal(other)
+
+
+@pytest.mark.parametrize(
+    "other",
+    ["https://a.example", f"{HERE}:8000", f"{HERE}/ask", f"{HERE}/Ask", f"{HERE}?site=b"],
+)
+def test_other_addresses(other: str) -> None:
+    assert normal(HERE) != normal(other)
+    assert len({name_of(each, 80) for each in (f"{HERE}/x", other)}) == 2
+
+
+@pytest.mark.parametrize(
+    ("url", "name"),
+    [
+        (HERE, "a.example"),
+        ("https://A.example:443/", "a.example"),
+        ("http://a.example:8000", "a.example:8000"),
+        ("http://[::1]:8000/ask/", "[::1]:8000/ask"),
+        (f"{HERE}/soups/ask?site=b#top", "a.example/soups/ask?site=b"),
+        ("http://a.example:99999/", "http://a.example:99999/"),
+        ("nonsense", "nonsense"),
+        (f"{HERE}/{'x' * 90}/soups/ask", f"a.example/{'x' * 30}…{'x' * 29}/soups/ask"),
+    ],
+)
+def test_the_name_of_an_agent_at_an_address(url: str, name: str) -> None:
+    assert name_of(url, 80) == name
+
+
+@given(st.text(), st.integers(2, 90))
+def test_any_text_has_a_name_and_a_normal_form(text: str, most: int) -> None:
+    assert len(name_of(text, most)) <= most
+    assert normal(normal(text)) == normal(text)

@@ -1,0 +1,66 @@
+"""Agents that are made of an address: somebody typed where to send, and not to whom."""
+
+from __future__ import annotations
+
+from itertools import chain, count
+from urllib.parse import urlsplit
+
+from django.db import transaction
+
+from playground.library.credentials import clean_address
+from playground.models import Agent
+from playground.protocols import registry
+from playground.protocols.addresses import name_of, normal
+
+_MOST = Agent._meta.get_field("name").max_length or 0
+
+
+def agent_for(url: str, protocol: str, owner_id: int | None) -> Agent:
+    """A new agent at an address, over HTTP, named after where it is. Not saved."""
+    protocol = protocol if protocol in registry.PROTOCOLS else str(Agent.Protocol.NLWEB)
+    return Agent(
+        owner_id=owner_id,
+        name=name_of(clean_address(url), _MOST),
+        url=url,
+        protocol=protocol,
+        version=registry.versions(protocol)[-1].name,
+    )
+
+
+def known_as(agent: Agent) -> Agent | None:
+    """The owner's agent that is at the same address already, and speaks the same, if any.
+
+    Of several the one whose address is written in the same way.
+    """
+    host = urlsplit(agent.url).hostname or ""
+    found = Agent.objects.filter(
+        owner=agent.owner_id, protocol=agent.protocol, binding=agent.binding, url__icontains=host
+    )
+    same = [each for each in found if normal(each.url) == normal(agent.url)]
+    return min(same, key=lambda each: each.url != agent.url, default=None)
+
+
+def keep(agent: Agent) -> None:
+    """Save an agent that was made of an address, under a name that no other has.
+
+    Where another request has brought one for the same address meanwhile, it becomes that one.
+    """
+    with transaction.atomic():
+        if found := known_as(agent):
+            agent.pk = found.pk
+            agent.refresh_from_db()
+            return
+        agent.name = _free_name(agent)
+        agent.save()
+
+
+def _free_name(agent: Agent) -> str:
+    """Its name; with what it speaks, or a number, where another agent is called like that."""
+    taken = set(Agent.objects.filter(owner=agent.owner_id).values_list("name", flat=True))
+    if agent.name not in taken:
+        return agent.name
+    over_mcp = agent.binding == Agent.Binding.MCP
+    spoken = agent.get_binding_display() if over_mcp else agent.get_protocol_display()
+    ends = chain((f" · {spoken}",), (f" {number}" for number in count(2)))
+    names = (agent.name[: _MOST - len(end)] + end for end in ends)
+    return next(name for name in names if name not in taken)

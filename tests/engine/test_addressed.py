@@ -1,0 +1,80 @@
+"""Agents that are made of an address: one for each, told apart by name, never two for the same."""
+
+from __future__ import annotations
+
+import pytest
+
+from playground.engine import addressed
+from playground.models import Agent
+
+pytestmark = pytest.mark.django_db
+
+HERE = "http://a.example:8000"
+
+
+def kept(url: str, **fields: str) -> Agent:
+    agent = addressed.agent_for(url, fields.pop("protocol", "nlweb"), None)
+    for name, value in fields.items():
+        setattr(agent, name, value)
+    addressed.keep(agent)
+    return agent
+
+
+def test_several_of_one_host_are_told_apart() -> None:
+    found = [kept(url) for url in (HERE, f"{HERE}/soups/ask", "http://a.example/soups/ask")]
+    assert [(agent.name, agent.slug) for agent in found] == [
+        ("a.example:8000", "a-example-8000"),
+        ("a.example:8000/soups/ask", "a-example-8000-soups-ask"),
+        ("a.example/soups/ask", "a-example-soups-ask"),
+    ]
+
+
+def test_what_is_at_the_same_address_says_what_it_speaks() -> None:
+    found = [kept(HERE), kept(HERE, binding="mcp"), kept(HERE, protocol="agent-api")]
+    found.append(kept("https://a.example:8000"))
+    assert [agent.name for agent in found] == [
+        "a.example:8000", "a.example:8000 · MCP", "a.example:8000 · Agent API",
+        "a.example:8000 · NLWeb",
+    ]  # fmt: skip
+    assert len({agent.slug for agent in found}) == 4
+    Agent.objects.create(name="b.example", url="http://other.example")
+    Agent.objects.create(name="b.example · NLWeb", url="http://other.example")
+    assert kept("http://b.example").name == "b.example 2"
+
+
+@pytest.mark.parametrize("again", [HERE, f"{HERE}/", "HTTP://A.Example:8000/#top"])
+def test_the_same_address_is_the_same_agent(again: str) -> None:
+    first = kept(HERE)
+    second = addressed.agent_for(again, "nlweb", None)
+    assert addressed.known_as(second) == first
+    # Both were made before either was kept, as two requests at once make them.
+    addressed.keep(second)
+    assert (second.pk, second.slug, second.url) == (first.pk, first.slug, HERE)
+    assert Agent.objects.count() == 1
+
+
+def test_of_two_the_one_that_is_written_like_it() -> None:
+    Agent.objects.create(name="One", url=f"{HERE}/")
+    two = Agent.objects.create(name="Two", url=HERE)
+    assert addressed.known_as(addressed.agent_for(HERE, "nlweb", None)) == two
+
+
+def test_a_changed_name_leaves_the_slug_alone() -> None:
+    agent = kept(HERE)
+    agent.name = "Recipes"
+    agent.save()
+    assert kept(HERE).slug == "a-example-8000"
+
+
+def test_no_credential_is_part_of_a_name() -> None:
+    agent = kept(f"{HERE}/ask?site=b&api_key=canary-77")
+    assert agent.name == "a.example:8000/ask?site=b&api_key="
+
+
+def test_a_very_long_address() -> None:
+    first, second = (kept(f"{HERE}/{'x' * 200}/{end}") for end in "ab")
+    assert first.name != second.name
+    assert max(len(first.name), len(second.name)) == 80
+    third = kept(f"{HERE}/{'x' * 201}/a")
+    assert third.name.endswith(" · NLWeb")
+    assert len(third.name) == 80
