@@ -1,6 +1,10 @@
-"""The Django app: registers system checks."""
+"""The Django app: registers system checks, and keeps the search whole after migrations."""
+
+from typing import Any
 
 from django.apps import AppConfig
+from django.db import connections
+from django.db.models.signals import post_migrate
 
 
 class PlaygroundConfig(AppConfig):
@@ -10,5 +14,13 @@ class PlaygroundConfig(AppConfig):
     verbose_name = "NLWeb Playground"
 
     def ready(self) -> None:
-        """Register the system checks."""
+        """Register the system checks and what follows on migrations."""
         from playground import checks  # noqa: F401
+
+        post_migrate.connect(_keep_search, sender=self, dispatch_uid="playground.search")
+
+
+def _keep_search(using: str, **_: Any) -> None:
+    from playground.models import word_tables
+
+    word_tables.repair(connections[using])

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from playground.engine.secrets import Headers as Headers
 from playground.engine.secrets import Sending, authorising
-from playground.models import Agent, SavedRequest
+from playground.models import Agent, MadeBy, SavedRequest
 from playground.protocols import registry
 from playground.protocols.exchange import Target
 from playground.protocols.http import merged
@@ -64,6 +64,7 @@ class Origin:
     environment: str = ""
     secrets: tuple[str, ...] = ()
     expectations: Sequence[Mapping[str, Any]] = ()
+    made_by: str = MadeBy.USER
 
     @property
     def columns(self) -> dict[str, Any]:
@@ -72,6 +73,7 @@ class Origin:
             "saved_request": self.saved_request,
             "template": dict(self.template) if self.template is not None else None,
             "environment": self.environment,
+            "made_by": self.made_by,
             "secrets": list(self.secrets),
             "expectations": [dict(each) for each in self.expectations],
         }

@@ -18,7 +18,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from playground.library.recordings import RecordingError, check, frames_of
-from playground.models import Agent, Conversation, FrameBatch, Run, RunState, SavedRequest
+from playground.models import Agent, Conversation, FrameBatch, MadeBy, Run, RunState, SavedRequest
 from playground.models.batches import Part, rows_of
 from playground.models.json_text import storable
 from playground.protocols import registry
@@ -47,7 +47,7 @@ def replay(
     text: str = "",
     agent: Agent | None = None,
 ) -> Run:
-    """A settled run of `owner` with the frames of a recording; `recorded` says where it is from.
+    """A settled run of `owner` with the frames of a recording; `made_by` says where it is from.
 
     What the recording says of its own address, protocol, binding, version and request wins over
     what is given here: the saved request may have changed since. Without `text` the run is
@@ -76,7 +76,7 @@ def replay(
         version=target.version,
         request=document,
         text=storable((text or registry.text_of(target.protocol, document))[:500]),
-        recorded=True,
+        made_by=MadeBy.RECORDING,
         **_ending(reply, exchange, read),
         **read.columns,
     )

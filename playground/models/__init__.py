@@ -5,9 +5,10 @@ from playground.models.collection_runs import CollectionRun, Step
 from playground.models.collections import Collection, Folder, Removal, SavedRequest
 from playground.models.conversations import Conversation
 from playground.models.environments import Environment, Variable
+from playground.models.frames import FrameBatch
 from playground.models.peers import ActionServer
 from playground.models.retention import Retention
-from playground.models.runs import FrameBatch, Run, RunKind, RunState
+from playground.models.runs import MadeBy, Run, RunKind, RunState
 from playground.models.shares import Share
 from playground.models.trackers import Tracker, TrackerStatus
 from playground.models.twins import Twin
@@ -21,6 +22,7 @@ __all__ = [
     "Environment",
     "Folder",
     "FrameBatch",
+    "MadeBy",
     "Removal",
     "Retention",
     "Run",

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from playground.models.runs import FrameBatch, Run
+from playground.models.frames import FrameBatch
+from playground.models.runs import Run
 from playground.protocols.frames import Frame, FrameKind, pack
 
 #: Frames and bytes of one row: what a reader who looks for one frame has to unpack.

@@ -214,14 +214,14 @@ class SavedRequest(models.Model):
 
 
 class Removal(models.Model):
-    """Something of a collection that was deleted, as a fixture, so that it can be put back."""
+    """Something of a collection that was deleted, kept so that it can be put back."""
 
     owner = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.CASCADE
     )
     #: What was deleted, in words.
     label = models.CharField(max_length=200)
-    #: The text of a fixture that `playground.library` can import again.
+    #: What hung on it, and the text of a fixture: see `playground.library.removals`.
     fixture = models.TextField()
     created_at = models.DateTimeField(default=timezone.now)
 

@@ -1,20 +1,22 @@
 """The history of runs, page by page: as quick with 100,000 runs as with 100.
 
-A page is found by its place in time and never by counting (`Cursor`), and what no index answers,
-a search for words above all, is looked for in stretches: one page looks at so many runs at most,
-and says where it stopped, so that the next one goes on from there.
+A page is found by its place in time and never by counting (`Cursor`). What no index answers is
+looked for in stretches: one page looks at so many runs at most, and says where it stopped, so that
+the next one goes on from there. Of a search for words the newest runs are looked at, too: words
+that many runs have fill a page from those, and the others are looked up (`text_index`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from uuid import UUID
 
 from django.db import models
 from django.utils.dateparse import parse_datetime
 
+from playground.models import text_index
 from playground.models.runs import Run, RunQuerySet, RunState
 
 #: Runs of one page.
@@ -24,7 +26,7 @@ STRETCH, FURTHER = 500, 20_000
 #: What a list shows; documents, problems and contexts stay where they are.
 SHOWN = (
     "agent_id", "agent_name", "protocol", "binding", "version", "kind", "parent_id", "text",
-    "recorded", "state", "outcome", "bytes", "events", "results", "failures", "entries",
+    "made_by", "state", "outcome", "bytes", "events", "results", "failures", "entries",
     "created_at", "started_at", "first_event_us", "ended_us",
 )  # fmt: skip
 
@@ -74,6 +76,8 @@ class Filters:
     since: datetime | None = None
     #: The first moment that is too late.
     until: datetime | None = None
+    #: One of `MadeBy`.
+    made_by: str = ""
     #: Checks, actions and replies as well, and not only what moves a conversation on.
     children: bool = False
 
@@ -108,6 +112,8 @@ class Filters:
             found.insert(0, models.Q(state__in=unfinished))
         elif self.state:
             found.append(models.Q(state=self.state))
+        if self.made_by:
+            found.append(models.Q(made_by=self.made_by))
         if self.outcome:
             found.append(models.Q(outcome=self.outcome))
         return found
@@ -129,7 +135,8 @@ def page_of(
 ) -> Page:
     """The runs of an owner that pass, the newest first, from `before` on.
 
-    Looks at `STRETCH` runs at most where no index finds them, at `FURTHER` after a cursor.
+    Looks at `STRETCH` runs at most where no index finds them, at `FURTHER` after a cursor, and at
+    none of the others where the index of words knows them.
     """
     runs = runs.order_by("-created_at", "-pk")
     if before is not None:
@@ -141,14 +148,36 @@ def page_of(
     found = filters.apply(runs)
     if floor is not None:
         found = found.filter(created_at__gte=floor)
-    shown = found.select_related("tracker").only(*SHOWN, "tracker__status")[: size + 1]
+    page = _cut(found, size)
+    if page.older is not None or floor is None:
+        return page
+    if (rest := _looked_up(runs, filters)) is not None:
+        return _cut(rest, size)
+    return replace(page, older=Cursor(floor), is_partial=True)
+
+
+def _cut(runs: RunQuerySet, size: int) -> Page:
+    """The first `size` of the runs, and where the next ones begin."""
+    shown = runs.select_related("tracker").only(*SHOWN, "tracker__status")[: size + 1]
     page = list(shown)
-    if len(page) > size:
-        last = page[size - 1]
-        return Page(page[:size], Cursor(last.created_at, last.pk))
-    if floor is None:
+    if len(page) <= size:
         return Page(page)
-    return Page(page, Cursor(floor), is_partial=True)
+    last = page[size - 1]
+    return Page(page[:size], Cursor(last.created_at, last.pk))
+
+
+def _looked_up(runs: RunQuerySet, filters: Filters) -> RunQuerySet | None:
+    """Those of `runs` that pass, by an index of words; None where it does not help.
+
+    What passes is asked of each by itself: SQLite would otherwise go through an owner's whole
+    history, of which it thinks that it is short.
+    """
+    keys = text_index.keys_of(filters.indexed(runs), filters.words)
+    if keys is None:
+        return None
+    passing = filters.apply(runs).order_by().filter(pk=models.OuterRef("pk"))
+    found: RunQuerySet = Run.objects.filter(models.Exists(passing), pk__in=keys)
+    return found.order_by("-created_at", "-pk")
 
 
 def _floor(runs: RunQuerySet, stretch: int) -> datetime | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
 from django.db import models
@@ -14,7 +14,13 @@ from playground.models.agents import Agent, OwnedQuerySet
 from playground.models.conversations import Conversation
 from playground.models.json_text import JSONTextField
 from playground.protocols.events import Outcome
-from playground.protocols.frames import Frame, unpack
+from playground.protocols.frames import Frame
+
+if TYPE_CHECKING:
+    from playground.models.frames import FrameBatch
+
+#: Batches of frames that are held in memory at once while a run is read.
+CHUNK = 50
 
 
 class RunState(models.TextChoices):
@@ -48,10 +54,23 @@ class RunKind(models.TextChoices):
     ACTION = "action", "Action"
 
 
+class MadeBy(models.TextChoices):
+    """What a run was made by."""
+
+    USER = "user", "You"
+    COLLECTION = "collection", "A collection run"
+    #: It came from a file (a recorded reply, a HAR) and not over the wire.
+    RECORDING = "recording", "A recording"
+
+
 #: Kinds that move a conversation on; the others belong to one of these.
 _TURNS = (RunKind.ASK, RunKind.ANSWER)
 
 _UNFINISHED = (RunState.QUEUED, RunState.CONNECTING, RunState.STREAMING)
+
+
+#: Words of a search that count.
+MAX_WORDS = 10
 
 
 class RunQuerySet(OwnedQuerySet):
@@ -78,14 +97,19 @@ class RunQuerySet(OwnedQuerySet):
     def search(self, words: str) -> RunQuerySet:
         """Runs whose query, agent or state contains every one of the words."""
         found = self
-        for word in words.split()[:10]:
+        for word in words.split()[:MAX_WORDS]:
             found = found.filter(
-                models.Q(text__icontains=word)
-                | models.Q(agent_name__icontains=word)
-                | models.Q(state__iexact=word)
-                | models.Q(outcome__iexact=word)
+                _contains(word) | models.Q(state__iexact=word) | models.Q(outcome__iexact=word)
             )
         return found
+
+    def containing(self, word: str) -> RunQuerySet:
+        """Runs whose query or agent contains the word."""
+        return self.filter(_contains(word))
+
+
+def _contains(word: str) -> models.Q:
+    return models.Q(text__icontains=word) | models.Q(agent_name__icontains=word)
 
 
 class Run(models.Model):
@@ -122,8 +146,7 @@ class Run(models.Model):
         "playground.SavedRequest", null=True, blank=True, on_delete=models.SET_NULL,
         related_name="runs",
     )  # fmt: skip
-    #: Whether it came from a file (a recorded reply, a HAR) and not over the wire.
-    recorded = models.BooleanField(default=False)
+    made_by = models.CharField(max_length=10, choices=MadeBy, default=MadeBy.USER)
     #: What the user composed where variables made something else of it: {"document", "headers",
     #: "address", "auth"}, as the user wrote them. None where there was nothing to substitute.
     template = JSONTextField(null=True, blank=True)
@@ -191,6 +214,7 @@ class Run(models.Model):
             models.Index(fields=["owner", "agent", "-created_at"], name="run_history_agent"),
             models.Index(fields=["owner", "state", "-created_at"], name="run_history_state"),
             models.Index(fields=["owner", "outcome", "-created_at"], name="run_history_outcome"),
+            models.Index(fields=["owner", "made_by", "-created_at"], name="run_history_made_by"),
             models.Index(fields=["state"], name="run_state"),
             models.Index(fields=["conversation", "created_at"], name="run_conversation"),
         ]
@@ -206,6 +230,11 @@ class Run(models.Model):
     def is_final(self) -> bool:
         """Whether nothing more will come."""
         return RunState(self.state).is_final
+
+    @property
+    def recorded(self) -> bool:
+        """Whether nothing was sent: it came from a file."""
+        return self.made_by == MadeBy.RECORDING
 
     @property
     def is_turn(self) -> bool:
@@ -262,43 +291,3 @@ class Run(models.Model):
 def group_of(pk: uuid.UUID) -> str:
     """The channel-layer group of the run with this key."""
     return f"run.{pk.hex}"
-
-
-#: Batches that are held in memory at once while a run is read.
-CHUNK = 50
-
-
-class FrameBatch(models.Model):
-    """The frames of one flush, numbered `first` to `last`, packed into one row."""
-
-    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="frame_batches")
-    first = models.PositiveIntegerField()
-    last = models.PositiveIntegerField()
-    data = models.BinaryField()
-    # What a reader may pass over without unpacking it.
-    #: Events that are entries of the thread, and those pinned above it.
-    entries = models.PositiveIntegerField(default=0)
-    pinned = models.PositiveIntegerField(default=0)
-    #: Whether every frame is read by itself. Pieces of a body are not, and metadata that
-    #: opens an answer changes how later metadata is read.
-    separate = models.BooleanField(default=False)
-
-    class Meta:
-        ordering = ["run", "first"]
-        constraints = [
-            # The database's own word that no number is given twice.
-            models.UniqueConstraint(fields=["run", "first"], name="frame_batch_first"),
-        ]
-        indexes = [models.Index(fields=["run", "last"], name="frame_batch_last")]
-
-    def __str__(self) -> str:
-        return f"frames {self.first}–{self.last}"
-
-    @property
-    def passable(self) -> bool:
-        """Whether a reader who only counts may pass over it."""
-        return self.separate and not self.pinned
-
-    def frames(self) -> Iterator[Frame]:
-        """The frames, numbered."""
-        return unpack(self.data, self.first)

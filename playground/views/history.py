@@ -17,7 +17,7 @@ from playground.models.history import Cursor, page_of
 from playground.models.liveness import mark_interrupted
 from playground.rendering.history import rows_of
 from playground.views.contexts import history_context
-from playground.views.history_filters import NOBODY, OUTCOMES, STATES, Asked
+from playground.views.history_filters import MADE_BY, NOBODY, OUTCOMES, STATES, Asked
 from playground.views.runs import create
 
 
@@ -86,4 +86,5 @@ def _choices(request: HttpRequest) -> dict[str, Any]:
         "agents": [*agents, (NOBODY, "Not saved any more")],
         "states": STATES,
         "outcomes": OUTCOMES,
+        "makers": MADE_BY,
     }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime, time, timedelta
 from urllib.parse import urlencode
 
@@ -12,7 +12,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.dateparse import parse_date
 
-from playground.models import Agent, RunState
+from playground.models import Agent, MadeBy, RunState
 from playground.models.history import NO_AGENT, UNDER_WAY, Filters
 from playground.protocols.events import Outcome
 
@@ -34,6 +34,8 @@ OUTCOMES = [
     (Outcome.NONE, "No answer"),
 ]
 
+MADE_BY = [(each.value, str(each.label)) for each in MadeBy]
+
 
 @dataclass(frozen=True, slots=True)
 class Asked:
@@ -43,6 +45,7 @@ class Asked:
     agent: str = ""
     state: str = ""
     outcome: str = ""
+    made_by: str = ""
     #: Days, both included; "" or YYYY-MM-DD.
     since: str = ""
     until: str = ""
@@ -57,6 +60,7 @@ class Asked:
             agent=fields.get("agent", "")[:90],
             state=_one_of(STATES, fields.get("state", "")),
             outcome=_one_of(OUTCOMES, fields.get("outcome", "")),
+            made_by=_one_of(MADE_BY, fields.get("made_by", "")),
             since=_day(fields.get("since", "")),
             until=_day(fields.get("until", "")),
             all="1" if fields.get("all") == "1" else "",
@@ -77,7 +81,7 @@ class Asked:
     @property
     def narrows(self) -> bool:
         """Whether some runs are kept out by what was chosen."""
-        return bool(self.q or self.agent or self.state or self.outcome or self.since or self.until)
+        return bool(replace(self, all="").query)
 
     def filters(self, user: AbstractBaseUser | AnonymousUser) -> Filters:
         """The same for the database; an agent that the user does not have passes nothing."""
@@ -86,6 +90,7 @@ class Asked:
             agent=self._agent(user),
             outcome=self.outcome,
             state=self.state,
+            made_by=self.made_by,
             since=_midnight(self.since),
             until=_midnight(self.until, days=1),
             children=bool(self.all),

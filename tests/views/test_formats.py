@@ -159,7 +159,7 @@ class TestKeptReply:
         assert client.get(url)["Location"] == first
         page = client.get(first).content.decode()
         assert ">recorded</span>" in page
-        assert Run.objects.filter(recorded=True).count() == 1
+        assert Run.objects.filter(made_by="recording").count() == 1
 
     def test_without_a_reply_the_request_opens_and_says_so(self, client: Client) -> None:
         collection = Collection.objects.create(name="Kept")

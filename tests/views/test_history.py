@@ -61,6 +61,17 @@ class TestPage:
         assert f'/runs/{run.pk}/#save"' in html
         assert f"/history/deletion/?run={run.pk}" in html
 
+    @pytest.mark.parametrize(
+        ("made_by", "word"), [("collection", "collection run"), ("recording", "recorded")]
+    )
+    def test_a_row_says_what_else_it_was_made_by(
+        self, client: Client, made_by: str, word: str
+    ) -> None:
+        make()
+        assert f">{word}</span>" not in client.get("/history/").content.decode()
+        make(made_by=made_by)
+        assert f">{word}</span>" in client.get("/history/").content.decode()
+
     def test_markup_of_an_agent_stays_text(self, client: Client) -> None:
         make(text="<script>alert(1)</script>", agent_name="<b>x</b>")
         html = client.get("/history/").content.decode()
@@ -101,9 +112,10 @@ class TestFilters:
     @pytest.fixture(autouse=True)
     def runs(self, agent: Agent) -> None:
         make(text="tomato soup", agent=agent, ago=0)
-        make(text="onion soup", agent=agent, outcome="failure", ago=1)
+        make(text="onion soup", agent=agent, outcome="failure", made_by="collection", ago=1)
         make(text="bread", agent=None, state="failed", outcome="none", ago=2)
-        make(text="old bread", agent=agent, state="cancelled", outcome="none", ago=60 * 24 * 30)
+        make(text="old bread", agent=agent, state="cancelled", outcome="none", ago=60 * 24 * 30,
+             made_by="recording")  # fmt: skip
         make(text="now", agent=agent, state="streaming", outcome="none", ago=3,
              alive_at=timezone.now())  # fmt: skip
 
@@ -119,13 +131,17 @@ class TestFilters:
             ("agent=nobody", []),
             ("outcome=failure", ["onion soup"]),
             ("state=failed", ["bread"]),
+            ("made_by=user", ["tomato soup", "bread", "now"]),
+            ("made_by=collection", ["onion soup"]),
+            ("made_by=recording&q=BREAD", ["old bread"]),
+            ("made_by=recording&agent=recipes&q=soup", []),
             ("state=under-way", ["now"]),
             ("agent=recipes&state=completed&outcome=answer", ["tomato soup"]),
             ("agent=recipes&outcome=failure&q=tomato", []),
             ("until=2000-01-01", []),
             ("since=2000-01-01&q=old", ["old bread"]),
             # What makes no sense is as if it were not there.
-            ("state=x&outcome=y&since=never&until=2000-99-99&all=2", None),
+            ("state=x&outcome=y&made_by=z&since=never&until=2000-99-99&all=2", None),
             ("before=x&shown=x", None),
             ("before=9999-12-31T23:59:59Z~00000000000000000000000000000000", None),
         ],
@@ -187,15 +203,17 @@ class TestPaging:
             run.pk for run in Run.objects.order_by("-created_at", "-pk")
         ]
 
-    def test_a_search_looks_at_so_many_at_once(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_a_search_for_short_words_looks_at_so_many_at_once(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         monkeypatch.setattr(pages, "STRETCH", 3)
         monkeypatch.setattr(pages, "FURTHER", 4)
         for number in range(12):
-            make(text="needle" if number == 11 else "hay", ago=number)
-        first = page_of(Run.objects.all(), Filters(words="needle"))
+            make(text="xy" if number == 11 else "hay", ago=number)
+        first = page_of(Run.objects.all(), Filters(words="xy"))
         assert (first.runs, first.is_partial) == ([], True)
-        assert [run.text for run in self.every(Filters(words="needle"))] == ["needle"]
-        assert self.every(Filters(words="gold")) == []
+        assert [run.text for run in self.every(Filters(words="xy"))] == ["xy"]
+        assert self.every(Filters(words="q")) == []
 
     def test_a_search_goes_on_by_itself_and_ends_with_a_word(
         self, client: Client, monkeypatch: pytest.MonkeyPatch
@@ -204,7 +222,7 @@ class TestPaging:
         monkeypatch.setattr(pages, "FURTHER", 2)
         for number in range(8):
             make(ago=number)
-        html = client.get("/history/?q=gold").content.decode()
+        html = client.get("/history/?q=go").content.decode()
         steps = 0
         while "looking further" in html:
             row = next(r for r in read(html).find("tr") if "hx-get" in r.attributes)
@@ -247,6 +265,7 @@ class TestPaging:
             Filters(outcome="answer"): "run_history_outcome",
             Filters(state="failed"): "run_history_state",
             Filters(agent=1): "run_history_agent",
+            Filters(made_by="collection"): "run_history_made_by",
         }
         for filters, index in plans.items():
             with CaptureQueriesContext(connection) as queries:

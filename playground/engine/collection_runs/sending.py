@@ -20,7 +20,7 @@ from playground.engine.drafts import Draft
 from playground.engine.launch import Link, create_run, may_begin
 from playground.engine.preparing import Composition, Scope, prepare
 from playground.expectations import capture, evaluate
-from playground.models import Run, RunState, SavedRequest, Step
+from playground.models import MadeBy, Run, RunState, SavedRequest, Step
 from playground.observing import observe
 from playground.protocols import registry
 from playground.protocols.events import Elicitation, Event
@@ -132,6 +132,7 @@ class Sender:
         return Begun(self._create(draft, link), draft, place)
 
     def _create(self, draft: Draft, link: Link) -> Run:
+        draft = replace(draft, origin=replace(draft.origin, made_by=MadeBy.COLLECTION))
         try:
             with transaction.atomic():
                 return create_run(draft, self._plan.owner, link, has_room=True)
