@@ -6,14 +6,13 @@ and what would read or write a file or do more than send one request is refused 
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
-from urllib.parse import quote, urlsplit
 
-from playground.library.curl_options import OPTIONS, Use
+from playground.library.curl_command import Command
 from playground.library.recognising import (
+    FORM,
     Recognised,
     UnrecognisedError,
     auth_of,
@@ -73,7 +72,7 @@ def read_curl(text: str) -> Curl:
         words = split(text.lstrip().removeprefix("$ "))
     except ShellError as error:
         return Curl(refusals=[str(error)])
-    command = _Command()
+    command = Command()
     command.read(words[1:])
     if command.refusals:
         return Curl(refusals=list(dict.fromkeys(command.refusals))[:_MOST_REMARKS])
@@ -83,7 +82,7 @@ def read_curl(text: str) -> Curl:
         return Curl(refusals=[str(error)])
 
 
-def _composed(command: _Command) -> Curl:
+def _composed(command: Command) -> Curl:
     url = _with_scheme(command.address)
     body = command.body
     if command.get and body is not None:
@@ -91,7 +90,7 @@ def _composed(command: _Command) -> Curl:
     for more in command.queries:
         url = _with_query(url, more)
     method = command.method or ("GET" if body is None else "POST")
-    found: Recognised = recognise(method.upper(), url, command.headers, body)
+    found: Recognised = recognise(method.upper(), url, [*command.headers, *_typed(body)], body)
     auth, kept = auth_of(command.headers)
     if not auth:
         auth = command.auth
@@ -107,6 +106,12 @@ def _composed(command: _Command) -> Curl:
         auth,
         remarks[:_MOST_REMARKS],
     )
+
+
+def _typed(body: str | None) -> list[tuple[str, str]]:
+    """The type that curl gives a body where no header does, if it looks like one of that type."""
+    is_form = body is not None and "=" in body and body.lstrip()[:1] not in ("{", "[")
+    return [("Content-Type", FORM)] if is_form else []
 
 
 def _about(headers: list[tuple[str, str]], left_out: list[str]) -> Iterator[str]:
@@ -129,185 +134,3 @@ def _with_scheme(url: str) -> str:
 
 def _with_query(url: str, query: str) -> str:
     return url + ("&" if "?" in url else "?") + query if query else url
-
-
-class _Command:
-    """What the words of a command say."""
-
-    def __init__(self) -> None:
-        self.address = ""
-        self.method = ""
-        self.get = False
-        self.headers: list[tuple[str, str]] = []
-        self.auth: dict[str, str] = {}
-        #: What goes into the query string beside the address.
-        self.queries: list[str] = []
-        self.refusals: list[str] = []
-        self._data: list[str] = []
-        self._has_data = False
-        self._ignored: list[str] = []
-        self._remarks: list[str] = []
-
-    @property
-    def body(self) -> str | None:
-        """All data, joined as curl joins it; None where there is none."""
-        return "&".join(self._data) if self._has_data else None
-
-    def said(self) -> Iterator[str]:
-        """What the reader has to know about the options."""
-        yield from self._remarks
-        if self._ignored:
-            names = ", ".join(dict.fromkeys(self._ignored))
-            yield f"Passed over, because it is about curl and not about the request: {names[:300]}."
-
-    def read(self, words: list[str]) -> None:
-        """Take all words in."""
-        rest = iter(words)
-        plain = False
-        for word in rest:
-            if plain or not word.startswith("-") or word == "-":
-                self._url(word)
-            elif word == "--":
-                plain = True
-            elif word.startswith("--"):
-                self._option(word, word, rest)
-            else:
-                self._cluster(word, rest)
-        if not self.address and not self.refusals:
-            self.refusals.append("The command has no address in it.")
-
-    def _cluster(self, word: str, rest: Iterator[str]) -> None:
-        """Short options in one word, the value of the last one perhaps among them."""
-        letters = word[1:]
-        while letters:
-            name, letters = f"-{letters[0]}", letters[1:]
-            option = OPTIONS.get(name)
-            if option is not None and option.valued and letters:
-                rest, letters = iter([letters]), ""
-            self._option(name, word, rest)
-            if option is None:
-                return
-
-    def _option(self, name: str, word: str, rest: Iterator[str]) -> None:
-        option = OPTIONS.get(name)
-        if option is None:
-            self.refusals.append(f"The option {word[:40]} is not known here.")
-            return
-        value = ""
-        if option.valued:
-            given = next(rest, None)
-            if given is None:
-                self.refusals.append(f"The option {name} needs a value: the command is cut short.")
-                return
-            value = given
-        if option.use is Use.REFUSED:
-            self.refusals.append(f"The option {name} {option.why}.")
-        elif option.use is Use.IGNORED:
-            self._ignored.append(name)
-        else:
-            self._take(option.name, name, value)
-
-    def _take(self, option: str, name: str, value: str) -> None:
-        match option:
-            case "request":
-                self.method = value
-            case "url":
-                self._url(value)
-            case "get":
-                self.get = True
-            case "header":
-                self._header(name, value)
-            case "user":
-                self._user(value)
-            case "oauth2-bearer":
-                self.headers.append(("Authorization", f"Bearer {value}"))
-            case "user-agent" | "referer":
-                self._ignored.append(name)
-            case "cookie":
-                self._cookie(name, value)
-            case "url-query":
-                self._query(name, value)
-            case _:
-                self._add_data(option, name, value)
-
-    def _url(self, value: str) -> None:
-        if self.address:
-            self.refusals.append("The command has two addresses; one request can be taken.")
-        elif (scheme := _scheme(value)) not in ("", "http", "https"):
-            self.refusals.append(f"The address is one of {scheme}; agents are asked over HTTP.")
-        else:
-            self.address = value
-
-    def _header(self, name: str, value: str) -> None:
-        if value.startswith("@"):
-            self.refusals.append(f"The option {name} reads headers from the file {value[:60]}.")
-            return
-        key, colon, text = value.partition(":")
-        if colon and text.strip():
-            self.headers.append((key.strip(), text.strip()))
-        elif not colon and value.endswith(";"):
-            self.headers.append((value[:-1].strip(), ""))
-
-    def _user(self, value: str) -> None:
-        user, _, password = value.partition(":")
-        found = PLACEHOLDER.fullmatch(password)
-        if found and not found[1].startswith("$"):
-            self.auth = {"type": "basic", "user": user, "secret": found[1]}
-            return
-        login = base64.b64encode(value.encode("utf-8", "replace")).decode()
-        self.headers.append(("Authorization", f"Basic {login}"))
-
-    def _cookie(self, name: str, value: str) -> None:
-        if "=" not in value:
-            self.refusals.append(f"The option {name} reads cookies from the file {value[:60]}.")
-        else:
-            self._remarks.append("Cookies are left out: the playground sends none.")
-
-    def _query(self, name: str, value: str) -> None:
-        if (text := self._encoded(name, value.removeprefix("+"))) is not None:
-            self.queries.append(value[1:] if value.startswith("+") else text)
-
-    def _add_data(self, option: str, name: str, value: str) -> None:
-        if option == "data-urlencode":
-            text = self._encoded(name, value)
-        elif option != "data-raw" and value.startswith("@"):
-            self.refusals.append(
-                f"The option {name} reads the body from {_file(value[1:])}, and no file is read "
-                "here: put its text into the command."
-            )
-            return
-        else:
-            text = value
-        if text is None:
-            return
-        self._has_data = True
-        if option == "json":
-            # curl's own documentation: several of them are put together without a sign between.
-            self.headers.append(("Content-Type", "application/json"))
-            self._data = ["".join([*self._data, text])]
-        else:
-            self._data.append(text)
-
-    def _encoded(self, name: str, value: str) -> str | None:
-        """`name=text` as --data-urlencode writes it; None for one that reads a file."""
-        key, equals, text = value.partition("=")
-        if not equals and "@" in value:
-            self.refusals.append(
-                f"The option {name} reads {_file(value.partition('@')[2])}, and no file is read "
-                "here."
-            )
-            return None
-        if not equals:
-            return quote(value, safe="")
-        return f"{key}={quote(text, safe='')}" if key else quote(text, safe="")
-
-
-def _file(name: str) -> str:
-    return "standard input" if name == "-" else f"the file {name[:60]}"
-
-
-def _scheme(url: str) -> str:
-    try:
-        return urlsplit(url).scheme if "://" in url else ""
-    except ValueError:
-        return ""

@@ -57,6 +57,11 @@ tls-max - 1 | tcp-nodelay - 0 | keepalive-time - 1 | no-keepalive - 0 | path-as-
 basic - 0 | anyauth - 0 | styled-output - 0 | no-progress-meter - 0 | speed-limit Y 1
 speed-time y 1 | proxy x 1 | noproxy - 1 | proxy-user U 1 | ssl-no-revoke - 0 | disable q 0
 parallel Z 0 | raw - 0 | tr-encoding - 0 | expect100-timeout - 1 | no-sessionid - 0
+http0.9 - 0 | tlsv1 1 0 | tlsv1.0 - 0 | tlsv1.1 - 0 | tls13-ciphers - 1 | curves - 1
+no-alpn - 0 | cert-status - 0 | ca-native - 0 | proxy-insecure - 0 | proxy-header - 1
+proxytunnel p 0 | max-filesize - 1 | tcp-fastopen - 0 | happy-eyeballs-timeout-ms - 1
+retry-connrefused - 0 | rate - 1 | fail-early - 0 | post301 - 0 | post302 - 0 | post303 - 0
+ignore-content-length - 0 | junk-session-cookies j 0 | suppress-connect-headers - 0
 """
 _REFUSED: Mapping[str, str] = {
     _WRITES: """
@@ -71,7 +76,8 @@ etag-compare - 1 | variable - 1 | cacert - 1 | capath - 1 | crlfile - 1
     _CERTIFICATE: "cert E 1 | key - 1 | cert-type - 1 | pass - 1",
     _ELSEWHERE: """
 resolve - 1 | connect-to - 1 | unix-socket - 1 | abstract-unix-socket - 1 | doh-url - 1
-interface - 1 | preproxy - 1 | socks5 - 1 | socks5-hostname - 1 | socks4 - 1 | socks4a - 1
+interface - 1 | preproxy - 1 | dns-servers - 1 | request-target - 1 | socks4 - 1 | socks4a - 1
+socks5 - 1 | socks5-hostname - 1
 """,
     _FORM: "form F 1 | form-string - 1",
     _METHOD: "head I 0",

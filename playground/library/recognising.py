@@ -53,7 +53,8 @@ _FOREIGN = frozenset(
 )
 _BARE = re.compile(rf'"(?:[^"\\]|\\.)*"|({PLACEHOLDER.pattern})', re.DOTALL)
 _TYPES = ("", "application/json", "text/plain")
-_FORM = "application/x-www-form-urlencoded"
+#: What a form is sent as.
+FORM = "application/x-www-form-urlencoded"
 
 #: Parameters of the older server, and where a request has them.
 _FLAT: Mapping[str, tuple[str, str]] = {
@@ -74,7 +75,7 @@ def recognise(method: str, url: str, headers: Headers, body: str | None) -> Reco
         return _from_query(url)
     if method == "GET":
         raise UnrecognisedError("The request is a GET with a body, which no agent expects.")
-    if kind == _FORM and body.lstrip()[:1] not in "{[":
+    if kind == FORM and body.lstrip()[:1] not in "{[":
         return _from_form(url, body)
     document = _document(body)
     if document.get("jsonrpc") is not None:

@@ -7,6 +7,7 @@ for a secret, as it does in what the playground writes: `$TOKEN` becomes `{{TOKE
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
 
@@ -27,7 +28,9 @@ _SPACE = " \t"
 _CMD = re.compile(r"""'[^']*'|"(?:[^"\\]|\\.)*"|(\^"|\^\n)""", re.DOTALL)
 _VARIABLE = re.compile(r"\$(?:([A-Za-z_]\w{0,79})|\{([A-Za-z_]\w{0,79})\})", re.ASCII)
 _ESCAPE = re.compile(
-    r"\\(?:x([0-9a-fA-F]{1,2})|u([0-9a-fA-F]{1,4})|U([0-9a-fA-F]{1,8})|([0-7]{1,3})|(.))", re.DOTALL
+    r"\\(?:x([0-9a-fA-F]{1,2})|(u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})|u([0-9a-fA-F]{1,4})"
+    r"|U([0-9a-fA-F]{1,8})|([0-7]{1,3})|(.))",
+    re.DOTALL,
 )
 _ANSI = re.compile(r"((?:[^'\\]|\\.)*)'", re.DOTALL)
 _UNCLOSED = "A quote is never closed: the command is cut short."
@@ -107,6 +110,8 @@ class _Splitter:
                 self._end_word()
             elif sign in self._readers:
                 self._readers[sign]()
+            elif sign == ";" and not self._text[self._at :].strip():
+                break  # Nothing comes behind it.
             elif sign in _OPERATORS:
                 raise ShellError(
                     f"The command has {_OPERATORS[sign]} in it (“{sign}”): only a single curl "
@@ -218,7 +223,10 @@ class _Splitter:
     def _line(self) -> None:
         self._end_word()
         if self._text[self._at :].strip():
-            raise ShellError("There are several commands: only a single curl command can be taken.")
+            raise ShellError(
+                "There are several commands: only a single curl command can be taken. A line that "
+                "goes on in the next one has a backslash as its very last sign."
+            )
 
     def _comment(self) -> None:
         if self._word is not None:
@@ -230,11 +238,13 @@ class _Splitter:
 
 def _escaped(found: re.Match[str]) -> str:
     """What an escape of $'…' stands for."""
-    hexadecimal, short, long, octal, letter = found.groups()
+    hexadecimal, halves, short, long, octal, letter = found.groups()
     if letter is not None:
         return _LETTERS.get(letter, found[0])
     if octal or hexadecimal:
         byte = int(octal, 8) & 0xFF if octal else int(hexadecimal, 16)
         return chr(byte) if byte < 0x80 else chr(0xDC00 + byte)
+    if halves is not None:  # Browsers write what JavaScript has: two halves of a character.
+        return str(json.loads(f'"\\{halves}"'))
     code = int(short or long, 16)
     return chr(code) if code < 0x110000 and not 0xD800 <= code < 0xE000 else "\ufffd"

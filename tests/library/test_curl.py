@@ -65,6 +65,11 @@ TAKEN: dict[str, tuple[str, dict[str, Any]]] = {
         f"curl {URL} -d $'{{\"query\": {{\"text\": \"it\\'s \\u0021 \\xe2\\x82\\xac\\101\"}}}}'",
         {"document": {"query": {"text": "it's ! €A"}}},
     ),
+    "ansi quotes, in halves": (
+        f"curl {URL} -d $'{{\"query\": {{\"text\": \"\\ud83d\\ude00 \\uD83D\"}}}}'",
+        {"document": {"query": {"text": "😀 \ufffd"}}},
+    ),
+    "copied with its end": (f"curl {URL} -d '{EGGS}' ;\n", {"document": QUERY}),
     "cmd.exe, older": (
         f'curl "{URL}" ^\r\n -H "accept: */*" ^\r\n -d "{{\\"query\\":{{\\"text\\":\\"a\\"}}}}"',
         {"document": {"query": {"text": "a"}}, "address": URL},
@@ -92,6 +97,10 @@ TAKEN: dict[str, tuple[str, dict[str, Any]]] = {
     "form": (
         f"curl {URL} -H 'Content-Type: application/x-www-form-urlencoded' -d query=eggs",
         {"version": "legacy", "document": POSTED},
+    ),
+    "form, as curl says it of itself": (
+        f"curl {URL} -d query=eggs --data-urlencode 'site=a b'",
+        {"version": "legacy", "document": {**POSTED, "query": {"text": "eggs", "site": "a b"}}},
     ),
     "flat": (f"""curl {URL} -d '{{"query": "eggs", "other": 1}}'""", {"document": POSTED}),
     "version": (
@@ -125,6 +134,24 @@ TAKEN: dict[str, tuple[str, dict[str, Any]]] = {
     "user with a variable": (
         f'curl -u "me:$PASSWORD" {URL} -d \'{EGGS}\'',
         {"auth": {"type": "basic", "user": "me", "secret": "PASSWORD"}},
+    ),
+    "user in the address": (
+        f"curl 'http://me:%7B%7BPASSWORD%7D%7D@127.0.0.1:8000/demo' -d '{EGGS}'",
+        {"auth": {"type": "basic", "user": "me", "secret": "PASSWORD"}, "address": URL},
+    ),
+    "user in the address, literal": (
+        f"curl http://me:a%40b@127.0.0.1:8000/demo -d '{EGGS}'",
+        {
+            "address": URL,
+            "headers": [["Authorization", f"Basic {base64.b64encode(b'me:a@b').decode()}"]],
+        },
+    ),
+    "user beside the one in the address": (
+        f'curl http://me:x@127.0.0.1:8000/demo -u "me:$PASSWORD" -d \'{EGGS}\'',
+        {
+            "address": URL, "headers": [],
+            "auth": {"type": "basic", "user": "me", "secret": "PASSWORD"},
+        },
     ),
     "own header": (
         f"curl {URL} -H 'X-Trace: a: b' -H 'X-Empty;' -H 'X-Gone:' -d '{EGGS}'",
@@ -188,6 +215,7 @@ REFUSED: dict[str, tuple[str, str]] = {
     "read": (f"curl {URL} -d @- < file", "a file to read from"),
     "subshell": (f"curl {URL} (ls)", "a subshell"),
     "lines": (f"curl {URL}\nrm -rf /", "several commands"),
+    "lines that are not joined": (f"curl {URL} \\ \n -s", "a backslash as its very last sign"),
     "open quote": (f"curl {URL} -d '{EGGS}", "never closed"),
     "open double quote": (f'curl {URL} -d "', "never closed"),
     "open ansi quote": (f"curl {URL} -d $'a\\'", "never closed"),
@@ -228,6 +256,11 @@ def test_nothing_is_run_and_nothing_is_read(tmp_path: Path) -> None:
     found = read_curl(f"curl {URL} -d @{secret}")
     assert not mark.exists()
     assert "the contents" not in json.dumps(found.to_json())
+
+
+def test_an_unknown_option_is_the_only_thing_that_is_said() -> None:
+    found = read_curl(f"curl --frobnicate much {URL} -d '{EGGS}'")
+    assert found.refusals == ["The option --frobnicate is not known here."]
 
 
 def test_every_refused_option_is_refused() -> None:
