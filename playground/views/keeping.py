@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -16,7 +17,7 @@ from playground.engine import draft_over
 from playground.expectations import check_captures, check_schema
 from playground.forms import read_document, read_pairs, read_value
 from playground.library.credentials import clean_address, clean_auth, clean_headers
-from playground.models import Agent, Run, SavedRequest
+from playground.models import Agent, Collection, Run, SavedRequest
 from playground.models.collections import STEP, destination_of
 from playground.protocols import registry
 from playground.rendering.pretty import readable
@@ -36,13 +37,39 @@ class Kept:
 
     def put(self, saved: SavedRequest) -> None:
         """Store it as what `saved` is from now on, and touch its collection."""
-        now = timezone.now()
-        for name, value in self.fields.items():
-            setattr(saved, name, value)
-        saved.modified_at = now
+        self._fill(saved)
         with transaction.atomic():
             saved.save()
-            type(saved.collection).objects.filter(pk=saved.collection.pk).update(modified_at=now)
+            _touch(saved)
+
+    def put_over(self, saved: SavedRequest, since: datetime | None) -> bool:
+        """Store it over a request that was last saved at `since`; None for whenever it was.
+
+        False, with nothing stored, where it has been saved meanwhile or is gone: what is asked
+        for is compared in the same statement that writes it. Its name, notes and place stay as
+        they are stored.
+        """
+        rows = SavedRequest.objects.filter(pk=saved.pk)
+        if since is not None:
+            rows = rows.filter(modified_at=since)
+        self._fill(saved)
+        with transaction.atomic():
+            if not rows.update(**self.fields, modified_at=saved.modified_at):
+                return False
+            _touch(saved)
+        return True
+
+    def _fill(self, saved: SavedRequest) -> None:
+        # A clock that stands still, or goes back, is not to make two versions look alike.
+        saved.modified_at = max(timezone.now(), saved.modified_at + timedelta(microseconds=1))
+        for name, value in self.fields.items():
+            setattr(saved, name, value)
+
+
+def _touch(saved: SavedRequest) -> None:
+    """Its collection has changed when it has."""
+    collections = Collection.objects.filter(pk=saved.collection.pk)
+    collections.update(modified_at=saved.modified_at)
 
 
 def read_kept(

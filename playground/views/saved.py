@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
 
 from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed, JsonResponse
 from django.shortcuts import get_object_or_404, render
 from django.utils.cache import patch_vary_headers
+from django.utils.dateparse import parse_datetime
+from django.utils.timezone import is_aware
 from django.views.decorators.csrf import ensure_csrf_cookie
 from django.views.decorators.http import require_http_methods
 from django_htmx.http import trigger_client_event
@@ -20,6 +24,8 @@ from playground.views.keeping import Kept, about, last_place, opened, read_kept
 from playground.views.workbench import page
 
 MAX_NAME = 120
+#: Name of the session's entry: where something was saved last.
+LAST_PLACE = "last_place"
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -34,6 +40,7 @@ def saved_requests(request: HttpRequest) -> HttpResponse:
     except (ValidationError, RecordingError) as error:
         messages = error.messages if isinstance(error, ValidationError) else [str(error)]
         return _ask(request, request.POST.dict(), messages, status=422)
+    request.session[LAST_PLACE] = _place_of(saved)
     return _saved(saved, kept)
 
 
@@ -88,10 +95,7 @@ def _ask(
 ) -> HttpResponse:
     """The form that asks for name and place, filled in as far as it was."""
     collections = Collection.objects.owned_by(request.user).prefetch_related("folders")
-    newest = max(collections, key=lambda each: each.modified_at, default=None)
-    opened = form.get("saved", "").partition("/")[0]
-    known = {each.slug for each in collections}
-    place = form.get("place", opened if opened in known else (newest.slug if newest else ""))
+    place = form.get("place", _proposed(request, form.get("saved", ""), collections))
     run = _run(request, form.get("run", ""))
     context = {
         "collections": collections,
@@ -100,6 +104,24 @@ def _ask(
         "errors": errors,
     }
     return render(request, "saved/save_as.html", context, status=status)
+
+
+def _proposed(request: HttpRequest, opened: str, collections: Iterable[Collection]) -> str:
+    """Where it would be saved: beside what is open, where the last one was, or in the newest."""
+    slug, _, name = opened.partition("/")
+    owned = SavedRequest.objects.filter(collection__in=Collection.objects.owned_by(request.user))
+    beside = owned.select_related("folder", "collection").filter(collection__slug=slug, slug=name)
+    known = {each.slug for each in collections}
+    known |= {f"{each.slug}/{part.slug}" for each in collections for part in each.folders.all()}
+    wanted = [*map(_place_of, beside), slug, request.session.get(LAST_PLACE, "")]
+    newest = max(collections, key=lambda each: each.modified_at, default=None)
+    return next((each for each in wanted if each in known), newest.slug if newest else "")
+
+
+def _place_of(saved: SavedRequest) -> str:
+    """Where it stands, as `place` says it."""
+    folder = f"/{saved.folder.slug}" if saved.folder else ""
+    return f"{saved.collection.slug}{folder}"
 
 
 def _run(request: HttpRequest, pk: str) -> Run | None:
@@ -122,20 +144,30 @@ def saved_request(request: HttpRequest, slug: str, saved: str) -> HttpResponse:
 
 
 @transaction.atomic
-def _update(request: HttpRequest, saved: SavedRequest) -> HttpResponse:
+def _update(request: HttpRequest, found: SavedRequest) -> HttpResponse:
     """Save what the composer holds, unless somebody else has saved meanwhile."""
-    # Of two at once the second waits here, and finds what the first has made of it.
-    saved = SavedRequest.objects.select_for_update().get(pk=saved.pk)
-    was = request.POST.get("modified", "")
-    if was and was != saved.modified_at.isoformat() and not request.POST.get("overwrite"):
-        return render(request, "saved/conflict.html", {"saved": saved}, status=409)
+    # Of two at once the second waits here, where the database can: it reads what the first made.
+    saved = get_object_or_404(SavedRequest.objects.select_for_update(), pk=found.pk)
     try:
         kept = read_kept(request.POST, Agent.objects.owned_by(request.user), saved)
     except ValidationError as error:
         context = {"saved": saved, "errors": error.messages}
         return render(request, "saved/refused.html", context, status=422)
-    kept.put(saved)
+    if not kept.put_over(saved, _since(request.POST)):
+        saved = get_object_or_404(SavedRequest, pk=saved.pk)
+        return render(request, "saved/conflict.html", {"saved": saved}, status=409)
     return _saved(saved, kept)
+
+
+def _since(form: Mapping[str, str]) -> datetime | None:
+    """When it was saved that the composer started from; None to overwrite whatever is stored."""
+    moment = form.get("modified", "")
+    if not moment or form.get("overwrite"):
+        return None
+    with contextlib.suppress(ValueError, OverflowError):
+        if (found := parse_datetime(moment)) and is_aware(found):
+            return found.astimezone(UTC)
+    return datetime.min.replace(tzinfo=UTC)  # Nothing was saved then.
 
 
 def _saved(saved: SavedRequest, kept: Kept) -> HttpResponse:

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import json
+import re
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
+from django.db import connections
 from django.test import Client
 from django.utils import timezone
 
 from playground.library import fixtures
 from playground.models import Agent, Collection, Folder, Run, SavedRequest
 from playground.models.collections import STEP
+from playground.views import saved as saved_views
+from playground.views.keeping import Kept, read_kept
 from tests.views.conftest import form
 
 pytestmark = pytest.mark.django_db
@@ -162,6 +168,51 @@ class TestSavingAs:
         assert list(Collection.objects.all()) == [collection]
 
 
+class TestWhereItIsProposed:
+    def proposed(self, client: Client, **query: str) -> str:
+        """The place that is chosen in the form that asks for one."""
+        page = client.get(SAVED, query).content.decode()
+        found = re.findall(r'<option value="([^"]*)" selected>', page)
+        assert len(found) == 1
+        place: str = found[0]
+        return place
+
+    @pytest.fixture
+    def warm(self, saved: SavedRequest) -> Folder:
+        """A folder with the saved request in it; another collection is the newest."""
+        folder: Folder = Folder.objects.create(collection=saved.collection, name="Warm")
+        SavedRequest.objects.filter(pk=saved.pk).update(folder=folder)
+        Collection.objects.create(name="Newest", modified_at=timezone.now())
+        return folder
+
+    def test_is_the_folder_of_what_is_open(self, client: Client, warm: Folder) -> None:
+        assert self.proposed(client, saved="kept/eggs") == "kept/warm"
+        SavedRequest.objects.update(folder=None)
+        assert self.proposed(client, saved="kept/eggs") == "kept"
+
+    def test_is_the_collection_of_what_was_open_and_is_gone(
+        self, client: Client, warm: Folder
+    ) -> None:
+        assert self.proposed(client, saved="kept/gone") == "kept"
+        assert self.proposed(client, saved="gone/gone") == "newest"
+
+    def test_is_where_something_was_saved_last(
+        self, client: Client, agent: Agent, warm: Folder
+    ) -> None:
+        assert self.proposed(client) == "newest"
+        client.post(SAVED, form(name="Ham", place="kept/warm"))
+        Collection.objects.filter(slug="newest").update(modified_at=timezone.now())
+        assert self.proposed(client) == "kept/warm"
+        warm.delete()
+        assert self.proposed(client) == "newest"
+
+    def test_is_what_was_chosen_where_something_else_was_wrong(
+        self, client: Client, warm: Folder
+    ) -> None:
+        page = client.post(SAVED, form(name="", place="kept", saved="kept/eggs"))
+        assert b'<option value="kept" selected>' in page.content
+
+
 class TestCredentials:
     def test_are_stored_as_placeholders_only(
         self, client: Client, agent: Agent, collection: Collection
@@ -229,6 +280,43 @@ class TestSaving:
         saved.refresh_from_db()
         assert saved.document == {"query": {"text": "ham"}}
 
+    def test_between_the_look_and_the_write_nobody_comes(
+        self, client: Client, saved: SavedRequest, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def read_late(*args: Any) -> Kept:
+            kept = read_kept(*args)
+            others = {"document": {"query": {"text": "theirs"}}, "modified_at": timezone.now()}
+            SavedRequest.objects.filter(pk=saved.pk).update(**others)
+            return kept
+
+        monkeypatch.setattr(saved_views, "read_kept", read_late)
+        response = self.save(client, saved, modified=saved.modified_at.isoformat())
+        assert response.status_code == 409
+        saved.refresh_from_db()
+        assert saved.document == {"query": {"text": "theirs"}}
+
+    @pytest.mark.parametrize(
+        "moment",
+        ["yesterday", "2026-13-45T00:00:00+00:00", "0001-01-01T00:00:00+23:00", "\0"],
+        ids=["words", "no date", "before time", "NUL"],
+    )
+    def test_a_moment_that_never_was_is_not_that_of_what_is_stored(
+        self, client: Client, saved: SavedRequest, moment: str
+    ) -> None:
+        assert self.save(client, saved, modified=moment).status_code == 409
+
+    def test_leaves_what_the_composer_does_not_hold(
+        self, client: Client, saved: SavedRequest, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def read_late(*args: Any) -> Kept:
+            SavedRequest.objects.filter(pk=saved.pk).update(name="Ham", notes="new")
+            return read_kept(*args)
+
+        monkeypatch.setattr(saved_views, "read_kept", read_late)
+        self.save(client, saved, modified=saved.modified_at.isoformat())
+        saved.refresh_from_db()
+        assert (saved.name, saved.notes) == ("Ham", "new")
+
     def test_what_cannot_be_kept_is_said(self, client: Client, saved: SavedRequest) -> None:
         response = client.post(saved.get_absolute_url(), form("{"))
         assert response.status_code == 422
@@ -259,6 +347,26 @@ class TestSaving:
         self.save(client, saved, agent="", address=opened["address"])
         saved.refresh_from_db()
         assert (saved.agent, saved.address) == ("recipes", "/other")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_two_saves_at_once_one_is_told_of_the_other(saved: SavedRequest) -> None:
+    def save(text: str) -> int:
+        start.wait()
+        try:
+            fields = form({"query": {"text": text}}, modified=opened)
+            return Client().post(saved.get_absolute_url(), fields).status_code
+        finally:
+            connections.close_all()
+
+    for _ in range(5):
+        opened = saved.modified_at.isoformat()
+        start = threading.Barrier(2)
+        with ThreadPoolExecutor(2) as pool:
+            codes = list(pool.map(save, ("mine", "theirs")))
+        assert sorted(codes) == [200, 409]
+        saved.refresh_from_db()
+        assert saved.document == {"query": {"text": ("mine", "theirs")[codes.index(200)]}}
 
 
 class TestOpening:
