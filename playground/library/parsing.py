@@ -41,13 +41,16 @@ def read(text: str, *, part: bool = False) -> Fixture:
 
 
 def read_own(text: str) -> Fixture:
-    """What `dumping.dump_part` wrote: the values of its fields are not judged again."""
+    """What `dumping.dump_part` wrote: the values of its fields are not judged again.
+
+    Nor is its size: what could be deleted can be put back.
+    """
     return _read(text, part=True, own=True)
 
 
 def _read(text: str, *, part: bool, own: bool) -> Fixture:
-    items = _items(text)
-    if len(items) > MAX_ITEMS:
+    items = _items(text, own)
+    if len(items) > MAX_ITEMS and not own:
         message = f"The file holds {len(items):,} items; up to {MAX_ITEMS:,} can be read."
         raise FixtureError(Problem("", message))
     reader = Reader(own=own)
@@ -62,8 +65,8 @@ def _read(text: str, *, part: bool, own: bool) -> Fixture:
     return reader.fixture().ordered()
 
 
-def _items(text: str) -> list[Any]:
-    if len(text) > MAX_CHARACTERS:
+def _items(text: str, own: bool) -> list[Any]:
+    if len(text) > MAX_CHARACTERS and not own:
         most = MAX_CHARACTERS // 1024 // 1024
         raise FixtureError(Problem("", f"The file is larger than {most} million characters."))
     value = json_of(text)

@@ -1,4 +1,8 @@
-"""Deleting so that it can be undone: what goes is kept as a fixture for a day."""
+"""Deleting so that it can be undone: what goes is kept for a day, as a fixture and its ties.
+
+What is kept is text: a line with what hung on the part (`playground.library.ties`), and after it
+the fixture.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +12,7 @@ from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
 from django.db import transaction
 from django.utils import timezone
 
+from playground.library import ties
 from playground.library.fixtures import dump_part, restore
 from playground.library.organising import touch
 from playground.models import Collection, Folder, Removal, SavedRequest
@@ -24,8 +29,9 @@ def remove(part: Collection | Folder | SavedRequest) -> Removal:
     collection = part if isinstance(part, Collection) else part.collection
     with transaction.atomic():
         _purge(collection)
+        kept = f"{ties.note(part)}\n{dump_part(part)}"
         removal: Removal = Removal.objects.create(
-            owner=collection.owner, label=_label(part), fixture=dump_part(part)
+            owner=collection.owner, label=_label(part), fixture=kept
         )
         part.delete()
         if not isinstance(part, Collection):
@@ -57,12 +63,22 @@ def recent(user: User) -> list[Removal]:
 
 
 def put_back(removal: Removal) -> Collection:
-    """Put back what was deleted, where it was; returns its collection.
+    """Put back what was deleted, where it was, with its links and runs; returns its collection.
 
     Raises `FixtureError` where the collection of a folder or a request was deleted, too.
     """
+    notes, fixture = _read(removal.fixture)
     with transaction.atomic():
-        collection = restore(removal.fixture, removal.owner)
+        restored = restore(fixture, removal.owner)
+        # A whole collection is as it was; one that gets back a part of it has changed.
+        touch(restored.collection)
+        if notes:
+            ties.tie(notes, restored)
         removal.delete()
-        touch(collection)
-    return collection
+    return restored.collection
+
+
+def _read(kept: str) -> tuple[str, str]:
+    """The line of the ties, and the fixture; an older version kept a fixture alone, a list."""
+    notes, _, fixture = kept.partition("\n") if kept.startswith("{") else ("", "", kept)
+    return notes, fixture

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from django.db import transaction
@@ -15,8 +15,17 @@ from playground.models import Collection
 from playground.models.collections import RESERVED, free_slug
 
 
-def restore(text: str, owner: Owner) -> Collection:
-    """Put back what `dumping.dump_part` wrote before it was deleted; returns its collection.
+@dataclass(frozen=True, slots=True)
+class Restored:
+    """What was put back."""
+
+    collection: Collection
+    #: The slugs that its requests have now, by those that they had.
+    requests: Mapping[str, str]
+
+
+def restore(text: str, owner: Owner) -> Restored:
+    """Put back what `dumping.dump_part` wrote before it was deleted.
 
     Where a slug was given to something else meanwhile, what comes back takes another one:
     nothing that is there is changed. Raises `FixtureError` where the collection of a part was
@@ -27,16 +36,17 @@ def restore(text: str, owner: Owner) -> Collection:
         if fixture.collection is not None:
             owned = Collection.objects.filter(owner=owner.pk if owner is not None else None)
             slug = _free(fixture.slug, owned, RESERVED)
-            return apply(plan(fixture.renamed(slug), owner))
+            collection = apply(plan(fixture.renamed(slug), owner))
+            return Restored(collection, {each: each for each in fixture.requests})
         target = plan(fixture, owner).collection
         assert target is not None  # A part without its collection has no plan.
-        return apply(plan(_beside(fixture, target), owner))
+        requests = _slugs(fixture.requests, target.requests.all())
+        beside = _beside(fixture, _slugs(fixture.folders, target.folders.all()), requests)
+        return Restored(apply(plan(beside, owner)), requests)
 
 
-def _beside(fixture: Fixture, collection: Collection) -> Fixture:
-    """A part with slugs that nothing in the collection has."""
-    folders = _slugs(fixture.folders, collection.folders.all())
-    requests = _slugs(fixture.requests, collection.requests.all())
+def _beside(fixture: Fixture, folders: Mapping[str, str], requests: Mapping[str, str]) -> Fixture:
+    """A part with these slugs, which nothing in its collection has."""
     return replace(
         fixture,
         folders={

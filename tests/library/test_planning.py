@@ -250,7 +250,7 @@ class TestRestore:
         )
         removed = fixtures.dump_part(part)
         part.delete()
-        restored = fixtures.restore(removed, None)
+        restored = fixtures.restore(removed, None).collection
         assert fixtures.dump(restored) == text
 
     def test_a_slug_that_was_taken_meanwhile_is_left_to_its_owner(self) -> None:
@@ -272,7 +272,7 @@ class TestRestore:
         removed = fixtures.dump_part(collection)
         collection.delete()
         other = Collection.objects.create(name="Others", slug="soups")
-        restored = fixtures.restore(removed, None)
+        restored = fixtures.restore(removed, None).collection
         assert (restored.slug, restored.requests.count()) == ("soups-2", 4)
         assert other.requests.count() == 0
 

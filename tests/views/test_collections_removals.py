@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 from django.test import Client
+from django.urls import reverse
 from django.utils import timezone
 
 from playground.library import removals
-from playground.models import Collection, Removal, SavedRequest
+from playground.models import Collection, Removal, SavedRequest, Share
 from tests.views.shelves import HTMX, order, saved, shelf, url
 
 pytestmark = pytest.mark.django_db
@@ -135,3 +136,22 @@ def test_no_secret_is_kept_with_it(client: Client, soups: Collection) -> None:
     saved(soups, "e", headers=[["Authorization", "Bearer canary-77"]])
     client.post(url(soups, "e/deletion/"))
     assert "canary-77" not in Removal.objects.get().fixture
+
+
+def test_between_delete_and_undo_a_link_opens_nothing(client: Client, soups: Collection) -> None:
+    address = Share.objects.create(collection=soups).get_absolute_url()
+    assert client.get(address).status_code == 200
+    removal = removals.remove(soups)
+    for end in ("", "fixture.json", "copy/"):
+        assert client.get(f"{address}{end}").status_code == 404
+    assert "No link yet" in client.get("/shares/").content.decode()
+    removals.put_back(removal)
+    assert client.get(address).status_code == 200
+
+
+def test_a_link_that_was_revoked_stays_revoked(client: Client, soups: Collection) -> None:
+    share = Share.objects.create(collection=soups)
+    client.post(reverse("share-revocation", args=[share.token]))
+    assert not Share.objects.exists()
+    removals.put_back(removals.remove(soups))
+    assert client.get(share.get_absolute_url()).status_code == 404
