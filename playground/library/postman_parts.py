@@ -82,6 +82,8 @@ def _joined(url: Mapping[str, Any]) -> str:
         f"{row.get('key') or ''}={row.get('value') or ''}" for row in _rows(url.get("query"))
     )
     scheme = url.get("protocol") if isinstance(url.get("protocol"), str) else "http"
+    if isinstance(url.get("port"), str) and url["port"]:
+        host = f"{host}:{url['port']}"
     start = host if host.startswith("{{") else f"{scheme}://{host}"
     return start + (f"/{path.lstrip('/')}" if path else "") + (f"?{query}" if query else "")
 

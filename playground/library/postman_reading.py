@@ -10,26 +10,22 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from django import forms
-from django.utils.text import slugify
-
-from playground.forms import read_value
 from playground.library import postman_parts as parts
+from playground.library.checking import CHECKS, MAX_TEXT
 from playground.library.parsing import json_of
-from playground.library.postman import AS_TEXT, OWN, request_of
+from playground.library.postman import OWN
+from playground.library.postman_own import DEFAULTS, Item, own_fields, unchanged
 from playground.library.recognising import UnrecognisedError, auth_of, own_headers, recognise
-from playground.library.shape import FIELDS, REQUEST, Fixture, FixtureError, Problem, render
+from playground.library.shape import REQUEST, Fixture, FixtureError, Problem, render
+from playground.library.slugs import Slugs
 from playground.models.collections import RESERVED, STEP
 from playground.models.json_text import storable
 from playground.protocols.headers import is_credential
 
 LABEL = "Postman Collection"
 _MAX_NAME, _MAX_REMARKS = 120, 100
-#: JSON is nested this much deeper than a document that may be stored: see `parsing`.
-_DEPTH = 200
-
-Item = Mapping[str, Any]
-_DEFAULTS = {name: value for name, value in FIELDS[REQUEST].items() if value is not ...}
+#: Fields of a request that are made from what another tool wrote.
+_MADE = ("address", "document", "headers", "auth")
 
 
 def is_postman(text: str) -> bool:
@@ -76,11 +72,11 @@ class _Reader:
         self._slug = (
             slug
             if isinstance(slug, str) and slug
-            else _Slugs("collection", RESERVED).free(self._name)
+            else Slugs("collection", RESERVED).free(self._name)
         )
         self._folders: dict[str, dict[str, Any]] = {}
         self._requests: dict[str, dict[str, Any]] = {}
-        self._slugs = {"folder": _Slugs("folder"), "request": _Slugs("request")}
+        self._slugs = {"folder": Slugs("folder"), "request": Slugs("request")}
         self._scripts = 0
 
     def fixture(self) -> Fixture:
@@ -125,7 +121,8 @@ class _Reader:
         inner = item["item"]
         own = item.get(OWN)
         kept = own if isinstance(own, dict) else {}
-        description = _with_notes(parts.text_of(item.get("description")), self._notes(item))
+        text = parts.text_of(item.get("description"))
+        description = self._with_notes(at, text, self._notes(item))
         is_needed = any(isinstance(each, dict) and "request" in each for each in inner)
         slug: str | None = None
         if is_needed or not inner or description:
@@ -141,16 +138,16 @@ class _Reader:
         self._level(inner, f"{at}/item", path, slug, item.get("auth") or auth)
 
     def _request(self, item: Item, at: str, folder: str | None, auth: Any) -> None:
-        own = _own_fields(item)
+        own = own_fields(item)
         try:
-            fields = _unchanged(item, own) or self._foreign(item, own, at, auth)
+            fields = unchanged(item, own) or self._foreign(item, own, at, auth)
         except (parts.PartError, UnrecognisedError) as error:
             name = _name(item.get("name"), "Request")
             self._remark(at, f"“{name[:60]}” was left out. {error}")
             return
         slug = self._slugs["request"].take(own.get("slug"), _name(item.get("name"), ""))
         self._requests[slug] = {
-            **_DEFAULTS,
+            **DEFAULTS,
             **fields,
             "name": _name(item.get("name"), "Request"),
             "slug": slug,
@@ -184,7 +181,7 @@ class _Reader:
         if isinstance(examples, list) and examples:
             self._remark(at, "Its saved replies were left out.")
         notes = parts.text_of(request.get("description")) or parts.text_of(item.get("description"))
-        return {
+        fields = {
             **{name: own[name] for name in ("agent", "expectations", "captures") if name in own},
             "address": found.address,
             "protocol": found.protocol,
@@ -193,8 +190,10 @@ class _Reader:
             "document": found.document,
             "headers": [list(pair) for pair in headers],
             "auth": auth,
-            "notes": _with_notes(notes, self._notes(item)),
+            "notes": self._with_notes(at, notes, self._notes(item)),
         }
+        _check(fields)
+        return fields
 
     def _notes(self, owner: Item) -> list[str]:
         found = list(parts.scripts(owner))
@@ -209,43 +208,18 @@ class _Reader:
         if variables := list(_variables(self._whole.get("variable"))):
             self._remark("/variable", "Variables stand in the description: make an environment.")
             notes.append("Variables of the collection:\n\n" + "\n".join(variables))
-        return _with_notes(description, notes)
+        return self._with_notes("/info", description, notes)
+
+    def _with_notes(self, place: str, text: str, notes: Sequence[str]) -> str:
+        """A text and the notes below it, as far as there is room for them."""
+        whole = storable("\n\n".join(filter(None, [text, *notes])))
+        if len(whole) <= MAX_TEXT:
+            return whole
+        self._remark(place, f"Notes and scripts were cut at {MAX_TEXT:,} characters.")
+        return whole[: MAX_TEXT - 1] + "…"
 
     def _remark(self, place: str, message: str) -> None:
         self.remarks.append(Problem(place, message))
-
-
-def _own_fields(item: Item) -> dict[str, Any]:
-    """What our own member of an item says; {} for none that can be read."""
-    kept = item.get(OWN)
-    if not isinstance(kept, dict):
-        return {}
-    known = {name: value for name, value in kept.items() if name in FIELDS[REQUEST]}
-    texts = {name: kept.get(name) for name in AS_TEXT}
-    try:
-        return known | {name: _value(text) for name, text in texts.items()}
-    except forms.ValidationError:
-        return {}  # Somebody has changed our own member.
-
-
-def _value(text: Any) -> Any:
-    """The JSON value of a text. Raises `ValidationError` for what is no such text."""
-    if not isinstance(text, str):
-        raise forms.ValidationError("This is no text.")
-    return read_value(text, _DEPTH)
-
-
-def _unchanged(item: Item, own: Mapping[str, Any]) -> dict[str, Any]:
-    """Our own fields, where the request is still the one that was written for them; or {}."""
-    request = item.get("request")
-    if not own or not isinstance(request, dict) or next(parts.scripts(item), None) is not None:
-        return {}
-    fields = {**_DEFAULTS, **own, "notes": parts.text_of(request.get("description"))}
-    try:
-        written = json.loads(json.dumps(request_of(fields)))
-    except (KeyError, TypeError, ValueError, AttributeError):
-        return {}  # Somebody has changed our own member.
-    return fields if written == request else {}
 
 
 def _variables(value: Any) -> Iterator[str]:
@@ -261,8 +235,11 @@ def _variables(value: Any) -> Iterator[str]:
         yield f"- `{name[:80]}`: {said}"
 
 
-def _with_notes(text: str, notes: Sequence[str]) -> str:
-    return storable("\n\n".join(filter(None, [text, *notes])))
+def _check(fields: Mapping[str, Any]) -> None:
+    """Raise what our schema has against a request, which would refuse the file with it."""
+    for name in _MADE:
+        for pointer, message in CHECKS[REQUEST][name](fields[name]):
+            raise parts.PartError(f"Its {name}{pointer}: {message}")
 
 
 def _has(headers: Sequence[tuple[str, str]], wanted: str) -> bool:
@@ -276,29 +253,3 @@ def _name(value: Any, otherwise: str) -> str:
 
 def _position(value: Any, count: int) -> int:
     return value if type(value) is int else STEP * (count + 1)
-
-
-class _Slugs:
-    """Slugs that are given out once; as quick for the ten thousandth of a name as for the first."""
-
-    def __init__(self, otherwise: str, reserved: frozenset[str] = frozenset()) -> None:
-        self._otherwise = otherwise
-        self._taken = set(reserved)
-        self._numbers: dict[str, int] = {}
-
-    def take(self, own: Any, name: str) -> str:
-        """The slug that a file of ours says, where it is free, or else one made from the name."""
-        if isinstance(own, str) and own and own not in self._taken:
-            self._taken.add(own)
-            return own
-        return self.free(name)
-
-    def free(self, name: str) -> str:
-        """A slug made from a name."""
-        base = slugify(name)[:110].strip("-") or self._otherwise
-        slug, number = base, self._numbers.get(base, 2)
-        while slug in self._taken:
-            slug, number = f"{base}-{number}", number + 1
-        self._numbers[base] = number
-        self._taken.add(slug)
-        return slug

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 
 from playground.library import fixtures, reading
+from playground.library.checking import MAX_TEXT
 from playground.library.fixtures import FixtureError, fixture_of
 from playground.library.postman import SCHEMA, to_postman
 from playground.library.postman_reading import is_postman, read_postman
@@ -153,6 +154,61 @@ def test_requests_of_each_kind_are_taken() -> None:
     assert found.requests["form"]["document"]["query"] == {"text": "{{q}} & ham"}
     assert found.requests["number"]["document"] == {"query": {"n": "{{n}}"}}
     assert found.collection == {"name": "Theirs", "slug": "theirs", "description": ""}
+
+
+def test_an_address_in_parts_keeps_its_port() -> None:
+    parts = {"protocol": "http", "host": ["127", "0", "0", "1"], "port": "8000", "path": ["ask"]}
+    assert only(item(url=parts))[0]["address"] == "http://127.0.0.1:8000/ask"
+    assert only(item(url={**parts, "port": None}))[0]["address"] == "http://127.0.0.1/ask"
+    parts = {"host": ["{{base}}"], "port": "8000", "path": ["ask", ":id"]}
+    variable = [{"key": "id", "value": "7"}]
+    address = only(item(url={**parts, "variable": variable}))[0]["address"]
+    assert address == "{{base}}:8000/ask/7"
+
+
+@pytest.mark.parametrize(
+    ("request_", "words"),
+    [
+        pytest.param(
+            {"body": {"mode": "raw", "raw": json.dumps({"query": {"text": "e" * 1_000_000}})}},
+            "Its document: This is longer than",
+            id="document",
+        ),
+        pytest.param({"url": "https://a.example/\0"}, "Its address: This holds U+0000", id="nul"),
+        pytest.param(
+            {"header": [{"key": f"X-{number}", "value": "a"} for number in range(150)]},
+            "Its headers: This must be a list of up to 100 pairs",
+            id="headers",
+        ),
+        pytest.param(
+            {"auth": {"type": "basic", "basic": {"username": "a\0", "password": "{{p}}"}}},
+            "Its auth/user: This holds U+0000",
+            id="user",
+        ),
+    ],
+)
+def test_one_request_that_cannot_be_kept_does_not_keep_the_others_out(
+    request_: dict[str, Any], words: str
+) -> None:
+    found, remarks = taken(item("Odd", **request_), item("Ham"))
+    assert list(found.requests) == ["ham"]
+    assert [remark for remark in remarks if words in remark and "“Odd” was left out" in remark]
+
+
+def test_long_notes_are_cut_and_said_to_be() -> None:
+    script = {"listen": "test", "script": {"exec": ["x = 1;\n" * 20_000]}}
+    folder = {"name": "Hot", "item": [item()], "description": "y" * 200_000}
+    found, remarks = taken({**item("Long"), "event": [script]}, folder, event=[script])
+    assert found.collection is not None
+    texts = [
+        found.collection["description"],
+        found.requests["long"]["notes"],
+        found.folders["hot"]["description"],
+    ]
+    assert [len(text) for text in texts] == [MAX_TEXT] * 3
+    assert all(text.endswith("…") for text in texts)
+    places = [remark.partition(":")[0] for remark in remarks if "were cut" in remark]
+    assert sorted(places) == ["/info", "/item/0", "/item/1"]
 
 
 def test_folders_are_one_level_deep() -> None:
