@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 from collections.abc import Iterator, Mapping
 from typing import Any
+from urllib.parse import urlencode
 
 Finding = tuple[str, str]
 
@@ -36,7 +37,7 @@ def _request(request: Mapping[str, Any]) -> Iterator[Finding]:
 
 def _response(response: Mapping[str, Any]) -> Iterator[Finding]:
     status = response.get("status")
-    if type(status) is not int or not (status == 0 or 100 <= status <= 999):
+    if type(status) is not int or not (status in (0, -1) or 100 <= status <= 999):
         yield "/status", "This must be an HTTP status, or 0 where no answer came."
     yield from _headers(response)
     content = response.get("content")
@@ -61,6 +62,11 @@ def _headers(part: Mapping[str, Any]) -> Iterator[Finding]:
             yield f"/headers/{number}", "A header has a name and a value, which are texts."
 
 
+def status_of(response: Mapping[str, Any]) -> int:
+    """The status of a reply; 0 where no answer came, which some tools write as -1."""
+    return max(0, int(response["status"]))
+
+
 def headers_of(part: Mapping[str, Any]) -> list[tuple[str, str]]:
     """The headers of a request or a response, without those that HTTP/2 invents."""
     pairs = ((row["name"], row["value"]) for row in part["headers"])
@@ -70,10 +76,17 @@ def headers_of(part: Mapping[str, Any]) -> list[tuple[str, str]]:
 def request_body(request: Mapping[str, Any]) -> str | None:
     """The body of a request as text, None where there is none."""
     data = request.get("postData") or {}
-    text = data.get("text")
+    text = data.get("text") or _form(data.get("params"))
     if text and data.get("_encoding") == "base64":
         text = (_decoded(text) or b"").decode("utf-8", "replace")
     return text or None
+
+
+def _form(fields: Any) -> str:
+    """A form of which only the fields are said, as it was sent."""
+    rows = fields if isinstance(fields, list) else []
+    pairs = [(row.get("name"), row.get("value")) for row in rows if isinstance(row, dict)]
+    return urlencode([(k, v) for k, v in pairs if isinstance(k, str) and isinstance(v, str)])
 
 
 def reply_body(response: Mapping[str, Any]) -> bytes | None:
@@ -83,10 +96,23 @@ def reply_body(response: Mapping[str, Any]) -> bytes | None:
     if not text:
         # Nothing is recorded where nothing came.
         came = isinstance(size, int | float) and size > 0
-        return None if came or (text is None and response["status"] == 200) else b""
+        return None if came or (text is None and status_of(response) == 200) else b""
     if content.get("encoding", "").lower() == "base64":
         return _decoded(text)
     return str(text).encode("utf-8", "replace")
+
+
+def own_of(entry: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What the playground wrote of its own into an entry."""
+    own = entry.get("_nlweb")
+    return own if isinstance(own, dict) else {}
+
+
+def milliseconds(value: Any) -> float:
+    """A time; 0 for what was not measured (-1), and for what is no sensible number."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return 0
+    return float(value) if 0 < value < 10**9 else 0
 
 
 def _decoded(text: str) -> bytes | None:

@@ -209,6 +209,37 @@ def test_no_answer_is_a_failed_run() -> None:
     assert (run.state, run.problem["detail"]) == ("failed", "net::ERR_FAILED")
 
 
+def test_no_answer_is_one_for_tools_that_count_from_minus_one_too() -> None:
+    """Playwright writes the status -1 and a reason of its own."""
+    nothing = {"status": -1, "statusText": "", "headers": [], "content": {"size": -1}}
+    nothing["_failureText"] = "net::ERR_ABORTED"
+    found, whole = read(entry(response=nothing), entry())
+    assert (found.status, whole.status) == (0, 200)
+    run = replay_recording(found.reply, None)
+    assert (run.state, run.problem["detail"]) == ("failed", "net::ERR_ABORTED")
+
+
+def test_a_form_is_read_from_its_fields() -> None:
+    kind = "application/x-www-form-urlencoded"
+    fields = [{"name": "query", "value": "eggs & ham"}, {"name": "site", "value": "x"}, 7]
+    request = {
+        **entry()["request"],
+        "headers": [{"name": "Content-Type", "value": kind}],
+        "postData": {"mimeType": kind, "params": fields},
+    }
+    (found,) = read(entry(request=request))
+    assert found.reply["request"]["query"] == {"text": "eggs & ham", "site": "x"}
+
+
+def test_a_websocket_is_listed_and_not_opened() -> None:
+    request = {"method": "GET", "url": "wss://a.example/ws", "headers": []}
+    response = {"status": 101, "statusText": "", "headers": [], "content": {"size": 0}}
+    more = {"_resourceType": "websocket", "_webSocketMessages": [{"type": "send", "data": "a"}]}
+    (found,) = read(entry(request=request, response=response, **more))
+    assert (found.url, found.status, found.reply) == ("wss://a.example/ws", 101, {})
+    assert "asks nothing" in found.why
+
+
 #: Files that are no archive, and the place and words of the first problem.
 BROKEN: dict[str, tuple[Any, str, str]] = {
     "empty": ("", "", "empty"),
