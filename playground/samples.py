@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import logging
-import re
-from collections.abc import Iterator
-from pathlib import Path
 
 from django.conf import settings
 from django.core import serializers
 from django.core.management import call_command
 
-from playground.library import disk
-from playground.library.fixtures import FixtureError
+from playground.library import shipped
 from playground.models import ActionServer, Agent
 
 logger = logging.getLogger(__name__)
@@ -21,10 +17,6 @@ logger = logging.getLogger(__name__)
 DEMOS = {"demo": "/demo", "demo-mcp": "/demo/mcp", "demo-agent-api": "/demo/agent-api"}
 #: What actions of the demo call its MCP server.
 _MCP_SERVER = "demo-mcp"
-_TOUR = "tour.json"
-#: How the file of a collection begins, and how many bytes of it tell.
-_COLLECTION = re.compile(rb'\s*\[\s*\{\s*"model":\s*"playground\.collection"')
-_BEGINNING = 200
 
 
 def load_samples(address: str) -> None:
@@ -32,8 +24,8 @@ def load_samples(address: str) -> None:
 
     The demo's agents are added where they are missing and follow the address; whatever else
     their owner changed about them stays. Its MCP server is known to actions from the start.
-    In local mode the collections in fixtures/ are added, and follow their files for as long as
-    nobody changes them here.
+    In local mode the collections in fixtures/ are added, but for those that somebody has deleted,
+    and follow their files for as long as nobody changes them here.
     """
     if settings.DEMO_ENABLED:
         _load_demo(address)
@@ -59,7 +51,7 @@ def _load_demo(address: str) -> None:
 def _add_missing() -> None:
     """Add the agents of the fixture that are not there; loading all of it would reset others."""
     known = set(Agent.objects.filter(owner=None).values_list("slug", flat=True))
-    for path in _files("agents.json"):
+    for path in shipped.fixtures("agents.json"):
         text = path.read_text(encoding="utf-8")
         for loaded in serializers.deserialize("json", text):
             agent = loaded.object
@@ -69,25 +61,5 @@ def _add_missing() -> None:
 
 def _load_collections() -> None:
     """Load the collections; one whose file cannot be read is no reason not to start."""
-    for path in _collection_files():
-        try:
-            disk.load_file(path)
-        except (FixtureError, disk.DiskError) as error:
-            logger.warning("%s was not loaded. %s", path.name, error)
-
-
-def _collection_files() -> Iterator[Path]:
-    # New collections are shown in this order: first what somebody new looks at.
-    for path in sorted(_files("*.json"), key=lambda path: path.name != _TOUR):
-        with path.open("rb") as file:
-            if _COLLECTION.match(file.read(_BEGINNING)):
-                yield path
-
-
-def _files(pattern: str) -> list[Path]:
-    """Fixtures; of several directories' files with one name the first directory's."""
-    found: dict[str, Path] = {}
-    for folder in settings.FIXTURE_DIRS:
-        for path in sorted(Path(folder).glob(pattern)):
-            found.setdefault(path.name, path)
-    return list(found.values())
+    for path, error in shipped.load():
+        logger.warning("%s was not loaded. %s", path.name, error)

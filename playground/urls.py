@@ -123,6 +123,11 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("s/<str:token>/copy/", shares.copy, name="share-copy"),
     path("s/<str:token>/fixture.json", shares.fixture, name="share-fixture"),
     path("collections/import/", imports.collection_import, name="collection-import"),
+    path(
+        "collections/import/shipped/<slug:slug>/",
+        removals.shipped_collection,
+        name="collection-shipped",
+    ),
     path("collections/<slug:slug>/export/", exports.collection_export, name="collection-export"),
     path("collections/<slug:slug>/postman/", exports.collection_postman, name="collection-postman"),
     path("collections/<slug:slug>/disk/", disk.collection_disk, name="collection-disk"),

@@ -10,9 +10,10 @@ from datetime import timedelta
 
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
 from django.db import transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 
-from playground.library import ties
+from playground.library import shipped, ties
 from playground.library.fixtures import dump_part, restore
 from playground.library.organising import touch
 from playground.models import Collection, Folder, Removal, SavedRequest
@@ -33,6 +34,8 @@ def remove(part: Collection | Folder | SavedRequest) -> Removal:
         removal: Removal = Removal.objects.create(
             owner=collection.owner, label=_label(part), fixture=kept
         )
+        if isinstance(part, Collection):
+            shipped.decline(part)
         part.delete()
         if not isinstance(part, Collection):
             touch(collection)
@@ -49,7 +52,7 @@ def _label(part: Collection | Folder | SavedRequest) -> str:
 
 def _purge(collection: Collection) -> None:
     """Forget what is too old, or too much, before there is one more."""
-    mine = Removal.objects.filter(owner=collection.owner_id)
+    mine = shipped.undoable(Removal.objects.filter(owner=collection.owner_id))
     mine.filter(created_at__lt=timezone.now() - KEPT_FOR).delete()
     kept = list(mine.order_by("-created_at", "-pk").values_list("pk", flat=True)[: KEPT - 1])
     mine.exclude(pk__in=kept).delete()
@@ -58,8 +61,15 @@ def _purge(collection: Collection) -> None:
 def recent(user: User) -> list[Removal]:
     """What the user can put back, latest first."""
     since = timezone.now() - KEPT_FOR
-    found = Removal.objects.owned_by(user).filter(created_at__gte=since)
-    return list(found.defer("fixture").order_by("-created_at", "-pk"))
+    return list(
+        of(user).filter(created_at__gte=since).defer("fixture").order_by("-created_at", "-pk")
+    )
+
+
+def of(user: User) -> QuerySet[Removal]:
+    """What of the user's is kept."""
+    found: QuerySet[Removal] = Removal.objects.owned_by(user)
+    return shipped.undoable(found)
 
 
 def put_back(removal: Removal) -> Collection:

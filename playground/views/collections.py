@@ -12,7 +12,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from django_htmx.http import reswap, retarget
 
 from playground.collection_forms import CollectionForm, PlaceForm
-from playground.library import organising
+from playground.library import organising, shipped
 from playground.library.removals import recent
 from playground.models import Agent, Collection
 from playground.rendering.outline import Outline, counted
@@ -37,7 +37,11 @@ def collections(request: HttpRequest) -> HttpResponse:
 def list_context(request: HttpRequest) -> dict[str, Any]:
     """The user's collections with how much is in each."""
     found = counted(Collection.objects.owned_by(request.user))
-    return {"collections": found, "removals": recent(request.user)}
+    return {
+        "collections": found,
+        "removals": recent(request.user),
+        "shipped": shipped.missing(),
+    }
 
 
 @require_safe

@@ -1,16 +1,17 @@
-"""Deleting parts of collections, and taking that back."""
+"""Deleting parts of collections, and taking that back; loading what ships once more."""
 
 from __future__ import annotations
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_POST
 
-from playground.library import removals
+from playground.library import removals, shipped
+from playground.library.disk import DiskError
 from playground.library.fixtures import FixtureError
-from playground.models import Collection, Folder, Removal, SavedRequest
+from playground.models import Collection, Folder, SavedRequest
 from playground.views.shelf import (
     changed,
     collection_of,
@@ -53,7 +54,7 @@ def _remove(request: HttpRequest, part: Collection | Folder | SavedRequest) -> H
 @require_POST
 def undo(request: HttpRequest, removal: int) -> HttpResponse:
     """Put back what was deleted."""
-    found = get_object_or_404(Removal.objects.owned_by(request.user), pk=removal)
+    found = get_object_or_404(removals.of(request.user), pk=removal)
     label = found.label
     try:
         target = removals.put_back(found)
@@ -61,3 +62,16 @@ def undo(request: HttpRequest, removal: int) -> HttpResponse:
         messages.error(request, f"Could not put back {label}: {error}")
         return redirect("collections")
     return changed(gone_to(request, target, f"Put back {label}."))
+
+
+@require_POST
+def shipped_collection(request: HttpRequest, slug: str) -> HttpResponse:
+    """Load a collection of fixtures/ that was deleted."""
+    try:
+        found = shipped.load_again(slug)
+    except (FixtureError, DiskError) as error:
+        messages.error(request, f"Could not load {slug}: {error}")
+        return redirect("collections")
+    if found is None:
+        raise Http404
+    return changed(gone_to(request, found, f"{found.name} was loaded."))

@@ -3,44 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from playground import samples
 from playground.library import disk, fixtures
 from playground.library.shape import FixtureError
 from playground.models import Collection, SavedRequest
 from tests.library import examples
+from tests.library.conftest import Edit
 
-pytestmark = pytest.mark.django_db
-Edit = Callable[[str, str], None]
-
-
-@pytest.fixture(autouse=True)
-def directory(settings: Any, tmp_path: Path) -> Path:
-    settings.FIXTURE_DIRS = [tmp_path]
-    settings.DEMO_ENABLED = False
-    return tmp_path
-
-
-@pytest.fixture
-def path(directory: Path) -> Path:
-    return directory / "soups.json"
-
-
-@pytest.fixture
-def edit(path: Path) -> Edit:
-    """Change a word of the file."""
-
-    def replace(old: str, new: str) -> None:
-        text = path.read_text("utf-8")
-        assert old in text
-        path.write_text(text.replace(old, new), "utf-8")
-
-    return replace
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("directory")]
 
 
 @pytest.fixture
@@ -216,82 +190,3 @@ def test_hosted_playgrounds_keep_no_files(settings: Any) -> None:
     settings.HOSTED = True
     with pytest.raises(disk.DiskError, match="keeps no files"):
         disk.save(examples.example(), "")
-
-
-class TestStart:
-    """What a start of the playground does with the collections in fixtures/."""
-
-    def start(self) -> None:
-        samples.load_samples("http://127.0.0.1:8000")
-
-    @pytest.fixture
-    def shipped(self, path: Path) -> Path:
-        collection = examples.example()
-        path.write_text(fixtures.dump(collection), "utf-8")
-        collection.delete()
-        self.start()
-        return path
-
-    def test_collections_are_added(self, shipped: Path) -> None:
-        collection = Collection.objects.get()
-        assert fixtures.dump(collection) == shipped.read_text("utf-8")
-        assert collection.synced
-
-    def test_one_that_was_not_changed_follows_its_file(self, shipped: Path, edit: Edit) -> None:
-        edit("About Leek.", "Of leeks.")
-        items = [i for i in json.loads(shipped.read_text()) if i["fields"]["slug"] != "first"]
-        shipped.write_text(json.dumps(items), "utf-8")
-        self.start()
-        assert SavedRequest.objects.get(slug="leek").notes == "Of leeks."
-        assert SavedRequest.objects.count() == 3
-
-    def test_one_that_was_changed_is_left_alone(self, shipped: Path, edit: Edit) -> None:
-        change_here(Collection.objects.get())
-        edit("About Leek.", "Of leeks.")
-        self.start()
-        assert SavedRequest.objects.get(slug="leek").notes == "About Leek."
-        assert SavedRequest.objects.get(slug="first").notes == "Changed here."
-
-    def test_one_that_was_there_before_is_left_alone(self, path: Path) -> None:
-        collection = examples.example()
-        path.write_text(fixtures.dump(collection), "utf-8")
-        change_here(collection)
-        self.start()
-        assert SavedRequest.objects.get(slug="first").notes == "Changed here."
-
-    def test_nothing_happens_where_nothing_has_changed(self, shipped: Path) -> None:
-        before = Collection.objects.get().modified_at
-        self.start()
-        assert Collection.objects.get().modified_at == before
-
-    def test_other_fixtures_are_not_looked_at(self, directory: Path) -> None:
-        (directory / "other.json").write_text('[{"model": "demo.item"', "utf-8")
-        self.start()
-        assert not Collection.objects.exists()
-
-    def test_of_two_files_with_one_name_the_first_directorys_counts(
-        self, shipped: Path, settings: Any, tmp_path_factory: pytest.TempPathFactory
-    ) -> None:
-        own = tmp_path_factory.mktemp("own")
-        settings.FIXTURE_DIRS = [own, *settings.FIXTURE_DIRS]
-        text = shipped.read_text("utf-8").replace("About Leek.", "Of leeks.")
-        (own / "soups.json").write_text(text, "utf-8")
-        for _ in range(2):
-            self.start()
-            assert SavedRequest.objects.get(slug="leek").notes == "Of leeks."
-
-    def test_a_file_that_is_broken_is_told_and_passed_over(
-        self, directory: Path, caplog: pytest.LogCaptureFixture
-    ) -> None:
-        begun = '[{"model": "playground.collection", "fields": {"name": "A"}}, {"pk"'
-        (directory / "broken.json").write_text(begun, "utf-8")
-        self.start()
-        assert "broken.json was not loaded. Line 1, column " in caplog.text
-
-    def test_hosted_playgrounds_load_none(self, path: Path, settings: Any) -> None:
-        collection = examples.example()
-        path.write_text(fixtures.dump(collection), "utf-8")
-        collection.delete()
-        settings.HOSTED = True
-        self.start()
-        assert not Collection.objects.exists()

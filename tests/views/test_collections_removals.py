@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from playground.library import removals
+from playground.library.fixtures import dump
 from playground.models import Collection, Removal, SavedRequest, Share
 from tests.views.shelves import HTMX, order, saved, shelf, url
 
@@ -155,3 +157,42 @@ def test_a_link_that_was_revoked_stays_revoked(client: Client, soups: Collection
     assert not Share.objects.exists()
     removals.put_back(removals.remove(soups))
     assert client.get(share.get_absolute_url()).status_code == 404
+
+
+class TestShipped:
+    @pytest.fixture(autouse=True)
+    def file(self, settings: Any, tmp_path: Path, soups: Collection) -> Path:
+        settings.FIXTURE_DIRS = [tmp_path]
+        found = tmp_path / "soups.json"
+        found.write_text(dump(soups), "utf-8")
+        return found
+
+    def test_one_that_was_deleted_is_loaded_again(self, client: Client, soups: Collection) -> None:
+        assert "Load again" not in client.get("/collections/").content.decode()
+        page = client.post("/collections/soups/deletion/", follow=True).content.decode()
+        address = reverse("collection-shipped", args=["soups"])
+        assert f'action="{address}"' in page
+        response = client.post(address, follow=True)
+        assert response.redirect_chain == [("/collections/soups/", 302)]
+        assert "Soups was loaded." in response.content.decode()
+        assert order(Collection.objects.get()) == BEFORE
+        assert "Load again" not in client.get("/collections/").content.decode()
+        assert client.post(address).status_code == 404
+
+    def test_what_says_that_it_stays_deleted_cannot_be_undone(
+        self, client: Client, soups: Collection
+    ) -> None:
+        client.post("/collections/soups/deletion/")
+        statuses = [
+            client.post(f"/collections/undo/{each.pk}/").status_code
+            for each in Removal.objects.order_by("pk")
+        ]
+        assert sorted(statuses) == [302, 404]
+
+    def test_a_file_that_is_broken_by_then(
+        self, client: Client, soups: Collection, file: Path
+    ) -> None:
+        client.post("/collections/soups/deletion/")
+        file.write_text(file.read_text("utf-8")[:-9], "utf-8")
+        response = client.post(reverse("collection-shipped", args=["soups"]), follow=True)
+        assert "Could not load soups: Line" in response.content.decode()

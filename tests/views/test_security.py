@@ -90,6 +90,7 @@ GET: dict[str, tuple[int, int, int]] = {
     "saved-request-duplication": (405, 405, 302),
     "saved-request-deletion": (405, 405, 302),
     "removal": (405, 405, 302),
+    "collection-shipped": (405, 405, 302),
     "saved-requests": (200, 200, 302),
     "saved-request": (200, 404, 302),
     # No reply is kept with the owner's, whose page says so.
@@ -201,6 +202,7 @@ POST: dict[str, tuple[int, int, int]] = {
     "collection-run-cancellation": (302, 404, 302),
     "collection-import": (422, 422, 302),
     # A hosted playground keeps no files.
+    "collection-shipped": (404, 404, 302),
     "collection-disk": (403, 404, 302),
     "agent": (422, 404, 302),
     "agent-tools": (302, 404, 302),
