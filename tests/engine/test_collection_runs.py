@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -20,92 +19,28 @@ from playground.models import (
     Collection,
     CollectionRun,
     Environment,
-    Folder,
     Run,
     SavedRequest,
     Step,
     Tracker,
     Variable,
 )
-from playground.models.collections import requests_in_order
 from playground.models.liveness import SILENCE, mark_interrupted
+from tests.engine.collecting import (
+    OK,
+    Kept,
+    answer,
+    asked,
+    go,
+    kept,
+    start,
+    steps_of,
+    texts,
+    verdicts,
+)
 from tests.servers import HOLD, STREAM_HEAD, free_port, head, reply, serve
 
 pytestmark = pytest.mark.django_db(transaction=True)
-
-OK = [{"type": "status", "equals": 200}]
-
-
-class Kept:
-    """A collection that is put together request by request."""
-
-    def __init__(self, url: str = "") -> None:
-        self.url = url
-        self.collection = Collection.objects.create(name="Kept")
-        self.folders: dict[str, Folder] = {}
-
-    def ask(self, text: Any, folder: str = "", **fields: Any) -> SavedRequest:
-        number = self.collection.requests.count() + 1
-        if folder and folder not in self.folders:
-            self.folders[folder] = Folder.objects.create(
-                collection=self.collection, name=folder, position=len(self.folders)
-            )
-        fields.setdefault("address", self.url)
-        fields.setdefault("document", {"query": {"text": text}})
-        return SavedRequest.objects.create(
-            collection=self.collection,
-            folder=self.folders.get(folder),
-            name=f"{text}",
-            position=number,
-            **fields,
-        )
-
-    def plan(self, options: Options | None = None) -> collection_runs.Plan:
-        requests = list(requests_in_order(self.collection))
-        return plan("Kept", requests, options or Options(), None, self.collection)
-
-
-kept = sync_to_async(Kept)
-Start = Callable[..., Awaitable[tuple[CollectionRun, asyncio.Task[None]]]]
-
-
-async def start(kept: Kept, **options: Any) -> tuple[CollectionRun, asyncio.Task[None]]:
-    def prepare() -> tuple[CollectionRun, collection_runs.Plan]:
-        planned = kept.plan(Options(**options))
-        return record(planned), planned
-
-    run, planned = await sync_to_async(prepare)()
-    return run, collection_runs.start(run, planned)
-
-
-async def go(kept: Kept, **options: Any) -> CollectionRun:
-    """Run it to its end; the run as it was stored."""
-    run, task = await start(kept, **options)
-    await task
-    await run.arefresh_from_db()
-    return run
-
-
-@sync_to_async
-def steps_of(run: CollectionRun) -> list[Step]:
-    return list(run.steps.select_related("run").order_by("number"))
-
-
-async def verdicts(run: CollectionRun) -> list[str]:
-    return [step.verdict for step in await steps_of(run)]
-
-
-def answer(**meta: Any) -> bytes:
-    body = {"_meta": {"response_type": "answer", **meta}, "results": [{"url": "https://a.example"}]}
-    return reply(json.dumps(body).encode())
-
-
-def asked(requests: Sequence[bytes]) -> list[dict[str, Any]]:
-    return [json.loads(each.partition(b"\r\n\r\n")[2]) for each in requests]
-
-
-def texts(requests: Sequence[bytes]) -> list[str]:
-    return [document["query"]["text"] for document in asked(requests)]
 
 
 async def test_everything_is_sent_in_order_and_judged() -> None:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 from channels.layers import get_channel_layer
-from django.db import transaction
+from django.db import InterfaceError, OperationalError, transaction
 
+from playground.engine.beats import forgiving
+from playground.engine.writer import RETRIES
 from playground.models import CollectionRun, Run, Step
 from playground.threads import in_writer
 
@@ -16,6 +19,8 @@ logger = logging.getLogger(__name__)
 
 #: Seconds between two times that changes are stored: as often as anybody can look.
 INTERVAL = 0.2
+#: What stands in the row of a step of which the database takes no more than the verdict.
+NOT_STORED = "What came of it could not be stored; the playground's log says why."
 _COLUMNS = ("verdict", "checks", "reason", "took_ms", "run_id")
 
 Row = dict[str, Any]
@@ -39,10 +44,11 @@ class Book:
         while True:
             await self._wake.wait()
             await asyncio.sleep(INTERVAL)
-            await self.store()
+            with forgiving("storing steps"):
+                await self.store()
 
     async def store(self) -> None:
-        """Store what has changed, now; what cannot be stored is tried again the next time."""
+        """Store what has changed, now. Raises what the database raises, and forgets nothing."""
         self._wake.clear()
         changed, self._changed = self._changed, {}
         if not changed:
@@ -50,19 +56,49 @@ class Book:
         # As they are now: they go on changing while they are stored in another thread.
         rows = [(step.pk, _columns(step)) for step in changed.values()]
         try:
-            await in_writer(_store, rows)
-        except asyncio.CancelledError:
-            self._changed = changed | self._changed  # Whoever stores next stores them, too.
-            raise
-        except Exception:
-            logger.warning("steps could not be stored", exc_info=True)
+            await in_writer(_store_all, rows)
+        except BaseException:  # Cancelled, too: whoever stores next stores them as well.
             self._changed = changed | self._changed
-            return
+            self._wake.set()
+            raise
         await nudge(self._collection_run)
+
+
+async def persistently(attempt: Callable[[], Awaitable[None]]) -> None:
+    """Make an attempt; a database that is busy or away for a moment gets another chance."""
+    for pause in RETRIES:
+        try:
+            return await attempt()
+        except Exception:
+            logger.warning("the end of a collection run could not be stored yet", exc_info=True)
+            await asyncio.sleep(pause)
+    return await attempt()
 
 
 def _columns(step: Step) -> Row:
     return {name: getattr(step, name) for name in _COLUMNS}
+
+
+def _store_all(rows: list[tuple[int, Row]]) -> None:
+    """Store rows; of one that the database refuses the verdict, so that it takes none along."""
+    try:
+        _store(rows)
+    except (OperationalError, InterfaceError):
+        raise  # All of them are tried again.
+    except Exception:
+        logger.exception("steps were refused by the database")
+        for pk, columns in rows:
+            _store_one(pk, columns)
+
+
+def _store_one(pk: int, columns: Row) -> None:
+    try:
+        _store([(pk, columns)])
+    except (OperationalError, InterfaceError):
+        raise
+    except Exception:
+        logger.exception("step %s was refused by the database", pk)
+        _store([(pk, columns | {"checks": [], "reason": NOT_STORED})])
 
 
 def _store(rows: list[tuple[int, Row]]) -> None:

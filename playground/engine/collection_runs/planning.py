@@ -12,6 +12,7 @@ from django.db.models import prefetch_related_objects
 from django.utils import timezone
 
 from playground.models import Agent, Collection, CollectionRun, Environment, SavedRequest, Step
+from playground.models.json_text import storable
 from playground.models.liveness import this_driver
 
 #: Requests of one run, all iterations together; iterations at once.
@@ -140,8 +141,9 @@ def _step(number: int, iteration: int, saved: SavedRequest) -> Step:
         number=number,
         iteration=iteration,
         saved_request=saved if saved.pk else None,
-        folder=saved.folder.name if saved.folder else "",
-        name=saved.name,
+        # A file may hold what no database takes.
+        folder=storable(saved.folder.name) if saved.folder else "",
+        name=storable(saved.name),
     )
 
 
@@ -151,7 +153,7 @@ def record(planned: Plan) -> CollectionRun:
     run = CollectionRun(
         owner=planned.owner,
         collection=planned.collection,
-        name=planned.name,
+        name=storable(planned.name),
         environment=options.environment.name if options.environment else "",
         options=options.to_json(),
         driver=this_driver(),

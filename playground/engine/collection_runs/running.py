@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from playground.engine import tasks
 from playground.engine.beats import forgiving
-from playground.engine.collection_runs.book import Book, nudge
+from playground.engine.collection_runs.book import Book, nudge, persistently
 from playground.engine.collection_runs.carrying import Carried
 from playground.engine.collection_runs.planning import Plan, Planned, Unit
 from playground.engine.collection_runs.sending import STOPPED, Sender
@@ -114,9 +114,14 @@ class Runner:
             tasks.stop(run)
 
     async def _finish(self) -> None:
+        # Raises where the database stays away. The run is then left as it is, and shows as
+        # interrupted: ended, it would call skipped what was sent and not stored.
+        await persistently(self._store_end)
+        await nudge(self._run)
+
+    async def _store_end(self) -> None:
         await self._book.store()
         await in_writer(self._end)
-        await nudge(self._run)
 
     def _end(self) -> None:
         cause = STOPPED if self._stopped else BAILED

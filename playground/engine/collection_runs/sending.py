@@ -21,6 +21,7 @@ from playground.engine.launch import Link, create_run, may_begin
 from playground.engine.preparing import Composition, Scope, prepare
 from playground.expectations import capture, evaluate
 from playground.models import MadeBy, Run, RunState, SavedRequest, Step
+from playground.models.json_text import storable
 from playground.observing import observe
 from playground.protocols import registry
 from playground.protocols.events import Elicitation, Event
@@ -115,11 +116,11 @@ class Sender:
         try:
             composition = self._composition(planned.saved, scope)
         except VariableError as error:
-            step.verdict, step.reason = Verdict.UNSENT, str(error)
+            _refuse(step, str(error))
             return None
         prepared = prepare(composition, scope, self._plan.owner)
         if prepared.draft is None or prepared.errors:
-            step.verdict, step.reason = Verdict.UNSENT, _told(prepared.errors)
+            _refuse(step, _told(prepared.errors))
             return None
         draft = prepared.draft
         target = draft.target
@@ -157,6 +158,11 @@ class Sender:
     def _values(self, planned: Planned, carried: Carried) -> dict[str, Any]:
         options = self._options
         return {**options.variables, **options.row(planned.iteration), **carried.values}
+
+
+def _refuse(step: Step, why: str) -> None:
+    # It may quote the document, which may hold what no database takes.
+    step.verdict, step.reason = Verdict.UNSENT, storable(why)
 
 
 def _with_session(
