@@ -13,21 +13,20 @@ from typing import Any
 from django.conf import settings
 from django.utils import timezone
 
-from playground.engine.beats import forgiving
+from playground.engine.beats import beat
 from playground.engine.promises import Sighting, begin
 from playground.engine.states import advance
 from playground.engine.writer import FrameWriter, RunEndedError, nudge
 from playground.limits import Limits
 from playground.models import Run, RunState
 from playground.models.batches import Part
-from playground.models.liveness import HEARTBEAT
 from playground.protocols import registry
 from playground.protocols.events import Event, Outcome
 from playground.protocols.exchange import Choosy, Exchange, Interactive, Target
 from playground.protocols.frames import Frame, FrameKind
 from playground.protocols.problems import Problem, Stage
 from playground.tally import Tally
-from playground.threads import in_reader, in_writer
+from playground.threads import in_writer
 from playground.transport import Policy, Transport
 
 logger = logging.getLogger(__name__)
@@ -42,8 +41,6 @@ SLICE = 250
 LARGE = 128 * 1024
 #: Characters of a run's key that mark the ids of its calls.
 _MARK = 12
-#: Seconds between two looks for a Stop that came in by another process.
-LOOK = 1.0
 
 
 class Driver:
@@ -118,7 +115,7 @@ class Driver:
         self._task = asyncio.current_task()
         self._origin_ns = time.perf_counter_ns()
         with FrameWriter(self.run, eager=self._attended) as writer:
-            heart = asyncio.create_task(self._beat(writer))
+            heart = asyncio.create_task(beat(self.run, writer, self.stop))
             try:
                 final = await self._end_state(writer)
             except RunEndedError:
@@ -274,17 +271,6 @@ class Driver:
         is_own_way = not self.run.secrets and not (self.run.template or {}).get("auth")
         if opening is not None and is_own_way and self.run.protocol != registry.ACTION:
             await in_writer(_keep, self.run, opening)
-
-    async def _beat(self, writer: FrameWriter) -> None:
-        """Show signs of life, and listen for a Stop from elsewhere."""
-        while True:
-            for _ in range(round(HEARTBEAT / LOOK)):
-                await asyncio.sleep(LOOK)
-                wanted = Run.objects.filter(pk=self.run.pk, stop_requested=True)
-                with forgiving("a look for Stop"):
-                    if await in_reader(wanted.exists):
-                        self.stop()
-            writer.put(alive_at=timezone.now())
 
     def _clock(self) -> int:
         return (time.perf_counter_ns() - self._origin_ns) // 1000

@@ -1,26 +1,23 @@
 """A2A: agents that are described by a card and work on tasks, over JSON-RPC (0.3 and 1.0).
 
-===========  ==========================================================================
-`versions`   what differs between the versions, as a table
-`states`     the states of a task, as a table
-`card`       what an agent says of itself, and where that is to be found
-`finding`    the places where a card may be, one after the other
-`messages`   what is sent
-`reader`     what comes back, with `parts`, `artifacts` and `questions`
-`replies`    one reply of HTTP at a time
-`exchange`   the card, the message, and the task until it has ended
-===========  ==========================================================================
+===============  ======================================================================
+`versions`       what differs between the versions, as a table
+`states`         the states of a task, as a table
+`card`           what an agent says of itself, and where that is to be found
+`finding`        the places where a card may be, one after the other
+`messages`       what is sent
+`calls`          the calls for a card and for an errand
+`reader`         what comes back, with `parts`, `artifacts` and `questions`
+`replies`        one reply of HTTP at a time
+`card_exchange`  the card alone
+`exchange`       the card, the message, and the task until it has ended
+===============  ======================================================================
 """
 
+from playground.protocols.a2a.calls import Errand, card_call, send_call
 from playground.protocols.a2a.card import Card, Interface, Skill, is_same, read_card, well_known
-from playground.protocols.a2a.exchange import (
-    A2AExchange,
-    CardExchange,
-    Errand,
-    card_call,
-    send_call,
-    unknown_skill,
-)
+from playground.protocols.a2a.card_exchange import CardExchange
+from playground.protocols.a2a.exchange import A2AExchange, unknown_skill
 from playground.protocols.a2a.finding import Finder
 from playground.protocols.a2a.questions import KIND, resume_of
 from playground.protocols.a2a.replies import CardReply

@@ -7,20 +7,19 @@ run that is over is read in the same way as one that is under way.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from playground.protocols import jsontext
 from playground.protocols.a2a import messages
+from playground.protocols.a2a.calls import Errand, card_call, post, send_call
 from playground.protocols.a2a.card import Card, is_same
 from playground.protocols.a2a.finding import Finder
 from playground.protocols.a2a.reader import A2AReader
 from playground.protocols.a2a.replies import CardReply, RpcReply
-from playground.protocols.a2a.versions import LOOKS, Version
-from playground.protocols.calls import Call, origin_of
+from playground.protocols.a2a.versions import LOOKS
+from playground.protocols.calls import Call
 from playground.protocols.events import Event, Log, Note, Outcome
 from playground.protocols.frames import Frame, FrameKind
-from playground.protocols.http import USER_AGENT, encode, merged
 from playground.protocols.problems import Problem, Stage
 
 #: How often a task is looked after before the run ends without its end.
@@ -29,108 +28,6 @@ MAX_LOOKS = 60
 FIRST_PAUSE, GROWTH, LONGEST_PAUSE = 0.5, 1.5, 5.0
 #: Skills that a sentence names.
 _NAMED = 10
-
-Headers = tuple[tuple[str, str], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Errand:
-    """What an agent is to be told, and where the user agreed to send it."""
-
-    #: The address that the agent is known by; its card is near it.
-    agent_url: str
-    #: The address that the user has seen and agreed to.
-    url: str
-    message: Any
-    message_id: str
-    skill: str = ""
-    #: Headers of the user, for the agreed address only.
-    headers: Headers = ()
-    resume: Mapping[str, Any] | None = None
-
-
-def send_call(errand: Errand, version: Version, *, streaming: bool) -> Call:
-    """The call that sends the message of an errand."""
-    body = messages.send(
-        version,
-        errand.message,
-        skill=errand.skill,
-        message_id=errand.message_id,
-        streaming=streaming,
-        resume=errand.resume,
-    )
-    return _post(errand, version, body, streaming=streaming)
-
-
-def _post(errand: Errand, version: Version, body: Any, *, streaming: bool = False) -> Call:
-    accept = "text/event-stream, application/json" if streaming else "application/json"
-    defaults = (
-        ("Content-Type", "application/json"),
-        ("Accept", accept),
-        ("User-Agent", USER_AGENT),
-        *version.headers,
-    )
-    return Call("POST", errand.url, merged(defaults, errand.headers), encode(body), streaming)
-
-
-def card_call(url: str, errand_url: str = "", headers: Headers = ()) -> Call:
-    """The call that reads a card; the headers go along to the origin of `errand_url` only."""
-    own = headers if origin_of(url) == origin_of(errand_url) else ()
-    defaults = (("Accept", "application/json"), ("User-Agent", USER_AGENT))
-    return Call("GET", url, merged(defaults, own))
-
-
-class CardExchange:
-    """Finds an agent's card and sends nothing. See `playground.protocols.exchange.Exchange`."""
-
-    def __init__(self, agent_url: str, *, max_depth: int = 100) -> None:
-        self._max_depth = max_depth
-        self._finder = Finder(agent_url)
-        self._reply = CardReply(max_depth)
-
-    @property
-    def card(self) -> Card | None:
-        """The agent's card, once it has been found."""
-        return self._finder.card
-
-    def next_call(self) -> Call | None:
-        """The next place where the card may be."""
-        place = self._finder.next_place()
-        return card_call(place) if place else None
-
-    @property
-    def has_enough(self) -> bool:
-        """Whether the rest of a reply is of no use."""
-        return self._reply.is_over
-
-    def receive(self, frame: Frame) -> Sequence[Event]:
-        """Nothing: what a card says is no event."""
-        if frame.kind is FrameKind.CALL:
-            self._reply = CardReply(self._max_depth)
-            return ()
-        if self._reply.receive(frame):
-            self._finder.take(self._reply)
-        return ()
-
-    @property
-    def outcome(self) -> Outcome:
-        """An answer, once there is a card."""
-        return Outcome.NONE if self.card is None else Outcome.ANSWER
-
-    @property
-    def problem(self) -> Problem | None:
-        """Why there is no card."""
-        return self._finder.problem
-
-    @property
-    def session_context(self) -> None:
-        """A2A has none of NLWeb's."""
-        return
-
-    @property
-    def opening(self) -> Mapping[str, Any] | None:
-        """The card, as it is remembered."""
-        return self.card.to_json() if self.card else None
 
 
 class A2AExchange:
@@ -220,7 +117,7 @@ class A2AExchange:
             self._problem = _still_open()
             return None
         number = messages.FIRST_ID + self._looks + 1
-        call = _post(
+        call = post(
             self._errand, card.version, messages.look(card.version, self._reader.task, number)
         )
         pause = min(FIRST_PAUSE * GROWTH**self._looks, LONGEST_PAUSE)

@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from urllib.parse import urlsplit, urlunsplit
 
 from playground.protocols import http, nlweb
+from playground.protocols.a2a.calls import card_call
 from playground.protocols.a2a.card import well_known
-from playground.protocols.a2a.exchange import card_call
 from playground.protocols.addresses import base_path
 from playground.protocols.agent_api import requests as agent_api
 from playground.protocols.calls import Call
