@@ -14,6 +14,8 @@ import json
 import time
 from pathlib import Path
 
+from tests.bench.serving import request, serve
+
 META = {"response_type": "answer", "version": "0.55"}
 MESSAGE = "msg_e8cd0967-7a8b-4094-a65a-07b4502d8414"
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: %s\r\nConnection: close\r\n"
@@ -99,33 +101,20 @@ async def stream(writer: asyncio.StreamWriter, count: int, pace: float) -> None:
 
 async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
     """Answer one request and close."""
-    try:
-        head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
-        if head.startswith("GET"):
-            page = (Path(__file__).parent / "bare.html").read_bytes()
-            writer.write(HEAD % b"text/html" + b"Content-Length: %d\r\n\r\n" % len(page) + page)
-            await writer.drain()
-            return
-        fields = dict(line.lower().split(": ", 1) for line in head.split("\r\n")[1:] if line)
-        document = json.loads(await reader.readexactly(int(fields["content-length"])))
-        if head.startswith("POST /process"):
-            text = document["input"][0]["content"][0]["text"]
-            await stream_text(writer, int(text.split()[0]))
-            return
-        query = document["query"]
-        await stream(writer, int(query.get("n", 10)), float(query.get("pace", 0)))
-    except (ConnectionError, asyncio.IncompleteReadError):
+    first, _, body = await request(reader)
+    if first.startswith("GET"):
+        page = (Path(__file__).parent / "bare.html").read_bytes()
+        writer.write(HEAD % b"text/html" + b"Content-Length: %d\r\n\r\n" % len(page) + page)
+        await writer.drain()
         return
-    finally:
-        writer.close()
-
-
-async def main() -> None:
-    """Serve until ended."""
-    server = await asyncio.start_server(handle, "127.0.0.1", 0)
-    print(server.sockets[0].getsockname()[1], flush=True)
-    await server.serve_forever()
+    document = json.loads(body)
+    if first.startswith("POST /process"):
+        text = document["input"][0]["content"][0]["text"]
+        await stream_text(writer, int(text.split()[0]))
+        return
+    query = document["query"]
+    await stream(writer, int(query.get("n", 10)), float(query.get("pace", 0)))
 
 
 if __name__ == "__main__":
-    asyncio.run(main())
+    serve(handle)

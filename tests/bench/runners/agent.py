@@ -9,6 +9,8 @@ from __future__ import annotations
 import asyncio
 import json
 
+from tests.bench.serving import request, serve
+
 ANSWER = json.dumps(
     {
         "_meta": {"response_type": "answer", "version": "0.55"},
@@ -25,27 +27,13 @@ REPLY = (
 
 async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
     """Answer one request after another."""
-    try:
-        while True:
-            head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").lower()
-            fields = dict(line.split(": ", 1) for line in head.split("\r\n")[1:] if line)
-            await reader.readexactly(int(fields.get("content-length", "0")))
-            writer.write(REPLY)
-            await writer.drain()
-            if fields.get("connection") == "close":
-                return
-    except (ConnectionError, asyncio.IncompleteReadError):
-        return
-    finally:
-        writer.close()
-
-
-async def main() -> None:
-    """Serve until ended."""
-    server = await asyncio.start_server(handle, "127.0.0.1", 0)
-    print(server.sockets[0].getsockname()[1], flush=True)
-    await server.serve_forever()
+    while True:
+        _, fields, _ = await request(reader)
+        writer.write(REPLY)
+        await writer.drain()
+        if fields.get("connection", "").lower() == "close":
+            return
 
 
 if __name__ == "__main__":
-    asyncio.run(main())
+    serve(handle)
