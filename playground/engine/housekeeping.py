@@ -7,10 +7,11 @@ sends meanwhile waits for one of them at most.
 from __future__ import annotations
 
 import asyncio
-import contextvars
 import logging
+from functools import partial
 
 from playground.engine import retention
+from playground.engine.background import Single
 from playground.threads import in_reader, in_writer
 
 logger = logging.getLogger(__name__)
@@ -18,9 +19,8 @@ logger = logging.getLogger(__name__)
 #: Seconds between two times that the limits are applied, and between two transactions.
 EVERY, PAUSE = 3600.0, 0.02
 
-#: What is being deleted now, by owner, and how many runs are gone so far.
-_under_way: dict[int | None, asyncio.Task[int]] = {}
-_keeper: asyncio.Task[None] | None = None
+#: What is being deleted, by owner; its task has how many runs are gone.
+_prunings: dict[int | None, Single[int]] = {}
 
 
 def keep_house() -> asyncio.Task[None]:
@@ -28,11 +28,7 @@ def keep_house() -> asyncio.Task[None]:
 
     Must be called on the event loop's thread.
     """
-    global _keeper
-    loop = asyncio.get_running_loop()
-    if _keeper is None or _keeper.done() or _keeper.get_loop() is not loop:
-        _keeper = loop.create_task(_keep(), name="retention", context=contextvars.Context())
-    return _keeper
+    return _keeper.begin()
 
 
 async def _keep() -> None:
@@ -45,17 +41,17 @@ async def _keep() -> None:
         await asyncio.sleep(EVERY)
 
 
+_keeper = Single(_keep, "retention")
+
+
 def prune(owner: int | None) -> asyncio.Task[int]:
     """Delete what goes by an owner's limits, in the background; the task has how many that were.
 
     One that is under way is not begun again. Must be called on the event loop's thread.
     """
-    task = _under_way.get(owner)
-    if task is None or task.done() or task.get_loop() is not asyncio.get_running_loop():
-        loop = asyncio.get_running_loop()
-        task = loop.create_task(_prune(owner), name="prune", context=contextvars.Context())
-        _under_way[owner] = task
-    return task
+    if owner not in _prunings:
+        _prunings[owner] = Single(partial(_prune, owner), "prune")
+    return _prunings[owner].begin()
 
 
 async def _prune(owner: int | None) -> int:

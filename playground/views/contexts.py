@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
-from django.utils.dateparse import parse_datetime
 
 from playground.models import Run
+from playground.models.history import Cursor, Filters, page_of
 from playground.models.liveness import mark_interrupted
 from playground.rendering.bar import ago, context_of, word_of
 from playground.rendering.fold import Fold
@@ -17,24 +17,20 @@ from playground.rendering.speech import usage_of
 from playground.rendering.thread import Thread, render_entries
 from playground.rendering.turns import branch_of
 
-PAGE = 40
-
 
 def history_context(
-    user: AbstractBaseUser | AnonymousUser, words: str = "", before: str = ""
+    user: AbstractBaseUser | AnonymousUser, words: str = "", before: str = "", shown: int = 0
 ) -> dict[str, Any]:
-    """One page of the history, newest first, and where the next one begins."""
+    """One page of the history, newest first, and where the next one begins.
+
+    `before` is a `Cursor` as text, anything else the beginning; `shown` is how many were shown
+    above.
+    """
     mark_interrupted()
-    found = Run.objects.turns().owned_by(user).search(words).defer("request", "session_context")
-    found = found.select_related("tracker")
-    moment = parse_datetime(before) if before else None
-    if moment and moment.tzinfo:
-        found = found.filter(created_at__lt=moment)
-    page = list(found[: PAGE + 1])
-    for run in page:
-        run.word, run.ago = word_of(run), ago(run.created_at)
-    older = page[PAGE - 1].created_at.isoformat() if len(page) > PAGE else ""
-    return {"history": page[:PAGE], "older": older, "q": words}
+    page = page_of(Run.objects.owned_by(user), Filters(words=words), Cursor.read(before))
+    for run in page.runs:
+        run.word, run.ago = word_of(run), ago(run.created_at)  # type: ignore[attr-defined]
+    return {"history": page, "shown": shown + len(page.runs), "q": words}
 
 
 def response_context(run: Run | None) -> dict[str, Any]:

@@ -17,16 +17,14 @@ from playground.models.history import Cursor, page_of
 from playground.models.liveness import mark_interrupted
 from playground.rendering.history import rows_of
 from playground.views.contexts import history_context
-from playground.views.history_filters import MADE_BY, NOBODY, OUTCOMES, STATES, Asked
+from playground.views.history_filters import MADE_BY, MAX_WORDS, NOBODY, OUTCOMES, STATES, Asked
 from playground.views.runs import create
 
 
 def _list(request: HttpRequest) -> HttpResponse:
-    words = request.GET.get("q", "").strip()[:200]
-    try:
-        context = history_context(request.user, words, request.GET.get("before", ""))
-    except (ValueError, OverflowError):
-        context = history_context(request.user, words)
+    words = request.GET.get("q", "").strip()[:MAX_WORDS]
+    shown = _number(request.GET.get("shown", ""))
+    context = history_context(request.user, words, request.GET.get("before", ""), shown)
     return render(request, "runs/history.html", context)
 
 

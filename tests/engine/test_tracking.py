@@ -14,7 +14,7 @@ from asgiref.sync import sync_to_async
 from django.utils import timezone
 
 from playground import engine
-from playground.engine import claims, promises, recovery, tracking
+from playground.engine import background, checking, claims, promises, recovery, tracking
 from playground.models import Agent, Run, RunKind, Tracker
 from tests.servers import HOLD, Server, free_port, reply, serve
 
@@ -54,6 +54,12 @@ class Script:
 @pytest.fixture(autouse=True)
 def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(promises, "wait_before_check", lambda estimated, checks: 0.01)
+
+
+async def rest() -> None:
+    """Wait for whatever goes on in the background."""
+    loop = asyncio.get_running_loop()
+    await asyncio.gather(*(task for task in background._running if task.get_loop() is loop))
 
 
 @pytest.fixture
@@ -195,7 +201,7 @@ async def test_a_task_is_cancelled(
     async with serve(answer=Script(promise(), answer)) as server:
         run, tracker = await ask(server)
         await tracking.cancel_promise(tracker.pk)
-        await asyncio.gather(*tracking._background)
+        await rest()
         await tracker.arefresh_from_db()
         (sent,) = await children(run, RunKind.CANCEL)
     assert json.loads(server.requests[1].partition(b"\r\n\r\n")[2])["action"] == "cancel"
@@ -372,7 +378,7 @@ async def test_the_agent_was_deleted_in_the_meantime(ask: Callable[..., Any]) ->
     await tracker.arefresh_from_db()
     assert tracker.status == "paused"
     await tracking.cancel_promise(tracker.pk)
-    await asyncio.gather(*tracking._background)
+    await rest()
     await tracker.arefresh_from_db()
     assert (tracker.cancelling, tracker.note) == (False, "The agent was deleted.")
 
@@ -391,7 +397,7 @@ async def test_a_task_is_cancelled_once(ask: Callable[..., Any]) -> None:
     async with serve(answer=Script(promise(), failure("CANCELLED"))) as server:
         run, tracker = await ask(server)
         await asyncio.gather(*(tracking.cancel_promise(tracker.pk) for _ in range(3)))
-        await asyncio.gather(*tracking._background)
+        await rest()
         assert len(await children(run, RunKind.CANCEL)) == 1
 
 
@@ -475,7 +481,7 @@ async def test_a_bug_does_not_keep_a_promise_claimed(
     async with serve(promise()) as server:
         _, tracker = await ask(server)
         with monkeypatch.context() as broken:
-            broken.setattr(tracking, "create_run", lambda *_: 1 / 0)
+            broken.setattr(checking, "create_run", lambda *_: 1 / 0)
             await tracking.check(tracker.pk, at_once=True)
         await tracker.arefresh_from_db()
         assert (tracker.status, tracker.leased_until) == ("following", None)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from django.db import connection, transaction
 
-from playground.engine import claims, tracking
+from playground.engine import checking, claims
 from playground.engine.promises import Reply, take_in
 from playground.models import Run, Tracker, TrackerStatus
 from tests.rendering.recording import Recording
@@ -67,15 +67,15 @@ def test_a_user_stops_following_while_a_reply_is_taken_in(
     tracker: Tracker, other_process: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def meanwhile(tracker: Tracker, reply: Reply) -> None:
-        other_process(lambda: tracking._apply(tracker.pk, _pause))
+        other_process(lambda: checking._apply(tracker.pk, _pause))
         take_in(tracker, reply)
 
-    monkeypatch.setattr(tracking, "take_in", meanwhile)
+    monkeypatch.setattr(checking, "take_in", meanwhile)
     check = Run.objects.create(
         parent=tracker.run, kind="check", state="completed", outcome="none", agent_name="scripted",
         protocol="nlweb", binding="http", version="0.55", request={},
     )  # fmt: skip
-    tracking._settle(tracker.pk, Reply(check))
+    checking._settle(tracker.pk, Reply(check))
     _until_changed(tracker)
     assert (tracker.status, tracker.checks) == ("paused", 1)
 

@@ -341,3 +341,46 @@ def test_somebody_elses_run_is_not_there(client: Client, django_user_model: Any)
     assert "confidential" not in client.get("/history/").content.decode()
     assert client.post("/history/deletion/", {"run": theirs.pk}).status_code == 404
     assert Run.objects.exists()
+
+
+@pytest.mark.django_db
+class TestSidebar:
+    def pages(self, client: Client, address: str) -> list[str]:
+        """The keys of the runs on all pages, and the last words at the end."""
+        found: list[str] = []
+        while address:
+            page = read(client.get(address, headers=HTMX).content.decode())
+            found += [a.attributes["data-run"] for a in page.find("a")]
+            more = [each for name in ("li", "button") for each in page.find(name)
+                    if "hx-get" in each.attributes]  # fmt: skip
+            address = more[0].attributes["hx-get"] if more else ""
+        return [*found, page.text.strip()] if "No run" in page.text else found
+
+    def test_every_run_once_also_of_one_moment(
+        self, client: Client, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(page_of, "__defaults__", (None, 2))
+        runs = [make(ago=number) for number in range(7)]
+        Run.objects.filter(pk__in=[run.pk for run in runs[1:5]]).update(
+            created_at=runs[2].created_at
+        )
+        expected = [str(run.pk) for run in Run.objects.order_by("-created_at", "-pk")]
+        assert self.pages(client, "/runs/") == expected
+
+    def test_a_search_goes_on_by_itself_and_ends_with_a_word(
+        self, client: Client, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(pages, "STRETCH", 2)
+        monkeypatch.setattr(pages, "FURTHER", 2)
+        for number in range(8):
+            make(text="xy" if number == 6 else "hay", ago=number)
+        assert "looking further" in client.get("/runs/?q=go").content.decode()
+        assert self.pages(client, "/runs/?q=go") == ["No run matches “go”."]
+        assert self.pages(client, "/runs/?q=xy") == [str(Run.objects.get(text="xy").pk)]
+
+    def test_says_what_else_a_run_was_made_by(self, client: Client) -> None:
+        make(made_by="collection", ago=1)
+        make(made_by="recording")
+        html = client.get("/runs/").content.decode()
+        assert "recorded · Recipes" in html
+        assert "collection run · Recipes" in html

@@ -14,8 +14,8 @@ from hypothesis import settings as hypothesis
 from hypothesis import strategies as st
 
 from playground.models import Agent, Run
+from playground.models.history import PAGE
 from playground.protocols.frames import Frame, FrameKind
-from playground.views.contexts import PAGE
 from tests.rendering.markup import Markup, read
 from tests.rendering.recording import CALL, END, HEAD, OPEN, Recording, recorded, result
 
