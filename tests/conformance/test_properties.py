@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from playground.conformance import RULES, Report, judge
 from playground.protocols.frames import Frame, FrameKind
+from tests.conformance.pointers import resolves
 from tests.conformance.scripts import JSON, SSE, Reply, document, event, head, stream
 from tests.conformance.table import CASES
-from tests.conformance.test_rules import resolves
 from tests.protocols.test_properties import EVENT_NAMES, VALUES
 
 #: How long a reply takes to judge depends on the machine and on what is large in the table.

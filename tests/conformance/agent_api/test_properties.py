@@ -14,9 +14,9 @@ from playground.protocols.agent_api import vocabulary
 from playground.protocols.frames import Frame, FrameKind
 from tests.conformance.agent_api.scripts import at_once, whole
 from tests.conformance.agent_api.table import CASES
+from tests.conformance.pointers import resolves
 from tests.conformance.scripts import SSE, head
 from tests.conformance.test_properties import payloads, replaced
-from tests.conformance.test_rules import resolves
 from tests.json_values import objects, values
 
 untimed = settings(deadline=None)

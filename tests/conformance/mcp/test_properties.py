@@ -24,7 +24,7 @@ from tests.conformance.mcp.scripts import (
     said,
     told,
 )
-from tests.conformance.mcp.test_rules import leads
+from tests.conformance.pointers import resolves
 from tests.conformance.scripts import Reply
 from tests.conformance.test_properties import replaced
 from tests.json_values import objects, values
@@ -72,7 +72,7 @@ def check(report: Report, reply: Reply) -> None:
     assert set(report.verdicts) == {rule.id for rule in book("nlweb", "mcp").rules}
     assert json.dumps(report.to_json(), allow_nan=False, ensure_ascii=False).encode()
     for finding in report.problems:
-        assert leads(reply.frames, finding.seq, finding.pointer), finding
+        assert resolves(reply.frames, finding.seq, finding.pointer), finding
 
 
 @given(METHODS, st.lists(LIKELY | VALUES, max_size=4), VERSIONS)
