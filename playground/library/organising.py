@@ -6,10 +6,12 @@ and marks the collection as changed.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from django.db import models, transaction
+from django.db.models import Q
 from django.utils import timezone
 
 from playground.library.ordering import index_among, moved
@@ -79,17 +81,39 @@ def move_request(saved: SavedRequest, collection: Collection, folder: Folder | N
         place_request(saved, folder, END)
 
 
-def move_folder(folder: Folder, collection: Collection) -> None:
-    """Move a folder with its requests to the end of another collection."""
+@dataclass(frozen=True)
+class Origin:
+    """Where a folder was before it moved to another collection; `move_folder` takes it back."""
+
+    #: Slugs: of the collection, of the folder, and of the folder behind it, "" for none.
+    collection: str
+    folder: str
+    before: str = ""
+    #: The slugs of its requests that are others now: by those, what they were.
+    requests: Mapping[str, str] = field(default_factory=dict)
+
+
+def move_folder(folder: Folder, collection: Collection, back: Origin | None = None) -> Origin:
+    """Move a folder with its requests to the end of another collection, or `back` to where it was.
+
+    Slugs stay, unless the other collection has the same. Returns the way back.
+    """
     with transaction.atomic():
-        requests = list(folder.requests.all())
-        touch(folder.collection)
+        source = folder.collection
+        behind = source.folders.filter(
+            Q(position__gt=folder.position) | Q(position=folder.position, pk__gt=folder.pk)
+        )
+        before = behind.order_by("position", "pk").values_list("slug", flat=True).first() or ""
+        slug, requests = folder.slug, list(folder.requests.all())
+        touch(source)
         folder.collection = collection
+        folder.slug = back.folder if back else slug
         if collection.folders.filter(slug=folder.slug).exists():
-            folder.slug = ""
+            folder.slug = free_slug(folder.slug, "folder", collection.folders.all())
         folder.save()
-        _move_all(requests, collection)
-        place_folder(folder, END)
+        renamed = _move_all(requests, collection, back.requests if back else {})
+        place_folder(folder, Where(before=back.before) if back else END)
+        return Origin(source.slug, slug, before, renamed)
 
 
 def _into(saved: SavedRequest, collection: Collection) -> None:
@@ -98,12 +122,19 @@ def _into(saved: SavedRequest, collection: Collection) -> None:
         saved.slug = free_slug(saved.slug, "request", collection.requests.all())
 
 
-def _move_all(requests: list[SavedRequest], collection: Collection) -> None:
+def _move_all(
+    requests: list[SavedRequest], collection: Collection, wanted: Mapping[str, str]
+) -> dict[str, str]:
+    """Move requests, to the slugs `wanted` by those they have; returns what has changed."""
     taken = set(collection.requests.values_list("slug", flat=True))
+    renamed = {}
     for saved in requests:
         saved.collection = collection
-        saved.slug = _unused(saved.slug, taken)
+        was, saved.slug = saved.slug, _unused(wanted.get(saved.slug, saved.slug), taken)
+        if saved.slug != was:
+            renamed[saved.slug] = was
     SavedRequest.objects.bulk_update(requests, ["collection", "slug"], batch_size=_BATCH)
+    return renamed
 
 
 def _unused(slug: str, taken: set[str]) -> str:

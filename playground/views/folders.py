@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from django.http import HttpRequest, HttpResponse
+from dataclasses import asdict, replace
+
+from django.core import signing
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST
@@ -12,6 +15,10 @@ from playground.library import organising
 from playground.models import Collection, Folder
 from playground.views.collections import outline_of, render_form
 from playground.views.shelf import changed, collection_of, folder_of, gone_to, is_partial, placed
+
+_SALT = "playground.folder.origin"
+#: Characters of an address that a browser and every server on the way take.
+_LONGEST = 4000
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -64,10 +71,18 @@ def _form(
     return render_form(request, context, status)
 
 
-@require_POST
+@require_http_methods(["GET", "HEAD", "POST"])
 def place(request: HttpRequest, slug: str, folder: str) -> HttpResponse:
-    """Put the folder elsewhere in its collection, or at the end of another (`collection`)."""
+    """GET asks which collection to move it to; POST moves it.
+
+    Elsewhere in its collection, to the end of another (`collection`), or back to where it was
+    (`?back=`, which the answer to the move has brought).
+    """
     found = folder_of(request, slug, folder)
+    if request.method != "POST":
+        return _places(request, found)
+    if back := request.GET.get("back"):
+        return _moved_back(request, found, back)
     form = PlaceForm(request.POST)
     if not form.is_valid():
         return placed(request, found.collection)
@@ -76,8 +91,36 @@ def place(request: HttpRequest, slug: str, folder: str) -> HttpResponse:
         organising.place_folder(found, form.where)
         return placed(request, found.collection)
     target = collection_of(request, wanted)
-    organising.move_folder(found, target)
-    return changed(gone_to(request, target, f"{found.name} was moved here."))
+    origin = organising.move_folder(found, target)
+    undo = f"{reverse('folder-place', args=[target.slug, found.slug])}?back={_signed(origin)}"
+    return changed(gone_to(request, target, f"{found.name} was moved here.", undo))
+
+
+def _places(request: HttpRequest, folder: Folder) -> HttpResponse:
+    others = Collection.objects.owned_by(request.user).exclude(pk=folder.collection_id)
+    context = {"folder": folder, "collection": folder.collection, "collections": others}
+    part = is_partial(request)
+    name = "collections/move_folder.html" if part else "collections/move_folder_page.html"
+    return render(request, name, context)
+
+
+def _signed(origin: organising.Origin) -> str:
+    """Where a folder was, for an address; signed, because slugs in it are taken as they are."""
+    signed = signing.dumps(asdict(origin), salt=_SALT, compress=True)
+    if len(signed) <= _LONGEST:
+        return signed
+    # The folder comes back all the same; requests that had to take other slugs keep those.
+    return signing.dumps(asdict(replace(origin, requests={})), salt=_SALT)
+
+
+def _moved_back(request: HttpRequest, folder: Folder, signed: str) -> HttpResponse:
+    try:
+        origin = organising.Origin(**signing.loads(signed, salt=_SALT))
+    except signing.BadSignature as error:
+        raise Http404 from error
+    target = collection_of(request, origin.collection)
+    organising.move_folder(folder, target, origin)
+    return changed(gone_to(request, target, f"{folder.name} was moved back."))
 
 
 @require_POST

@@ -81,7 +81,7 @@ GET: dict[str, tuple[int, int, int]] = {
     "collection-deletion": (405, 405, 302),
     "folders": (200, 404, 302),
     "folder-details": (200, 404, 302),
-    "folder-place": (405, 405, 302),
+    "folder-place": (200, 404, 302),
     "folder-duplication": (405, 405, 302),
     "folder-deletion": (405, 405, 302),
     "saved-request-details": (200, 404, 302),

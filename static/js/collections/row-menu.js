@@ -7,7 +7,7 @@ import { announce } from "../dom.js";
 /** What does not apply to a kind of thing. */
 const WITHOUT = {
   request: [],
-  folder: ["open", "place"],
+  folder: ["open"],
   collection: ["place"],
   whole: ["open", "up", "down", "place"],
 };
