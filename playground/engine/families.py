@@ -1,13 +1,15 @@
 """What is deleted together, and what must stay: a turn with the checks and actions below it.
 
 A turn that goes leaves the turns that follow on it: those move a conversation on and can be read
-by themselves. Checks, cancellations, replies and actions are nothing without their turn.
+by themselves. Checks, cancellations, replies and actions are nothing without their turn, nor is it
+whole without them: a family goes as a whole or stays. What is still to be sent in a conversation
+carries on what the turns before it said, so those stay until it has been sent.
 """
 
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -33,6 +35,7 @@ class Hold(enum.StrEnum):
     UNDER_WAY = "under way"
     COLLECTION_RUN = "part of a collection run under way"
     FOLLOWED = "waiting for a promise that is followed"
+    CARRIED_ON = "carried on by a run under way, or by a promise that is followed"
     SHARED = "shared by a link"
     RECORDED = "the recorded reply of a saved request"
 
@@ -108,18 +111,42 @@ def holds_of(runs: QuerySet[Run]) -> dict[UUID, Hold]:
     busy = Q(status=TrackerStatus.FOLLOWING) | Q(cancelling=True) | Q(leased_until__gt=now)
     keys = runs.order_by().values("pk")
     under_way = Step.objects.filter(collection_run__state=CollectionRun.State.RUNNING)
+    followed = Tracker.objects.filter(busy)
+    unfinished = Run.objects.unfinished()
     sources: list[tuple[Hold, QuerySet[Any], str]] = [
-        (Hold.RECORDED, SavedRequest.objects.all(), "replayed"),
-        (Hold.SHARED, Share.objects.valid(), "run"),
-        (Hold.FOLLOWED, Tracker.objects.filter(busy), "run"),
-        (Hold.COLLECTION_RUN, under_way, "run"),
+        (Hold.RECORDED, SavedRequest.objects.all(), "replayed_id"),
+        (Hold.SHARED, Share.objects.valid(), "run_id"),
+        (Hold.CARRIED_ON, _before(unfinished, followed), "pk"),
+        (Hold.FOLLOWED, followed, "run_id"),
+        (Hold.COLLECTION_RUN, under_way, "run_id"),
+        (Hold.UNDER_WAY, unfinished, "pk"),
     ]
     found: dict[UUID, Hold] = {}
     for hold, rows, name in sources:
         held = rows.filter(**{f"{name}__in": keys}).order_by()
-        found |= dict.fromkeys(held.values_list(f"{name}_id", flat=True), hold)
-    unfinished = Run.objects.unfinished().filter(pk__in=keys).order_by()
-    return found | dict.fromkeys(unfinished.values_list("pk", flat=True), Hold.UNDER_WAY)
+        found |= dict.fromkeys(held.values_list(name, flat=True), hold)
+    return found
+
+
+def _before(unfinished: QuerySet[Run], followed: QuerySet[Tracker]) -> QuerySet[Run]:
+    """The runs that those under way, and those that follow a promise, go on from.
+
+    Few at any time; each of their conversations is read as a whole and walked in memory.
+    """
+    names = ("pk", "conversation_id")
+    busy = {*unfinished.values_list(*names), *followed.values_list("run_id", "run__conversation")}
+    conversations = {conversation for _, conversation in busy if conversation}
+    parents: dict[UUID, UUID | None] = {}
+    for chunk in _chunks(conversations):
+        rows = Run.objects.filter(conversation__in=chunk).order_by()
+        parents |= dict(rows.values_list("pk", "parent_id"))
+    found: set[UUID] = set()
+    for pk, _ in busy:
+        above = parents.get(pk)
+        while above is not None and above not in found:
+            found.add(above)
+            above = parents.get(above)
+    return Run.objects.filter(pk__in=found)
 
 
 def holds_among(keys: Iterable[UUID]) -> dict[UUID, Hold]:
@@ -128,6 +155,23 @@ def holds_among(keys: Iterable[UUID]) -> dict[UUID, Hold]:
     for chunk in _chunks(keys):
         found |= holds_of(Run.objects.filter(pk__in=chunk))
     return found
+
+
+def free_among(keys: Iterable[UUID], also: Container[Hold] = ()) -> list[UUID]:
+    """Those of the runs that may go now: whole families that nothing holds but reasons in `also`.
+
+    A family that has grown by a run that is not among the keys stays, too.
+    """
+    asked = set(keys)
+    every = with_members(asked)
+    parents: dict[UUID, UUID | None] = {}
+    for chunk in _chunks(every):
+        below = Run.objects.filter(pk__in=chunk).exclude(kind__in=_TURNS).order_by()
+        parents |= dict(below.values_list("pk", "parent_id"))
+    roots = {pk: _root(pk, parents, every) for pk in every}
+    held = (pk for pk, hold in holds_among(every).items() if hold not in also)
+    staying = {roots[pk] for pk in (*held, *(every - asked))}
+    return [pk for pk in asked if roots[pk] not in staying]
 
 
 def _stronger(one: Hold | None, other: Hold | None) -> Hold | None:

@@ -17,7 +17,7 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
-from playground.engine.families import Family, Hold, families_of, holds_among
+from playground.engine.families import Family, Hold, families_of, free_among
 from playground.models import Conversation, Retention, Run
 from playground.models.liveness import mark_interrupted
 
@@ -165,13 +165,11 @@ def batches(families: Iterable[Family]) -> Iterator[list[UUID]]:
 def delete(keys: Iterable[UUID], *, also: frozenset[Hold] = frozenset()) -> int:
     """Delete runs with their frames, and conversations that are empty then; returns how many.
 
-    Runs that must stay do, unless it is for a reason in `also`: somebody may have shared one
-    since. Whoever deletes the same at the same time takes what is left.
+    Families that must stay do, unless it is for a reason in `also`: somebody may have shared a
+    run of one since. Whoever deletes the same at the same time takes what is left.
     """
     with transaction.atomic():
-        asked = list(keys)
-        held = holds_among(asked)
-        free = [key for key in asked if key not in held or held[key] in also]
+        free = free_among(keys, also)
         rows = Run.objects.select_for_update(skip_locked=True).filter(pk__in=free)
         found = list(rows.order_by().values_list("pk", "conversation_id"))
         Run.objects.filter(pk__in=[pk for pk, _ in found]).only("pk").delete()

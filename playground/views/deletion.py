@@ -90,6 +90,10 @@ def _holds(chosen: Chosen) -> list[tuple[str, str]]:
         Hold.UNDER_WAY: ("error", "{} under way. Stop {} first, or wait."),
         Hold.COLLECTION_RUN: ("error", "{} part of a collection run that is under way."),
         Hold.FOLLOWED: ("warning", "{} waiting for a promise. It is followed no longer then."),
+        Hold.CARRIED_ON: (
+            "warning",
+            "{} carried on by a later turn that is not done yet, which loses what was said before.",
+        ),
         Hold.SHARED: ("warning", "{} shared by a link, which stops working."),
         Hold.RECORDED: (
             "warning",

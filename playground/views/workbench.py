@@ -108,7 +108,7 @@ def page(
             "agent": agent,
             "document_json": readable(document),
             "headers_json": json.dumps(headers, ensure_ascii=False),
-            "first_visit": not history["history"],
+            "first_visit": not history["shown"],
             "binding": run.binding if run else (agent.binding if agent else "http"),
             "bindings": Agent.Binding.choices,
             "protocols": Agent.Protocol.choices,

@@ -209,6 +209,44 @@ class TestFamilies:
         assert ended.steps.get().run is None
         assert Run.objects.count() == 5
 
+    @pytest.mark.parametrize("busy", ["under way", "promise"])
+    def test_what_is_still_going_on_holds_the_turns_before_it(self, busy: str) -> None:
+        conversation = Conversation.objects.create()
+        first = run(9, conversation=conversation)
+        check = run(9, conversation=conversation, parent=first, kind="check")
+        second = run(8, conversation=conversation, parent=check, kind="answer")
+        branch = run(8, conversation=conversation, parent=first)
+        if busy == "promise":
+            last = run(7, conversation=conversation, parent=second)
+            Tracker.objects.create(run=last, seq=1, token="t", patience=9, status="following")
+        else:
+            last = run(0, conversation=conversation, parent=second, state="streaming",
+                       alive_at=timezone.now())  # fmt: skip
+        elsewhere = run(9, conversation=Conversation.objects.create())
+        holds = holds_among(each.pk for each in Run.objects.all())
+        assert {pk for pk, hold in holds.items() if hold == Hold.CARRIED_ON} == {
+            first.pk,
+            check.pk,
+            second.pk,
+        }
+        limit(max_days=1)
+        said = preview(None, Limits.of(None))
+        assert said.held[Hold.CARRIED_ON] == 3
+        assert said.runs == 2
+        assert prune() == 2
+        left = set(Run.objects.values_list("pk", flat=True))
+        assert left == {first.pk, check.pk, second.pk, last.pk}
+        assert not {branch.pk, elsewhere.pk} & left
+        assert [turn.run for turn in turns_to(last)] == [first, second, last]
+
+    def test_a_ring_of_turns_that_is_going_on_has_an_end(self) -> None:
+        conversation = Conversation.objects.create()
+        one = run(9, conversation=conversation, state="streaming", alive_at=timezone.now())
+        other = run(9, conversation=conversation, parent=one)
+        Run.objects.filter(pk=one.pk).update(parent=other)
+        limit(max_days=1)
+        assert prune() == 0
+
     def test_a_child_holds_its_turn(self) -> None:
         turn = run(9)
         Share.objects.create(run=run(9, kind="action", parent=turn))
@@ -255,6 +293,32 @@ class TestDeleting:
         assert retention.delete(found[0]) == 0
         assert retention.delete(found[0], also=frozenset({Hold.SHARED})) == 1
         assert retention.delete(found[0]) == 0
+
+    def test_a_family_goes_as_a_whole_or_stays(self) -> None:
+        turn = run(9)
+        check = run(9, kind="check", parent=turn)
+        action = run(9, kind="action", parent=check)
+        free = run(9)
+        limit(max_days=1)
+        (found,) = batches(retention.going(None))
+        share = Share.objects.create(run=action)
+        assert retention.delete(found) == 1
+        assert set(Run.objects.all()) == {turn, check, action}
+        assert free not in Run.objects.all()
+        share.delete()
+        # Somebody has run an action of it since it was found to be old.
+        new = run(0, kind="action", parent=turn)
+        assert retention.delete(found) == 0
+        new.refresh_from_db()
+        assert new.parent == turn
+        new.delete()
+        assert retention.delete(found) == 3
+
+    def test_a_check_by_itself_goes_without_its_turn(self) -> None:
+        turn = run()
+        check = run(kind="check", parent=turn)
+        assert retention.delete(with_members([check.pk])) == 1
+        assert Run.objects.get() == turn
 
     def test_every_owner_by_himself(self) -> None:
         user = User.objects.create(username="owner")

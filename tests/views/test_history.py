@@ -384,3 +384,8 @@ class TestSidebar:
         html = client.get("/runs/").content.decode()
         assert "recorded · Recipes" in html
         assert "collection run · Recipes" in html
+
+    def test_the_first_visit_is_before_the_first_run(self, client: Client) -> None:
+        assert "composer--first" in client.get("/").content.decode()
+        make()
+        assert "composer--first" not in client.get("/").content.decode()
