@@ -8,7 +8,7 @@ from typing import Any
 
 from django.conf import settings
 from django.contrib.auth.models import AnonymousUser, User
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from playground.engine.drafts import Draft, Sendable
@@ -71,16 +71,23 @@ def create_run(
         alive_at=timezone.now(),
         **(draft.origin.columns if isinstance(draft, Draft) else {}),
     )
-    if not has_room and not may_begin(owner, run.kind):
+    if not has_room and not _has_room(owner, run.kind):
         run.state = RunState.REFUSED
         run.problem = _too_many(settings.RUN_LIMITS.max_runs).to_json()
     run.save()
     return run
 
 
-def may_begin(owner: User | None, kind: str = RunKind.ASK) -> bool:
-    """Whether there may be one more run of this kind for `owner`."""
-    return _running(owner, kind) < settings.RUN_LIMITS.max_runs
+def is_full(owner: User | None, kind: str = RunKind.ASK) -> bool:
+    """Whether as many runs of this kind are under way for `owner` as may be.
+
+    Those of a process that has died count until somebody looks: see `mark_interrupted`.
+    """
+    return _under_way(owner, kind).count() >= settings.RUN_LIMITS.max_runs
+
+
+def _has_room(owner: User | None, kind: str) -> bool:
+    return not is_full(owner, kind) or (mark_interrupted() > 0 and not is_full(owner, kind))
 
 
 def _conversation(parent: Run | None, owner: User | None) -> Conversation:
@@ -97,17 +104,14 @@ def _conversation(parent: Run | None, owner: User | None) -> Conversation:
 _APART = (RunKind.CHECK, RunKind.REPLY)
 
 
-def _running(owner: User | None, kind: str) -> int:
+def _under_way(owner: User | None, kind: str) -> QuerySet[Run]:
     """Runs that count against a new one: checks that hang keep nobody from sending.
 
     Nor does a run that waits for an answer keep its user from giving it.
     """
     runs = Run.objects.unfinished().filter(owner=owner)
     apart = kind if kind in _APART else ""
-    runs = runs.filter(Q(kind=apart) if apart else ~Q(kind__in=_APART))
-    if (count := runs.count()) >= settings.RUN_LIMITS.max_runs and mark_interrupted():
-        count = runs.count()
-    return count
+    return runs.filter(Q(kind=apart) if apart else ~Q(kind__in=_APART))
 
 
 def _text(target: Target, request: Mapping[str, Any]) -> str:

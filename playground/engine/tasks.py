@@ -13,6 +13,7 @@ from uuid import UUID
 
 from asgiref.sync import sync_to_async
 
+from playground.engine import room
 from playground.engine.drafts import ErrandDraft, Sendable
 from playground.engine.driver import Driver
 from playground.engine.launch import Link, create_run
@@ -54,7 +55,7 @@ def start(run: Run, target: Target, **options: Any) -> asyncio.Task[None]:
     )
     _running[run.pk] = (driver, task)
     driven_here.add(run.pk)
-    task.add_done_callback(lambda task: _forget(run.pk, task))
+    task.add_done_callback(lambda task: _forget(run, task))
     return task
 
 
@@ -83,11 +84,12 @@ async def _errand(run: Run, target: Target, options: Mapping[str, Any]) -> None:
     await send(*await in_writer(record))
 
 
-def _forget(pk: UUID, task: asyncio.Task[None]) -> None:
-    _running.pop(pk, None)
-    driven_here.discard(pk)
+def _forget(run: Run, task: asyncio.Task[None]) -> None:
+    _running.pop(run.pk, None)
+    driven_here.discard(run.pk)
+    room.note_end(run.owner_id)
     if not task.cancelled() and (error := task.exception()):
-        logger.error("run %s was left unfinished", pk, exc_info=error)
+        logger.error("run %s was left unfinished", run.pk, exc_info=error)
 
 
 def stop(run: Run) -> asyncio.Task[None] | None:

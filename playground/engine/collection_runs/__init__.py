@@ -21,7 +21,8 @@ not met either.
 =============  ==============================================================================
 `planning`     which requests are sent, in which units; the rows of the run and its steps
 `carrying`     what one request leaves for those after it
-`sending`      one step: prepared, recorded, sent, judged
+`sending`      one step: prepared, recorded, sent
+`judging`      what came back for it: whether that is what was expected, what is captured
 `book`         the rows of the steps, kept up to date sparingly
 `running`      all of it, with Stop
 =============  ==============================================================================

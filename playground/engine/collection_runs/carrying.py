@@ -17,8 +17,8 @@ Place = tuple[str, str, str]
 class Thread:
     """A conversation that the next request may go on with."""
 
-    #: Its latest turn.
-    run: Run
+    #: Its latest turn: no more of it than what links the next one to it.
+    turn: Run
     #: What the agent has returned latest.
     context: Mapping[str, Any]
 
@@ -44,4 +44,5 @@ class Carried:
             return
         context = registry.session_of(run.protocol, run.request, run.session_context)
         if isinstance(context, Mapping):
-            self.threads[place] = Thread(run, context)
+            turn = Run(pk=run.pk, conversation=run.conversation)
+            self.threads[place] = Thread(turn, context)

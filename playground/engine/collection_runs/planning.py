@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from django.contrib.auth.models import AnonymousUser, User
@@ -20,7 +20,7 @@ MAX_STEPS, MAX_PARALLEL = 20_000, 50
 
 
 class PlanError(ValueError):
-    """A run that cannot be made: a sentence."""
+    """A run, or a step of one, that cannot be made: a sentence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,3 +170,23 @@ def record(planned: Plan) -> CollectionRun:
         run.save()
         Step.objects.bulk_create(steps, batch_size=500)
     return run
+
+
+def reread(options: Options) -> Options:
+    """The options with their agent and their environment as they are stored now.
+
+    Raises `PlanError` where one of them was deleted.
+    """
+    agent, environment = options.agent, options.environment
+    if agent is not None and agent.pk:
+        name = agent.name
+        agent = Agent.objects.filter(pk=agent.pk).first()
+        if agent is None:
+            raise PlanError(f"The agent “{name}” was deleted.")
+    if environment is not None:
+        name = environment.name
+        stored = Environment.objects.filter(pk=environment.pk)
+        environment = stored.prefetch_related("variables").first()
+        if environment is None:
+            raise PlanError(f"The environment “{name}” was deleted.")
+    return replace(options, agent=agent, environment=environment)

@@ -6,6 +6,7 @@ import asyncio
 import contextvars
 import logging
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -18,7 +19,8 @@ from playground.engine.beats import forgiving
 from playground.engine.collection_runs.book import Book, nudge, persistently
 from playground.engine.collection_runs.carrying import Carried
 from playground.engine.collection_runs.planning import Plan, Planned, Unit
-from playground.engine.collection_runs.sending import STOPPED, Sender
+from playground.engine.collection_runs.sending import Sender
+from playground.engine.room import room_of
 from playground.models import CollectionRun, Run, Step
 from playground.models.collection_runs import end_open
 from playground.models.liveness import HEARTBEAT, driven_here, mark_interrupted
@@ -28,7 +30,8 @@ logger = logging.getLogger(__name__)
 
 #: Seconds between two looks for a Stop that came in by another process.
 LOOK = 1.0
-#: What keeps a step from being begun beside Stop, as a part of a sentence.
+#: What keeps a step from being begun, or from its end, as a part of a sentence.
+STOPPED = "the run was stopped"
 BAILED = "a request before it was not met"
 OWN_FAULT = "The playground itself failed; its log says why."
 
@@ -44,72 +47,85 @@ class Runner:
     """One collection run under way."""
 
     def __init__(
-        self, collection_run: CollectionRun, plan: Plan, listener: Listener | None = None
+        self,
+        collection_run: CollectionRun,
+        plan: Plan,
+        listener: Listener | None = None,
+        on_wait: Callable[[], None] = lambda: None,
     ) -> None:
         self._run = collection_run
         self._plan = plan
         self._listener = listener
         self._book = Book(collection_run)
-        self._sender = Sender(plan, lambda: self._stopped)
-        self._under_way: set[Run] = set()
-        self._stopped = self._bailed = False
+        self._on_wait = on_wait
+        #: The runs of the steps that have one and are not over, by the number of the step.
+        self._under_way: dict[int, Run] = {}
+        #: Set once nothing more is to be begun, whatever the cause.
+        self._halted = asyncio.Event()
+        self._stopped = False
 
     @property
-    def _halted(self) -> bool:
-        return self._stopped or self._bailed
+    def _cause(self) -> str:
+        return STOPPED if self._stopped else BAILED
 
     def stop(self) -> None:
         """Begin nothing more, and stop what is under way."""
         self._stopped = True
-        for run in self._under_way:
+        self._halted.set()
+        for run in self._under_way.values():
             tasks.stop(run)
 
     async def drive(self) -> None:
         """Send everything; end in a final state unless the process goes down."""
         keeping = [asyncio.create_task(each) for each in (self._beat(), self._book.keep())]
         try:
-            # Runs of others count, too: then a step waits for room.
-            most = min(self._plan.options.parallel, settings.RUN_LIMITS.max_runs)
-            units = iter(self._plan.units)
-            async with asyncio.TaskGroup() as group:
-                for _ in range(min(most, len(self._plan.units))):
-                    group.create_task(self._work(units))
+            with room_of(self._plan.owner) as room:
+                await self._send_all(Sender(self._plan, room, self._halted, self._on_wait))
         finally:
             for each in keeping:
                 each.cancel()
             await asyncio.wait(keeping)
         await self._finish()
 
-    async def _work(self, units: Iterator[Unit]) -> None:
+    async def _send_all(self, sender: Sender) -> None:
+        # Runs of others count, too: then a step waits for room.
+        most = min(self._plan.options.parallel, settings.RUN_LIMITS.max_runs)
+        units = iter(self._plan.units)
+        async with asyncio.TaskGroup() as group:
+            for _ in range(min(most, len(self._plan.units))):
+                group.create_task(self._work(sender, units))
+
+    async def _work(self, sender: Sender, units: Iterator[Unit]) -> None:
         for unit in units:
             carried = Carried()
             for planned in unit:
-                if self._halted:
+                if self._halted.is_set():
                     return
-                await self._take(planned, carried)
+                await self._take(sender, planned, carried)
 
-    async def _take(self, planned: Planned, carried: Carried) -> None:
+    async def _take(self, sender: Sender, planned: Planned, carried: Carried) -> None:
         step = planned.step
         step.verdict = Verdict.RUNNING
         self._book.note(step)
         run: Run | None = None
         try:
-            run = await self._sender.send(planned, carried, self._begun)
+            run = await sender.send(planned, carried, partial(self._begun, step))
         except Exception:
             # Our bug, not the agent's: one step less, and the others go on.
             logger.exception("a step of a collection run failed inside the playground")
             step.verdict, step.reason = Verdict.UNSENT, OWN_FAULT
-        if run is not None:
-            self._under_way.discard(run)
+        self._under_way.pop(step.number, None)
         if self._plan.options.bail and step.verdict in (Verdict.UNMET, Verdict.UNSENT):
-            self._bailed = True
+            self._halted.set()
+        step.end(self._cause)  # One that found no room before that.
         self._book.note(step)
         if self._listener:
-            self._listener(step, run)
+            with forgiving("telling of a step"):
+                self._listener(step, run)
 
-    def _begun(self, run: Run) -> None:
+    def _begun(self, step: Step, run: Run) -> None:
         """A step has its run: the page links to it, and Stop reaches it."""
-        self._under_way.add(run)
+        self._under_way[step.number] = run
         if self._stopped:
             tasks.stop(run)
 
@@ -124,10 +140,9 @@ class Runner:
         await in_writer(self._end)
 
     def _end(self) -> None:
-        cause = STOPPED if self._stopped else BAILED
-        end_open(self._run.steps.all(), cause)
+        end_open(self._run.steps.all(), self._cause)
         for step in self._plan.steps:
-            step.end(cause)
+            step.end(self._cause)
         run = self._run
         State = CollectionRun.State  # noqa: N806 (a class)
         run.state = State.STOPPED if self._stopped else State.COMPLETED
@@ -150,13 +165,17 @@ class Runner:
 
 
 def start(
-    collection_run: CollectionRun, plan: Plan, listener: Listener | None = None
+    collection_run: CollectionRun,
+    plan: Plan,
+    listener: Listener | None = None,
+    on_wait: Callable[[], None] = lambda: None,
 ) -> asyncio.Task[None]:
     """Drive a collection run that was recorded in the background; it outlives every viewer.
 
+    `on_wait` is called now and then while steps have waited for room for some seconds.
     Must be called on the event loop's thread. The task gets an empty context, as those of runs.
     """
-    runner = Runner(collection_run, plan, listener)
+    runner = Runner(collection_run, plan, listener, on_wait)
     task = asyncio.get_running_loop().create_task(
         runner.drive(), name=f"collection-run-{collection_run.pk}", context=contextvars.Context()
     )

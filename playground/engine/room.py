@@ -1,0 +1,106 @@
+"""Room for runs: who finds none waits in a queue of their owner's, and the first looks for all.
+
+As many waiters as there may be then cost one small question now and then, and not one each; and
+nobody begins a run between somebody else's look and the run that was begun upon it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import math
+import time
+from collections.abc import AsyncIterator, Callable, Iterator
+from typing import Any
+
+from django.contrib.auth.models import User
+
+from playground.engine.launch import is_full
+from playground.models.liveness import mark_interrupted
+from playground.threads import in_reader
+
+#: Seconds between two looks for room, where no run of this process has ended.
+LOOK = 0.25
+#: Seconds between two looks for runs that take up room although their process has died.
+TIDY = 1.0
+#: Seconds of waiting after which somebody may like to know.
+PATIENCE = 3.0
+
+
+class Room:
+    """The places of one owner's runs, for those of this process that wait for one."""
+
+    def __init__(self, owner: User | None) -> None:
+        self.users = 0
+        self._owner = owner
+        self._turn = asyncio.Lock()
+        self._ended = asyncio.Event()
+        self._tidied_at = -math.inf
+
+    def note_end(self) -> None:
+        """A run of the owner has ended: there may be room."""
+        self._ended.set()
+
+    @contextlib.asynccontextmanager
+    async def turn(self, stopped: asyncio.Event) -> AsyncIterator[None]:
+        """Be the only one that begins a run; entered without a turn once `stopped` is set."""
+        acquiring = asyncio.ensure_future(self._turn.acquire())
+        await _first_of(acquiring, stopped, None)
+        try:
+            yield
+        finally:
+            if acquiring.done():
+                self._turn.release()
+            acquiring.cancel()
+
+    async def wait(self, stopped: asyncio.Event, on_wait: Callable[[], None]) -> None:
+        """Wait until there is room, or until `stopped`; call `on_wait` once that takes long."""
+        began = time.monotonic()
+        while not stopped.is_set():
+            ended = asyncio.ensure_future(self._ended.wait())
+            await _first_of(ended, stopped, LOOK)
+            ended.cancel()
+            self._ended.clear()
+            if not await in_reader(self._is_full):
+                return
+            if time.monotonic() - began > PATIENCE:
+                on_wait()
+
+    def _is_full(self) -> bool:
+        if is_full(self._owner) and time.monotonic() - self._tidied_at > TIDY:
+            self._tidied_at = time.monotonic()
+            mark_interrupted()
+        return is_full(self._owner)
+
+
+async def _first_of(future: asyncio.Future[Any], event: asyncio.Event, most: float | None) -> None:
+    """Wait for either, at most for `most` seconds."""
+    other: asyncio.Future[Any] = asyncio.ensure_future(event.wait())
+    try:
+        await asyncio.wait({future, other}, timeout=most, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        other.cancel()
+
+
+#: By the owner's key. Only those that somebody uses.
+_rooms: dict[int | None, Room] = {}
+
+
+@contextlib.contextmanager
+def room_of(owner: User | None) -> Iterator[Room]:
+    """The one room of an owner in this process, for as long as it is used."""
+    key = owner.pk if owner else None
+    room = _rooms.setdefault(key, Room(owner))
+    room.users += 1
+    try:
+        yield room
+    finally:
+        room.users -= 1
+        if not room.users and _rooms.get(key) is room:
+            del _rooms[key]
+
+
+def note_end(owner: int | None) -> None:
+    """A run of the owner with this key has ended."""
+    if room := _rooms.get(owner):
+        room.note_end()
