@@ -9,7 +9,7 @@ from playground.expectations.kind import Field, Kind, Verdict, Wanted, same_word
 from playground.expectations.observed import Observed
 from playground.expectations.paths import PathError, Selection, select
 from playground.expectations.patterns import PatternError, matches
-from playground.expectations.values import TYPES, cut, is_type, same, told
+from playground.expectations.values import TYPES, cut, cut_each, is_type, same, text_cost, told
 
 #: What can be asked of the values at a path; an expectation asks for exactly one of them.
 OPERATORS = {
@@ -110,7 +110,7 @@ def _contains(value: Any, wanted: Any, budget: Budget) -> bool:
     if isinstance(value, list):
         return any(same(each, wanted, budget) for each in value)
     if isinstance(value, str):
-        budget.spend(1 + len(value) // 1_000)
+        budget.spend(text_cost(value))
         return isinstance(wanted, str) and wanted in value
     return isinstance(value, dict) and isinstance(wanted, str) and wanted in value
 
@@ -123,7 +123,7 @@ def _verdict(met: bool, selection: Selection) -> Verdict:
     listed = [told(value) for value in values[:_MAX_LISTED]]
     more = ", …" if len(values) > _MAX_LISTED else ""
     words = listed[0] if len(values) == 1 else f"{selection.count}: {', '.join(listed)}{more}"
-    kept = [cut(value) for value in values[:_MAX_LISTED]]
+    kept = cut_each(values[:_MAX_LISTED])
     return Verdict(met, words, kept[0] if len(values) == 1 else kept)
 
 

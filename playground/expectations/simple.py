@@ -7,6 +7,7 @@ from typing import Any
 from playground.expectations.budget import Budget
 from playground.expectations.kind import Field, Kind, Verdict, Wanted, same_word
 from playground.expectations.observed import Observed
+from playground.expectations.values import cut, short, text_cost
 
 STATES = ("completed", "truncated", "failed", "refused", "cancelled", "interrupted")
 OUTCOMES = ("answer", "elicitation", "promise", "failure", "none")
@@ -23,11 +24,12 @@ class Fact(Kind):
         """The fact and its value."""
         return f"{self._noun} is {wanted['equals']}"
 
-    def judge(self, wanted: Wanted, observed: Observed, _: Budget) -> Verdict:
+    def judge(self, wanted: Wanted, observed: Observed, budget: Budget) -> Verdict:
         """Equality; of words in any capitalisation, because agents write them as they like."""
         value = getattr(observed, self.type)
-        words = str(value) if value not in (None, "") else "there is none"
-        return Verdict(_plain(value) == _plain(wanted["equals"]), words, value)
+        budget.spend(text_cost(str(value)))
+        words = short(str(value)) if value not in (None, "") else "there is none"
+        return Verdict(_plain(value) == _plain(wanted["equals"]), words, cut(value))
 
 
 def _plain(value: Any) -> Any:
@@ -71,12 +73,14 @@ class Failure(Kind):
         """The code."""
         return f"the agent fails with the code {wanted['code']}"
 
-    def judge(self, wanted: Wanted, observed: Observed, _: Budget) -> Verdict:
+    def judge(self, wanted: Wanted, observed: Observed, budget: Budget) -> Verdict:
         """Some failure has the code, in any capitalisation."""
         codes = observed.failures
-        words = ", ".join(code or "one without a code" for code in codes[:5]) or "no failure"
-        met = any(_plain(code) == _plain(wanted["code"]) for code in codes)
-        return Verdict(met, words, list(codes[:5]))
+        budget.spend(sum(map(text_cost, codes)))
+        shown = [short(code) or "one without a code" for code in codes[:5]]
+        sought = _plain(wanted["code"])
+        met = any(_plain(code) == sought for code in codes)
+        return Verdict(met, ", ".join(shown) or "no failure", cut(list(codes[:5])))
 
 
 class Conformance(Kind):

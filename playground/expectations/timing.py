@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
 
 from playground.expectations.budget import Budget
@@ -69,17 +70,21 @@ class NoGapOver(Kind):
         """The time."""
         return f"no gap between events is longer than {milliseconds(wanted['ms'])}"
 
-    def judge(self, wanted: Wanted, observed: Observed, _: Budget) -> Verdict:
+    def judge(self, wanted: Wanted, observed: Observed, budget: Budget) -> Verdict:
         """Names the longest gap."""
-        if not observed.events:
+        events = observed.events
+        if not events:
             return Verdict(False, "no event came")
-        marks = [(f"event {at} ({each.kind})", each.at_ms) for at, each in _numbered(observed)]
+        budget.spend(len(events))
+        marks = [each.at_ms for each in events]
         if observed.ended_ms is not None:
-            marks.append(("the end", max(observed.ended_ms, marks[-1][1])))
-        gaps = [(after - before, one, other) for (one, before), (other, after) in pairwise(marks)]
+            marks.append(max(observed.ended_ms, marks[-1]))
+        gaps = [after - before for before, after in pairwise(marks)]
         if not gaps:
             return Verdict(True, "there is one event only", 0)
-        longest, one, other = max(gaps, key=lambda gap: gap[0])
+        longest = max(gaps)
+        at = gaps.index(longest)
+        one, other = (_called(events, place) for place in (at, at + 1))
         value = {"ms": round(longest, 3), "from": one, "to": other}
         words = f"{milliseconds(longest)}, from {one} to {other}"
         return Verdict(longest <= wanted["ms"], words, value)
@@ -99,8 +104,9 @@ class Order(Kind):
         """The kinds."""
         return f"these events come in this order: {', then '.join(wanted['events'])}"
 
-    def judge(self, wanted: Wanted, observed: Observed, _: Budget) -> Verdict:
+    def judge(self, wanted: Wanted, observed: Observed, budget: Budget) -> Verdict:
         """Each is looked for behind the one before it."""
+        budget.spend(len(observed.events))
         kinds = iter(each.kind for each in observed.events)
         missing = next((kind for kind in wanted["events"] if kind not in kinds), None)
         value = _runs_of([each.kind for each in observed.events])
@@ -109,8 +115,8 @@ class Order(Kind):
         return Verdict(missing is None, words, value[:_MAX_LISTED])
 
 
-def _numbered(observed: Observed) -> list[tuple[int, Moment]]:
-    return list(enumerate(observed.events, 1))
+def _called(events: Sequence[Moment], place: int) -> str:
+    return f"event {place + 1} ({events[place].kind})" if place < len(events) else "the end"
 
 
 def _runs_of(kinds: list[str]) -> list[str]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 from playground.expectations.budget import Budget
@@ -12,8 +14,14 @@ from playground.expectations.budget import Budget
 TYPES = ("string", "number", "integer", "boolean", "null", "array", "object")
 #: Characters of a value in words.
 MAX_TOLD = 200
-#: Members and elements of a value that are written out, and how deep.
-_MAX_PARTS, _MAX_DEPTH = 20, 6
+#: Members and elements of one value in it that are written out, and how deep.
+_MAX_MEMBERS, _MAX_DEPTH = 20, 6
+#: Values in a value that are written out, and characters in all of them together.
+_MAX_PARTS, _MAX_CHARACTERS = 200, 4_000
+#: Bits of a whole number that is written out.
+_MAX_BITS = 256
+#: Characters that are compared for one step.
+_PER_STEP = 1_000
 
 
 def same(left: Any, right: Any, budget: Budget) -> bool:
@@ -24,21 +32,51 @@ def same(left: Any, right: Any, budget: Budget) -> bool:
     """
     waiting = [(left, right)]
     while waiting:
-        budget.spend()
         one, other = waiting.pop()
         if isinstance(one, dict) and isinstance(other, dict):
-            if one.keys() != other.keys():
+            if not _same_names(one, other, budget):
                 return False
-            budget.spend(len(one))
             waiting += [(value, other[name]) for name, value in one.items()]
         elif isinstance(one, list) and isinstance(other, list):
+            budget.spend()
             if len(one) != len(other):
                 return False
             budget.spend(len(one))
             waiting += zip(one, other, strict=True)
-        elif isinstance(one, bool) != isinstance(other, bool) or one != other:
-            return False
+        else:
+            budget.spend(text_cost(one) if _of_one_length(one, other) else 1)
+            if isinstance(one, bool) != isinstance(other, bool) or one != other:
+                return False
     return True
+
+
+def _same_names(one: Mapping[str, Any], other: Mapping[str, Any], budget: Budget) -> bool:
+    budget.spend()
+    if len(one) != len(other):
+        return False
+    budget.spend(sum(map(text_cost, one)))
+    return one.keys() == other.keys()
+
+
+def _of_one_length(one: Any, other: Any) -> bool:
+    """Texts that are compared: those of two lengths are told apart by that."""
+    return isinstance(one, str) and isinstance(other, str) and len(one) == len(other)
+
+
+def text_cost(text: str) -> int:
+    """The steps that it takes to go through a text once."""
+    return 1 + len(text) // _PER_STEP
+
+
+def below(left: Any, right: Any, budget: Budget) -> bool:
+    """Whether a value is less than another: of texts and of numbers only.
+
+    Raises `TooMuchError` as `same`.
+    """
+    if isinstance(left, str) and isinstance(right, str):
+        budget.spend(text_cost(min(left, right, key=len)))
+        return left < right
+    return type_of(left) == type_of(right) == "number" and bool(left < right)
 
 
 def is_type(value: Any, name: str) -> bool:
@@ -64,8 +102,13 @@ def type_of(value: Any) -> str:
 
 def told(value: Any) -> str:
     """A value in words: JSON, cut short where it is long."""
-    text = written(cut(value))
-    return text if len(text) <= MAX_TOLD else text[: MAX_TOLD - 1] + "…"
+    # Every value and every character in it makes the text longer by one or more.
+    return short(written(_Cut(MAX_TOLD, MAX_TOLD).of(value, _MAX_DEPTH)))
+
+
+def short(text: str, most: int = MAX_TOLD) -> str:
+    """A text, cut where it is longer than `most` characters."""
+    return text if len(text) <= most else text[: max(0, most - 1)] + "…"
 
 
 def written(value: Any) -> str:
@@ -75,19 +118,70 @@ def written(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, default=str)
 
 
-def cut(value: Any, depth: int = _MAX_DEPTH) -> Any:
+def cut(value: Any) -> Any:
     """As much of a value as is worth keeping beside a verdict; "…" stands for the rest."""
-    if isinstance(value, str):
-        return value if len(value) <= MAX_TOLD else value[: MAX_TOLD - 1] + "…"
-    if isinstance(value, int) and not isinstance(value, bool) and value.bit_length() > 256:
-        return "a number of many digits"
-    if isinstance(value, dict | list) and value and not depth:
-        return "…"
-    if isinstance(value, dict):
-        kept = dict(list(value.items())[:_MAX_PARTS]) if len(value) > _MAX_PARTS else value
-        more = {"…": f"{len(value) - _MAX_PARTS} more"} if len(value) > _MAX_PARTS else {}
-        return {cut(str(name)): cut(inner, depth - 1) for name, inner in kept.items()} | more
-    if isinstance(value, list):
-        more_elements = [f"… {len(value) - _MAX_PARTS} more"] if len(value) > _MAX_PARTS else []
-        return [cut(inner, depth - 1) for inner in value[:_MAX_PARTS]] + more_elements
-    return value
+    return _Cut(_MAX_PARTS, _MAX_CHARACTERS).of(value, _MAX_DEPTH)
+
+
+def cut_each(values: Sequence[Any]) -> list[Any]:
+    """The same of some values, which share what one of them may take."""
+    parts, characters = _MAX_PARTS // len(values), _MAX_CHARACTERS // len(values)
+    return [_Cut(parts, characters).of(value, _MAX_DEPTH) for value in values]
+
+
+class _Cut:
+    """What may be kept of a value: so many values in it, and characters in all of them."""
+
+    def __init__(self, parts: int, characters: int) -> None:
+        self._parts = parts
+        self._characters = characters
+
+    def of(self, value: Any, depth: int) -> Any:
+        """As much of a value as there is room for."""
+        self._parts -= 1
+        if isinstance(value, str):
+            return self._text(value)
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            return self._number(value)
+        if not isinstance(value, dict | list) or not value:
+            return value
+        if not depth or not self._has_room:
+            return "…"
+        if isinstance(value, dict):
+            return self._object(value, depth - 1)
+        return self._list(value, depth - 1)
+
+    @property
+    def _has_room(self) -> bool:
+        return self._parts > 0 and self._characters > 0
+
+    def _text(self, text: str) -> str:
+        kept = short(text, min(MAX_TOLD, max(1, self._characters)))
+        self._characters -= len(kept)
+        return kept
+
+    def _number(self, value: float) -> Any:
+        if isinstance(value, int) and value.bit_length() > _MAX_BITS:
+            return self._text("a number of many digits")
+        self._characters -= len(str(value))
+        return value
+
+    def _object(self, value: Mapping[str, Any], depth: int) -> dict[str, Any]:
+        kept: dict[str, Any] = {}
+        seen = 0
+        for name, inner in islice(value.items(), _MAX_MEMBERS):
+            if not self._has_room:
+                break
+            shown = self._text(str(name))
+            kept[shown] = self.of(inner, depth)
+            seen += 1
+        return kept | ({"…": f"{len(value) - seen} more"} if seen < len(value) else {})
+
+    def _list(self, value: Sequence[Any], depth: int) -> list[Any]:
+        kept: list[Any] = []
+        for inner in islice(value, _MAX_MEMBERS):
+            if not self._has_room:
+                break
+            kept.append(self.of(inner, depth))
+        more = len(value) - len(kept)
+        return [*kept, f"… {more} more"] if more else kept

@@ -33,8 +33,8 @@ from jsonpath_rfc9535.selectors import (
 )
 
 from playground.expectations.budget import Budget
-from playground.expectations.patterns import PatternError, matches, matches_whole
-from playground.expectations.values import same
+from playground.expectations.patterns import PatternError, filter_match, filter_search
+from playground.expectations.values import below, same
 
 
 class Node(NamedTuple):
@@ -180,9 +180,9 @@ class Walk:
         pattern = self._value(call.args[1], current)
         if not isinstance(value, str) or not isinstance(pattern, str):
             return False
-        fits = matches_whole if call.name == "match" else matches
+        fits = filter_match if call.name == "match" else filter_search
         try:
-            return fits(_not_over_lines(pattern), value, self._budget)
+            return fits(pattern, value, self._budget)
         except PatternError:
             return False
 
@@ -192,7 +192,9 @@ class Walk:
             return self._equal(left, right) is (operator == "==")
         if operator in (">", ">="):
             left, right = right, left
-        return _below(left, right) or (operator in ("<=", ">=") and self._equal(left, right))
+        if below(left, right, self._budget):
+            return True
+        return operator in ("<=", ">=") and self._equal(left, right)
 
     def _equal(self, left: Any, right: Any) -> bool:
         if left is _NOTHING or right is _NOTHING:
@@ -203,24 +205,3 @@ class Walk:
 def _only(nodes: Iterator[Node]) -> Any:
     first, second = next(nodes, None), next(nodes, None)
     return first.value if first is not None and second is None else _NOTHING
-
-
-def _below(left: Any, right: Any) -> bool:
-    if isinstance(left, str) and isinstance(right, str):
-        return left < right
-    numbers = isinstance(left, int | float) and isinstance(right, int | float)
-    return numbers and not isinstance(left, bool) and not isinstance(right, bool) and left < right
-
-
-def _not_over_lines(pattern: str) -> str:
-    """A pattern of RFC 9485 as RE2 reads it: its dot stands for no end of a line at all."""
-    parts: list[str] = []
-    escaped = in_class = False
-    for character in pattern:
-        plain = not escaped
-        escaped = plain and character == "\\"
-        if plain and character in "[]":
-            in_class = character == "["
-        dot = plain and character == "." and not in_class
-        parts.append(r"[^\n\r]" if dot else character)
-    return "".join(parts)

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import jsonpath_rfc9535 as library
 import pytest
+import re2
 from hypothesis import given
 from hypothesis import strategies as st
 
-from playground.expectations import Observed, evaluate
+from playground.expectations import Observed, evaluate, patterns
 from playground.expectations.budget import Budget, TooMuchError
 from playground.expectations.paths import MAX_NODES, PathError, select, written
-from playground.expectations.patterns import PatternError, matches, matches_whole
+from playground.expectations.patterns import PatternError, filter_match, matches
 from tests.json_values import values
 
 #: RFC 9535, figure 1.
@@ -151,6 +153,97 @@ class TestMillions:
         assert [check.met for check in checks] == [None, True]
 
 
+class Whole(str):
+    """A text that must not be gone through character by character."""
+
+    def __iter__(self) -> Iterator[str]:
+        raise AssertionError("It was gone through.")
+
+
+class Compilations:
+    """How often RE2 is asked to read a pattern."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.count = 0
+        self._compile: Callable[..., Any] = re2.compile
+        monkeypatch.setattr(re2, "compile", self)
+
+    def __call__(self, *arguments: Any) -> Any:
+        self.count += 1
+        return self._compile(*arguments)
+
+
+class TestWhatTheReplyBrings:
+    """An agent says what a filter compares and which patterns it tries: that costs steps, too."""
+
+    def test_a_pattern_of_megabytes_is_not_even_looked_at(self) -> None:
+        budget = Budget()
+        document = {"long": Whole("x" * 4_000_000), "r": ["a"] * 20}
+        assert select("$.r[?search('a', $.long) || match(@, $.long)]", document, budget).nodes == ()
+        assert Budget().left - budget.left < 1_000
+
+    @pytest.mark.parametrize(
+        "pattern", ["\\pL{{40}}[a-z]{{50}}{}", "({}", "(?:\\pL\\pN){{900}}{}", "[\\pL]{}"],
+        ids=["large", "none", "too large", "letters"],
+    )  # fmt: skip
+    @pytest.mark.parametrize("function", ["search", "match"])
+    def test_one_pattern_after_another_comes_to_an_end(
+        self, pattern: str, function: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        compilations = Compilations(monkeypatch)
+        document = [pattern.format(at) for at in range(1_000)]
+        with pytest.raises(PathError, match="too many values"):
+            select(f"$[?{function}('a', @)]", document)
+        assert compilations.count <= 200
+
+    def test_classes_of_letters_cost_more(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        compilations = Compilations(monkeypatch)
+        with pytest.raises(PathError, match="too many values"):
+            select("$[?search('a', @)]", ["\\pL" * 300 + str(at) for at in range(100)])
+        assert compilations.count <= 20
+
+    @pytest.mark.parametrize("pattern", ["^a", "("], ids=["a pattern", "none"])
+    def test_the_same_pattern_is_read_and_paid_for_once(
+        self, pattern: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        patterns._read.cache_clear()
+        compilations, budget = Compilations(monkeypatch), Budget()
+        select(f"$[?search(@, '{pattern}')]", ["ab"] * 5_000, budget)
+        assert compilations.count == 1
+        assert Budget().left - budget.left < 100_000
+
+    def test_three_hundred_in_turn_are_not_read_again_and_again(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        compilations, budget = Compilations(monkeypatch), Budget(100_000_000)
+        document = [f"turn{at}" for at in range(300)] * 3
+        assert select("$[?search('a', @)]", document, budget).nodes == ()
+        assert compilations.count <= 300
+
+    @pytest.mark.parametrize(
+        "document",
+        [
+            {"a": "x" * 4_000_000, "b": "x" * 3_999_999 + "x"},
+            {"a": {"x" * 4_000_000: 1}, "b": {"x" * 3_999_999 + "x": 1}},
+            {
+                "a": dict.fromkeys(map(str, range(4_000)), 1),
+                "b": dict.fromkeys(map(str, range(1, 4_001)), 1),
+            },
+        ],
+        ids=["texts", "names", "many names"],
+    )
+    @pytest.mark.parametrize("operator", ["==", "<="])
+    def test_long_ones_that_are_compared_again_and_again_come_to_an_end(
+        self, document: dict[str, Any], operator: str
+    ) -> None:
+        with pytest.raises(PathError, match="too many values"):
+            select(f"$.r[?$.a {operator} $.b]", {**document, "r": [1] * 2_000})
+
+    def test_texts_of_two_lengths_are_told_apart_for_nothing(self) -> None:
+        document = {"a": "x" * 4_000_000, "b": "x" * 3_999_999, "r": [1] * 2_000}
+        assert select("$.r[?$.a == $.b]", document).nodes == ()
+
+
 @pytest.mark.parametrize(
     "path",
     [
@@ -182,8 +275,8 @@ class TestPatterns:
     def test_part_and_whole(self) -> None:
         assert matches("b", "abc", Budget())
         assert not matches("^b", "abc", Budget())
-        assert matches_whole("a|abc", "abc", Budget())
-        assert not matches_whole("a|ab", "abc", Budget())
+        assert filter_match("a|abc", "abc", Budget())
+        assert not filter_match("a|ab", "abc", Budget())
 
     def test_the_dot_of_a_filter_stands_for_no_end_of_a_line(self) -> None:
         document = ["a\rb", "a\nb", "a.b", "axb"]
@@ -204,7 +297,7 @@ class TestPatterns:
 
     def test_a_parenthesis_does_not_leave_the_group(self) -> None:
         with pytest.raises(PatternError):
-            matches_whole("a)|(b", "a", Budget())
+            filter_match("a)|(b", "a", Budget())
 
     def test_a_large_pattern_on_a_large_text_is_too_much(self) -> None:
         with pytest.raises(TooMuchError):
