@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from pathlib import Path
 from typing import Any
 
 from django.conf import settings
@@ -80,3 +81,20 @@ def _can_be_allowed(entry: str) -> bool:
     except ValueError:
         return False
     return all(_HOST_NAME.fullmatch(host) for host in policy.hosts)
+
+
+@register()
+def keys_of_ones_own(**_: Any) -> list[CheckMessage]:
+    """The files of keys are their owner's alone, also where somebody has copied them there."""
+    if os.name != "posix":
+        return []
+    files = sorted(Path(settings.DATA_DIR).glob("*-key*"))
+    return [
+        CheckWarning(
+            f"{file.name} can be read by other users of this machine.",
+            hint=f"chmod 600 {file}",
+            id="playground.W002",
+        )
+        for file in files
+        if file.stat().st_mode & 0o077
+    ]

@@ -26,7 +26,7 @@ def read_or_create(path: Path) -> str:
     """
     with contextlib.suppress(FileNotFoundError):
         return _read(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     with contextlib.suppress(FileExistsError):
         _create(path, secrets.token_urlsafe(48))
     return _read(path)
@@ -35,12 +35,14 @@ def read_or_create(path: Path) -> str:
 def other_keys(environment: Mapping[str, str], path: Path) -> list[str]:
     """Keys beside the one that is written with, for what was written with them.
 
-    PLAYGROUND_OLD_KEY, and the key that is to take the place of the one in `path`: where a
-    rotation was interrupted, some of what is stored may have been written with that.
+    PLAYGROUND_OLD_KEY; the key that is to take the place of the one in `path`, because where a
+    rotation was interrupted some of what is stored may have been written with that; and the key
+    before it, with which a process that was not stopped may have gone on to write.
     """
     found = [environment.get("PLAYGROUND_OLD_KEY", "").strip()]
-    with contextlib.suppress(FileNotFoundError):
-        found.append(successor_of(path).read_text().strip())
+    for other in (successor_of(path), predecessor_of(path)):
+        with contextlib.suppress(FileNotFoundError):
+            found.append(other.read_text().strip())
     return [key for key in found if key]
 
 
@@ -49,16 +51,28 @@ def successor_of(path: Path) -> Path:
     return path.with_name(f"{path.name}.next")
 
 
+def predecessor_of(path: Path) -> Path:
+    """Where the key is kept that the one in `path` has taken the place of."""
+    return path.with_name(f"{path.name}.previous")
+
+
 def take_over(path: Path) -> None:
-    """Put the successor in the place of the key in `path`, in one step."""
+    """Put the successor in the place of the key in `path`, and that beside it."""
+    before = path.read_text().strip()
+    predecessor_of(path).unlink(missing_ok=True)
+    _create(predecessor_of(path), before)
     successor_of(path).replace(path)
-    # The name is on the disk only once its directory is.
+    _keep_names(path.parent)
+
+
+def _keep_names(directory: Path) -> None:
+    """See to it that the names in a directory are on the disk, and not its files alone."""
     with contextlib.suppress(OSError):
-        directory = os.open(path.parent, os.O_RDONLY)
+        opened = os.open(directory, os.O_RDONLY)
         try:
-            os.fsync(directory)
+            os.fsync(opened)
         finally:
-            os.close(directory)
+            os.close(opened)
 
 
 def _read(path: Path) -> str:
@@ -85,6 +99,7 @@ def _create(path: Path, key: str) -> None:
         _write(path, key)
     finally:
         draft.unlink(missing_ok=True)
+    _keep_names(path.parent)
 
 
 def _write(path: Path, text: str) -> None:

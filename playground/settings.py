@@ -140,7 +140,7 @@ DATABASES: dict[str, Any] = {
     "default": dict(dj_database_url.parse(os.environ.get("DATABASE_URL") or _DEFAULT_DATABASE))
 }
 if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
-    DATA_DIR.mkdir(parents=True, exist_ok=True)
+    DATA_DIR.mkdir(mode=0o700, parents=True, exist_ok=True)
     DATABASES["default"]["OPTIONS"] = {
         # Readers never wait for the writer; a commit survives a crash of the process, and
         # the file stays sound after a crash of the machine (at most the last moment is lost).

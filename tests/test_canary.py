@@ -27,7 +27,7 @@ import playground.transport as transport
 from tests.playground_server import PlaygroundServer
 from tests.servers import LAST_CHUNK, Script, chunk, head, serve
 
-SECRET = "canary/env+s3cr3t&0815=="
+SECRET = 'canary/env+s3"cr\\3t&0815=='
 PAIR = base64.b64encode(f"ada:{SECRET}".encode()).decode()
 TEMPLATE = {"query": {"text": "what is {{token}}"}, "meta": {"version": "0.55", "n": "{{number}}"}}
 HEADERS = [["X-API-Key", "{{token}}"], ["X-Note", "say {{token}}"], ["X-Plain", "{{city}}"]]
@@ -56,6 +56,8 @@ def forms() -> list[bytes]:
     written = {SECRET, PAIR, escaped, escaped.replace("/", "\\/"), escape(SECRET)}
     written |= {quote(SECRET, safe=""), quote_plus(SECRET), quote(SECRET, safe="").lower()}
     written.add(base64.b64encode(SECRET.encode()).decode())
+    # JSON that is quoted in JSON, as over MCP, is another way to write it.
+    written |= {json.dumps(form)[1:-1] for form in written}
     return [form.encode() for form in written]
 
 
@@ -229,7 +231,7 @@ async def test_a_secret_of_an_environment_is_nowhere(site: Site, answer: object,
         assert b"X-API-Key: " + SECRET.encode() in rest
         assert b"Paris" in rest
         assert (f"Basic {PAIR}" if auth else f"Bearer {SECRET}").encode() in rest
-        assert b'"what is ' + SECRET.encode() + b'"' in rest
+        assert json.dumps(f"what is {SECRET}").encode() in rest
         assert b'"n": [7]' in rest
     site.search_files()
 

@@ -24,7 +24,7 @@ from websockets.asyncio.client import connect
 from tests.playground_server import PlaygroundServer
 from tests.servers import LAST_CHUNK, STREAM_HEAD, Script, chunk, head, serve
 
-SECRET = "canary/s3cr3t+4711="
+SECRET = 'canary/s3"cr\\3t+4711='
 HEADER = "canary-header-0815"
 CUSTOM = "canary-custom-2342"
 SESSION = "session-of-the-caller"
@@ -38,6 +38,7 @@ def forms() -> list[bytes]:
         written.add(secret.replace("/", "\\/"))
     written.add(base64.b64encode(f"ada:{SECRET}".encode()).decode())
     written.add(base64.b64encode(SECRET.encode()).decode())
+    written |= {json.dumps(form)[1:-1] for form in written}
     return [form.encode() for form in written]
 
 

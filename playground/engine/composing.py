@@ -23,7 +23,7 @@ class Composition:
     """A request as it was composed: every part of it may hold `{{name}}`."""
 
     request: dict[str, Any]
-    headers: Headers = ()
+    headers: Headers = field(default=(), repr=False)
     agent: Agent | None = None
     #: Where it goes where there is no agent.
     address: str = ""

@@ -89,7 +89,7 @@ class Draft:
 
     agent: Agent
     request: dict[str, Any]
-    headers: Headers = ()
+    headers: Headers = field(default=(), repr=False)
     #: The protocol version to speak; None for the agent's own.
     version: str | None = None
     #: How it travels; None for the agent's own binding.
@@ -195,7 +195,7 @@ class ActionDraft:
     request: dict[str, Any]
     url: str
     binding: str = "http"
-    headers: Headers = ()
+    headers: Headers = field(default=(), repr=False)
     as_agent: bool = False
     #: The answer to a question of the binding itself.
     resume: Mapping[str, Any] | None = None
@@ -235,12 +235,12 @@ class ErrandDraft:
 
     agent: Agent
     request: dict[str, Any]
-    target: Target
-    secrets: list[str]
+    target: Target = field(repr=False)
+    secrets: list[str] = field(repr=False)
     #: The document as it is sent, and where it goes as the run keeps it.
     document: dict[str, Any] = field(repr=False)
     address: str
-    headers: Headers = ()
+    headers: Headers = field(default=(), repr=False)
 
 
 def _password(pair: str) -> str:

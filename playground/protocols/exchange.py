@@ -26,7 +26,7 @@ class Target:
     binding: str = "http"
     version: str = "0.55"
     #: Headers of the agent and of the request, authentication included, in sending order.
-    headers: tuple[tuple[str, str], ...] = ()
+    headers: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     #: Names of the tools for `ask` and `await`; "" for what the tool list suggests. MCP only.
     tools: tuple[str, str] = ("", "")
     #: What an earlier exchange with the same agent has found out (`Exchange.opening`).

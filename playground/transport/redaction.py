@@ -26,6 +26,15 @@ SHORTEST, _SHORTEST_GUESS = 4, 8
 _CONTEXT = 1024
 
 _ESCAPES = re.compile(r"%[0-9A-F]{2}")
+#: An escape of JSON, and not a backslash that is escaped itself before a "u".
+_UNICODE = re.compile(r"(?<!\\)((?:\\\\)*)\\u([0-9a-f]{4})")
+#: Nobody escapes these.
+_PLAIN = re.compile(r"[A-Za-z0-9]+")
+#: Characters that some writers of JSON escape so that it can stand in HTML; others many more.
+_FOR_HTML = {ord(each): f"\\u{ord(each):04x}" for each in "&<>"}
+_STRICT = {ord(each): f"\\u{ord(each):04x}" for each in "&<>'+`"}
+#: How often a secret may have been put into a string of JSON.
+_JSON_LEVELS = 2
 _SET_COOKIE = re.compile(r"(?i)(set-cookie2?[ \t]*:)[^\r\n]*")
 
 
@@ -36,7 +45,7 @@ def credentials(headers: Iterable[tuple[str, str]]) -> set[str]:
 
 
 class Redactor:
-    """Replaces secrets, as they are and as JSON and URLs write them.
+    """Replaces secrets, as they are and as JSON, URLs and HTML write them.
 
     `guessed` are values that are only taken for secrets: of these the shorter ones stay.
     `mask` is what the protocol does to the bytes of a reply.
@@ -51,9 +60,10 @@ class Redactor:
     ) -> None:
         known = {secret for secret in secrets if len(secret) >= SHORTEST}
         known |= {value for value in guessed if len(value) >= _SHORTEST_GUESS}
-        forms = {form for secret in known for form in _forms(secret)}
+        marked = {form: _plainest(secret) for secret in known for form in _forms(secret)}
         # Longest first: a secret that contains another one must go as a whole.
-        self._forms = sorted(forms, key=len, reverse=True)
+        self._forms = sorted(marked, key=len, reverse=True)
+        self._marks = frozenset(marked.values())
         self.mask = mask
 
     def __bool__(self) -> bool:
@@ -61,6 +71,8 @@ class Redactor:
 
     def data(self, data: bytes) -> bytes:
         """`data` without secrets."""
+        if not any(mark in data for mark in self._marks):
+            return data  # Of a secret with many forms, most data has not even this part.
         for form in self._forms:
             if form in data:
                 data = data.replace(form, _MASK)
@@ -144,21 +156,59 @@ class Pieces:
 
 
 def _forms(secret: str) -> set[bytes]:
-    """How a secret may be written: plain, in JSON, in a URL, in HTML."""
-    in_json = json.dumps(secret)[1:-1]
-    written = {
+    """How a secret may be written: plain, in a URL, HTML or Python, and each of it in JSON.
+
+    JSON within a string of JSON is nothing odd: it is how a reply travels over MCP, and an agent
+    that quotes its request in a description writes one more.
+    """
+    plain = {
         secret,
-        in_json,
-        in_json.replace("/", "\\/"),
-        json.dumps(secret, ensure_ascii=False)[1:-1],
         quote(secret, safe=""),
         quote_plus(secret),
         # Hexadecimal digits may be small ones, too.
         _ESCAPES.sub(_lower, quote(secret, safe="")),
         _ESCAPES.sub(_lower, quote_plus(secret)),
         escape(secret),
+        # As Python quotes bytes in its messages.
+        repr(secret)[1:-1],
+        repr(secret.encode("utf-8", "surrogatepass"))[2:-1],
     }
-    return {form.encode("utf-8", "surrogatepass") for form in written}
+    written = plain | {escape(form) for form in plain}
+    for _ in range(_JSON_LEVELS):
+        plain = {form for each in plain for form in _in_json(each)}
+        written |= plain | {escape(form) for form in plain}
+    return {form.encode("utf-8", "surrogatepass") for form in written} | _as_header(secret)
+
+
+def _plainest(secret: str) -> bytes:
+    """The longest part of a secret that every form of it has as it is."""
+    return max(_PLAIN.findall(secret), key=len, default="").encode()
+
+
+def _in_json(text: str) -> set[str]:
+    """A text as the inside of a string of JSON, the ways that common writers have."""
+    ascii_only, as_it_is = (json.dumps(text, ensure_ascii=flag)[1:-1] for flag in (True, False))
+    return {
+        ascii_only,
+        ascii_only.replace("/", "\\/"),
+        _UNICODE.sub(_upper, ascii_only),
+        _UNICODE.sub(_upper, ascii_only.replace('\\"', "\\u0022").translate(_STRICT)),
+        as_it_is,
+        as_it_is.replace("/", "\\/"),
+        as_it_is.translate(_FOR_HTML),
+    }
+
+
+def _as_header(secret: str) -> set[bytes]:
+    """A secret as a header may carry it, a byte for a letter (RFC 9110, section 5.5)."""
+    try:
+        return {secret.encode("latin-1")}
+    except UnicodeEncodeError:
+        return set()
+
+
+def _upper(found: re.Match[str]) -> str:
+    return f"{found.group(1)}\\u{found.group(2).upper()}"
 
 
 def _lower(found: re.Match[str]) -> str:

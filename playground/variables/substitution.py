@@ -41,6 +41,10 @@ class Both(NamedTuple):
     sent: Any
     kept: Any
 
+    def __repr__(self) -> str:
+        """What is kept: the other form holds secrets."""
+        return f"Both(kept={self.kept!r})"
+
 
 @dataclass(frozen=True, slots=True)
 class Substituted:

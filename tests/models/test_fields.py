@@ -16,6 +16,7 @@ from django.db import connection
 from playground.keys import other_keys, read_or_create
 from playground.management.commands import rotate_key
 from playground.models import Agent, Environment, Variable
+from playground.models.rekeying import rekey
 
 pytestmark = pytest.mark.django_db
 
@@ -184,8 +185,23 @@ class TestRotation:
         settings.PLAYGROUND_KEY = path.read_text().strip()
         assert old != settings.PLAYGROUND_KEY
         assert path.stat().st_mode & 0o777 == 0o600
-        assert [each.name for each in directory.iterdir()] == ["encryption-key"]
+        previous = directory / "encryption-key.previous"
+        assert sorted(directory.iterdir()) == [path, previous]
         assert self.read() == ("canary", HEADERS, "dove")
+        assert previous.read_text().strip() == old
+        assert previous.stat().st_mode & 0o777 == 0o600
+
+    def test_what_a_process_wrote_that_was_not_stopped_can_be_read(
+        self, settings: Any, directory: Path, request: pytest.FixtureRequest
+    ) -> None:
+        request.getfixturevalue("rows")
+        path = directory / "encryption-key"
+        for expected in ("written late", "written later"):
+            call_command("rotate_key", stdout=io.StringIO())
+            Agent.objects.update(auth_secret=expected)
+            settings.PLAYGROUND_KEY = path.read_text().strip()
+            settings.PLAYGROUND_OTHER_KEYS = other_keys({}, path)
+            assert self.read() == (expected, HEADERS, "dove")
 
     def test_one_that_was_interrupted_reads_on_and_is_finished_later(
         self,
@@ -233,6 +249,34 @@ class TestRotation:
         call_command("rotate_key", stdout=io.StringIO())
         settings.PLAYGROUND_OTHER_KEYS = []
         assert self.read() == ("canary", HEADERS, "dove")
+
+
+@pytest.mark.sqlite
+@pytest.mark.django_db(transaction=True)
+def test_the_old_key_goes_when_what_the_new_one_wrote_is_on_the_disk(
+    settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Between the two a machine may lose its power."""
+    monkeypatch.delenv("PLAYGROUND_KEY", raising=False)
+    settings.DATA_DIR = tmp_path
+    settings.PLAYGROUND_KEY = read_or_create(tmp_path / "encryption-key")
+    settings.PLAYGROUND_OTHER_KEYS = []
+    Agent.objects.create(name="A", url="http://a.example", auth_secret="canary")
+    levels: list[int] = []
+
+    def level() -> int:
+        with connection.cursor() as cursor:
+            return int(cursor.execute("PRAGMA synchronous").fetchone()[0])
+
+    def noting(*given: Any) -> Any:
+        levels.append(level())
+        return rekey(*given)
+
+    monkeypatch.setattr(rotate_key, "rekey", noting)
+    before = level()
+    call_command("rotate_key", stdout=io.StringIO())
+    assert levels == [2]  # FULL: a commit returns when it is on the disk
+    assert level() == before
 
 
 def interrupted(path: Path) -> None:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import logging
+import re
+from collections.abc import Callable
+from itertools import product
 from urllib.parse import quote
 
 import pytest
@@ -18,6 +21,12 @@ from tests.servers import LAST_CHUNK, STREAM_HEAD, chunk, head, reply, serve
 from tests.transport.conftest import record
 
 CANARY = "canary-4711"
+
+
+def _escaped(found: re.Match[str]) -> str:
+    return f"\\u{ord(found.group()):04x}"
+
+
 MASKED = MASK.encode()
 
 
@@ -161,6 +170,23 @@ class TestRedactor:
         ):
             shown = redactor.data(f"<{written}>".encode())
             assert shown.strip(b'<">') == MASKED
+
+    @pytest.mark.parametrize("secret", ['pa"ss\\wörd-4711', "a/b<c>&'d", "tail\\", "\\u00e9\tü"])
+    def test_as_json_in_json(self, secret: str) -> None:
+        """A result in a text of a result, as over MCP, and whoever quotes that."""
+        redactor = Redactor([secret])
+        writers: list[Callable[[str], str]] = [
+            json.dumps,
+            lambda text: json.dumps(text, ensure_ascii=False),
+            lambda text: json.dumps(text).replace("/", "\\/"),
+            lambda text: re.sub(r"[<>&]", _escaped, json.dumps(text, ensure_ascii=False)),
+        ]
+        for inner, outer in product(writers, repeat=2):
+            written = outer(inner(secret))
+            assert redactor.data(written.encode()).strip(b'\\"') == MASKED, written
+
+    def test_as_a_header_carries_it(self) -> None:
+        assert Redactor(["pässword"]).data("pässword".encode("latin-1")) == MASKED
 
     def test_a_secret_within_a_secret(self) -> None:
         assert Redactor(["token", "token-long"]).data(b"token-long token") == (

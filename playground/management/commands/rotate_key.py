@@ -9,7 +9,7 @@ from django.conf import settings
 from django.core.management import BaseCommand, CommandError
 
 from playground.keys import read_or_create, successor_of, take_over
-from playground.models.rekeying import rekey
+from playground.models.rekeying import commits_on_disk, rekey
 
 NO_OLD_KEY = (
     "PLAYGROUND_KEY is set in the environment, so the key is replaced there: set PLAYGROUND_KEY to"
@@ -35,15 +35,20 @@ class Command(BaseCommand):
         if os.environ.get("PLAYGROUND_KEY"):
             if not os.environ.get("PLAYGROUND_OLD_KEY"):
                 raise CommandError(NO_OLD_KEY, returncode=2)
-            done = rekey(settings.PLAYGROUND_KEY, settings.PLAYGROUND_OTHER_KEYS)
+            with commits_on_disk():
+                done = rekey(settings.PLAYGROUND_KEY, settings.PLAYGROUND_OTHER_KEYS)
             advice = "Remove PLAYGROUND_OLD_KEY from the environment now."
         else:
             path = settings.DATA_DIR / "encryption-key"
             # One that waits there from an interrupted attempt is taken up again.
             key = read_or_create(successor_of(path))
-            done = rekey(key, [settings.PLAYGROUND_KEY, *settings.PLAYGROUND_OTHER_KEYS])
+            with commits_on_disk():
+                done = rekey(key, [settings.PLAYGROUND_KEY, *settings.PLAYGROUND_OTHER_KEYS])
             take_over(path)
-            advice = "Start the playground again."
+            advice = (
+                "Start the playground again. The key before is kept as encryption-key.previous, for"
+                " what a process that was not stopped has written with it; delete it when you like."
+            )
         count = done.values
         self.stdout.write(f"{count} value{'' if count == 1 else 's'} encrypted with the new key.")
         if lost := done.unreadable:
