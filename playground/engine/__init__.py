@@ -3,10 +3,12 @@
 Imported by views and management commands. `create_run`, `send` and `cancel` are what they need.
 """
 
+from playground.engine.composing import Composition, Scope
 from playground.engine.drafts import ActionDraft, Draft, Headers
 from playground.engine.launch import Link, create_run
 from playground.engine.peeking import peek
-from playground.engine.preparing import Composition, Prepared, Scope, prepare, repeated
+from playground.engine.preparing import Prepared, prepare
+from playground.engine.repeating import repeated
 from playground.engine.secrets import WithheldError
 from playground.engine.tasks import cancel, send, start, stop, stop_all
 from playground.engine.tracking import (

@@ -15,14 +15,12 @@ from typing import Any
 from django.utils import timezone
 
 from playground.engine.addressed import agent_for, known_as
-from playground.engine.composing import Composition as Composition
-from playground.engine.composing import Owner, key_of
-from playground.engine.composing import Scope as Scope
+from playground.engine.composing import Composition, Owner, Scope, key_of
 from playground.engine.drafts import Draft, Origin
-from playground.engine.secrets import Sending, WithheldError, authorising, keepable
-from playground.engine.ways import address_of, bindings_of, draft_like, kept_headers
+from playground.engine.secrets import Sending, authorising, keepable
+from playground.engine.ways import address_of, bindings_of
 from playground.library.credentials import clean_address
-from playground.models import Agent, Environment, Run
+from playground.models import Agent
 from playground.protocols import headers as header_rules
 from playground.protocols import registry
 from playground.protocols.addresses import same_origin
@@ -74,41 +72,6 @@ def prepare(
     `owner` makes one that is not saved. `moment` is that of the built-in variables, None for now.
     """
     return _Preparation(composition, scope, owner, moment or timezone.now()).result
-
-
-def repeated(run: Run) -> Prepared:
-    """The request of a run once more, the same way.
-
-    What the user composed with names in it is prepared anew, with what they stand for now; what
-    a run carried on of another keeps what went with it. The run must have its agent; raises
-    `WithheldError` as `draft_like`.
-    """
-    template = run.template or {}
-    if "document" not in template:
-        draft = draft_like(run, run.request, kept_headers(run))
-        origin = replace(
-            draft.origin,
-            saved_request=run.saved_request,
-            expectations=run.expectations or (),
-        )
-        return Prepared(replace(draft, origin=origin))
-    environment = Environment.objects.filter(owner=run.owner_id, slug=run.environment).first()
-    if run.environment and environment is None:
-        raise WithheldError(f"The environment “{run.environment}” is gone.")
-    address = str(template.get("address") or "")
-    composition = Composition(
-        request=template["document"],
-        headers=[(name, value) for name, value in template["headers"] if value],
-        agent=None if address else run.agent,
-        address=address,
-        protocol=run.protocol,
-        version=run.version,
-        binding=run.binding,
-        auth=template.get("auth") or {},
-        saved=run.saved_request,
-        expectations=run.expectations or (),
-    )
-    return prepare(composition, Scope(environment), run.owner)
 
 
 class _Preparation:
