@@ -3,6 +3,7 @@
 // changes goes there first. Loaded when the panel is first shown.
 
 import { captureRows } from "./expectations/captures.js";
+import { parse, stringify } from "./expectations/exact.js";
 import { expectationRows } from "./expectations/rows.js";
 import { Trial } from "./expectations/trial.js";
 
@@ -26,7 +27,7 @@ export function mount(panel) {
   /** A value that a row has made: the text is written anew, and the JSON view shows it. */
   function write(name, value) {
     const isEmpty = !Object.keys(value).length;
-    texts[name].value = isEmpty ? "" : JSON.stringify(value, null, 2);
+    texts[name].value = isEmpty ? "" : stringify(value, 2);
     area(name).value = texts[name].value;
     changed(name);
   }
@@ -42,7 +43,7 @@ export function mount(panel) {
     const text = texts[name].value;
     if (andArea) area(name).value = text;
     try {
-      const value = text.trim() ? JSON.parse(text) : views[name].empty();
+      const value = text.trim() ? parse(text) : views[name].empty();
       const isRight = Array.isArray(value) === Array.isArray(views[name].empty());
       if (!isRight || typeof value !== "object" || !value)
         throw new Error(`This is no ${views[name].shape}.`);
@@ -50,7 +51,7 @@ export function mount(panel) {
       complain(name, "");
     } catch (error) {
       views[name].show(null);
-      complain(name, error.message);
+      complain(name, error.sentence ?? error.message);
     }
   }
 

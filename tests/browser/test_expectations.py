@@ -121,6 +121,21 @@ def test_rows_and_json_say_the_same(workbench: Workbench) -> None:
     assert written(page)[1]["type"] == "failure"
 
 
+def test_rows_keep_the_digits_of_long_numbers(workbench: Workbench) -> None:
+    panel = editor(workbench.open().compose("soup"))
+    page = workbench.page
+    large = {"type": "json", "path": "$.id", "equals": 2**53 + 1}
+    write_json(panel, [large, {"type": "results", "min": 2}])
+    value = rows(panel).nth(0).get_by_label("the value").first
+    expect(value).to_have_value("9007199254740993")
+    rows(panel).nth(1).get_by_label("exactly").fill("3")
+    assert written(page)[0] == large
+    value.fill("123456789012345678901234567890")
+    assert written(page)[0] == {**large, "equals": 123456789012345678901234567890}
+    rows(panel).nth(0).get_by_role("button", name="Move down").press("Enter")
+    assert written(page)[1]["equals"] == 123456789012345678901234567890
+
+
 def test_what_is_wrong_is_told_where_it_is(workbench: Workbench) -> None:
     panel = editor(workbench.open())
     write_json(panel, [{"type": "json", "path": "$.results[", "exists": True}])

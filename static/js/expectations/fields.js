@@ -1,5 +1,7 @@
 // The fields of one expectation: what stands in them, and what it says as JSON.
 
+import { Digits, parse, stringify } from "./exact.js";
+
 /** How each kind of control shows a value, and reads it. undefined: the member is not there. */
 const CONTROLS = {
   text: { show: String, read: (text) => text || undefined },
@@ -16,25 +18,30 @@ const CONTROLS = {
         .filter(Boolean),
   },
   json: { show: showJson, read: readJson },
-  whole: { show: (value) => JSON.stringify(value), read: readJson },
+  whole: { show: (value) => stringify(value), read: readJson },
 };
 
 /** A value as it is typed: a text without its quotes, unless it would be read as something else. */
 function showJson(value) {
   if (typeof value === "string" && readJson(value) === value) return value;
-  return JSON.stringify(value);
+  return stringify(value);
 }
 
 /** What is typed as JSON; what is none is a text. */
 function readJson(text) {
   try {
-    return JSON.parse(text);
+    return parse(text);
   } catch {
     return text;
   }
 }
 
-const numberOf = (text) => (Number.isNaN(Number(text)) ? text : Number(text));
+/** What is typed as a number; what is none is a text, and said to be wrong. */
+function numberOf(text) {
+  const value = readJson(text);
+  if (typeof value === "number" || value instanceof Digits) return value;
+  return Number.isNaN(Number(text)) ? text : Number(text);
+}
 
 const fieldsOf = (row) => row.querySelectorAll("[data-field]");
 

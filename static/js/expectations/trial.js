@@ -2,6 +2,7 @@
 // change, and when a run has ended. Offers what could be expected of such a run.
 
 import { make } from "../dom.js";
+import { parse } from "./exact.js";
 
 const QUIET_MS = 250;
 
@@ -55,7 +56,7 @@ export class Trial {
         signal: this.abort.signal,
       });
       if (!response.ok) return;
-      const answer = await response.json();
+      const answer = parse(await response.text());
       this.hooks.judged(answer);
       this.#offer(answer.suggestions);
     } catch (error) {
