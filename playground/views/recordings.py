@@ -8,6 +8,7 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_safe
+from django_htmx.http import push_url
 
 from playground.library.har import to_har
 from playground.library.har_reading import Entry, read_har
@@ -16,23 +17,40 @@ from playground.library.recordings import RecordingError
 from playground.library.replaying import replay_recording, replay_saved
 from playground.library.shape import FixtureError, Problem
 from playground.models import Collection, Run, SavedRequest
+from playground.views.contexts import response_context
 from playground.views.imports import MAX_CARRIED, pack, unpack
 
 
-@require_safe
+@require_http_methods(["GET", "HEAD", "POST"])
 def saved_reply(request: HttpRequest, slug: str, saved: str) -> HttpResponse:
-    """The recorded reply of a saved request, opened as the run that it was: the same every time."""
+    """POST opens the recorded reply of a saved request as the run that it was, every time the same.
+
+    GET leads to that run once there is one, and to the saved request, which offers it, until
+    then: whoever only follows links makes no runs.
+    """
     owned = Collection.objects.owned_by(request.user)
     found = get_object_or_404(
-        SavedRequest.objects.select_related("collection").filter(collection__in=owned),
+        SavedRequest.objects.select_related("collection", "replayed").filter(collection__in=owned),
         collection__slug=slug,
         slug=saved,
     )
+    if request.method != "POST":
+        return redirect(found.replayed or found)
     try:
-        return redirect(replay_saved(found, request.user))
+        run = replay_saved(found, request.user)
     except RecordingError as error:
-        messages.error(request, str(error))
-        return redirect(found)
+        return _unread(request, found, str(error))
+    if not request.htmx:  # type: ignore[attr-defined]
+        return redirect(run)
+    response = render(request, "runs/response.html", response_context(run))
+    return push_url(response, run.get_absolute_url())
+
+
+def _unread(request: HttpRequest, saved: SavedRequest, why: str) -> HttpResponse:
+    if request.htmx:  # type: ignore[attr-defined]
+        return render(request, "runs/response.html", {"run": None, "reply": saved, "why": why})
+    messages.error(request, why)
+    return redirect(saved)
 
 
 @require_safe

@@ -18,7 +18,6 @@ from django.views.decorators.http import require_http_methods
 from django_htmx.http import trigger_client_event
 
 from playground.library.recordings import RecordingError, record
-from playground.library.replaying import replay_saved
 from playground.models import Agent, Collection, Folder, Run, SavedRequest
 from playground.views.keeping import Kept, about, last_place, opened, read_kept
 from playground.views.workbench import page
@@ -181,9 +180,11 @@ def _saved(saved: SavedRequest, kept: Kept) -> HttpResponse:
 def _open(request: HttpRequest, saved: SavedRequest) -> HttpResponse:
     agents = Agent.objects.owned_by(request.user)
     found = opened(saved, agents)
-    run = _replayed(request, saved)
+    run = saved.replayed
+    # A reply that nobody has looked at yet becomes a run when it is asked for, and not by a GET.
+    offered = saved if saved.reply is not None and run is None else None
     if request.accepts("application/json") and not request.accepts("text/html"):
-        shown = {"run": str(run.pk) if run else ""}
+        shown = {"run": str(run.pk) if run else "", "offers_reply": offered is not None}
         response: HttpResponse = JsonResponse(found | shown)
     else:
         composed = found["fields"]
@@ -196,14 +197,8 @@ def _open(request: HttpRequest, saved: SavedRequest) -> HttpResponse:
             saved.headers,
             composed=composed,
             saved=found,
+            reply=offered,
             **way,
         )
     patch_vary_headers(response, ["Accept"])
     return response
-
-
-def _replayed(request: HttpRequest, saved: SavedRequest) -> Run | None:
-    """The reply that was recorded with the request, None where none can be shown."""
-    with contextlib.suppress(RecordingError):
-        return replay_saved(saved, request.user) if saved.reply is not None else None
-    return None

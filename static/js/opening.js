@@ -17,6 +17,7 @@ async function open(address) {
     const answer = await fetch(address, { headers: { Accept: "application/json" } });
     if (!answer.ok) throw new Error(answer.statusText);
     const told = await answer.json();
+    if (told.offers_reply) return location.assign(address); // The page makes a run of it.
     openTab(makeTab({ ...told.fields, parent: "", continues: "" }, { ...ofSaved(told), run: told.run }));
   } catch {
     location.assign(address); // The page says what is wrong.

@@ -16,6 +16,7 @@ const options = {
     // What only one page needs.
     twins: path("../css/twins.css"),
     history: path("../css/history.css"),
+    retention: path("../css/retention.css"),
     "history-page": path("../js/history-page.js"),
     compare: path("../css/compare.css"),
     expectations: path("../js/expectations.js"),

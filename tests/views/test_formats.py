@@ -155,16 +155,37 @@ class TestKeptReply:
         collection = Collection.objects.create(name="Kept")
         saved = SavedRequest.objects.create(collection=collection, name="Eggs", reply=record(run))
         url = f"/collections/{collection.slug}/requests/{saved.slug}/reply/"
-        first = client.get(url)["Location"]
+        # Whoever only follows the link makes nothing, and comes to where it is offered.
+        assert client.get(url)["Location"] == saved.get_absolute_url()
+        offer = client.get(saved.get_absolute_url()).content.decode()
+        assert "Show the recorded reply" in offer
+        assert f'hx-post="{url}"' in offer
+        assert not Run.objects.filter(made_by="recording").exists()
+        first = client.post(url)["Location"]
+        assert client.post(url)["Location"] == first
         assert client.get(url)["Location"] == first
+        assert "Show the recorded reply" not in client.get(saved.get_absolute_url()).content.decode()
         page = client.get(first).content.decode()
         assert ">recorded</span>" in page
         assert Run.objects.filter(made_by="recording").count() == 1
 
+    def test_the_pane_of_the_workbench_takes_it_in(self, client: Client, run: Run) -> None:
+        collection = Collection.objects.create(name="Kept")
+        saved = SavedRequest.objects.create(collection=collection, name="Eggs", reply=record(run))
+        url = f"/collections/{collection.slug}/requests/{saved.slug}/reply/"
+        answer = client.post(url, headers={"HX-Request": "true"})
+        made = Run.objects.get(made_by="recording")
+        assert answer["HX-Push-Url"] == made.get_absolute_url()
+        assert f'data-run="{made.pk}"' in answer.content.decode()
+        SavedRequest.objects.update(reply={"frames": "none"}, replayed=None)
+        answer = client.post(url, headers={"HX-Request": "true"})
+        assert "The recorded reply cannot be shown" in answer.content.decode()
+        assert "hx-post" not in answer.content.decode()
+
     def test_without_a_reply_the_request_opens_and_says_so(self, client: Client) -> None:
         collection = Collection.objects.create(name="Kept")
         saved = SavedRequest.objects.create(collection=collection, name="Eggs")
-        answer = client.get(f"/collections/{collection.slug}/requests/{saved.slug}/reply/")
+        answer = client.post(f"/collections/{collection.slug}/requests/{saved.slug}/reply/")
         assert answer["Location"] == saved.get_absolute_url()
         assert "No reply is kept" in client.get(answer["Location"]).content.decode()
 

@@ -379,6 +379,7 @@ class TestOpening:
             "modified": saved.modified_at.isoformat(),
             "url": "/collections/kept/requests/eggs/",
             "run": "",
+            "offers_reply": False,
             "fields": {
                 "agent": "recipes",
                 "address": "",
@@ -416,7 +417,15 @@ class TestOpening:
     ) -> None:
         create(client, run=str(run.pk), keep_reply="1")
         found = SavedRequest.objects.get()
-        first = client.get(found.get_absolute_url(), headers=JSON).json()["run"]
+        there = Run.objects.count()
+        told = client.get(found.get_absolute_url(), headers=JSON).json()
+        assert (told["run"], told["offers_reply"]) == ("", True)
+        client.get(found.get_absolute_url())
+        assert Run.objects.count() == there
+        client.post(f"{found.get_absolute_url()}reply/")
+        told = client.get(found.get_absolute_url(), headers=JSON).json()
+        first = told["run"]
+        assert not told["offers_reply"]
         found.refresh_from_db()
         assert found.replayed is not None
         assert str(found.replayed.pk) == first
