@@ -1,13 +1,17 @@
 // The address of a request that goes to no agent of the list. A curl command that is pasted there
-// fills the whole request; nothing of it is run.
+// is a request of its own: it gets a tab, unless the one that is shown holds nothing; nothing of it
+// is run.
 
 import { putFields, readFields } from "./composed.js";
 import { make } from "./dom.js";
-import { changeTab } from "./open-tabs.js";
+import { activeTab, changeTab, makeTab, openTab } from "./open-tabs.js";
+import { fieldsBefore, isChanged } from "./tab-list.js";
 
 const form = document.getElementById("composer");
 const field = form?.elements.address;
 const note = document.getElementById("address-note");
+/** What a command says nothing of. */
+const NOTHING = { agent: "", expectations: "", captures: "", parent: "", continues: "" };
 const CURL = /^\s*\$?\s*curl\s/;
 
 async function take(command) {
@@ -34,9 +38,23 @@ function fill({ remarks, refusals, document, headers, auth, ...way }) {
   }
   const texts = { document, headers, auth };
   const written = Object.entries(texts).map(([name, value]) => [name, JSON.stringify(value, null, 2)]);
-  changeTab({ link: undefined }); // It is the user's own now.
-  putFields(form, { ...readFields(form), ...way, agent: "", ...Object.fromEntries(written) }, true);
-  say("Taken over from the command.", remarks);
+  if (CURL.test(field.value)) field.value = "";
+  const fields = { ...readFields(form), ...NOTHING, ...way, ...Object.fromEntries(written) };
+  const isOther = place(fields);
+  say(`Taken over from the command${isOther ? ", into a tab of its own" : ""}.`, remarks);
+}
+
+/** Puts a request where it displaces none; returns whether that is another tab. */
+function place(fields) {
+  const tab = activeTab();
+  const before = fieldsBefore(tab);
+  const isTaken = Boolean(tab.saved || tab.run || isChanged({ ...tab, fields: before }));
+  if (isTaken) openTab(makeTab(fields, { pinned: true }));
+  else putFields(form, fields, true);
+  tab.fields = before; // Of the one that is shown, they are read anew.
+  // It is the user's own now, and kept nowhere.
+  changeTab({ base: "", link: undefined, pinned: true });
+  return isTaken;
 }
 
 function say(sentence, list) {

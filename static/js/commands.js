@@ -3,7 +3,7 @@
 import { announce } from "./dom.js";
 import { keyText } from "./keys.js";
 import { copyLink } from "./linked.js";
-import { closeTab } from "./open-tabs.js";
+import { closeTab, isPreview, keepTab } from "./open-tabs.js";
 import { save, saveAs } from "./saving.js";
 import { recall, remember } from "./storage.js";
 import { chooseAgent } from "./target.js";
@@ -29,6 +29,7 @@ export const COMMANDS = [
   { id: "save-as", label: "Save the request as…", keys: "⌘⇧S", can: composer, run: () => saveAs() },
   { id: "copy-link", label: "Copy a link to this request", can: composer, run: () => copyLink() },
   { id: "curl", label: "Paste a cURL command", can: composer, run: () => chooseAgent("") },
+  { id: "keep", label: "Keep this tab open: it is a preview", can: isPreview, run: () => keepTab() },
   { id: "close", label: "Close the request", can: composer, run: () => closeTab() },
   {
     id: "palette",

@@ -47,6 +47,7 @@ class ConversationStrip extends HTMLElement {
         run: () => {
           request.write(text);
           this.state = before;
+          this.querySelector("[data-new-conversation]").focus();
         },
       },
     });

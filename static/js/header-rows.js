@@ -7,6 +7,7 @@ class HeaderRows extends HTMLElement {
   connectedCallback() {
     if (this.source) return;
     this.source = this.querySelector("textarea");
+    this.tab = document.getElementById(this.closest("[role=tabpanel]").getAttribute("aria-labelledby"));
     this.list = this.querySelector(".rows-list");
     this.querySelector("[data-add]").addEventListener("click", () => this.#addRow("", "").focus());
     this.list.addEventListener("input", () => this.#write());
@@ -19,6 +20,12 @@ class HeaderRows extends HTMLElement {
     this.source.hidden = Boolean(pairs);
     this.list.replaceChildren();
     for (const pair of pairs ?? []) this.#addRow(...pair);
+    this.#mark();
+  }
+
+  /** Says at the tab that there are headers, or something that is not read as such. */
+  #mark() {
+    this.tab.toggleAttribute("data-filled", this.#read()?.length !== 0);
   }
 
   #read() {
@@ -61,6 +68,7 @@ class HeaderRows extends HTMLElement {
       [...row.querySelectorAll("input")].map((input) => input.value.trim()),
     );
     this.source.value = JSON.stringify(rows.filter(([name]) => name));
+    this.#mark();
     this.source.dispatchEvent(new Event("change", { bubbles: true }));
   }
 }

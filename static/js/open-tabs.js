@@ -6,6 +6,7 @@
 // asked for decides which tab is shown: see `arrive`.
 
 import { putFields, readFields } from "./composed.js";
+import { announce } from "./dom.js";
 import { freshText } from "./protocols.js";
 import { RequestPane } from "./request-pane.js";
 import { recall, remember } from "./storage.js";
@@ -52,7 +53,9 @@ function tabOfPage() {
   const fields = readFields(form);
   const about = document.getElementById("saved-request")?.textContent;
   const run = document.getElementById("response").dataset.run ?? "";
-  const link = document.querySelector("[data-linked]").hidden ? undefined : { note: "" };
+  const banner = document.querySelector("[data-linked]");
+  const note = banner.querySelector("[data-linked-note]").textContent;
+  const link = banner.hidden ? undefined : { note };
   const tab = makeTab(fields, {
     ...(about && ofSaved(JSON.parse(about))),
     run,
@@ -106,6 +109,7 @@ function render() {
       name: nameOf(tab).slice(0, 80),
       changed: isChanged(tab) && (Boolean(tab.saved) || tab.pinned),
       saved: Boolean(tab.saved),
+      preview: !tab.pinned,
       active: tab === list.active,
     })),
   );
@@ -147,7 +151,20 @@ export function openTab(tab) {
   tab.base = canonical(readFields(form));
   keep();
   document.querySelector("work-bench").show("compose");
+  if (!tab.pinned)
+    announce(`${nameOf(tab).slice(0, 80)}: a preview. The next request that you open takes its place.`);
 }
+
+/** Keeps a preview open beside what is opened next. */
+export function keepTab(tab = list.active) {
+  if (!tab || tab.pinned) return;
+  tab.pinned = true;
+  keep();
+  announce(`${nameOf(tab).slice(0, 80)} stays open.`);
+}
+
+/** Whether the tab that is shown gives way to what is opened next. */
+export const isPreview = () => Boolean(list.active) && !list.active.pinned;
 
 /** Notes something about the tab that is shown. */
 export function changeTab(more) {
@@ -179,6 +196,7 @@ export function closeTab(tab = list.active) {
     keep();
     list.restore(tab, at);
     load();
+    strip.focus();
   };
   toast("Closed.", `“${nameOf(tab).slice(0, 60)}” was not saved.`, { action: { label: "Undo", run: undo } });
 }
@@ -201,11 +219,10 @@ export function markSaved(tab, told) {
 }
 
 /** A run that was begun from a tab: it is what the tab shows, wherever one is by then. */
-function sent(tab, place, isOwn) {
+function sent(tab, place) {
   tab.run = /^\/runs\/([^/]+)\//.exec(place)?.[1] ?? tab.run;
   tab.place = place;
   tab.pinned = true;
-  if (isOwn && !tab.saved) tab.base = canonical(tab.fields);
   keep();
 }
 
@@ -216,6 +233,7 @@ if (form) {
   live = true;
   for (const name of ["composer:change", "composer:invalid"]) form.addEventListener(name, keepSoon);
   strip.addEventListener("tabs:show", ({ detail }) => showTab(byId(detail)));
+  strip.addEventListener("tabs:keep", ({ detail }) => keepTab(byId(detail)));
   strip.addEventListener("tabs:close", ({ detail }) => closeTab(byId(detail)));
   form.addEventListener("composer:new", addTab);
   window.addEventListener("pagehide", keep);

@@ -54,7 +54,8 @@ function count(tab, items) {
   const { section } = tab.dataset;
   const places = section.split(" ").filter(Boolean);
   const isIn = ({ dataset }) => places.some((place) => dataset.pointer.startsWith(place));
-  const found = items.filter(isIn).length;
+  // What kept the last send back says again what is wrong with the request as it stands.
+  const found = new Set(items.filter(isIn).map((item) => item.dataset.pointer + item.innerText)).size;
   if (found) tab.dataset.problems = found;
   else delete tab.dataset.problems;
 }

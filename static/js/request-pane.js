@@ -56,17 +56,13 @@ export class RequestPane {
       if (detail.elt !== this.source) window.htmx.trigger(this.source, "htmx:abort");
     });
     document.addEventListener("htmx:beforeSwap", ({ detail }) => {
-      const { xhr, target, requestConfig } = detail;
+      const { xhr, target } = detail;
       const tab = this.senders.get(xhr);
       if (target.id !== "response" || !tab || tab === current()) return;
       detail.shouldSwap = false;
       const place = xhr.getResponseHeader("HX-Push-Url");
-      if (place) sent(tab, place, requestConfig.elt.id === "composer");
+      if (place) sent(tab, place);
     });
-    let isOwn = false;
-    document.addEventListener("htmx:beforeSwap", ({ detail }) => {
-      if (detail.target.id === "response") isOwn = detail.requestConfig.elt.id === "composer";
-    });
-    document.addEventListener("htmx:pushedIntoHistory", ({ detail }) => sent(current(), detail.path, isOwn));
+    document.addEventListener("htmx:pushedIntoHistory", ({ detail }) => sent(current(), detail.path));
   }
 }

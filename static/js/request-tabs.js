@@ -1,8 +1,9 @@
 // <request-tabs>: the open requests as tabs above the composer, and all of them in a menu. Emits
-// "tabs:show" and "tabs:close" with the id of a tab. A tab is closed by its cross, the middle
-// button, Delete, or in the menu.
+// "tabs:show", "tabs:close" and "tabs:keep" with the id of a tab. A tab is closed by its cross, the
+// middle button, Delete, or in the menu; a preview is kept by a double click, Return, or in the menu.
 
-import { icon, iconButton, make } from "./dom.js";
+import { iconButton, make } from "./dom.js";
+import { nameOf, tabOf } from "./open-tab.js";
 
 class RequestTabs extends HTMLElement {
   connectedCallback() {
@@ -19,7 +20,7 @@ class RequestTabs extends HTMLElement {
     if (this.tabs) this.render(this.tabs);
   }
 
-  /** Shows tabs: [{id, name, changed, saved, active}]. */
+  /** Shows tabs: [{id, name, changed, saved, preview, active}]. */
   render(tabs) {
     const shape = JSON.stringify(tabs);
     if (shape === this.shape) return;
@@ -38,6 +39,12 @@ class RequestTabs extends HTMLElement {
     this.hidden = false;
   }
 
+  /** The tab that is shown; on a phone, what stands there in its place. */
+  focus() {
+    this.strip.querySelector('[aria-selected="true"]').focus();
+    if (!this.contains(document.activeElement)) this.querySelector(".open-all").focus();
+  }
+
   #emit(name, id) {
     this.dispatchEvent(new CustomEvent(name, { detail: id }));
   }
@@ -46,7 +53,11 @@ class RequestTabs extends HTMLElement {
     const tab = event.target.closest('[role="tab"]');
     if (!tab) return;
     if (isMiddle || event.target.closest(".open-close")) this.#emit("tabs:close", tab.dataset.id);
-    else this.#emit("tabs:show", tab.dataset.id);
+    else {
+      this.#emit("tabs:show", tab.dataset.id);
+      // The first click has put another element in its place: there is no "dblclick" of one.
+      if (event.detail === 2) this.#emit("tabs:keep", tab.dataset.id);
+    }
   }
 
   #key(event) {
@@ -54,6 +65,7 @@ class RequestTabs extends HTMLElement {
     const at = all.indexOf(event.target);
     const next = { ArrowLeft: at - 1, ArrowRight: (at + 1) % all.length, Home: 0, End: -1 }[event.key];
     if (event.key === "Delete") this.#emit("tabs:close", event.target.dataset.id);
+    else if (event.key === "Enter") this.#emit("tabs:keep", event.target.dataset.id);
     else if (next !== undefined) this.#emit("tabs:show", all.at(next).dataset.id);
     else return;
     event.preventDefault();
@@ -67,41 +79,17 @@ class RequestTabs extends HTMLElement {
         this.menu.hidePopover();
         this.#emit("tabs:show", tab.id);
       });
+      const keep = iconButton("check", `Keep ${tab.name} open`, () => this.#emit("tabs:keep", tab.id));
       return make(
         "li",
         {},
         show,
+        ...(tab.preview ? [keep] : []),
         iconButton("close", `Close ${tab.name}`, () => this.#emit("tabs:close", tab.id)),
       );
     });
     this.menu.firstElementChild.replaceChildren(...rows);
   }
-}
-
-function tabOf(tab) {
-  const close = make("span", { className: "open-close", "aria-hidden": "true", title: "Close (Delete)" });
-  close.append(icon("close"));
-  const made = make(
-    "button",
-    { type: "button", className: "open-tab", role: "tab", id: `open-${tab.id}`, title: tab.name },
-    ...nameOf(tab),
-    close,
-  );
-  made.dataset.id = tab.id;
-  made.tabIndex = tab.active ? 0 : -1;
-  made.setAttribute("aria-selected", String(tab.active));
-  made.setAttribute("aria-controls", "composer-panel");
-  return made;
-}
-
-/** The name of a tab; what is not saved has a mark, and a word for those who do not see it. */
-function nameOf({ name, changed, saved }) {
-  const parts = [make("span", { className: "open-name", dir: "auto" }, name)];
-  if (changed) {
-    parts.push(make("span", { className: "open-mark" }));
-    parts.push(make("span", { className: "visually-hidden" }, saved ? " (unsaved changes)" : " (not saved)"));
-  }
-  return parts;
 }
 
 customElements.define("request-tabs", RequestTabs);

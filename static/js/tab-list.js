@@ -2,13 +2,14 @@
 //
 //   id        of its own, in this window
 //   fields    the composer's fields, as text (see composed.js)
-//   base      what `fields` were when they were opened, sent or saved last, as `canonical` has it
+//   base      what `fields` were when they were opened or saved last, as `canonical` has it; ""
+//             for what was never anywhere
 //   saved     "collection/request" of the saved request that it shows, "" for none; `name` and
 //             `modified` are that one's
 //   run       id of the run in the response pane, "" for none
 //   place     the address of the page while it is shown
-//   pinned    whether it has been edited, sent or saved: what was only looked at gives way to
-//             what is opened next
+//   pinned    whether it has been edited, sent, saved or kept on purpose: what was only looked
+//             at is a preview, and gives way to what is opened next
 //   used      when it was shown last, as a number that grows
 
 import { parse, toValue } from "./json-text.js";
@@ -47,6 +48,15 @@ function write(node, text) {
 
 /** Whether a tab holds something that is kept nowhere else. */
 export const isChanged = (tab) => canonical(tab.fields) !== tab.base;
+
+/**
+ * Its fields without what was only done to paste something: an agent that was put away while no
+ * address took its place is the agent still.
+ */
+export function fieldsBefore({ fields, base }) {
+  if (fields.agent || fields.address || !base) return fields;
+  return { ...fields, agent: JSON.parse(base)[NAMED.indexOf("agent")] };
+}
 
 /** The name of a tab: of the saved request, or the words of its document. */
 export function nameOf({ name, fields }) {
@@ -103,11 +113,14 @@ export class TabList {
     return tab;
   }
 
-  /** Adds a tab after the one that is shown, or in place of it where that was only looked at. */
+  /**
+   * Adds a tab after the one that is shown. A preview that is shown gives way to it, and to
+   * another preview any one does.
+   */
   open(tab) {
-    const at = this.tabs.indexOf(this.active);
-    const gives = this.active && !this.active.pinned;
-    this.tabs.splice(gives ? at : at + 1, gives ? 1 : 0, tab);
+    const gives = (each) => !each.pinned && (each === this.active || !tab.pinned);
+    this.tabs.splice(this.tabs.indexOf(this.active) + 1, 0, tab);
+    this.tabs = this.tabs.filter((each) => each === tab || !gives(each));
     this.#limit(tab);
     return this.show(tab);
   }

@@ -9,8 +9,11 @@ const SHOWN_MS = 8000;
 class ToastNote extends HTMLElement {
   connectedCallback() {
     if (!this.close) {
-      this.close = iconButton("close", "Dismiss", () => this.remove());
+      this.close = iconButton("close", "Dismiss", () => this.leave());
       this.append(this.close);
+      this.addEventListener("focusin", ({ relatedTarget }) => {
+        if (!this.contains(relatedTarget)) this.before = relatedTarget;
+      });
     }
     if (this.dataset.level !== "error") this.timer = setInterval(() => this.#expire(), SHOWN_MS);
   }
@@ -19,13 +22,20 @@ class ToastNote extends HTMLElement {
     clearInterval(this.timer);
   }
 
+  /** Goes; the focus, where the note has it, to where it came from. */
+  leave() {
+    const had = this.contains(document.activeElement);
+    this.remove();
+    if (had) (this.before?.isConnected ? this.before : document.querySelector("main")).focus();
+  }
+
   #expire() {
     if (!this.matches(":hover, :focus-within")) this.remove();
   }
 }
 
 /**
- * Shows a note in place of the last one of its level; `action` is {label, run}, for instance to
+ * Shows a note in place of the last one of its level, and returns it; `action` is {label, run}, for instance to
  * take back what the note tells of.
  */
 export function toast(title, text, { level = "info", action } = {}) {
@@ -35,13 +45,14 @@ export function toast(title, text, { level = "info", action } = {}) {
   if (action) {
     const button = make("button", { type: "button", className: "btn btn-small" }, action.label);
     button.addEventListener("click", () => {
-      note.remove();
+      note.leave();
       action.run();
     });
     note.append(button);
   }
   dismissToasts(level);
   document.getElementById(level === "error" ? "alerts" : "notes").append(note);
+  return note;
 }
 
 /** Takes away the notes of a level. */

@@ -72,7 +72,7 @@ def test_a_saved_request_opens_in_a_tab_of_its_own_and_only_once(workbench: Work
     expect(tabs(workbench)).to_have_count(1)
     link.click()
     expect(workbench.text).to_have_value("to be opened again")
-    expect(tabs(workbench).nth(1)).to_have_accessible_name("Opened again")
+    expect(tabs(workbench).nth(1)).to_have_accessible_name("Opened again (preview)")
     expect(link).to_have_attribute("aria-current", "true")
     assert page.evaluate("document.body.dataset.same") == "yes"
 

@@ -6,6 +6,8 @@ import re
 
 from playwright.sync_api import BrowserContext, Locator, expect
 
+from tests.browser.keyboard import tab_to
+from tests.browser.shelves import plant
 from tests.browser.workbench import Workbench
 from tests.playground_server import PlaygroundServer
 
@@ -64,6 +66,22 @@ def test_what_is_kept_nowhere_has_a_mark_and_a_word(workbench: Workbench) -> Non
     expect(tabs(workbench).first.locator(".open-mark")).to_be_visible()
     workbench.send()
     expect(workbench.badge).to_have_text("Complete")
+    expect(tabs(workbench).first).to_have_accessible_name(UNSAVED)
+
+
+def test_sending_saves_nothing_and_what_is_taken_back_is_no_change(workbench: Workbench) -> None:
+    page = workbench.open().page
+    before = workbench.text.input_value()
+    workbench.send()
+    expect(workbench.badge).to_have_text("Complete")
+    expect(tabs(workbench).first).not_to_have_accessible_name(UNSAVED)
+    workbench.compose("sent and not saved").send()
+    expect(workbench.badge).to_have_text("Complete")
+    expect(tabs(workbench).first).to_have_accessible_name(UNSAVED)
+    page.reload()
+    expect(workbench.effective).to_contain_text("sent and not saved")
+    expect(tabs(workbench).first).to_have_accessible_name(UNSAVED)
+    workbench.compose(before)
     expect(tabs(workbench).first).not_to_have_accessible_name(UNSAVED)
 
 
@@ -128,6 +146,101 @@ def test_a_closed_tab_that_was_not_saved_comes_back(workbench: Workbench) -> Non
     expect(workbench.text).to_have_value("first tab")
     expect(workbench.effective).to_contain_text("X-First")
     expect(tabs(workbench).nth(0)).to_have_attribute("aria-selected", "true")
+    expect(tabs(workbench).nth(0)).to_be_focused()
+
+
+def test_the_focus_comes_back_from_a_note(workbench: Workbench) -> None:
+    two(workbench)
+    page = workbench.page
+    page.keyboard.press("ControlOrMeta+k")
+    page.keyboard.type("close the request")
+    page.keyboard.press("Enter")
+    note = page.locator("toast-note").filter(has_text="was not saved")
+    workbench.text.focus()
+    tab_to(page, "Dismiss")
+    page.keyboard.press("Enter")
+    expect(note).to_have_count(0)
+    focused = page.evaluate("document.activeElement.localName")
+    assert focused != "body"
+
+
+def looked_at(workbench: Workbench, name: str) -> Locator:
+    """The tab of a request that is only looked at."""
+    found = tabs(workbench).filter(has_text=f"{name} (preview)")
+    expect(found).to_have_attribute("title", re.compile("Preview: replaced by the next request"))
+    expect(found.locator(".open-name")).to_have_css("font-style", "italic")
+    return found
+
+
+def shelf(workbench: Workbench, name: str) -> Locator:
+    """Open a collection in the sidebar; returns the links to its requests."""
+    slug = plant(workbench.server, name, "one two three")
+    page = workbench.open().compose("own work").page
+    page.locator("#library summary").filter(has_text=name).click()
+    return page.locator(f'#library [data-saved^="{slug}/"]')
+
+
+def test_what_is_only_looked_at_says_so_and_gives_way(workbench: Workbench) -> None:
+    links = shelf(workbench, "Looked at")
+    links.filter(has_text="one").click()
+    looked_at(workbench, "one")
+    expect(workbench.page.locator("#announce")).to_contain_text("one: a preview")
+    links.filter(has_text="two").click()
+    looked_at(workbench, "two")
+    expect(tabs(workbench)).to_have_count(2)
+    # Also where another tab has been shown meanwhile.
+    tabs(workbench).filter(has_text="own work").click()
+    links.filter(has_text="three").click()
+    looked_at(workbench, "three")
+    expect(tabs(workbench)).to_have_count(2)
+    workbench.page.reload()
+    looked_at(workbench, "three")
+
+
+def test_a_preview_is_kept_by_what_one_does_with_it(workbench: Workbench) -> None:
+    links = shelf(workbench, "Kept open")
+    page = workbench.page
+    links.filter(has_text="one").click()
+    looked_at(workbench, "one").dblclick()
+    expect(tabs(workbench).filter(has_text="one")).to_have_accessible_name("one")
+    expect(page.locator("#announce")).to_contain_text("one stays open")
+    links.filter(has_text="two").click()
+    looked_at(workbench, "two").focus()
+    page.keyboard.press("Enter")
+    expect(tabs(workbench).filter(has_text="two")).to_have_accessible_name("two")
+    expect(tabs(workbench).filter(has_text="two")).to_be_focused()
+    links.filter(has_text="three").click()
+    looked_at(workbench, "three")
+    workbench.compose("edited")
+    expect(tabs(workbench)).to_have_count(4)
+    expect(tabs(workbench).filter(has_text="three")).to_have_accessible_name(
+        "three (unsaved changes)"
+    )
+
+
+def test_a_preview_that_is_not_shown_is_kept_by_a_double_click(workbench: Workbench) -> None:
+    links = shelf(workbench, "Kept from behind")
+    links.filter(has_text="one").click()
+    looked_at(workbench, "one")
+    tabs(workbench).filter(has_text="own work").click()
+    tabs(workbench).filter(has_text="one").dblclick()
+    expect(tabs(workbench).filter(has_text="one")).to_have_accessible_name("one")
+    expect(tabs(workbench).filter(has_text="one")).to_have_attribute("aria-selected", "true")
+
+
+def test_a_preview_is_kept_by_a_command_and_by_sending(workbench: Workbench) -> None:
+    links = shelf(workbench, "Kept by command")
+    page = workbench.page
+    links.filter(has_text="one").click()
+    looked_at(workbench, "one")
+    page.keyboard.press("ControlOrMeta+k")
+    page.keyboard.type("keep this tab")
+    page.keyboard.press("Enter")
+    expect(tabs(workbench).filter(has_text="one")).to_have_accessible_name("one")
+    links.filter(has_text="two").click()
+    looked_at(workbench, "two")
+    workbench.send()
+    expect(tabs(workbench).filter(has_text="two")).to_have_accessible_name("two")
 
 
 def test_the_menu_shows_and_closes_all_of_them(workbench: Workbench) -> None:

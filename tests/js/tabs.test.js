@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { canonical, isChanged, nameOf, TabList } from "../../static/js/tab-list.js";
+import { canonical, fieldsBefore, isChanged, nameOf, TabList } from "../../static/js/tab-list.js";
 
 const fields = (more = {}) => ({
   agent: "demo",
@@ -92,6 +92,30 @@ test("what was only looked at gives way to what is opened next", () => {
   list.show(list.tabs[0]);
   list.open(tab("d", { pinned: true }));
   assert.equal(ids(list), "b d c");
+});
+
+test("there is one preview, wherever it stands", () => {
+  const list = new TabList();
+  list.open(tab("look"));
+  list.open(tab("own", { pinned: true }));
+  assert.equal(ids(list), "own");
+  list.open(tab("b"));
+  list.show(list.tabs[0]);
+  list.open(tab("c"));
+  assert.equal(ids(list), "own c");
+  list.show(list.tabs[0]);
+  list.open(tab("d", { pinned: true }));
+  assert.equal(ids(list), "own d c");
+});
+
+test("a target that was chosen for nothing is that of before", () => {
+  const chosen = tab("a", { fields: fields({ agent: "" }) });
+  assert.equal(fieldsBefore(chosen).agent, "demo");
+  const meant = tab("a", { fields: fields({ agent: "", address: "http://a.example" }) });
+  assert.equal(fieldsBefore(meant), meant.fields);
+  const other = tab("a", { fields: fields({ agent: "other" }) });
+  assert.equal(fieldsBefore(other).agent, "other");
+  assert.equal(fieldsBefore(tab("a", { fields: fields({ agent: "" }), base: "" })).agent, "");
 });
 
 test("work goes on in the tab that was worked in last", () => {
