@@ -6,15 +6,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from django.db.models import BooleanField, Count, ExpressionWrapper, OuterRef, Q, QuerySet, Subquery
-from django.db.models.functions import Coalesce
+from django.db.models import BooleanField, ExpressionWrapper, Q, QuerySet
 from django.urls import reverse
 
 from playground.models import Agent, Collection, Folder, SavedRequest
+from playground.rendering.folders import FolderPage, with_count
 
 #: Requests of one folder that are fetched at once.
 PAGE = 100
-#: Requests that a page begins with, over all folders.
+#: Folders that are fetched at once, and requests that they come with, all folders together.
+FOLDERS = 50
 FIRST = 300
 #: What a list does not show of a request, and what would make it slow.
 HEAVY = ("document", "headers", "auth", "captures", "reply")
@@ -22,10 +23,7 @@ HEAVY = ("document", "headers", "auth", "captures", "reply")
 
 def counted(collections: QuerySet[Collection]) -> QuerySet[Any]:
     """Collections with `count`, the number of their requests."""
-    # One lookup in the index for each collection; a join would read every request first.
-    requests = SavedRequest.objects.filter(collection=OuterRef("pk")).order_by()
-    counts = requests.values("collection").annotate(number=Count("pk")).values("number")
-    return collections.annotate(count=Coalesce(Subquery(counts), 0))
+    return with_count(collections, "collection")
 
 
 @dataclass(frozen=True)
@@ -86,15 +84,30 @@ class Outline:
     def __init__(self, collection: Collection, agents: Mapping[str, str]) -> None:
         self.collection = collection
         self.agents = agents
+        self._following = ""
 
-    def groups(self) -> list[Group]:
-        """All folders, with as many requests as a page begins with."""
+    def groups(self, after: str = "") -> list[Group]:
+        """A page of folders with as many requests as it begins with.
+
+        The first page begins with the requests that are in no folder. `after` is where a page
+        follows on another one; where the next one does, `more_url` says from now on.
+        """
+        page = FolderPage.of(self.collection, FOLDERS, after)
+        self._following = page.following
+        found = [Group(self.collection, folder, folder.count) for folder in page.folders]
+        if not after:
+            found.insert(0, self._bare(None))
         room = FIRST
-        found = [self._bare(None), *self._folders()]
         for group in found:
             self._fill(group, 0, min(PAGE, room))
             room -= len(group.rows)
         return found
+
+    @property
+    def more_url(self) -> str:
+        """Where the folders that follow are fetched, "" where none do."""
+        place = reverse("collection-outline", args=[self.collection.slug])
+        return f"{place}?folders={self._following}" if self._following else ""
 
     def group(self, folder: Folder | None, start: int = 0) -> Group:
         """One folder, or the requests without one: the page that begins at `start`."""
@@ -108,17 +121,13 @@ class Outline:
         count = self.collection.requests.filter(folder=folder).count()
         return Group(self.collection, folder, count)
 
-    def _folders(self) -> list[Group]:
-        # In an order that is asked for: a query that counts forgets that of the model.
-        folders = self.collection.folders.order_by("position", "pk").annotate(
-            count=Count("requests")
-        )
-        return [Group(self.collection, folder, folder.count) for folder in folders]
-
     def _fill(self, group: Group, start: int, size: int) -> Group:
+        if size <= 0 or not group.count:
+            group.following = start if start < group.count else None
+            return group
         recorded = ExpressionWrapper(Q(reply__isnull=False), output_field=BooleanField())
         requests = self.collection.requests.filter(folder=group.folder).order_by("position", "pk")
-        found = requests.defer(*HEAVY).annotate(recorded=recorded)[start : start + max(size, 0)]
+        found = requests.defer(*HEAVY).annotate(recorded=recorded)[start : start + size]
         group.rows = [self._row(saved, saved.recorded) for saved in found]
         end = start + len(group.rows)
         group.following = end if end < group.count else None

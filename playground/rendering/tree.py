@@ -11,15 +11,16 @@ from collections.abc import Collection as Names
 from dataclasses import dataclass, field
 from urllib.parse import unquote
 
-from django.db.models import Count, QuerySet
+from django.db.models import QuerySet
 from django.urls import reverse
 
 from playground.models import Collection, Folder, SavedRequest
+from playground.rendering.folders import FolderPage
 from playground.rendering.outline import HEAVY, counted
 
 COOKIE = "playground_unfolded"
 #: Requests that one part shows before it offers more, and folders of a collection.
-PAGE = 100
+PAGE = FOLDERS = 100
 #: Parts that are unfolded in a page that is loaded; a browser may have kept any number.
 MAX_OPEN = 12
 _KEY = re.compile(r"[-\w]{1,130}(/[-\w]{1,130})?")
@@ -42,11 +43,19 @@ class Branch:
     following: int | None = None
     #: Of a collection: its folders, unfolded ones with what is inside.
     twigs: list[Twig] = field(default_factory=list)
+    #: What the folders that follow come after, "" where none do.
+    folders_after: str = ""
 
     @property
     def more_url(self) -> str:
         """Where the requests that follow are fetched."""
         return f"{_url(self.collection, self.folder)}&from={self.following}"
+
+    @property
+    def folders_url(self) -> str:
+        """Where the folders that follow are fetched."""
+        place = reverse("library-branch", args=[self.collection.slug])
+        return f"{place}?folders={self.folders_after}"
 
 
 @dataclass
@@ -90,21 +99,29 @@ def tree(collections: QuerySet[Collection], keys: Names[str]) -> list[Twig]:
 def branch(
     collection: Collection, folder: Folder | None, keys: Names[str] = (), start: int = 0
 ) -> Branch:
-    """A page of requests of a folder, or of those without one; then the folders come with it."""
+    """A page of requests of a folder, or of those without one; then folders come with it."""
     requests = collection.requests.filter(folder=folder).order_by("position", "pk")
     # One more than is shown tells whether there are more, without counting them.
     found = list(requests.defer(*HEAVY, "notes", "expectations")[start : start + PAGE + 1])
     for saved in found:
         saved.collection = collection
     following = start + PAGE if len(found) > PAGE else None
-    twigs = _twigs(collection, keys) if folder is None and not start else []
-    return Branch(collection, folder, found[:PAGE], following, twigs)
+    some = Branch(collection, folder, found[:PAGE], following)
+    return some if folder or start else _with_folders(some, keys)
 
 
-def _twigs(collection: Collection, keys: Names[str]) -> list[Twig]:
-    folders = collection.folders.order_by("position", "pk").annotate(count=Count("requests"))
-    return [
+def more_folders(collection: Collection, keys: Names[str], after: str) -> Branch:
+    """The folders of a collection that follow on a page of them."""
+    return _with_folders(Branch(collection), keys, after)
+
+
+def _with_folders(some: Branch, keys: Names[str], after: str = "") -> Branch:
+    collection = some.collection
+    page = FolderPage.of(collection, FOLDERS, after)
+    some.folders_after = page.following
+    some.twigs = [
         Twig(collection, each, each.count, branch(collection, each) if key in keys else None)
-        for each in folders
+        for each in page.folders
         for key in [f"{collection.slug}/{each.slug}"]
     ]
+    return some

@@ -55,9 +55,13 @@ def new(request: HttpRequest) -> HttpResponse:
 def collection(request: HttpRequest, slug: str) -> HttpResponse:
     """One collection: what it is about, and its requests in order."""
     found = collection_of(request, slug)
-    groups = outline_of(request, found).groups()
-    total = sum(group.count for group in groups)
-    context = {"collection": found, "groups": groups, "total": total}
+    shown = outline_of(request, found)
+    context = {
+        "collection": found,
+        "groups": shown.groups(),
+        "more_url": shown.more_url,
+        "total": found.requests.count(),
+    }
     return render(request, "collections/page.html", context)
 
 
@@ -69,8 +73,12 @@ def outline_of(request: HttpRequest, collection: Collection) -> Outline:
 
 @require_safe
 def outline(request: HttpRequest, slug: str) -> HttpResponse:
-    """Requests of one folder (`folder`) that follow those that are shown (`from`)."""
+    """What follows what is shown: requests of a `folder` (`from`), or folders (`folders`)."""
     found = collection_of(request, slug)
+    if after := request.GET.get("folders", ""):
+        shown = outline_of(request, found)
+        context = {"groups": shown.groups(after), "more_url": shown.more_url}
+        return render(request, "collections/groups.html", context)
     folder = found.folders.filter(slug=request.GET.get("folder", "")).first()
     group = outline_of(request, found).group(folder, number(request.GET.get("from", "")))
     return render(request, "collections/rows.html", {"group": group})

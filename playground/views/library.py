@@ -10,7 +10,7 @@ from django.views.decorators.http import require_safe
 
 from playground.models import Collection
 from playground.rendering.finding import find
-from playground.rendering.tree import COOKIE, branch, tree, unfolded
+from playground.rendering.tree import COOKIE, branch, more_folders, tree, unfolded
 from playground.views.shelf import collection_of, is_partial, number
 
 
@@ -28,11 +28,14 @@ def library(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def inside(request: HttpRequest, slug: str) -> HttpResponse:
-    """What is inside a collection, or inside its `folder`; `from` pages."""
+    """What is inside a collection, or inside its `folder`; `from` and `folders` page."""
     collection = collection_of(request, slug)
     folder = collection.folders.filter(slug=request.GET.get("folder", "")).first()
     keys = unfolded(request.COOKIES.get(COOKIE, ""))
-    found = branch(collection, folder, keys, number(request.GET.get("from", "")))
+    if after := request.GET.get("folders", ""):
+        found = more_folders(collection, keys, after)
+    else:
+        found = branch(collection, folder, keys, number(request.GET.get("from", "")))
     return render(request, "shell/branch.html", {"branch": found})
 
 
