@@ -49,8 +49,7 @@ def observe(run: Run, frames: Iterable[Frame] | None = None) -> Observed:
         results=run.results,
         document=document,
         events=tuple(moments),
-        first_ms=_milliseconds(run.first_event_us),
-        ended_ms=_milliseconds(run.ended_us),
+        ended_ms=None if run.ended_us is None else run.ended_us / 1000,
         failures=tuple(failures),
         judge=lambda: _failed(run),
     )
@@ -64,10 +63,6 @@ def check_run(run: Run) -> list[Check]:
 def document_of(run: Run) -> Any:
     """The reply of a run as one JSON document, None where there is none."""
     return observe(run).document
-
-
-def _milliseconds(microseconds: int | None) -> float | None:
-    return None if microseconds is None else microseconds / 1000
 
 
 def _response_type(document: Any) -> str:

@@ -206,8 +206,26 @@ class TestObserving:
         assert [(moment.kind, moment.at_ms) for moment in observed.events] == [
             ("started", 0.05), ("result", 0.05),
         ]  # fmt: skip
-        assert (observed.first_ms, observed.ended_ms) == (0.05, 1.0)
+        assert observed.ended_ms == 1.0
         assert (observed.status, observed.results, observed.outcome) == (200, 1, "answer")
+
+    @pytest.mark.parametrize("head", [JSON_HEAD, HEAD], ids=["whole", "stream"])
+    def test_what_means_nothing_is_no_first_event(self, head: Frame) -> None:
+        run = run_of(Frame(0, 40, FrameKind.BODY, b" "), head=head)
+        run.expectations = [
+            {"type": kind, "ms": 60_000} for kind in ("first_within", "no_gap_over")
+        ]
+        found = [(check.met, check.actual) for check in check_run(run)]
+        assert found == [(False, "no event came")] * 2
+
+    def test_a_whole_reply_is_there_when_it_can_be_read(self) -> None:
+        parts = b'{"results": [', b'{"name": "a"}]}'
+        pieces = [
+            Frame(0, us, FrameKind.BODY, part) for us, part in zip((40, 70), parts, strict=True)
+        ]
+        run = run_of(*pieces, head=JSON_HEAD)
+        run.expectations = [{"type": "first_within", "ms": ms} for ms in (0.06, 0.1)]
+        assert [check.met for check in check_run(run)] == [False, True]
 
     def test_rules_that_fail(self) -> None:
         run = run_of(named("", {"_meta": {"response_type": "Answer"}, "results": ["a"]}))

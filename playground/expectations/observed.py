@@ -36,8 +36,6 @@ class Observed:
     #: The reply as one JSON document, the same for a stream and a whole reply; None for none.
     document: Any = None
     events: tuple[Moment, ...] = ()
-    #: Milliseconds from the request to the first byte that means something, None where none came.
-    first_ms: float | None = None
     #: Milliseconds from the request to the end of the run, None where that is not known.
     ended_ms: float | None = None
     #: Codes of the failures that the agent told, in order.

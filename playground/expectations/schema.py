@@ -18,7 +18,9 @@ from playground.expectations.reply import OPERATORS
 from playground.expectations.table import KINDS
 from playground.expectations.values import told, type_of
 from playground.protocols.exchange import RequestProblem
+from playground.variables import is_name
 
+_NO_NAME = "The name of a variable has letters, digits, “_”, “-” and “.”, 80 at most."
 #: Expectations of one request, and variables that it captures.
 MAX_EXPECTATIONS = MAX_CAPTURES = 100
 
@@ -72,17 +74,13 @@ def check_captures(captures: Any) -> list[RequestProblem]:
     found: list[RequestProblem] = []
     for name, path in captures.items():
         pointer = f"/{_escaped(name)}"
-        if not _is_name(name):
-            found.append(_error(pointer, "A variable has a name without spaces and braces."))
+        if not isinstance(name, str) or not is_name(name):
+            found.append(_error(pointer, _NO_NAME))
         if not isinstance(path, str):
             found.append(_error(pointer, f"A path is a string, not {type_of(path)}."))
         else:
             found += [_error(pointer, reason) for reason in _refusal(compiled, path)]
     return found
-
-
-def _is_name(name: Any) -> bool:
-    return isinstance(name, str) and bool(name) and not any(c in "{}" or c.isspace() for c in name)
 
 
 @cache

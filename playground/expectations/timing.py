@@ -30,10 +30,10 @@ class FirstWithin(Kind):
         return f"the first event comes within {milliseconds(wanted['ms'])}"
 
     def judge(self, wanted: Wanted, observed: Observed, _: Budget) -> Verdict:
-        """From the moment that the request was begun, as the bar above the reply has it."""
-        at_ms = observed.first_ms
-        if at_ms is None:
+        """When it could be read: bytes that begin a reply, and blanks, are no event yet."""
+        if not observed.events:
             return Verdict(False, "no event came")
+        at_ms = observed.events[0].at_ms
         return Verdict(at_ms <= wanted["ms"], milliseconds(at_ms), at_ms)
 
 

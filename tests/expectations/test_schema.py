@@ -119,10 +119,10 @@ class TestCaptures:
         assert problems == []
 
     def test_say_where_nothing_is(self) -> None:
-        found, problems = capture({"a/b": "$.nowhere", "ok": "$.one"}, DOCUMENT)
+        found, problems = capture({"a.b": "$.nowhere", "ok": "$.one"}, DOCUMENT)
         assert found == {"ok": 1}
         assert [(each.pointer, each.message) for each in problems] == [
-            ("/a~1b", "Nothing stands at $.nowhere, so a/b has no value.")
+            ("/a.b", "Nothing stands at $.nowhere, so a.b has no value.")
         ]
 
     @pytest.mark.parametrize(
@@ -132,6 +132,10 @@ class TestCaptures:
             ({"a b": "$"}, "/a b"),
             ({"{{a}}": "$"}, "/{{a}}"),
             ({"": "$"}, "/"),
+            ({"a/b": "$"}, "/a~1b"),
+            ({"é": "$"}, "/é"),
+            ({"$uuid": "$"}, "/$uuid"),
+            ({"a" * 81: "$"}, "/" + "a" * 81),
             ({"a": 1}, "/a"),
             ({"a": "$["}, "/a"),
             ({str(number): "$" for number in range(101)}, ""),

@@ -35,7 +35,6 @@ RUN = Observed(
         Moment("result", 400.0),
         Moment("completed", 410.0),
     ),
-    first_ms=10.0,
     ended_ms=600.0,
     failures=("NO_RESULTS",),
     judge=lambda: {"must": [], "should": ["item-url", "item-name"], "info": []},
