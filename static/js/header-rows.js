@@ -7,7 +7,9 @@ class HeaderRows extends HTMLElement {
   connectedCallback() {
     if (this.source) return;
     this.source = this.querySelector("textarea");
-    this.tab = document.getElementById(this.closest("[role=tabpanel]").getAttribute("aria-labelledby"));
+    // The desk and the form of an agent have headers, too, and no tabs.
+    const panel = this.closest("[role=tabpanel]");
+    this.tab = panel && document.getElementById(panel.getAttribute("aria-labelledby"));
     this.list = this.querySelector(".rows-list");
     this.querySelector("[data-add]").addEventListener("click", () => this.#addRow("", "").focus());
     this.list.addEventListener("input", () => this.#write());
@@ -25,7 +27,7 @@ class HeaderRows extends HTMLElement {
 
   /** Says at the tab that there are headers, or something that is not read as such. */
   #mark() {
-    this.tab.toggleAttribute("data-filled", this.#read()?.length !== 0);
+    this.tab?.toggleAttribute("data-filled", this.#read()?.length !== 0);
   }
 
   #read() {
