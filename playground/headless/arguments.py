@@ -68,28 +68,34 @@ def binding_of(agent: Agent, wanted: str | None) -> str | None:
     return wanted
 
 
-def scope_of(environment: str | None, variables: Sequence[str] = ()) -> engine.Scope:
-    """What names stand for: `variables` as "name=value", then the environment with this slug.
+def environment_of(slug: str | None) -> Environment | None:
+    """The environment with this slug, None where none is wanted. Raises `CommandError`."""
+    if slug is None:
+        return None
+    mine = Environment.objects.filter(owner=None)
+    found: Environment | None = mine.filter(slug=slug).first()
+    if found is None:
+        known = ", ".join(mine.values_list("slug", flat=True)[:50]) or "none"
+        raise CommandError(f"No environment “{slug}”. Environments: {known}", returncode=USAGE)
+    return found
 
-    Raises `CommandError` for an unknown environment, and for what is no name with a value.
+
+def variables_of(given: Sequence[str]) -> dict[str, Any]:
+    """What "name=value" pairs say: JSON values, and text where it is no JSON.
+
+    Raises `CommandError` for what is no name with a value.
     """
-    found: Environment | None = None
-    if environment is not None:
-        known = Environment.objects.filter(owner=None)
-        if (found := known.filter(slug=environment).first()) is None:
-            names = ", ".join(known.values_list("slug", flat=True)) or "none"
-            raise CommandError(f"No environment “{environment}”. There are: {names}", returncode=2)
-    values: dict[str, Any] = {}
-    for variable in variables:
-        name, equals, text = variable.partition("=")
+    found: dict[str, Any] = {}
+    for each in given:
+        name, equals, text = each.partition("=")
         if not equals or not is_name(name):
             # Without what was given: it may be a secret.
             raise CommandError("--var wants NAME=VALUE", returncode=USAGE)
         try:
-            values[name] = jsontext.decode(text)
+            found[name] = jsontext.decode(text)
         except (ValueError, RecursionError):
-            values[name] = text
-    return engine.Scope(found, values)
+            found[name] = text
+    return found
 
 
 def prepared(composition: engine.Composition, scope: engine.Scope) -> engine.Draft:

@@ -5,10 +5,9 @@ from __future__ import annotations
 import os
 import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from django.core.management import CommandError
 
@@ -17,14 +16,18 @@ from playground.headless.lines import harmless, plain
 from playground.library.data_files import MAX_BYTES, DataError, Row, read_rows
 from playground.library.fixtures import FixtureError, read
 from playground.library.unsaved import unsaved
-from playground.models import Agent, Collection, Environment, Run, SavedRequest, Step
+from playground.models import Agent, Collection, Run, SavedRequest, Step
 from playground.models.collections import requests_in_order
 from playground.rendering.collection_runs import result_of
 from playground.reporting import StepResult, Tally, step_lines
-from playground.variables import is_name
 
 #: Characters of the bar.
 WIDTH = 24
+#: What somebody is told who would otherwise see nothing happen for long.
+NO_ROOM = (
+    "Waiting for one of the runs under way to end: "
+    "there are as many as may be at once (PLAYGROUND_MAX_RUNS)."
+)
 
 
 def requests_of(name: str) -> tuple[Collection, list[SavedRequest]]:
@@ -102,30 +105,6 @@ def rows_of(name: str) -> list[Row]:
         raise CommandError(f"{name}: {plain(str(error))}", returncode=USAGE) from error
 
 
-def environment_of(slug: str | None) -> Environment | None:
-    """The environment with this slug, None where none is wanted."""
-    if slug is None:
-        return None
-    mine = Environment.objects.filter(owner=None)
-    found: Environment | None = mine.filter(slug=slug).first()
-    if found is None:
-        known = ", ".join(mine.values_list("slug", flat=True)[:50]) or "none"
-        raise CommandError(f"No environment “{slug}”. Environments: {known}", returncode=USAGE)
-    return found
-
-
-def variables_of(given: Sequence[str]) -> dict[str, Any]:
-    """`name=value` pairs; values are text."""
-    found: dict[str, Any] = {}
-    for each in given:
-        name, equals, value = each.partition("=")
-        if not equals or not is_name(name):
-            # Not quoted: what stands there may be a secret.
-            raise CommandError("--var wants name=value", returncode=USAGE)
-        found[name] = value
-    return found
-
-
 @dataclass(slots=True)
 class Teller:
     """Prints steps as they end; on a terminal with a bar below them."""
@@ -137,7 +116,10 @@ class Teller:
     counts: Counter[str] = field(default_factory=Counter)
     #: The steps that have ended, by number.
     results: dict[int, StepResult] = field(default_factory=dict)
+    #: Why not all of it could be printed, a sentence; "" where it could.
+    trouble: str = ""
     _bar: bool = field(default_factory=sys.stderr.isatty)
+    _has_waited: bool = False
 
     def __call__(self, step: Step, run: Run | None) -> None:
         """Take note of a step that has ended."""
@@ -145,10 +127,24 @@ class Teller:
         result = self.results[step.number] = result_of(step, run)
         self.clear()
         if self.lines:
-            for line in step_lines(result, self.numbered):
-                say(line)
+            self._tell(step_lines(result, self.numbered))
         if self._bar:
             self._draw()
+
+    def _tell(self, lines: Iterable[str]) -> None:
+        try:
+            for line in lines:
+                say(line)
+        except OSError as error:
+            # Told once, at the end, and not for every step.
+            self.trouble, self.lines = f"standard output: {error.strerror}", False
+
+    def wait(self) -> None:
+        """Say, once, that there is no room for the next request."""
+        if not self._has_waited:
+            self._has_waited = True
+            self.clear()
+            print(NO_ROOM, file=sys.stderr, flush=True)
 
     def _draw(self) -> None:
         tally = Tally(self.planned, self.counts)
@@ -168,9 +164,15 @@ def say(line: str) -> None:
 
 
 def write(text: str) -> None:
-    """A text on the standard output, without anything that a terminal would obey."""
+    """A text on the standard output, without anything that a terminal would obey.
+
+    Raises `OSError` where it cannot be written, once: what comes later goes nowhere.
+    """
     try:
         print(harmless(text), end="", flush=True)
-    except BrokenPipeError:
-        # Nobody reads it any more, as in `run_collection … | head`; the run goes on.
+    except OSError as error:
+        # Nor can Python write what it has in hand still, and exits as if that were the news.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        # Where nobody reads it any more, as in `run_collection … | head`, the run goes on.
+        if not isinstance(error, BrokenPipeError):
+            raise

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import signal
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -21,6 +20,7 @@ from playground.conversations import answer_document
 from playground.elicitation import TemplateError
 from playground.headless import replying
 from playground.headless.printer import Printer
+from playground.headless.stopping import on_stop
 from playground.limits import Limits
 from playground.models import Run, RunKind, Tracker
 from playground.observing import report_on
@@ -75,8 +75,7 @@ class Dialogue:
 
     async def hold(self, link: engine.Link | None = None) -> None:
         """Send, answer, follow: until there is nothing more to do."""
-        with contextlib.suppress(NotImplementedError):  # Windows has no signal handlers here.
-            asyncio.get_running_loop().add_signal_handler(signal.SIGINT, self.stop)
+        on_stop(self.stop)
         self.printer.stop = self.stop
         wanted = self.wishes.follow
         await self._converse(link)

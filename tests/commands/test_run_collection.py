@@ -107,7 +107,7 @@ class TestExitCodes:
             (["{bad}"], "This is not JSON"),
             (["{file}", "--environment", "nobody"], "No environment “nobody”"),
             (["{file}", "--agent", "nobody"], "No agent “nobody”"),
-            (["{file}", "--var", "x"], "--var wants"),
+            (["{file}", "--var", "x"], "--var wants NAME=VALUE"),
             (["{file}", "--folder", "nobody"], "No request is in a folder “nobody”"),
             (["{file}", "--request", "nobody"], "No request “nobody”"),
             (["{file}", "--iterations", "0"], "--iterations wants a number, 1 or more"),
@@ -176,6 +176,18 @@ class TestValues:
             again = ["--var", "city=Rome", "--var", "day=Sunday", "--request", "Request 1"]
             done = await run(command, file, *again, "--iterations", "2")
             assert texts(server.requests) == ["Rome Sunday", "Rome Sunday"]
+
+    async def test_variables_are_json_where_they_can_be(
+        self, command: PlaygroundServer, tmp_path: Path
+    ) -> None:
+        """As those of `send`."""
+        async with serve(answer()) as server:
+            document = {"query": {"text": "{{a}}", "num_results": "{{n}}"}}
+            file = fixture(tmp_path, {"address": server.url, "document": document})
+            done = await run(command, file, "--var", "n=3", "--var", "a=b=c")
+            sent = json.loads(server.requests[0].partition(b"\r\n\r\n")[2])
+        assert done.returncode == 0, done.stdout
+        assert sent["query"] == {"text": "b=c", "num_results": 3}
 
     async def test_an_address_stands_in_for_the_agents(
         self, command: PlaygroundServer, tmp_path: Path
@@ -253,14 +265,54 @@ class TestReporters:
             assert secret.encode() in server.requests[0]
 
 
+class TestTroubles:
+    """What is no failure of what was asked has no exit code that says so."""
+
+    def test_a_database_without_tables(self, tmp_path: Path) -> None:
+        done = PlaygroundServer(tmp_path).manage("run_collection", "kept")
+        assert done.returncode == 3
+        assert "The database: no such table" in done.stderr
+        assert "Traceback" not in done.stderr
+
+    @pytest.mark.parametrize("reporter", ["text", "json"])
+    async def test_an_output_that_is_full(
+        self, command: PlaygroundServer, tmp_path: Path, reporter: str
+    ) -> None:
+        async with serve(answer()) as server:
+            at = {"address": server.url, "expectations": OK}
+            file = fixture(tmp_path, at, dict(at), dict(at))
+            with Path("/dev/full").open("w") as full:
+                process = _start(command, file, "--reporter", reporter, stdout=full)
+                _, err = await asyncio.to_thread(process.communicate, timeout=60)
+            assert len(server.requests) == 3
+        assert process.returncode == 3, err
+        assert err == "standard output: No space left on device\n"
+
+    async def test_a_report_that_cannot_be_written_keeps_back_no_other(
+        self, command: PlaygroundServer, tmp_path: Path
+    ) -> None:
+        page = tmp_path / "report.html"
+        async with serve(answer()) as server:
+            file = fixture(tmp_path, {"address": server.url, "expectations": OK})
+            done = await run(
+                command, file, "--reporter", "junit=/dev/full", "--reporter", f"html={page}"
+            )
+        assert (done.returncode, done.stderr) == (3, "/dev/full: No space left on device\n")
+        assert "All met: 1 of 1" in done.stdout
+        assert "Request 1" in page.read_text("utf-8")
+
+
 class TestStopping:
-    async def test_ctrl_c_ends_it_cleanly(self, command: PlaygroundServer, tmp_path: Path) -> None:
+    @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+    async def test_a_signal_ends_it_cleanly(
+        self, command: PlaygroundServer, tmp_path: Path, how: signal.Signals
+    ) -> None:
         junit = tmp_path / "report.xml"
         async with serve(STREAM_HEAD, HOLD) as server:
             file = fixture(tmp_path, {"address": server.url}, {"address": server.url})
             process = _start(command, file, "--reporter", f"junit={junit}")
             await asyncio.wait_for(server.asked.wait(), 60)
-            process.send_signal(signal.SIGINT)
+            process.send_signal(how)
             out, err = await asyncio.to_thread(process.communicate, timeout=60)
             await asyncio.wait_for(server.gone.wait(), 10)
         assert process.returncode == 3, err
@@ -287,10 +339,10 @@ class TestStopping:
 
 
 def _start(command: PlaygroundServer, *arguments: str, **options: Any) -> subprocess.Popen[str]:
-    options = {"stderr": subprocess.PIPE, **options}
+    options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options}
     return subprocess.Popen(
         [sys.executable, "manage.py", "run_collection", *arguments],
-        cwd=ROOT, env=command.environment, stdout=subprocess.PIPE, text=True, **options,
+        cwd=ROOT, env=command.environment, text=True, **options,
     )  # fmt: skip
 
 

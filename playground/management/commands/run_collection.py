@@ -3,40 +3,42 @@
 Exit codes: 0 every request was sent and met what is expected of it; 1 not all of them; 2 usage
 (an unknown collection, a file that cannot be read, a data file with a mistake in it); 3 it could
 not be run: nothing could be sent, or not one request got an answer while not all was met, or it
-was stopped before its end.
+was stopped before its end, the database failed, or a report could not be written.
 """
 
 from __future__ import annotations
 
 import asyncio
-import contextlib
+import logging
 import os
-import signal
 import sys
 from pathlib import Path
 from typing import Any
 
-from asgiref.sync import sync_to_async
 from django.core.management import BaseCommand, CommandError, CommandParser
+from django.db import DatabaseError
 
 from playground.engine import collection_runs
 from playground.engine.collection_runs import MAX_PARALLEL, Options, Plan, PlanError
-from playground.headless.arguments import USAGE
+from playground.engine.collection_runs.running import OWN_FAULT
+from playground.headless.arguments import USAGE, environment_of, variables_of
 from playground.headless.collecting import (
     Teller,
     agent_for,
     chosen,
-    environment_of,
     requests_of,
     rows_of,
     say,
-    variables_of,
     write,
 )
+from playground.headless.lines import plain
 from playground.headless.printer import prepare
+from playground.headless.stopping import on_stop
 from playground.models import CollectionRun
 from playground.rendering.collection_runs import report_of, result_of
 from playground.reporting import FORMATS, Report, summary_lines
+
+logger = logging.getLogger(__name__)
 
 ALL_MET, NOT_ALL_MET, COULD_NOT_RUN = 0, 1, 3
 
@@ -93,20 +95,49 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Run, report, and exit by how it went."""
-        reporters = _reporters(options["reporter"])
-        plan = _plan(options)
-        prepare(sys.stdout, as_json=False)
-        text = ("text", "") in reporters
-        teller = Teller(len(plan.steps), text, plan.options.rounds > 1)
-        run = asyncio.run(_run(plan, teller))
-        teller.clear()
-        results = [teller.results.get(s.number) or result_of(s, None) for s in plan.steps]
-        report = report_of(run, results)
-        if text:
-            for line in summary_lines(report):
-                say(line)
-        _write(report, reporters)
-        sys.exit(_exit_code(report))
+        try:
+            code = _go(options)
+        except CommandError:
+            raise
+        except DatabaseError as error:
+            raise CommandError(f"The database: {error}", returncode=COULD_NOT_RUN) from error
+        except Exception as error:
+            logger.exception("run_collection failed")
+            raise CommandError(OWN_FAULT, returncode=COULD_NOT_RUN) from error
+        sys.exit(code)
+
+
+def _go(options: dict[str, Any]) -> int:
+    """Run and report; the exit code. Raises `CommandError` for usage."""
+    reporters = _reporters(options["reporter"])
+    plan = _plan(options)
+    prepare(sys.stdout, as_json=False)
+    teller = Teller(len(plan.steps), ("text", "") in reporters, plan.options.rounds > 1)
+    run = collection_runs.record(plan)
+    troubles = _drive(run, plan, teller)
+    teller.clear()
+    results = [teller.results.get(s.number) or result_of(s, None) for s in plan.steps]
+    report = report_of(run, results)
+    troubles += _write(report, reporters) + ([teller.trouble] if teller.trouble else [])
+    for trouble in troubles:
+        print(plain(trouble), file=sys.stderr)
+    return COULD_NOT_RUN if troubles else _exit_code(report)
+
+
+def _drive(run: CollectionRun, plan: Plan, teller: Teller) -> list[str]:
+    """Drive it to its end; why it did not come there, in sentences."""
+    try:
+        asyncio.run(_to_its_end(run, plan, teller))
+    except Exception as error:
+        # Not the agents' fault, and no reason to keep back what has come.
+        logger.exception("a collection run was left unfinished")
+        return [f"The run could not be brought to its end: {error}"]
+    return []
+
+
+async def _to_its_end(run: CollectionRun, plan: Plan, teller: Teller) -> None:
+    on_stop(lambda: collection_runs.stop(run))
+    await collection_runs.start(run, plan, teller, teller.wait)
 
 
 def _plan(options: dict[str, Any]) -> Plan:
@@ -157,26 +188,26 @@ def _is_writable(file: Path) -> bool:
     return os.access(file if file.exists() else file.parent, os.W_OK) and not file.is_dir()
 
 
-async def _run(plan: Plan, teller: Teller) -> CollectionRun:
-    run = await sync_to_async(collection_runs.record)(plan)
-    task = collection_runs.start(run, plan, teller)
-    with contextlib.suppress(NotImplementedError):  # Windows has no signal handlers here.
-        stop = collection_runs.stop
-        asyncio.get_running_loop().add_signal_handler(signal.SIGINT, stop, run)
-    await task
-    return run
-
-
-def _write(report: Report, reporters: Reporters) -> None:
+def _write(report: Report, reporters: Reporters) -> list[str]:
+    """Write every report that can be written; what kept the others, in sentences."""
+    troubles = []
     for name, file in reporters:
-        written, _, _ = FORMATS[name]
-        if file:
-            try:
-                Path(file).write_text(written(report), "utf-8", "replace")
-            except OSError as error:
-                raise CommandError(f"{file}: {error.strerror}", returncode=USAGE) from error
-        elif name != "text":
-            write(written(report))
+        try:
+            _write_one(report, name, file)
+        except OSError as error:
+            troubles.append(f"{file or 'standard output'}: {error.strerror}")
+    return troubles
+
+
+def _write_one(report: Report, name: str, file: str) -> None:
+    written, _, _ = FORMATS[name]
+    if file:
+        Path(file).write_text(written(report), "utf-8", "replace")
+    elif name == "text":  # The steps are there already.
+        for line in summary_lines(report):
+            say(line)
+    else:
+        write(written(report))
 
 
 def _exit_code(report: Report) -> int:

@@ -26,9 +26,10 @@ from playground.headless.arguments import (
     agent_of,
     binding_of,
     document_from,
+    environment_of,
     prepared,
-    scope_of,
     seconds,
+    variables_of,
 )
 from playground.headless.dialogue import Dialogue, Wishes
 from playground.headless.printer import Printer, prepare
@@ -150,7 +151,8 @@ def _draft(options: dict[str, Any], before: Run | None) -> engine.Draft:
         document, headers, agent, version=version, binding=binding_of(agent, binding)
     )
     environment = options["environment"] or (before.environment if before is not None else "")
-    return prepared(composition, scope_of(environment or None, options["variables"]))
+    scope = engine.Scope(environment_of(environment or None), variables_of(options["variables"]))
+    return prepared(composition, scope)
 
 
 def _speak(agent: Agent, options: dict[str, Any], before: Run | None) -> str:

@@ -7,9 +7,7 @@ error, 3 a run did not complete, so that there is nothing to compare.
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import json
-import signal
 import sys
 from collections.abc import Iterator
 from dataclasses import asdict, replace
@@ -24,6 +22,7 @@ from playground.counterparts import as_version
 from playground.headless.arguments import USAGE, agent_of, document_from, drafted, seconds
 from playground.headless.lines import plain
 from playground.headless.printer import prepare
+from playground.headless.stopping import on_stop
 from playground.limits import Limits
 from playground.models import Agent, Run, Twin
 from playground.protocols import registry
@@ -114,8 +113,7 @@ def _version(agent: Agent, wanted: str | None) -> str:
 
 async def _send(drafts: Drafts, most: float | None) -> Twin:
     """Make both runs at the same time, to their ends; `most` is the seconds for each."""
-    with contextlib.suppress(NotImplementedError):  # Windows has no signal handlers here.
-        asyncio.get_running_loop().add_signal_handler(signal.SIGINT, engine.stop_all)
+    on_stop(engine.stop_all)
     limits: Limits = settings.RUN_LIMITS
     limits = replace(limits, total_timeout=most) if most else limits
     twin = await sync_to_async(_record)(drafts)

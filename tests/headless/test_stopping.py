@@ -1,0 +1,52 @@
+"""Signals that ask a command to stop, and what a command tells of waiting."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+from collections.abc import Iterator
+
+import pytest
+
+from playground.headless.collecting import NO_ROOM, Teller
+from playground.headless.stopping import on_stop
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+@pytest.fixture(autouse=True)
+def _as_before() -> Iterator[None]:
+    before = {each: signal.getsignal(each) for each in SIGNALS}
+    yield
+    for each, handler in before.items():
+        signal.signal(each, handler)
+
+
+@pytest.mark.parametrize("how", SIGNALS)
+async def test_the_first_one_stops_and_the_second_one_ends(how: signal.Signals) -> None:
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    stopped = asyncio.Event()
+    on_stop(stopped.set)
+    assert signal.getsignal(how) is not signal.SIG_DFL
+    os.kill(os.getpid(), how)
+    await asyncio.wait_for(stopped.wait(), 10)
+    assert [signal.getsignal(each) for each in SIGNALS] == [signal.SIG_DFL] * 3
+
+
+async def test_who_asked_to_outlive_the_terminal_does() -> None:
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    stopped = asyncio.Event()
+    on_stop(stopped.set)
+    os.kill(os.getpid(), signal.SIGHUP)
+    os.kill(os.getpid(), signal.SIGTERM)
+    await asyncio.wait_for(stopped.wait(), 10)
+    assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+
+
+def test_that_there_is_no_room_is_said_once(capsys: pytest.CaptureFixture[str]) -> None:
+    teller = Teller(2, lines=True, numbered=False)
+    teller.wait()
+    teller.wait()
+    said = capsys.readouterr()
+    assert (said.out, said.err) == ("", NO_ROOM + "\n")
