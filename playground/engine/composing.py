@@ -66,6 +66,9 @@ class Scope:
 
     environment: Environment | None = None
     values: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    #: Of names that a request before this one captures, that request's name: it is where a
+    #: value is missed that is not there.
+    captured: Mapping[str, str] = field(default_factory=dict)
     _rows: dict[str, Variable] | None = field(default=None, init=False, repr=False)
 
     @property

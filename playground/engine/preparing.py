@@ -7,7 +7,7 @@ is kept of it holds no secret.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
@@ -17,6 +17,7 @@ from django.utils import timezone
 from playground.engine.addressed import agent_for, known_as
 from playground.engine.composing import Composition, Owner, Scope, key_of
 from playground.engine.drafts import Draft, Origin
+from playground.engine.expecting import expected, refusal
 from playground.engine.secrets import Sending, authorising, keepable
 from playground.engine.ways import address_of, bindings_of
 from playground.library.credentials import clean_address
@@ -30,7 +31,7 @@ from playground.transport import check_url
 from playground.variables import Both, Substitution, VariableError, names_in
 
 #: Where a problem or a name is, beside the JSON pointers of the document.
-HEADERS, ADDRESS, AUTH = "#headers", "#address", "#auth"
+HEADERS, ADDRESS, AUTH, EXPECTATIONS = "#headers", "#address", "#auth", "#expectations"
 #: Characters of an address.
 MAX_ADDRESS = 2000
 
@@ -44,7 +45,7 @@ class Prepared:
     problems: list[RequestProblem] = field(default_factory=list)
     #: Names that had a value.
     used: tuple[str, ...] = ()
-    #: (JSON pointer, or "#headers", "#address", "#auth"; name) of each that had none.
+    #: (JSON pointer, or one of the places above; name) of each that had none.
     unresolved: tuple[tuple[str, str], ...] = ()
 
     @property
@@ -84,12 +85,15 @@ class _Preparation:
         self._composition = composition
         self._scope = scope
         self._owner = owner
+        self._moment = moment
         self._work = Substitution(scope.find, moment=moment)
+        #: Names that have a value in what is expected.
+        self._judged: tuple[str, ...] = ()
         try:
             self._go()
         except VariableError as error:
             self.result.refuse("", str(error))
-        self.result.used = self._work.used
+        self.result.used = tuple(dict.fromkeys((*self._work.used, *self._judged)))
         self.result.unresolved = tuple(self._work.unresolved)
 
     def _go(self) -> None:
@@ -149,12 +153,12 @@ class _Preparation:
         if any(place == ADDRESS for place, _ in self._work.unresolved):
             self._say_what_is_missing()
             return False
-        refusal = check_url(url.sent)
-        if refusal is None and len(url.kept) > MAX_ADDRESS:
-            refusal = f"The URL is longer than {MAX_ADDRESS} characters."
-        if refusal:
-            self.result.refuse(ADDRESS, refusal)
-        return refusal is None
+        why = check_url(url.sent)
+        if why is None and len(url.kept) > MAX_ADDRESS:
+            why = f"The URL is longer than {MAX_ADDRESS} characters."
+        if why:
+            self.result.refuse(ADDRESS, why)
+        return why is None
 
     def _agent_at(self, url: str) -> Agent:
         """The owner's agent at this address, or a new one. Not saved."""
@@ -176,7 +180,7 @@ class _Preparation:
             template=self._template(),
             environment=self._scope.slug,
             secrets=self._names(),
-            expectations=composition.expectations,
+            expectations=self._expected(),
         )
         own = url.kept if url.kept != agent.url or binding != agent.binding else None
         return Draft(
@@ -194,6 +198,7 @@ class _Preparation:
         """What the run keeps of what the user wrote, None where it is what is sent."""
         composition = self._composition
         parts = [composition.request, list(composition.headers), composition.address]
+        parts.append(composition.expectations)
         if not composition.auth and not names_in(parts):
             return None
         return {
@@ -201,7 +206,18 @@ class _Preparation:
             "headers": keepable(composition.headers),
             "address": "" if composition.agent else clean_address(composition.address),
             "auth": dict(composition.auth),
+            "expectations": [dict(each) for each in composition.expectations],
         }
+
+    def _expected(self) -> Sequence[Mapping[str, Any]]:
+        """What the reply is held to, with values for the names in it."""
+        found = expected(self._composition.expectations, self._scope, self._moment)
+        self._judged = found.used
+        self._work.unresolved += [(EXPECTATIONS, name) for _, name in found.unresolved]
+        if why := refusal(found):
+            self.result.refuse(EXPECTATIONS, why)
+        wanted: Sequence[Mapping[str, Any]] = found.kept
+        return wanted
 
     # What goes along
 
@@ -240,11 +256,20 @@ class _Preparation:
         return tuple(dict.fromkeys(found))
 
     def _say_what_is_missing(self) -> None:
-        names = ", ".join(dict.fromkeys(f"“{name}”" for _, name in self._work.unresolved))
+        if not self._work.unresolved:
+            return
+        place = self._work.unresolved[0][0]
+        missing = list(dict.fromkeys(name for _, name in self._work.unresolved))
+        captured = self._scope.captured
+        for name in filter(captured.__contains__, missing):
+            told = (
+                f"There is no value for “{name}”: “{captured[name]}”, which captures it, got none."
+            )
+            self.result.refuse(place, told)
+        names = ", ".join(f"“{name}”" for name in missing if name not in captured)
         if not names:
             return
         environment = self._scope.environment
         where = f"in the environment “{environment.name}”" if environment else "anywhere"
         advice = "Add it there" if environment else "Choose an environment that has it"
-        place = self._work.unresolved[0][0]
         self.result.refuse(place, f"There is no value for {names} {where}. {advice}.")

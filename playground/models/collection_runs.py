@@ -100,9 +100,14 @@ def end_interrupted(gone: models.QuerySet[Any]) -> int:
     if not keys:
         return 0
     end_open(Step.objects.filter(collection_run__in=keys), "the playground went down")
-    ended = CollectionRun.objects.unfinished().filter(pk__in=keys)
-    # It was alive then; nobody knows of a later moment.
-    return ended.update(state=CollectionRun.State.INTERRUPTED, ended_at=models.F("alive_at"))
+    return sum(_end_interrupted(CollectionRun.objects.unfinished().filter(pk=key)) for key in keys)
+
+
+def _end_interrupted(one: models.QuerySet[Any]) -> int:
+    # It was alive then, and so it was when its requests were. Nobody knows of a later moment.
+    latest = one.aggregate(own=models.Max("alive_at"), runs=models.Max("steps__run__alive_at"))
+    ended_at = max(filter(None, latest.values()), default=None)
+    return one.update(state=CollectionRun.State.INTERRUPTED, ended_at=ended_at)
 
 
 def end_open(steps: models.QuerySet[Step], cause: str) -> None:

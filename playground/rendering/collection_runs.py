@@ -12,7 +12,8 @@ from django.db.models import Count, QuerySet
 
 from playground.models import CollectionRun, Run, Step
 from playground.rendering.bar import ago
-from playground.reporting import FORMATS, Checked, Report, StepResult, Tally
+from playground.rendering.words import words
+from playground.reporting import FORMATS, Checked, Report, StepResult, Tally, ending_of
 from playground.reporting.results import duration
 
 #: Steps of one page.
@@ -20,8 +21,10 @@ PAGE = 100
 #: What the page shows: everything, or what was not met.
 ALL, BAD = "all", "unmet"
 _BAD = (Step.Verdict.UNMET, Step.Verdict.UNSENT)
+#: Characters of why a run did not complete.
+MAX_PROBLEM = 500
 #: Of a run, what a step shows: neither its request nor its session context, which may be large.
-_RUN = ("run__agent_name", "run__state", "run__outcome", "run__status")
+_RUN = ("run__agent_name", "run__state", "run__outcome", "run__status", "run__problem")
 
 
 def report_of(run: CollectionRun, steps: Sequence[StepResult] | None = None) -> Report:
@@ -55,6 +58,7 @@ def result_of(step: Step, run: Run | None) -> StepResult:
         verdict=step.verdict,
         checks=checks_of(step),
         reason=step.reason,
+        problem=problem_of(run),
         took_ms=step.took_ms,
         run=str(run.pk) if run else "",
         agent=run.agent_name if run else "",
@@ -62,6 +66,12 @@ def result_of(step: Step, run: Run | None) -> StepResult:
         outcome=run.outcome if run else "",
         status=run.status if run else None,
     )
+
+
+def problem_of(run: Run | None) -> str:
+    """Why a run did not complete, in its own words; "" where it did, or does not say."""
+    problem = run.problem if run else None
+    return words(problem.get("cause"), MAX_PROBLEM) if isinstance(problem, Mapping) else ""
 
 
 def checks_of(step: Step) -> list[Checked]:
@@ -91,6 +101,11 @@ class Row:
     def number(self) -> int:
         """The step's number."""
         return self.step.number
+
+    @property
+    def problem(self) -> str:
+        """Why its run did not complete, "" where it did."""
+        return problem_of(self.step.run)
 
     @property
     def unmet(self) -> int:
@@ -178,6 +193,7 @@ def head_of(run: CollectionRun, standing: Standing) -> dict[str, Any]:
         "word": word_of(run, standing),
         "tone": _tone(run, standing),
         "options": options,
+        "ending": ending_of(run.state, standing.tally) if run.is_final else "",
     }
 
 

@@ -17,7 +17,7 @@ from playground.reporting.junit import as_junit
 from playground.reporting.pages import as_html
 from playground.reporting.results import Checked, Report, StepResult, Totals
 from playground.reporting.texts import as_text, step_lines, summary_lines
-from playground.reporting.verdicts import Tally
+from playground.reporting.verdicts import Tally, ending_of
 
 __all__ = [
     "FORMATS",
@@ -30,6 +30,7 @@ __all__ = [
     "as_json",
     "as_junit",
     "as_text",
+    "ending_of",
     "step_lines",
     "summary_lines",
 ]

@@ -6,10 +6,12 @@
      "environment": name or "", "options": {…},
      "totals": {"steps", "done", "met", "unmet", "unsent", "stopped", "skipped", "open",
                 "checks", "checks_unmet"},
+     "ending": what kept the run from its end, or "",
      "steps": [
        {"number": 1, "iteration": 1, "folder": name or "", "name": …,
         "verdict": "met" | "unmet" | "unsent" | "stopped" | "skipped" | "waiting" | "running",
-        "reason": why it was not sent, or not to its end, or "", "took_ms": 12.3 or null,
+        "reason": why it was not sent, or not to its end, or "",
+        "problem": why its run did not complete, or "", "took_ms": 12.3 or null,
         "run": key or "", "agent": …, "state": …, "outcome": …, "status": 200 or null,
         "checks": [{"expectation": as it was written, "met": true | false | null,
                     "wanted": words, "actual": words, "value": the JSON that there was}]}]}
@@ -43,6 +45,7 @@ def as_json(report: Report) -> str:
         "environment": report.environment,
         "options": dict(report.options),
         "totals": _totals(report.totals),
+        "ending": report.ending,
         "steps": [_step(step) for step in report.steps],
     }
     return json.dumps(document, indent=2, default=str) + "\n"
@@ -68,6 +71,7 @@ def _step(step: StepResult) -> dict[str, Any]:
         "name": step.name,
         "verdict": step.verdict,
         "reason": step.reason,
+        "problem": step.problem,
         "took_ms": None if step.took_ms is None else round(step.took_ms, 1),
         "run": step.run,
         "agent": step.agent,

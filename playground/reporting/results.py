@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from playground.reporting.verdicts import BAD, Tally, word_of
+from playground.reporting.verdicts import BAD, UNMET, Tally, ending_of, word_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +48,9 @@ class StepResult:
     checks: Sequence[Checked] = ()
     #: Why it was not sent, or not begun; "" otherwise.
     reason: str = ""
+    #: Why its run did not complete, in the run's own words: a connection that was refused, a limit
+    #: that was crossed; "" where it did, and where nobody knows.
+    problem: str = ""
     #: Milliseconds; None where it was not sent.
     took_ms: float | None = None
     #: The run: its key, its agent's name, its state, outcome and HTTP status.
@@ -66,6 +69,11 @@ class StepResult:
     def is_bad(self) -> bool:
         """Whether it speaks against the collection."""
         return self.verdict in BAD
+
+    @property
+    def is_unanswered(self) -> bool:
+        """Whether nothing came back that could be held against what is expected."""
+        return self.verdict == UNMET and self.status is None and bool(self.problem)
 
     @property
     def word(self) -> str:
@@ -125,6 +133,11 @@ class Report:
         if self.state != "completed":
             return self.state.capitalize()
         return "All met" if self.all_met else "Not all met"
+
+    @property
+    def ending(self) -> str:
+        """What kept the run from its end, as a sentence; "" where it came to it."""
+        return ending_of(self.state, self.totals.tally)
 
     @cached_property
     def has_iterations(self) -> bool:

@@ -31,6 +31,8 @@ def step_lines(step: StepResult, numbered: bool = False) -> Iterator[str]:
     yield f"{_MARKS.get(step.verdict, '…')} {place}{step.name}{iteration}{word}{aside}"
     if step.reason:
         yield f"    {step.reason}"
+    if step.problem and step.verdict != MET:
+        yield f"    {step.problem}"
     for check in step.unmet:
         yield f"    ✗ {check.sentence}"
 
@@ -39,6 +41,8 @@ def summary_lines(report: Report) -> Iterator[str]:
     """The last lines: the counts, and how it went."""
     totals = report.totals
     yield ""
+    if report.ending:
+        yield report.ending
     yield (
         f"{report.verdict}: {totals.tally.told};"
         f" {totals.checks_met} of {totals.checks} expectations met; {duration(report.took_ms)}"

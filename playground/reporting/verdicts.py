@@ -94,3 +94,20 @@ class Tally:
             if length:
                 yield verdict, round(at, 3), round(length, 3)
             at += length
+
+
+#: What kept a collection run from its end, by its state: those of
+#: `playground.models.CollectionRun.State` but for the one that came to it.
+_ENDINGS = {
+    "running": "The run has not ended yet",
+    "stopped": "The run was stopped before its end",
+    "interrupted": "The run was interrupted: the playground went down",
+}
+
+
+def ending_of(state: str, tally: Tally) -> str:
+    """What kept a run in this state from its end, as a sentence; "" for one that came to it."""
+    if state not in _ENDINGS:
+        return ""
+    noun = "request" if tally.steps == 1 else "requests"
+    return f"{_ENDINGS[state]}. {tally.of(MET):,} of {tally.steps:,} {noun} met."

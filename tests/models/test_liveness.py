@@ -11,7 +11,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from playground.models import RunState, liveness
+from playground.models import CollectionRun, RunState, liveness
 from playground.models.liveness import SILENCE, driven_here, mark_interrupted, this_driver
 from tests.rendering.recording import CALL, HEAD, OPEN, Recording, result
 
@@ -90,3 +90,41 @@ class TestMarking:
         assert mark_interrupted() == 1
         assert mark_interrupted() == 0
         assert [frame.seq for frame in recording.run.read_frames()] == [1, 2, 3, 4]
+
+
+@pytest.mark.django_db
+class TestTimeOfACollectionRun:
+    """How long one took whose process has died."""
+
+    def took(self, dead_pid: int, own: float, latest: float | None = None) -> float:
+        """Milliseconds, for signs of life so many seconds after its beginning."""
+        begun = timezone.now() - timedelta(seconds=60)
+        run = CollectionRun.objects.create(
+            name="Tour", driver=driver(dead_pid, "1"), created_at=begun,
+            alive_at=begun + timedelta(seconds=own),
+        )  # fmt: skip
+        run.steps.create(number=1, name="Waiting")
+        if latest is not None:
+            alive_at = begun + timedelta(seconds=latest)
+            step = Recording(driver=driver(dead_pid, "1"), state="streaming", alive_at=alive_at)
+            run.steps.create(number=2, name="Begun", verdict="running", run=step.run)
+        mark_interrupted()
+        run.refresh_from_db()
+        assert run.state == "interrupted"
+        return run.took_ms()
+
+    def test_until_its_own_last_sign_of_life(self, dead_pid: int) -> None:
+        assert self.took(dead_pid, 5) == 5000
+        assert self.took(dead_pid, 5, 2) == 5000
+
+    def test_until_the_last_of_its_requests(self, dead_pid: int) -> None:
+        # Its own come every few seconds: it may have sent a lot before the first.
+        assert self.took(dead_pid, 0, 4) == 4000
+
+    def test_others_are_left_alone(self, dead_pid: int) -> None:
+        mine = CollectionRun.objects.create(
+            name="Mine", driver=this_driver(), alive_at=timezone.now()
+        )
+        self.took(dead_pid, 1)
+        mine.refresh_from_db()
+        assert (mine.state, mine.ended_at) == ("running", None)

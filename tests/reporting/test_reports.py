@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from junitparser import JUnitXml
 
-from playground.models import Step
+from playground.models import CollectionRun, Step
 from playground.reporting import (
     FORMATS,
     Checked,
@@ -24,6 +24,7 @@ from playground.reporting import (
     as_json,
     as_junit,
     as_text,
+    ending_of,
 )
 from playground.reporting.verdicts import BAD, DONE, OPEN, WORDS, Tally, word_of
 from tests.rendering.markup import read
@@ -132,6 +133,7 @@ class TestText:
             "- Salads / Request 5 [2] skipped",
             "    Not begun.",
             "",
+            "The run was stopped before its end. 1 of 5 requests met.",
             "Stopped: 3 of 5 requests done, 1 met, 1 not met, 1 not sent, 1 stopped, 1 skipped;"
             " 2 of 4 expectations met; 1 min 05 s",
         ]
@@ -142,12 +144,12 @@ class TestJUnit:
         file = tmp_path / "report.xml"
         file.write_text(as_junit(MIXED), "utf-8")
         found = JUnitXml.fromfile(str(file))
-        assert (found.tests, found.failures, found.errors, found.skipped) == (5, 1, 1, 2)
+        assert (found.tests, found.failures, found.errors, found.skipped) == (6, 1, 2, 2)
         assert found.time == 65
         suites = list(found)
-        assert [suite.name for suite in suites] == ["Tour", "Soups", "Salads"]
+        assert [suite.name for suite in suites] == ["Tour", "Soups", "Salads", "Tour"]
         assert [(s.tests, s.failures, s.errors, s.skipped) for s in suites] == [
-            (1, 0, 0, 0), (2, 1, 1, 0), (2, 0, 0, 2),
+            (1, 0, 0, 0), (2, 1, 1, 0), (2, 0, 0, 2), (1, 0, 1, 0),
         ]  # fmt: skip
         assert suites[0].timestamp == "2026-01-02T03:04:05"
         (bad, unsent) = list(suites[1])
@@ -174,11 +176,80 @@ class TestJUnit:
         assert len(root.findall(".//testcase")) == 2
 
 
+class TestUnanswered:
+    """A request that nobody answered: every report says why."""
+
+    WHY = "127.0.0.1:1 refused the connection: nothing listens on that port."
+    REPORT = Report("Tour", [step(1, "unmet", UNMET, UNJUDGED, state="failed", problem=WHY)])
+
+    @pytest.mark.parametrize("name", FORMATS)
+    def test_it_is_told(self, name: str) -> None:
+        written, _, _ = FORMATS[name]
+        assert self.WHY in written(self.REPORT)
+
+    def test_it_is_an_error_of_junit(self) -> None:
+        found = JUnitXml.fromstring(as_junit(self.REPORT).encode())
+        assert (found.tests, found.failures, found.errors, found.skipped) == (1, 0, 1, 0)
+        ((case,),) = found
+        (error,) = case.result
+        assert (error.type, error.message) == ("not answered", f"{self.WHY} (and 2 more)")
+        assert "it was: 404" in error.text
+
+    def test_an_answer_that_broke_off_is_a_failure_with_its_cause(self) -> None:
+        cut = step(1, "unmet", UNMET, state="truncated", status=200, problem="It broke off.")
+        ((case,),) = JUnitXml.fromstring(as_junit(Report("Tour", [cut])).encode())
+        (failure,) = case.result
+        assert failure.type == "not met"
+        assert failure.text.endswith("It broke off.")
+
+    def test_an_expected_failure_is_none(self) -> None:
+        report = Report("Tour", [step(1, "met", MET, state="failed", problem=self.WHY)])
+        found = JUnitXml.fromstring(as_junit(report).encode())
+        assert (found.failures, found.errors) == (0, 0)
+        assert self.WHY not in as_text(report) + as_html(report)
+
+
+class TestEarlyEnds:
+    """Nothing but skipped requests would look like a success to whoever reads JUnit."""
+
+    @pytest.mark.parametrize(
+        ("state", "told"),
+        [
+            ("stopped", "The run was stopped before its end. 1 of 2 requests met."),
+            (
+                "interrupted",
+                "The run was interrupted: the playground went down. 1 of 2 requests met.",
+            ),
+            ("running", "The run has not ended yet. 1 of 2 requests met."),
+        ],
+    )
+    def test_it_is_told(self, state: str, told: str) -> None:
+        report = Report("Tour", [step(1, "met"), step(2, "skipped")], state)
+        found = JUnitXml.fromstring(as_junit(report).encode())
+        assert (found.tests, found.errors, found.skipped) == (3, 1, 1)
+        _, (case,) = found
+        (error,) = case.result
+        assert (error.type, error.message) == (state, told)
+        assert told in as_html(report)
+        assert told in as_text(report)
+
+    def test_one_that_came_to_its_end_has_none(self) -> None:
+        report = Report("Tour", [step(1, "met"), step(2, "skipped")])
+        assert report.ending == ""
+        assert JUnitXml.fromstring(as_junit(report).encode()).tests == 2
+
+    def test_every_state_of_a_run_is_known(self) -> None:
+        tally = Tally(1, {})
+        told = {state for state in CollectionRun.State.values if ending_of(state, tally)}
+        assert told == set(CollectionRun.State.values) - {"completed"}
+
+
 class TestJSON:
     def test_its_shape(self) -> None:
         document = json.loads(as_json(MIXED))
         assert document["format"] == "nlweb-playground.collection-run/1"
         assert (document["state"], document["all_met"]) == ("stopped", False)
+        assert document["ending"] == "The run was stopped before its end. 1 of 5 requests met."
         assert document["totals"] == {
             "steps": 5, "done": 3, "met": 1, "unmet": 1, "unsent": 1, "stopped": 1, "skipped": 1,
             "open": 0, "checks": 4, "checks_unmet": 2,
@@ -186,7 +257,7 @@ class TestJSON:
         assert document["steps"][1] == {
             "number": 2, "iteration": 1, "folder": "Soups", "name": "Request 2",
             "verdict": "unmet", "reason": "", "took_ms": 1500.0, "run": "", "agent": "",
-            "state": "", "outcome": "", "status": 404,
+            "problem": "", "state": "", "outcome": "", "status": 404,
             "checks": [
                 {
                     "expectation": each.expectation, "met": each.met, "wanted": each.wanted,

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from playground.models import Run
+from playground.models import Run, SavedRequest
 from playground.protocols import registry
 
 #: Where a conversation is: folder, protocol and address.
@@ -29,7 +29,14 @@ class Carried:
 
     #: Captured, by name.
     values: dict[str, Any] = field(default_factory=dict)
+    #: By name, the request that was the latest to capture it, or should have.
+    sources: dict[str, str] = field(default_factory=dict)
     threads: dict[Place, Thread] = field(default_factory=dict)
+
+    def pass_by(self, saved: SavedRequest) -> None:
+        """Note that it was this request's turn to capture what it does."""
+        if isinstance(saved.captures, Mapping):
+            self.sources.update(dict.fromkeys(saved.captures, saved.name))
 
     def thread_for(self, place: Place, document: Mapping[str, Any]) -> Thread | None:
         """The conversation that `document` goes on with, None where it begins one."""

@@ -102,6 +102,7 @@ class Runner:
                 if self._halted.is_set():
                     return
                 await self._take(sender, planned, carried)
+                carried.pass_by(planned.saved)
 
     async def _take(self, sender: Sender, planned: Planned, carried: Carried) -> None:
         step = planned.step

@@ -116,7 +116,8 @@ class Sender:
         if time.monotonic() - self._read_at > FRESH:
             self._options = reread(self._options)
             self._read_at = time.monotonic()
-        scope = Scope(self._options.environment, self._values(planned, carried))
+        values = self._values(planned, carried)
+        scope = Scope(self._options.environment, values, carried.sources)
         prepared = prepare(self._composition(planned.saved, scope), scope, self._plan.owner)
         draft = prepared.draft
         if draft is None or prepared.errors:
