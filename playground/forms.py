@@ -13,7 +13,7 @@ from django.conf import settings
 
 from playground.models import Agent
 from playground.protocols import headers as header_rules
-from playground.protocols import jsontext, registry
+from playground.protocols import jsonfaults, jsontext, registry
 from playground.transport import check_url
 from playground.transport.redaction import MASK, is_credential
 
@@ -34,22 +34,32 @@ def read_value(text: str, max_depth: int | None = None) -> Any:
 
     Raises `forms.ValidationError` with a sentence for what is no JSON, or what could not be
     written as JSON again when it is sent and stored. Its code is `repeated` for a name that
-    stands twice in an object.
+    stands twice in an object, `deep` for nesting and `number` for a number.
     """
     deepest = settings.RUN_LIMITS.max_depth if max_depth is None else max_depth
     if jsontext.exceeds_depth(text, deepest):
-        raise forms.ValidationError(f"The document is nested more than {deepest} deep.")
+        at = _placed(text, jsonfaults.too_deep_at(text, deepest))
+        message = f"{at}The document is nested more than {deepest} deep."
+        raise forms.ValidationError(message, code="deep")
     try:
         return json.loads(
             text, parse_constant=_no_number, parse_float=_finite, object_pairs_hook=_unique
         )
     except json.JSONDecodeError as error:
-        place = f"Line {error.lineno}, column {error.colno}"
-        raise forms.ValidationError(f"{place}: {error.msg}.") from None
-    except (ValueError, RecursionError):
-        raise forms.ValidationError(
-            "The document holds a number that JSON does not have."
-        ) from None
+        message = f"{_placed(text, error.pos)}{jsonfaults.said(error)}."
+        raise forms.ValidationError(message) from None
+    except ValueError:
+        at = _placed(text, jsonfaults.number_at(text))
+        message = f"{at}The document holds a number that JSON does not have."
+        raise forms.ValidationError(message, code="number") from None
+
+
+def _placed(text: str, position: int | None) -> str:
+    """How a message about a place begins; empty where the place is not known."""
+    if position is None:
+        return ""
+    line, column = jsonfaults.place(text, position)
+    return f"Line {line}, column {column}: "
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from playground.protocols import jsontext
+from playground.protocols import jsonfaults, jsontext
 from playground.protocols.nlweb import turns
 
 #: How deep a template may be nested.
@@ -82,7 +82,7 @@ def _read(template: str) -> dict[str, Any]:
         document = jsontext.decode(template)
     except json.JSONDecodeError as error:
         place = f"line {error.lineno}, column {error.colno}"
-        raise TemplateError(f"The template is not JSON: {error.msg} ({place}).") from None
+        raise TemplateError(f"The template is not JSON: {jsonfaults.said(error)} ({place}).") from None
     except ValueError:
         raise TemplateError("The template has a number with too many digits.") from None
     if not isinstance(document, dict):

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from playground.protocols import jsontext
+from playground.protocols import jsonfaults, jsontext
 from playground.variables import is_name
 
 #: Bytes of a file, rows of it, and columns of a row.
@@ -51,8 +52,11 @@ def _json(text: str) -> list[Row]:
         raise DataError(f"The JSON is nested more than {MAX_DEPTH} deep.")
     try:
         value = jsontext.decode(text)
-    except ValueError as error:
-        raise DataError(f"This is not JSON: {error}.") from None
+    except json.JSONDecodeError as error:
+        place = f"line {error.lineno}, column {error.colno}"
+        raise DataError(f"This is not JSON: {jsonfaults.said(error)} ({place}).") from None
+    except ValueError:
+        raise DataError("The JSON has a number with too many digits.") from None
     if not isinstance(value, list):
         raise DataError("The JSON is no array: one object for every iteration is wanted.")
     _count(len(value))

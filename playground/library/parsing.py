@@ -18,6 +18,7 @@ from django.conf import settings
 from playground.forms import read_value
 from playground.library.items import Reader
 from playground.library.shape import Fixture, FixtureError, Problem
+from playground.protocols import jsonfaults
 
 #: Characters of a file, and items in it.
 MAX_CHARACTERS = 32 * 1024 * 1024
@@ -93,6 +94,18 @@ def _problem(text: str, error: forms.ValidationError) -> Problem:
     message = str(error.messages[0])
     if error.code == "repeated":
         return Problem(_place(text, _repeated(text)), message)
+    if error.code == "deep":
+        deepest = settings.RUN_LIMITS.max_depth
+        at = jsonfaults.too_deep_at(text, deepest + _WRAPPED)
+        return Problem(_place(text, at), f"This is nested too deep: a document is up to {deepest}.")
+    if error.code == "number":
+        at = jsonfaults.number_at(text)
+        return Problem(_place(text, at), "This is a number that JSON does not have.")
+    return _broken(text, message)
+
+
+def _broken(text: str, message: str) -> Problem:
+    """Why a text is no JSON at all; `message` where the decoder takes it after all."""
     try:
         json.loads(text)
     except json.JSONDecodeError as broken:
@@ -100,15 +113,16 @@ def _problem(text: str, error: forms.ValidationError) -> Problem:
         unfinished = broken.msg.startswith("Unterminated") or not text[broken.pos :].strip()
         if unfinished:
             return Problem(place, "The file ends here, in the middle: it was cut.")
-        return Problem(place, f"This is not JSON: {broken.msg}.")
+        return Problem(place, f"This is not JSON: {jsonfaults.said(broken)}.")
     except (ValueError, RecursionError):
         return Problem("", message)
     return Problem("", message)
 
 
-def _place(text: str, position: int) -> str:
-    line = text.count("\n", 0, position) + 1
-    column = position - text.rfind("\n", 0, position)
+def _place(text: str, position: int | None) -> str:
+    if position is None:
+        return ""
+    line, column = jsonfaults.place(text, position)
     return f"Line {line:,}, column {column:,}"
 
 

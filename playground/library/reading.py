@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from playground.library import postman_reading
+from playground.library.curl import is_curl
 from playground.library.parsing import MAX_CHARACTERS, read
 from playground.library.shape import Fixture, FixtureError, Problem
 
@@ -27,6 +28,12 @@ _SIGNS = (
     (b"SQLite format 3\0", "a database"),
     (b"\xff\xfe", "UTF-16 text. Save it as UTF-8"),
     (b"\xfe\xff", "UTF-16 text. Save it as UTF-8"),
+)
+
+
+_CURL = (
+    "This is a cURL command, which is one request and no collection. Paste it into the address "
+    "of the workbench, which opens it; then save it."
 )
 
 
@@ -67,6 +74,8 @@ def recognise(text: str) -> Recognised:
     What no reader recognises is read as our own, which says what is wrong with it. Raises
     `FixtureError`.
     """
+    if is_curl(text):
+        raise FixtureError(Problem("", _CURL))
     found = next((each for each in READERS if each.recognises(text)), READERS[0])
     converted, remarks = found.convert(text)
     fixture = read(converted)

@@ -87,15 +87,15 @@ def test_items_without_a_place_stand_as_in_the_file() -> None:
         ("{}", "A fixture is a JSON list of items, each with a model and its fields."),
         ("[]", "The file holds no collection: no item of the model playground.collection."),
         ("[1]", "Item 1: An item must be an object, not a number."),
-        ("[\n  {,", "Line 2, column 4: This is not JSON: "),
+        ("[\n  {,", "Line 2, column 4: This is not JSON: a name in double quotes belongs here."),
         ('[\n  {"model": "playground.col', "Line 2, column 13: The file ends here, in the middle"),
         ('[{"model": 1', "Line 1, column 13: The file ends here, in the middle: it was cut."),
         ('[{"a": 1,\n "b": {"a": 2},\n "a": 3}]', "Line 3, column 2: “a” is given twice"),
         ('[{"a": {}}, {"b": 1, "\\u0062": 3}]', "Line 1, column 22: “b” is given twice"),
-        ("[1e999]", "The document holds a number that JSON does not have."),
-        ("[NaN]", "The document holds a number that JSON does not have."),
-        ("[" * 100_000, "The document is nested more than 103 deep."),
-        ("[" * 104 + "]" * 104, "The document is nested more than 103 deep."),
+        ("[1e999]", "Line 1, column 2: This is a number that JSON does not have."),
+        ('["NaN",\n NaN]', "Line 2, column 2: This is a number that JSON does not have."),
+        ("[" * 100_000, "Line 1, column 104: This is nested too deep: a document is up to 100."),
+        ("[\n" * 104 + "]" * 104, "Line 104, column 1: This is nested too deep: a document"),
     ],
     ids=range(14),
 )
@@ -341,3 +341,10 @@ def test_a_file_that_is_no_text(data: bytes, wanted: str) -> None:
 
 def test_a_file_with_a_mark_in_front() -> None:
     assert text_of(b"\xef\xbb\xbf[]") == "[]"
+
+
+@pytest.mark.parametrize("text", ["curl https://a.test/ask -d x", "$ curl.exe https://a.test"])
+def test_a_curl_command_is_told_where_it_goes(text: str) -> None:
+    with pytest.raises(FixtureError) as refused:
+        recognise(text)
+    assert "Paste it into the address of the workbench" in str(refused.value)

@@ -21,8 +21,8 @@ PREVIEW = "/compose/preview/"
 
 #: The composer's fields, and what is said about them (with the place in the document).
 REFUSED: list[tuple[str, dict[str, str], str, str]] = [
-    ("invalid JSON", form('{\n  "query": x}'), "", "Line 2, column 12: Expecting value."),
-    ("an empty document", form(" "), "", "Line 1, column 2: Expecting value."),
+    ("invalid JSON", form('{\n  "query": x}'), "", "Line 2, column 12: no JSON value begins here."),
+    ("an empty document", form(" "), "", "Line 1, column 2: no JSON value begins here."),
     ("a list", form("[]"), "", "The request must be a JSON object."),
     ("a string", form('"query"'), "", "The request must be a JSON object."),
     ("not a number", form('{"query": {"text": NaN}}'), "", "a number that JSON does not have"),

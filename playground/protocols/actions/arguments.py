@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from playground.protocols import jsontext
+from playground.protocols import jsonfaults, jsontext
 
 #: Controls of a form, choices of one, and characters of what is said about it.
 MAX_FIELDS, MAX_OPTIONS, MAX_TEXT = 100, 200, 500
@@ -168,7 +168,8 @@ def _value(control: Control, text: str) -> Any:
 
 def _reason(error: Exception) -> str:
     if isinstance(error, json.JSONDecodeError):
-        return f"This is not valid JSON ({error.msg}, line {error.lineno}, column {error.colno})."
+        place = f"line {error.lineno}, column {error.colno}"
+        return f"This is not valid JSON: {jsonfaults.said(error)} ({place})."
     return str(error) or "This is nested too deep."
 
 
