@@ -30,4 +30,6 @@ def test_another_hosts_name(client: Client) -> None:
 def test_a_page_that_is_not_there(client: Client) -> None:
     response = client.get("/nowhere/")
     assert response.status_code == 404
-    assert "There is nothing here" in read(response.content.decode()).text
+    text = read(response.content.decode()).text
+    assert "There is nothing here" in text
+    assert "may have ended or been revoked" in text

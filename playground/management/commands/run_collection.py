@@ -79,8 +79,9 @@ class Command(BaseCommand):
         )
         way = parser.add_argument_group("way")
         way.add_argument(
-            "--iterations", type=int, metavar="N", help="how often; once, or once for each row"
-        )
+            "--iterations", type=int, metavar="N",
+            help="how often; once, or once for each row; after the last row comes the first again",
+        )  # fmt: skip
         way.add_argument(
             "--parallel", type=int, default=1, metavar="N",
             help="iterations at once; folders, too, where no request captures anything",
