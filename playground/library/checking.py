@@ -32,6 +32,8 @@ Check = Callable[[Any], Iterable[Finding]]
 MAX_TEXT, MAX_ADDRESS, MAX_DOCUMENT = 100_000, 2_000, 1_000_000
 #: Headers of one request.
 MAX_ROWS = 100
+#: Characters of an expectation that is likely to come again.
+_REPEATED = 2_000
 
 _SLUG = re.compile(r"[-a-zA-Z0-9_]+")
 
@@ -143,13 +145,19 @@ def _expectations(value: Any) -> Iterator[Finding]:
         yield from _as_found(check_schema, value)
         return
     for index, each in enumerate(value):
-        for pointer, message in _expectation(json.dumps(each)):
+        text = json.dumps(each)
+        # What is large would stay in memory for as long as the process lives.
+        find = known_findings if len(text) <= _REPEATED else known_findings.__wrapped__
+        for pointer, message in find(text):
             yield f"/{index}{pointer}", message
 
 
 @lru_cache(maxsize=256)
-def _expectation(text: str) -> tuple[Finding, ...]:
-    """What is wrong with one. Thousands of requests expect the same few things of a reply."""
+def known_findings(text: str) -> tuple[Finding, ...]:
+    """What is wrong with an expectation, given as JSON.
+
+    Thousands of requests expect the same few things of a reply.
+    """
     found = check_schema([json.loads(text)])
     return tuple((problem.pointer.removeprefix("/0"), problem.message) for problem in found)
 
