@@ -24,6 +24,8 @@ from playground.transport import check_url
 SAMPLE = "healthy breakfast recipes with eggs"
 #: Characters of a request, and of an address, that a link may carry.
 MAX_LINK, MAX_ADDRESS = 20_000, 2000
+#: Characters shown of the name of an agent that is not here.
+MAX_NAME = 80
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,15 +42,18 @@ class Linked:
     document: dict[str, Any]
     #: Whether more than an agent of the user's own came along.
     is_foreign: bool
+    #: What a reader has to know of the link beside where it goes, as sentences.
+    note: str = ""
 
 
 def read_link(query: QueryDict, agents: models.QuerySet[Agent]) -> Linked:
-    """The request that an address describes; a first request to the first agent without one."""
+    """The request that an address describes; a first request to the first agent without one.
+
+    An agent that is named and not there is nobody: what was meant for one is not to reach another.
+    """
     named = query.get("agent", "")
-    agent = agents.filter(slug=named).first() if named else None
+    agent = agents.filter(slug=named).first() if named else agents.first()
     address = _address(named) if agent is None else ""
-    if agent is None and not address:
-        agent = agents.first()
     protocol = _protocol(query, agent)
     version = _version(query, agent, protocol)
     text = query.get("text", "")[:MAX_LINK]
@@ -56,10 +61,26 @@ def read_link(query: QueryDict, agents: models.QuerySet[Agent]) -> Linked:
     document = _document(query) or registry.new_request(
         protocol, version, text or SAMPLE, streaming=streaming
     )
-    brought = text or address or "request" in query
+    brought = text or "request" in query or (named and agent is None)
     return Linked(
-        agent, address, protocol, version, _binding(query, agent, protocol), document, bool(brought)
+        agent,
+        address,
+        protocol,
+        version,
+        _binding(query, agent, protocol),
+        document,
+        bool(brought),
+        _note(named, agent, address),
     )
+
+
+def _note(named: str, agent: Agent | None, address: str) -> str:
+    """What became of the agent that a link names, where it is not as it was named."""
+    if agent is not None or not named or address == named:
+        return ""
+    if address:
+        return "The credentials in its address were left out."
+    return f"It names an agent that is not here: {named[:MAX_NAME]}"
 
 
 def _address(named: str) -> str:

@@ -40,6 +40,7 @@ def workbench(request: HttpRequest) -> HttpResponse:
         binding=linked.binding,
         composed={"address": linked.address},
         linked=linked.is_foreign,
+        link_note=linked.note,
     )
 
 

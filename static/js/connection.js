@@ -1,10 +1,13 @@
 // Says so when the playground itself does not answer, or answers with an error, and when the
 // socket of a run that is still under way has gone.
 
-import { dismissToasts, toast } from "./toasts.js";
+import { toast } from "./toasts.js";
+
+/** The note that is shown about the connection: the answer that comes next takes it away. */
+let shown;
 
 document.addEventListener("htmx:sendError", () => {
-  toast(
+  shown = toast(
     "The playground does not answer.",
     "Is the server still running? What you composed is kept here; try again when it is back.",
     { level: "error" },
@@ -15,8 +18,9 @@ document.addEventListener("htmx:responseError", (event) => {
   const why = status === 403 ? "The session is no longer valid: reload the page." : "Its log says more.";
   toast(`The playground answered ${status}.`, why, { level: "error" });
 });
+// Other errors stay until they are read: pages ask for many things by themselves.
 document.addEventListener("htmx:afterOnLoad", (event) => {
-  if (event.detail.successful) dismissToasts("error");
+  if (event.detail.successful) shown?.remove();
 });
 
 /** Marks the response as cut off from the playground, unless nothing more was to come. */

@@ -10,6 +10,14 @@ const banner = document.querySelector("[data-linked]");
 const isLink = () => location.hash.startsWith("#request=");
 const load = () => import(banner.dataset.module);
 
+/** Whether the agent of a link is one of ours, and not another one that is called the same. */
+function isHere({ agent, address }) {
+  const option = [...form.elements.agent.options].find(({ value }) => value && value === agent);
+  return Boolean(option) && (!address || originOf(option.dataset.url) === originOf(address));
+}
+
+const originOf = (address) => (URL.canParse(address) ? new URL(address).origin : address);
+
 async function open() {
   const { hash } = location;
   // It has been taken in: a reload is not to open it again.
@@ -17,8 +25,7 @@ async function open() {
   try {
     const { readLink } = await load();
     const { fields, notes } = readLink(hash);
-    const known = [...form.elements.agent.options].some(({ value }) => value && value === fields.agent);
-    const target = known ? fields : { ...fields, agent: "" };
+    const target = isHere(fields) ? fields : { ...fields, agent: "" };
     const note = notes.length ? `Its credentials were left out: ${notes.join(", ")}.` : "";
     openTab(makeTab(target, { link: { note } }));
   } catch (error) {

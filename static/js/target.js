@@ -82,7 +82,9 @@ function start(form) {
 
 /** Says at the button, and where a link brought the request, whom it would reach. */
 function showOrigin(address) {
-  const origin = URL.canParse(address) ? new URL(address).origin : address.split("/")[0];
+  const { origin: parsed = "" } = URL.canParse(address) ? new URL(address) : {};
+  // Of an address that no request can go to ("data:…") the origin is the word "null".
+  const origin = parsed && parsed !== "null" ? parsed : address.split("/")[0];
   for (const place of document.querySelectorAll("[data-origin]")) place.textContent = origin || "nowhere yet";
 }
 

@@ -56,7 +56,7 @@ export function toast(title, text, { level = "info", action } = {}) {
 }
 
 /** Takes away the notes of a level. */
-export function dismissToasts(level) {
+function dismissToasts(level) {
   for (const note of document.querySelectorAll(`toast-note[data-level="${level}"]`)) note.remove();
 }
 

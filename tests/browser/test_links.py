@@ -76,6 +76,31 @@ def test_a_whole_request_in_the_fragment(workbench: Workbench, fragment: str) ->
     assert sent == []
 
 
+def test_an_agent_that_is_only_called_the_same(workbench: Workbench) -> None:
+    page = workbench.page
+    request = REQUEST | {"agent": "demo"}
+    page.goto(f"{workbench.server.url}/#request={in_base64(request)}")
+    expect(banner(page)).to_contain_text("It goes to https://other.example")
+    expect(page.locator("#agent-select")).to_have_value("")
+    page.goto(f"{workbench.server.url}/agents/")
+    page.goto(
+        f"{workbench.server.url}/#request="
+        + in_base64(request | {"address": f"{workbench.server.url}/demo"})
+    )
+    expect(banner(page)).to_contain_text(f"It goes to {workbench.server.url}")
+    expect(page.locator("#agent-select")).to_have_value("demo")
+
+
+def test_an_agent_that_nobody_has(workbench: Workbench) -> None:
+    page = workbench.page
+    page.goto(f"{workbench.server.url}/?agent=no-such-agent&text=soup")
+    expect(banner(page)).to_contain_text("It goes to nowhere yet")
+    expect(banner(page)).to_contain_text("It names an agent that is not here: no-such-agent")
+    expect(page.locator("#agent-select")).to_have_value("")
+    page.reload()
+    expect(banner(page)).to_contain_text("no-such-agent")
+
+
 def test_a_link_in_the_query_is_sent_by_its_reader_alone(workbench: Workbench) -> None:
     sent = sends(workbench.page)
     page = workbench.open("/?agent=demo&text=soup+with+lentils&streaming=0").page
@@ -89,6 +114,18 @@ def test_a_link_in_the_query_is_sent_by_its_reader_alone(workbench: Workbench) -
     workbench.send()
     expect(banner(page)).to_be_hidden()
     assert len(sent) == 1
+
+
+def test_what_was_wrong_stays_until_it_is_read(workbench: Workbench) -> None:
+    """The page asks the server for this and that when it opens, and is answered."""
+    page = workbench.page
+    page.goto(f"{workbench.server.url}/#request={in_base64([1])}")
+    expect(workbench.effective).to_contain_text("POST")
+    page.wait_for_load_state("networkidle")
+    expect(page.get_by_role("alert")).to_contain_text("The link was not opened.")
+    workbench.compose("something else")
+    expect(workbench.effective).to_contain_text("something else")
+    expect(page.get_by_role("alert")).to_contain_text("The link was not opened.")
 
 
 @pytest.mark.parametrize("fragment", ["%", "{}", in_base64([1]), "a" * 200_001])

@@ -34,6 +34,7 @@ def shown(client: Client, query: dict[str, Any]) -> dict[str, Any]:
         "binding": context["binding"],
         "document": json.loads(unescape(document[1])),
         "linked": not banner[1],
+        "note": context["link_note"],
     }
 
 
@@ -56,6 +57,7 @@ class TestLinks:
                 "meta": {"version": "0.55"},
             },
             "linked": True,
+            "note": "",
         }
         assert not Run.objects.exists()
 
@@ -100,13 +102,24 @@ class TestLinks:
             "too long",
         ],
     )  # fmt: skip
-    def test_what_no_request_could_go_to_is_left_out(self, client: Client, named: str) -> None:
-        found = shown(client, {"agent": named, "text": "soup"})
-        assert (found["agent"], found["address"]) == ("recipes", "")
+    def test_what_no_request_could_go_to_goes_to_nobody_else(
+        self, client: Client, named: str
+    ) -> None:
+        for query in ({"agent": named, "text": "soup"}, {"agent": named}):
+            found = shown(client, query)
+            assert (found["agent"], found["address"], found["linked"]) == ("", "", True)
+            assert found["note"] == f"It names an agent that is not here: {named[:80]}"
+
+    def test_without_any_agent_there_is_no_banner(self, client: Client) -> None:
+        Agent.objects.all().delete()
+        found = shown(client, {})
+        assert (found["agent"], found["linked"], found["note"]) == ("", False, "")
 
     def test_credentials_in_an_address_are_left_out(self, client: Client) -> None:
         named = "https://me:literal@other.example/?token=literal&site=a"
-        assert shown(client, {"agent": named})["address"] == "https://other.example/?token=&site=a"
+        found = shown(client, {"agent": named})
+        assert found["address"] == "https://other.example/?token=&site=a"
+        assert "credentials" in found["note"]
 
     @pytest.mark.parametrize("request_text", ["", "{", "[]", '"text"', "[" * 9000, "{" * 30_000])
     def test_what_is_no_document_is_left_out(self, client: Client, request_text: str) -> None:
