@@ -64,14 +64,18 @@ def peer_of(host: str, port: int) -> str:
 
 
 def as_sent(request: WireRequest, redactor: Redactor) -> bytes:
-    """The bytes that the request is on the wire, without secrets."""
+    """The bytes that the request is on the wire, without secrets and without their length."""
     hide = [name.decode().lower() for name, _ in request.headers if is_credential(name.decode())]
+    body = redactor.data(request.body)
+    if body != request.body:
+        # Beside a body with a mask in it, the length of the body is that of the secret.
+        hide.append("content-length")
     return b"".join(
         (
             b"%b %b HTTP/1.1\r\n" % (request.method, redactor.data(request.url.target)),
             *(b"%b: %b\r\n" % header for header in redactor.headers(request.headers, hide)),
             b"\r\n",
-            redactor.data(request.body),
+            body,
         )
     )
 

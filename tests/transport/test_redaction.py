@@ -82,7 +82,17 @@ class TestCall:
             )
             frames = await record("", call=call, redact=[CANARY])
         assert server.requests[0].count(CANARY.encode()) == 4
-        assert frames[0].data == server.requests[0].replace(CANARY.encode(), MASKED)
+        shown = server.requests[0].replace(CANARY.encode(), MASKED)
+        # The length would give away that of the secret.
+        length = b"Content-Length: %d" % len(call.body)
+        assert length in shown
+        assert frames[0].data == shown.replace(length, b"Content-Length: " + MASKED)
+
+    async def test_the_length_of_a_body_without_secrets_is_shown(self) -> None:
+        async with serve(reply(b"{}")) as server:
+            call = Call("POST", server.url, (("X-Custom", CANARY),), b'{"text": "soup"}')
+            frames = await record("", call=call, redact=[CANARY])
+        assert b"Content-Length: 16" in frames[0].data
 
     async def test_values_of_credentials_are_looked_for_in_the_reply(self) -> None:
         headers = (
