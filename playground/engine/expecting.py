@@ -13,12 +13,12 @@ def expected(expectations: Any, scope: Scope, moment: datetime) -> Substituted:
     """Expectations with the values that their names stand for: in `kept`, which is judged.
 
     They are judged again whenever somebody looks, so the values are kept with the run, and of
-    a secret nothing but its name can be: `refusal` says so. Raises `VariableError`.
+    a secret nothing but its name can be: `why_not` says so. Raises `VariableError`.
     """
     return substitute(expectations, scope.find, moment=moment)
 
 
-def refusal(found: Substituted) -> str:
+def why_not(found: Substituted) -> str:
     """Why these cannot be expected, as a sentence; "" where they can."""
     if not found.secrets:
         return ""

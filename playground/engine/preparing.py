@@ -17,7 +17,7 @@ from django.utils import timezone
 from playground.engine.addressed import agent_for, known_as
 from playground.engine.composing import Composition, Owner, Scope, key_of
 from playground.engine.drafts import Draft, Origin
-from playground.engine.expecting import expected, refusal
+from playground.engine.expecting import expected, why_not
 from playground.engine.secrets import Sending, authorising, keepable
 from playground.engine.ways import address_of, bindings_of
 from playground.library.credentials import clean_address
@@ -153,12 +153,12 @@ class _Preparation:
         if any(place == ADDRESS for place, _ in self._work.unresolved):
             self._say_what_is_missing()
             return False
-        why = check_url(url.sent)
-        if why is None and len(url.kept) > MAX_ADDRESS:
-            why = f"The URL is longer than {MAX_ADDRESS} characters."
-        if why:
-            self.result.refuse(ADDRESS, why)
-        return why is None
+        refusal = check_url(url.sent)
+        if refusal is None and len(url.kept) > MAX_ADDRESS:
+            refusal = f"The URL is longer than {MAX_ADDRESS} characters."
+        if refusal:
+            self.result.refuse(ADDRESS, refusal)
+        return refusal is None
 
     def _agent_at(self, url: str) -> Agent:
         """The owner's agent at this address, or a new one. Not saved."""
@@ -198,23 +198,24 @@ class _Preparation:
         """What the run keeps of what the user wrote, None where it is what is sent."""
         composition = self._composition
         parts = [composition.request, list(composition.headers), composition.address]
-        parts.append(composition.expectations)
-        if not composition.auth and not names_in(parts):
+        wanted = [dict(each) for each in composition.expectations]
+        if not composition.auth and not names_in([parts, wanted]):
             return None
-        return {
+        template = {
             "document": composition.request,
             "headers": keepable(composition.headers),
             "address": "" if composition.agent else clean_address(composition.address),
             "auth": dict(composition.auth),
-            "expectations": [dict(each) for each in composition.expectations],
         }
+        # Without names in it, it is what the run is held to, and that is kept with the run.
+        return template | ({"expectations": wanted} if names_in(wanted) else {})
 
     def _expected(self) -> Sequence[Mapping[str, Any]]:
         """What the reply is held to, with values for the names in it."""
         found = expected(self._composition.expectations, self._scope, self._moment)
         self._judged = found.used
         self._work.unresolved += [(EXPECTATIONS, name) for _, name in found.unresolved]
-        if why := refusal(found):
+        if why := why_not(found):
             self.result.refuse(EXPECTATIONS, why)
         wanted: Sequence[Mapping[str, Any]] = found.kept
         return wanted

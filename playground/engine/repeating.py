@@ -41,6 +41,6 @@ def repeated(run: Run) -> Prepared:
         binding=run.binding,
         auth=template.get("auth") or {},
         saved=run.saved_request,
-        expectations=run.expectations or (),
+        expectations=template.get("expectations", run.expectations) or (),
     )
     return prepare(composition, Scope(environment), run.owner)

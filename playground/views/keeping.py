@@ -205,7 +205,7 @@ def composed_for(run: Run) -> dict[str, str]:
     return {
         "address": str(template.get("address") or ("" if run.agent else run.url)),
         "auth": _text(template.get("auth")),
-        "expectations": _text(run.expectations),
+        "expectations": _text(template.get("expectations", run.expectations)),
         "captures": _text(saved.captures) if saved else "",
     }
 

@@ -253,7 +253,7 @@ class TestReporters:
             await asyncio.to_thread(
                 command.manage, "shell", "-v", "0", "-c", make.replace("{url}", server.url)
             )
-            wanted = [{"type": "json", "path": "$.results[0].name", "equals": "{{key}}"}]
+            wanted = [{"type": "json", "path": "$.results[0].name", "equals": "Tea"}]
             file = fixture(
                 tmp_path,
                 {"address": server.url, "expectations": wanted, "headers": [["X-K", "{{key}}"]]},

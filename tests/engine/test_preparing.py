@@ -184,6 +184,85 @@ def test_no_address_no_draft(environment: Environment, address: str) -> None:
     assert found.errors
 
 
+def equals(value: Any) -> list[dict[str, Any]]:
+    return [{"type": "json", "path": "$.a", "equals": value}]
+
+
+class TestExpectations:
+    """What is expected may hold names: of the page, of `once more` and of a collection alike."""
+
+    def test_have_the_values_of_their_names(self, agent: Agent, environment: Environment) -> None:
+        wanted = equals("in {{city}}") + equals("{{list}}") + equals("{{row}}")
+        found = prepared(
+            Composition(document(), (), agent, expectations=wanted), environment, row=7
+        )
+        assert not found.errors
+        assert found.draft
+        assert found.used == ("city", "list", "row")
+        run = engine.create_run(found.draft)
+        assert [each["equals"] for each in run.expectations] == ["in Paris", [1, 2], 7]
+        assert run.template is not None
+        assert run.template["expectations"] == wanted
+
+    def test_without_names_are_kept_as_they_are(self, agent: Agent) -> None:
+        wanted = equals("{{$braces}}city}}")
+        found = prepared(Composition(document(), (), agent, expectations=equals(1)), None)
+        assert found.draft
+        assert engine.create_run(found.draft).template is None
+        found = prepared(Composition(document(), (), agent, expectations=wanted), None)
+        assert found.draft
+        assert engine.create_run(found.draft).expectations == equals("{{city}}")
+
+    def test_with_names_that_have_no_value_are_refused(
+        self, agent: Agent, environment: Environment
+    ) -> None:
+        wanted = [{"type": "json", "path": "$.a['{{nobody}}']", "exists": False}]
+        found = prepared(Composition(document(), (), agent, expectations=wanted), environment)
+        assert found.missing == ["nobody"]
+        assert found.unresolved == (("#expectations", "nobody"),)
+        assert "no value for “nobody” in the environment “Staging”" in told(found)
+
+    def test_with_secrets_are_refused(self, agent: Agent, environment: Environment) -> None:
+        wanted = equals("{{token}}")
+        found = prepared(Composition(document(), (), agent, expectations=wanted), environment)
+        assert told(found) == (
+            "No secret can be a part of what is expected, because that is kept: “token”."
+        )
+        assert [problem.pointer for problem in found.errors] == ["#expectations"]
+        assert found.draft
+        assert found.draft.sending is None
+        assert SECRET not in str(found.draft.origin)
+
+    def test_that_grow_without_end_are_refused(self, agent: Agent) -> None:
+        wanted = equals("{{big}}" * 5_000)
+        composition = Composition(document(), (), agent, expectations=wanted)
+        found = prepared(composition, None, big="x" * 1_000)
+        assert found.draft is None
+        assert told(found)
+
+    def test_once_more_are_resolved_anew(self, agent: Agent, environment: Environment) -> None:
+        wanted = equals("{{city}}")
+        found = prepared(Composition(document(), (), agent, expectations=wanted), environment)
+        assert found.draft
+        run = engine.create_run(found.draft)
+        Variable.objects.filter(name="city").update(value="Oslo {{city}}")
+        for _ in range(2):
+            again = engine.repeated(run)
+            assert again.draft
+            assert not again.errors
+            run = engine.create_run(again.draft)
+            assert run.expectations == equals("Oslo {{city}}")
+        Variable.objects.filter(name="city").delete()
+        assert "“city”" in told(engine.repeated(run))
+
+    def test_once_more_without_names_stay(self, agent: Agent) -> None:
+        found = prepared(Composition(document(), (), agent, expectations=equals(1)), None)
+        assert found.draft
+        again = engine.repeated(engine.create_run(found.draft)).draft
+        assert again
+        assert engine.create_run(again).expectations == equals(1)
+
+
 class TestWhatFollows:
     @pytest.fixture
     def run(self, agent: Agent, environment: Environment) -> Run:

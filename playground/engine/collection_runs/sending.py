@@ -10,7 +10,6 @@ from functools import partial
 from typing import Any
 
 from django.db import IntegrityError, transaction
-from django.utils import timezone
 
 from playground.engine import tasks
 from playground.engine.collection_runs.carrying import Carried, Place
@@ -31,7 +30,6 @@ from playground.models import Agent, MadeBy, Run, SavedRequest, Step
 from playground.models.json_text import storable
 from playground.protocols import registry
 from playground.threads import in_reader, in_writer
-from playground.variables import Substitution, VariableError, names_in
 
 #: Seconds for which the agent that stands in and the environment are taken to be as they were
 #: read: what is changed or revoked meanwhile counts soon, and not at the end of a long run.
@@ -77,7 +75,7 @@ class Sender:
         step = planned.step
         try:
             found = await self._begin(planned, carried)
-        except (PlanError, VariableError) as error:
+        except PlanError as error:
             # It may quote the document, which may hold what no database takes.
             step.verdict, step.reason = Verdict.UNSENT, storable(str(error))
             return None
@@ -100,7 +98,7 @@ class Sender:
     async def _begin(self, planned: Planned, carried: Carried) -> tuple[Run, Ready] | None:
         """Record the run, as soon as there is room for one; None where all is halted before.
 
-        Raises `PlanError` and `VariableError` for what cannot be sent.
+        Raises `PlanError` for what cannot be sent.
         """
         async with self._room.turn(self._halted):
             while not self._halted.is_set():
@@ -118,7 +116,7 @@ class Sender:
             self._read_at = time.monotonic()
         values = self._values(planned, carried)
         scope = Scope(self._options.environment, values, carried.sources)
-        prepared = prepare(self._composition(planned.saved, scope), scope, self._plan.owner)
+        prepared = prepare(self._composition(planned.saved), scope, self._plan.owner)
         draft = prepared.draft
         if draft is None or prepared.errors:
             raise PlanError(_told(prepared.errors))
@@ -147,13 +145,8 @@ class Sender:
             origin = replace(draft.origin, saved_request=None)
             return create_run(replace(draft, origin=origin), owner, has_room=True)
 
-    def _composition(self, saved: SavedRequest, scope: Scope) -> Composition:
+    def _composition(self, saved: SavedRequest) -> Composition:
         composition = Composition.of(saved, self._plan.owner)
-        if names_in(saved.expectations):
-            # What is expected may depend on the row. Of a secret the placeholder stays.
-            work = Substitution(scope.find, moment=timezone.now())
-            expectations = work.json(saved.expectations).kept
-            composition = replace(composition, expectations=expectations)
         agent = self._options.agent
         if agent is not None and agent.protocol == saved.protocol:
             composition = replace(composition, agent=agent, address="")
