@@ -188,7 +188,10 @@ export function closeTab(tab = list.active) {
   const at = list.close(tab);
   if (!list.tabs.length)
     list.open(
-      makeTab({ ...tab.fields, ...FIELDS, document: freshText(tab.fields.protocol, "", tab.fields.version) }),
+      makeTab(
+        { ...tab.fields, ...FIELDS, document: freshText(tab.fields.protocol, "", tab.fields.version) },
+        { standsIn: true },
+      ),
     );
   load();
   if (!isChanged(tab)) return;
