@@ -10,6 +10,7 @@
 //   place     the address of the page while it is shown
 //   pinned    whether it has been edited, sent, saved or kept on purpose: what was only looked
 //             at is a preview, and gives way to what is opened next
+//   standsIn  whether it is only there because the last one was closed
 //   used      when it was shown last, as a number that grows
 
 import { parse, toValue } from "./json-text.js";
@@ -137,8 +138,9 @@ export class TabList {
     return at;
   }
 
-  /** Puts a closed tab back where it was. */
+  /** Puts a closed tab back where it was; an empty one that stood in for it goes. */
   restore(tab, at) {
+    this.tabs = this.tabs.filter((each) => each.pinned || !each.standsIn);
     this.tabs.splice(at, 0, tab);
     return this.show(tab);
   }

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 import pytest
 from playwright.sync_api import Browser, Page, WebSocketRoute, expect
 
+from tests.browser.shelves import plant
+from tests.browser.test_tabs import tabs
 from tests.browser.workbench import Workbench
 from tests.playground_server import PlaygroundServer
 
@@ -267,3 +270,96 @@ def test_a_filter_is_written_down_once_it_has_a_name_and_a_value(workbench: Work
     assert workbench.document == before
     page.get_by_label("Value of the filter").press_sequentially("thai")
     assert workbench.document["query"]["cuisine"] == "thai"
+
+
+def paste(workbench: Workbench, command: str) -> None:
+    """Choose another address, and paste a command into it."""
+    page = workbench.page
+    page.locator("#agent-select").select_option("")
+    script = """([field, text]) => {
+      const clipboardData = new DataTransfer();
+      clipboardData.setData("text/plain", text);
+      field.dispatchEvent(new ClipboardEvent("paste", { clipboardData, cancelable: true }));
+    }"""
+    page.evaluate(script, [page.locator("#address").element_handle(), command])
+    expect(page.locator("#address-note")).to_contain_text("Taken over")
+
+
+CURL = """curl https://pasted.example/ask -H 'X-Pasted: 1' --json '{"query": {"text": "pasted"}}'"""
+
+
+def test_a_pasted_command_is_a_request_of_its_own(workbench: Workbench) -> None:
+    slug = plant(workbench.server, "Pasted over", "original")
+    page = workbench.open(f"/collections/{slug}/requests/original/").page
+    own = json.dumps([{"type": "state", "equals": "completed"}])
+    page.evaluate("text => { document.forms.composer.elements.expectations.value = text }", own)
+    workbench.compose("with expectations")
+    paste(workbench, CURL)
+    expect(tabs(workbench)).to_have_count(2)
+    expect(tabs(workbench).nth(1)).to_have_accessible_name("pasted (not saved)")
+    expect(tabs(workbench).nth(1)).to_have_attribute("aria-selected", "true")
+    expect(workbench.effective).to_contain_text("X-Pasted")
+    expect(workbench.text).to_have_value("pasted")
+    expect(page.locator('#composer [name="saved"]')).to_have_value("")
+    expect(page.locator('#composer [name="expectations"]')).to_have_value("")
+    expect(page.locator("#compose-tab-expect")).not_to_have_attribute("data-filled", "")
+    # Nothing of what was there is lost, and it still goes where it went.
+    tabs(workbench).nth(0).click()
+    expect(workbench.text).to_have_value("with expectations")
+    expect(page.locator('#composer [name="expectations"]')).to_have_value(own)
+    expect(page.locator("#agent-select")).to_have_value("demo")
+    expect(page.locator('#composer [name="saved"]')).to_have_value(f"{slug}/original")
+
+
+def test_a_pasted_command_takes_a_tab_that_holds_nothing(workbench: Workbench) -> None:
+    workbench.open()
+    paste(workbench, CURL)
+    expect(tabs(workbench)).to_have_count(1)
+    expect(tabs(workbench)).to_have_accessible_name("pasted (not saved)")
+    expect(workbench.page.locator("#address")).to_have_value("https://pasted.example/ask")
+    paste(workbench, CURL.replace("pasted", "second"))
+    expect(tabs(workbench)).to_have_count(2)
+    tabs(workbench).nth(0).click()
+    expect(workbench.text).to_have_value("pasted")
+
+
+def test_headers_are_told_by_their_tab(workbench: Workbench) -> None:
+    page = workbench.open().page
+    tab = page.locator("#compose-tab-headers")
+    expect(tab).not_to_have_attribute("data-filled", "")
+    tab.click()
+    page.get_by_role("button", name="Header", exact=True).click()
+    expect(tab).not_to_have_attribute("data-filled", "")
+    page.get_by_label("Name of the header").fill("X-Told")
+    expect(tab).to_have_attribute("data-filled", "")
+    page.get_by_label("Value of the header").fill("{{nobody.knows.it}}")
+    expect(tab).to_have_attribute("data-problems", "1")
+    page.get_by_role("button", name="Send").first.click()
+    expect(page.locator("#compose-problems")).to_contain_text("nobody.knows.it")
+    expect(tab).to_have_attribute("data-problems", "1")
+    page.reload()
+    expect(tab).to_have_attribute("data-filled", "")
+    page.get_by_role("button", name="Remove the header").click()
+    expect(tab).not_to_have_attribute("data-filled", "")
+
+
+@pytest.mark.parametrize("width", [1440, 1024, 390])
+@pytest.mark.parametrize("agent", ["demo", "demo-agent-api"])
+def test_no_part_of_a_request_or_a_response_is_out_of_view(
+    workbench: Workbench, width: int, agent: str
+) -> None:
+    page = workbench.page
+    page.set_viewport_size({"width": width, "height": 844})
+    page.goto(f"{workbench.server.url}/?agent={agent}&text=lentils")
+    expect(workbench.effective).to_contain_text("POST")
+    parts = page.locator("#composer .tab:visible")
+    page.evaluate("""document.forms.composer.elements.expectations.value =
+        '[{"type": "state", "equals": "completed"}]'""")
+    for part in parts.all():
+        expect(part).to_be_in_viewport(ratio=0.99)
+    workbench.send()
+    expect(page.locator("#response .tab")).to_have_count(7)
+    # What is counted when the run has ended takes room, too; the Agent API's text grows slowly.
+    expect(page.locator("#checks-count")).not_to_be_empty(timeout=30_000)
+    for part in page.locator("#response .tab").all():
+        expect(part).to_be_in_viewport(ratio=0.99)

@@ -145,6 +145,19 @@ test("a closed tab leaves the view to its neighbour and comes back to its place"
   assert.equal(list.active.id, "b");
 });
 
+test("what stood in for the last tab goes when that comes back, unless it was worked in", () => {
+  for (const pinned of [false, true]) {
+    const list = new TabList();
+    const last = tab("a", { pinned: true });
+    list.open(last);
+    list.close(last);
+    list.open(tab("empty", { standsIn: true, pinned }));
+    list.restore(last, 0);
+    assert.equal(ids(list), pinned ? "a empty" : "a");
+    assert.equal(list.active.id, "a");
+  }
+});
+
 test("an address finds the tab that is shown before the one that was last", () => {
   const list = new TabList();
   for (const id of ["a", "b", "c"]) list.open(tab(id, { pinned: true, place: "/runs/1/", saved: "x/y" }));
