@@ -170,6 +170,8 @@ def _sketch(
     method: str, url: str, headers: Sequence[tuple[str, str]], body: bytes, streaming: bool
 ) -> Sketch:
     kept = [(name, value) for name, value in headers if name and name.lower() not in _OWN]
+    # A stored call may come from a file of others: curl reads a file where a name begins like this.
+    kept = [(name, value) for name, value in kept if not name.startswith("@")]
     return Sketch(
         method,
         pieces(url),

@@ -173,6 +173,15 @@ async def test_secrets_come_from_the_environment(kind: str) -> None:
     assert json.loads(body)["query"] == {"text": "my s's", "key": "o2", "kept": "{{other}}"}
 
 
+@pytest.mark.parametrize("kind", WRITERS)
+def test_no_header_of_a_stored_call_makes_curl_read_a_file(kind: str) -> None:
+    data = b"POST /ask HTTP/1.1\r\n@/etc/passwd:\r\n@key: 1\r\nX-Own: @kept\r\n\r\n{}"
+    code = WRITERS[kind][1](sketch_of_frame(data, "http://a.example/"))
+    assert "passwd" not in code
+    assert "@key" not in code
+    assert "@kept" in code
+
+
 def test_a_login_is_not_taken_for_its_password() -> None:
     call = call_of("http://agent.example", headers=(("Authorization", "Basic {{password}}"),))
     assert '"Authorization: Basic $CREDENTIALS"' in to_curl(sketch_of(call, (), ["password"]))
