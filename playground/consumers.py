@@ -65,6 +65,7 @@ class Viewer(AsyncWebsocketConsumer, ABC):
         """Join the group of what is looked at and follow it; refuse what is not the user's."""
         self._dirty = asyncio.Event()
         self._follower: asyncio.Task[None] | None = None
+        self._group = ""
         user = self.scope.get("user") or AnonymousUser()
         found = await in_reader(lambda: self.find(user, **self.scope["url_route"]["kwargs"]))
         if found is None:
@@ -73,9 +74,10 @@ class Viewer(AsyncWebsocketConsumer, ABC):
             await self.accept()
             await self.close(NOT_FOUND)
             return
+        # First of all: where it fails, nobody is left behind in the group.
+        await self.accept()
         self._group, view = found
         await self.channel_layer.group_add(self._group, self.channel_name)
-        await self.accept()
         self._follower = asyncio.create_task(self._follow(view), name=f"viewer-{self._group}")
 
     @abstractmethod
@@ -90,6 +92,7 @@ class Viewer(AsyncWebsocketConsumer, ABC):
         """Leave. What is looked at goes on."""
         if self._follower:
             self._follower.cancel()
+        if self._group:
             await self.channel_layer.group_discard(self._group, self.channel_name)
 
     async def nudged(self, _: dict[str, Any]) -> None:

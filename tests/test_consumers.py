@@ -8,6 +8,7 @@ from uuid import uuid4
 
 import pytest
 from asgiref.sync import sync_to_async
+from channels.layers import get_channel_layer
 from channels.testing import WebsocketCommunicator
 from django.conf import settings
 from django.contrib.auth.models import User
@@ -203,6 +204,19 @@ async def test_a_viewer_that_has_gone_is_no_error(
     assert await viewer.socket.receive_nothing(timeout=0.2)
     assert not [record for record in caplog.records if record.levelname == "ERROR"]
     await viewer.socket.disconnect()
+
+
+async def test_a_viewer_that_is_gone_before_it_is_accepted_is_left_in_no_group(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def accept(*_: Any) -> None:
+        raise OSError("gone")
+
+    recording = await record()
+    monkeypatch.setattr(consumers.RunConsumer, "accept", accept)
+    with pytest.raises(OSError, match="gone"):
+        await Viewer(recording.run).open()
+    assert recording.run.group not in get_channel_layer().groups
 
 
 async def test_what_a_viewer_says_is_ignored() -> None:

@@ -92,6 +92,7 @@ def _record(request: HttpRequest) -> HttpResponse | Started:
     form = StartForm(collection, _user(request), request.POST, request.FILES)
     if form.is_valid():
         try:
+            engine.check_room(_user(request))
             plan = _plan(request, collection, form)
         except PlanError as error:
             form.add_error(None, str(error))

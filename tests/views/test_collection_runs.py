@@ -7,12 +7,17 @@ import re
 from typing import Any
 
 import pytest
+from asgiref.sync import sync_to_async
+from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 from junitparser import JUnitXml
 
+from playground.engine.collection_runs import planning
 from playground.models import Agent, Collection, CollectionRun, Environment, Folder, SavedRequest
+from playground.models.liveness import SILENCE
 from playground.rendering.collection_runs import PAGE, known_as_text, known_from_text
 from tests.rendering.markup import read
 from tests.servers import free_port
@@ -102,6 +107,30 @@ class TestStarting:
         assert answer.status_code == 422
         assert told in answer.content.decode()
         assert not CollectionRun.objects.exists()
+
+    async def test_as_many_at_once_as_may_be(
+        self, async_client: Any, collection: Collection, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(planning, "MAX_AT_ONCE", 2)
+        now = {"driver": "elsewhere:1:1", "alive_at": timezone.now(), "state": "running"}
+        stranger = await User.objects.acreate(username="stranger")
+        first, second, _ = [
+            await CollectionRun.objects.acreate(name="x", owner=owner, **now)
+            for owner in (None, None, stranger)
+        ]
+        address, form = reverse("collection-runs"), {"collection": "tour"}
+        answer = await async_client.post(address, form)
+        assert answer.status_code == 422
+        assert "2 collection runs are under way" in answer.content.decode()
+        # One whose process has died keeps nobody from starting another.
+        gone = timezone.now() - 2 * SILENCE
+        await CollectionRun.objects.filter(pk=second.pk).aupdate(alive_at=gone)
+        answer = await async_client.post(address, form)
+        assert answer.status_code == 302
+        (started,) = await sync_to_async(list)(CollectionRun.objects.filter(name="Tour"))
+        await async_client.post(reverse("collection-run-cancellation", args=[started.pk]))
+        await first.arefresh_from_db()
+        assert first.state == "running"
 
     def test_an_empty_collection(self, client: Client) -> None:
         Collection.objects.create(name="Empty")

@@ -35,6 +35,7 @@ from playground.engine.collection_runs.planning import (
     Plan,
     PlanError,
     Planned,
+    check_room,
     plan,
     record,
 )
@@ -48,6 +49,7 @@ __all__ = [
     "PlanError",
     "Planned",
     "cancel",
+    "check_room",
     "plan",
     "record",
     "start",

@@ -13,10 +13,13 @@ from django.utils import timezone
 
 from playground.models import Agent, Collection, CollectionRun, Environment, SavedRequest, Step
 from playground.models.json_text import storable
-from playground.models.liveness import this_driver
+from playground.models.liveness import mark_interrupted, this_driver
 
 #: Requests of one run, all iterations together; iterations at once.
 MAX_STEPS, MAX_PARALLEL = 20_000, 50
+#: Collection runs of one user that are under way at once. Their requests share the limit on runs
+#: anyway; more of them would only wait, each with its thousands of rows.
+MAX_AT_ONCE = 5
 
 
 class PlanError(ValueError):
@@ -145,6 +148,19 @@ def _step(number: int, iteration: int, saved: SavedRequest) -> Step:
         folder=storable(saved.folder.name) if saved.folder else "",
         name=storable(saved.name),
     )
+
+
+def check_room(user: User | AnonymousUser) -> None:
+    """Raise `PlanError` where as many collection runs of `user` are under way as may be."""
+    mine = CollectionRun.objects.owned_by(user).unfinished()
+    if mine.count() < MAX_AT_ONCE:
+        return
+    mark_interrupted()
+    if mine.count() >= MAX_AT_ONCE:
+        raise PlanError(
+            f"{MAX_AT_ONCE} collection runs are under way, which is as many as may be at once. "
+            "Wait for one to end, or stop one."
+        )
 
 
 def record(planned: Plan) -> CollectionRun:
