@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from itertools import chain, count
 from urllib.parse import urlsplit
 
 from django.db import transaction
 
 from playground.library.credentials import clean_address
-from playground.models import Agent
+from playground.models import Agent, SavedRequest
 from playground.protocols import registry
 from playground.protocols.addresses import name_of, normal
+from playground.transport import check_url
 
 _MOST = Agent._meta.get_field("name").max_length or 0
+
+
+class AddressError(ValueError):
+    """An address that cannot be called; says why, as a sentence."""
 
 
 def agent_for(url: str, protocol: str, owner_id: int | None) -> Agent:
@@ -25,6 +31,23 @@ def agent_for(url: str, protocol: str, owner_id: int | None) -> Agent:
         protocol=protocol,
         version=registry.versions(protocol)[-1].name,
     )
+
+
+def stand_in(url: str, requests: Iterable[SavedRequest], owner_id: int | None) -> Agent:
+    """An agent at an address that stands in for the agents of `requests`. Not saved.
+
+    An address says nothing of what is spoken there: what all of the requests speak, and over
+    the binding that all of them have, if there is one. Raises `AddressError`.
+    """
+    if refusal := check_url(url):
+        raise AddressError(refusal)
+    spoken = {(each.protocol, each.binding) for each in requests}
+    protocols = {protocol for protocol, _ in spoken}
+    bindings = {binding for _, binding in spoken}
+    agent = agent_for(url, protocols.pop() if len(protocols) == 1 else "", owner_id)
+    if len(bindings) == 1:
+        agent.binding = bindings.pop()
+    return agent
 
 
 def known_as(agent: Agent) -> Agent | None:

@@ -15,9 +15,8 @@ from playground import engine
 from playground.counterparts import bindings_of
 from playground.forms import read_document
 from playground.headless.agents import agent_named
+from playground.library.assignments import AssignmentError, assignment
 from playground.models import Agent, Environment
-from playground.protocols import jsontext
-from playground.variables import is_name
 
 #: The exit code for arguments that do not fit.
 USAGE = 2
@@ -85,17 +84,10 @@ def variables_of(given: Sequence[str]) -> dict[str, Any]:
 
     Raises `CommandError` for what is no name with a value.
     """
-    found: dict[str, Any] = {}
-    for each in given:
-        name, equals, text = each.partition("=")
-        if not equals or not is_name(name):
-            # Without what was given: it may be a secret.
-            raise CommandError("--var wants NAME=VALUE", returncode=USAGE)
-        try:
-            found[name] = jsontext.decode(text)
-        except (ValueError, RecursionError):
-            found[name] = text
-    return found
+    try:
+        return dict(map(assignment, given))
+    except AssignmentError:
+        raise CommandError("--var wants NAME=VALUE", returncode=USAGE) from None
 
 
 def prepared(composition: engine.Composition, scope: engine.Scope) -> engine.Draft:

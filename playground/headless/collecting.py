@@ -11,6 +11,7 @@ from pathlib import Path
 
 from django.core.management import CommandError
 
+from playground.engine.addressed import AddressError, stand_in
 from playground.headless.arguments import USAGE, agent_of
 from playground.headless.lines import harmless, plain
 from playground.library.data_files import MAX_BYTES, DataError, Row, read_rows
@@ -31,8 +32,11 @@ NO_ROOM = (
 
 
 def requests_of(name: str) -> tuple[Collection, list[SavedRequest]]:
-    """The collection with this slug, or of this file, and its requests in order."""
-    if _is_file(name):
+    """The collection with this slug, or of this file, and its requests in order.
+
+    `-` is the standard input.
+    """
+    if name == "-" or _is_file(name):
         try:
             return unsaved(read(_bytes(name).decode("utf-8")))
         except UnicodeDecodeError:
@@ -54,6 +58,8 @@ def _is_file(name: str) -> bool:
 
 def _bytes(name: str, most: int | None = None) -> bytes:
     try:
+        if name == "-":
+            return sys.stdin.buffer.read() if most is None else sys.stdin.buffer.read(most + 1)
         with Path(name).open("rb") as file:
             return file.read() if most is None else file.read(most + 1)
     except OSError as error:
@@ -78,23 +84,19 @@ def chosen(
 
 
 def agent_for(name: str, requests: Sequence[SavedRequest]) -> Agent:
-    """The agent that stands in for those of the requests.
-
-    An address says nothing of what is spoken there: what all of the requests speak, and over
-    the binding that all of them have, if there is one.
-    """
-    agent = agent_of(name)
-    if agent.pk is None:
-        protocols = {each.protocol for each in requests}
-        bindings = {each.binding for each in requests}
-        if len(protocols) == 1:
-            agent.protocol = protocols.pop()
-        if len(bindings) == 1:
-            agent.binding = bindings.pop()
+    """The agent with this slug, or at this address, that stands in for those of the requests."""
+    agent = _addressed(name, requests) if "://" in name else agent_of(name)
     if requests and all(each.protocol != agent.protocol for each in requests):
         label = Agent.Protocol(agent.protocol).label
         raise CommandError(f"--agent {name}: no request speaks {label}", returncode=USAGE)
     return agent
+
+
+def _addressed(url: str, requests: Sequence[SavedRequest]) -> Agent:
+    try:
+        return stand_in(url, requests, None)
+    except AddressError as error:
+        raise CommandError(str(error), returncode=USAGE) from None
 
 
 def rows_of(name: str) -> list[Row]:

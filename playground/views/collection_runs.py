@@ -15,9 +15,10 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from playground.collection_run_forms import StartForm
 from playground.engine import collection_runs as engine
+from playground.engine.addressed import AddressError, stand_in
 from playground.engine.collection_runs import Options, Plan, PlanError
+from playground.engine.composing import key_of
 from playground.models import Collection, CollectionRun
-from playground.models.collections import requests_in_order
 from playground.models.liveness import mark_interrupted
 from playground.rendering.collection_runs import Window, listed, page_of, report_of
 from playground.reporting import FORMATS
@@ -63,12 +64,16 @@ def _collection(request: HttpRequest, slug: str) -> Collection:
 @require_safe
 @ensure_csrf_cookie
 def new(request: HttpRequest) -> HttpResponse:
-    """The form that starts a run of `?collection=`; of `?folder=` alone, if that is said."""
+    """The form that starts a run of `?collection=`.
+
+    `?folder=` offers that folder, and each `?request=` that request.
+    """
     collection = _collection(request, request.GET.get("collection", ""))
     environment = active_environment(request)
     initial = {
         "environment": environment.slug if environment else "",
         "folder": request.GET.get("folder", ""),
+        "requests": request.GET.getlist("request"),
     }
     form = StartForm(collection, _user(request), initial=initial)
     return _form(request, collection, form)
@@ -81,7 +86,7 @@ def _user(request: HttpRequest) -> Any:
 def _form(
     request: HttpRequest, collection: Collection, form: StartForm, status: int = 200
 ) -> HttpResponse:
-    context = {"collection": collection, "form": form, "count": collection.requests.count()}
+    context = {"collection": collection, "form": form}
     is_part = bool(request.htmx)  # type: ignore[attr-defined]
     name = "collection_runs/start.html" if is_part else "collection_runs/start_page.html"
     return render(request, name, context, status=status)
@@ -96,6 +101,8 @@ def _record(request: HttpRequest) -> HttpResponse | Started:
             plan = _plan(request, collection, form)
         except PlanError as error:
             form.add_error(None, str(error))
+        except AddressError as error:
+            form.add_error("address", str(error))
         else:
             return engine.record(plan), plan
     return _form(request, collection, form, status=422)
@@ -103,18 +110,19 @@ def _record(request: HttpRequest) -> HttpResponse | Started:
 
 def _plan(request: HttpRequest, collection: Collection, form: StartForm) -> Plan:
     chosen = form.cleaned_data
-    requests = requests_in_order(collection)
-    if chosen["folder"]:
-        requests = requests.filter(folder__slug=chosen["folder"])
+    requests, address, agent = chosen["chosen"], chosen["address"], chosen["agent"]
+    if address:
+        agent = stand_in(address, requests, key_of(_user(request)))
     options = Options(
-        agent=chosen["agent"],
+        agent=agent,
         environment=chosen["environment"],
+        variables=chosen["variables"],
         rows=chosen["rows"],
         iterations=chosen["iterations"],
         parallel=chosen["parallel"] or 1,
         bail=chosen["bail"],
     )
-    return engine.plan(collection.name, list(requests), options, request.user, collection)
+    return engine.plan(collection.name, requests, options, request.user, collection)
 
 
 @require_safe

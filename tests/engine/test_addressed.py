@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from playground.engine import addressed
-from playground.models import Agent
+from playground.models import Agent, SavedRequest
+from playground.protocols import registry
 
 pytestmark = pytest.mark.django_db
 
@@ -78,3 +79,31 @@ def test_a_very_long_address() -> None:
     third = kept(f"{HERE}/{'x' * 201}/a")
     assert third.name.endswith(" · NLWeb")
     assert len(third.name) == 80
+
+
+def asked(protocol: str, binding: str) -> SavedRequest:
+    return SavedRequest(protocol=protocol, binding=binding)
+
+
+@pytest.mark.parametrize(
+    ("requests", "found"),
+    [
+        ([("agent-api", "http")], ("agent-api", "http")),
+        ([("nlweb", "mcp"), ("nlweb", "mcp")], ("nlweb", "mcp")),
+        ([("nlweb", "mcp"), ("nlweb", "http")], ("nlweb", "http")),
+        ([("nlweb", "http"), ("agent-api", "http")], ("nlweb", "http")),
+        ([], ("nlweb", "http")),
+    ],
+    ids=range(5),
+)
+def test_one_that_stands_in_speaks_what_all_of_the_requests_do(
+    requests: list[tuple[str, str]], found: tuple[str, str]
+) -> None:
+    agent = addressed.stand_in(HERE, [asked(*each) for each in requests], None)
+    assert (agent.protocol, agent.binding, agent.url) == (*found, HERE)
+    assert agent.version in {each.name for each in registry.versions(agent.protocol)}
+
+
+def test_none_stands_in_at_what_cannot_be_called() -> None:
+    with pytest.raises(addressed.AddressError, match="user name or password"):
+        addressed.stand_in("http://a:b@a.example/", [], None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 from typing import Any
@@ -20,7 +21,7 @@ from playground.models import Agent, Collection, CollectionRun, Environment, Fol
 from playground.models.liveness import SILENCE
 from playground.rendering.collection_runs import PAGE, known_as_text, known_from_text
 from tests.rendering.markup import read
-from tests.servers import free_port
+from tests.servers import free_port, reply, serve
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -84,9 +85,72 @@ class TestStarting:
         assert (run.planned, run.options["bail"], run.options["rows"]) == (3, True, 3)
         await async_client.post(reverse("collection-run-cancellation", args=[run.pk]))
 
+    async def test_of_single_requests_at_an_address_with_values(
+        self, async_client: Any, collection: Collection
+    ) -> None:
+        address = f"http://127.0.0.1:{free_port()}"
+        form = {
+            "collection": "tour", "requests": ["two"], "address": address,
+            "variables": "token=canary\r\n\r\nn=5\r\n",
+        }  # fmt: skip
+        await async_client.post(reverse("collection-runs"), form)
+        run = await CollectionRun.objects.aget()
+        assert (run.planned, run.options["agent"]) == (1, address)
+        # Of values the names alone are kept.
+        assert run.options["variables"] == ["n", "token"]
+        assert "canary" not in json.dumps(run.options)
+        (step,) = await sync_to_async(list)(run.steps.all())
+        assert step.name == "Two"
+        await async_client.post(reverse("collection-run-cancellation", args=[run.pk]))
+
+    async def test_its_values_are_sent(self, async_client: Any) -> None:
+        async with serve(reply(b'{"results": []}')) as server:
+
+            def make() -> None:
+                found = Collection.objects.create(name="Values")
+                document = {"query": {"text": "{{city}}", "n": "{{n}}"}}
+                SavedRequest.objects.create(
+                    collection=found, name="A", document=document, address="http://127.0.0.1:9"
+                )
+
+            await sync_to_async(make)()
+            values = "city=Oslo\nn=5"
+            form = {"collection": "values", "variables": values, "address": server.url}
+            await async_client.post(reverse("collection-runs"), form)
+            await asyncio.wait_for(server.asked.wait(), 20)
+            run = await CollectionRun.objects.aget()
+            await async_client.post(reverse("collection-run-cancellation", args=[run.pk]))
+        sent = json.loads(server.requests[0].partition(b"\r\n\r\n")[2])
+        # JSON where it is JSON, as on the command line.
+        assert sent["query"] == {"text": "Oslo", "n": 5}
+
+    def test_what_was_given_is_there_again(self, client: Client, collection: Collection) -> None:
+        form = {
+            "collection": "tour", "requests": ["two"], "iterations": "0",
+            "variables": "city=Oslo", "address": "http://a.example/ask",
+        }  # fmt: skip
+        page = client.post(reverse("collection-runs"), form).content.decode()
+        assert 'value="two" checked' in page
+        assert 'value="one" checked' not in page
+        assert "\ncity=Oslo</textarea>" in page
+        assert 'value="http://a.example/ask"' in page
+
+    def test_a_link_offers_requests(self, client: Client, collection: Collection) -> None:
+        about = {"collection": "tour", "request": ["two", EVIL]}
+        page = client.get(reverse("collection-run-new"), about).content.decode()
+        assert re.findall(r'value="(\w+)" checked', page) == ["two"]
+        assert EVIL not in page
+
     @pytest.mark.parametrize(
         ("form", "told"),
         [
+            ({"requests": ["nobody"]}, "not one of the available choices"),
+            ({"folder": "soups", "requests": ["one"]}, "Not all of these are in the folder"),
+            ({"variables": "a=1\nhunter2 canary"}, "Line 2: name=value is wanted."),
+            ({"variables": "a" * 100_001}, "at most 100000 characters"),
+            ({"address": "nowhere"}, "must start with http:// or https://"),
+            ({"address": "http://u:p@a.example/"}, "user name or password"),
+            ({"address": "http://a.example", "agent": "fits"}, "and not both"),
             ({"iterations": "0"}, "greater than or equal to 1"),
             ({"iterations": "1e9"}, "whole number"),
             ({"parallel": "51"}, "less than or equal to 50"),
@@ -96,11 +160,12 @@ class TestStarting:
             ({"rows": SimpleUploadedFile("r.json", b"{}")}, "no array"),
             ({"rows": SimpleUploadedFile("r.csv", b"")}, ""),
         ],
-        ids=range(8),
+        ids=range(15),
     )
     def test_what_does_not_fit_is_said(
         self, client: Client, collection: Collection, form: dict[str, Any], told: str
     ) -> None:
+        Agent.objects.create(name="Fits", url="http://a.example")
         if form.get("rows"):
             form["rows"].seek(0)
         answer = client.post(reverse("collection-runs"), {"collection": "tour", **form})
