@@ -10,17 +10,22 @@ from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, render
+from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
+from playground.engine import Scope
+from playground.engine.expecting import expected, why_not
 from playground.expectations import KINDS, Check, Observed, capture, check_schema, evaluate
 from playground.expectations.reply import OPERATORS
 from playground.expectations.suggesting import suggestions
-from playground.models import Run
+from playground.models import Environment, Run
 from playground.observing import observe
 from playground.protocols import jsontext
 from playground.protocols.exchange import RequestProblem
 from playground.rendering.expectations import ChecksView, checks_view, verdict_of
 from playground.rendering.pretty import pretty, readable
+from playground.variables import VariableError, names_in
+from playground.views.environment_choice import active_environment
 
 #: Runs whose reply is kept at hand: somebody who writes paths asks again with every word.
 KEPT = 4
@@ -92,13 +97,16 @@ def attempt(request: HttpRequest) -> HttpResponse:
     Takes the form fields `run` (an id, or "" for none), `expectations` and `captures` (JSON).
     Answers `{"problems", "checks", "captures", "suggestions"}`: problems with JSON pointers
     (into {"expectations", "captures"}), a verdict for each expectation, the value of each
-    capture, and what could be expected of this run.
+    capture, and what could be expected of this run. Names stand for what they do in the
+    environment that is active.
     """
     expectations, problems = _read(request, "expectations", [])
     captures, more = _read(request, "captures", {})
     problems += more
     if not problems:
         problems += [_under("expectations", problem) for problem in check_schema(expectations)]
+        expectations, more = _with_values(expectations, active_environment(request))
+        problems += [_under("expectations", problem) for problem in more]
     pk = request.POST.get("run", "")
     run = _run(request, pk) if _is_id(pk) else None
     answer: dict[str, Any] = {"checks": [], "captures": [], "suggestions": []}
@@ -111,6 +119,23 @@ def attempt(request: HttpRequest) -> HttpResponse:
         answer["suggestions"] = suggestions(observed, expectations)
     answer["problems"] = [{"pointer": p.pointer, "message": p.message} for p in problems]
     return JsonResponse(answer)
+
+
+def _with_values(wanted: Any, environment: Environment | None) -> tuple[Any, list[RequestProblem]]:
+    """What a reply is held to when this is sent, and what is wrong with the names in it."""
+    try:
+        found = expected(wanted, Scope(environment), timezone.now())
+    except VariableError as error:
+        return wanted, [RequestProblem("", str(error), "error")]
+    secrets = [
+        RequestProblem(f"/{place}", why_not(found), "error")
+        for place, each in enumerate(wanted if isinstance(wanted, list) else ())
+        if set(found.secrets).intersection(names_in(each))
+    ]
+    return found.kept, secrets + [
+        RequestProblem(pointer, f"There is no value for “{name}”.", "error")
+        for pointer, name in found.unresolved
+    ]
 
 
 def _judged(check: Check) -> dict[str, Any]:

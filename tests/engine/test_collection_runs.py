@@ -379,21 +379,18 @@ async def test_a_large_reply_is_judged_from_the_database() -> None:
 
 
 @pytest.mark.parametrize(
-    "expectation",
+    "path",
     [
-        {"type": "json", "path": "$.results[?count($..*) > 1]", "exists": True},
-        {"type": "json", "path": "$.patterns[?search('a', @)]", "exists": True},
-        {"type": "json", "path": "$.results[?$.text == $.other]", "exists": True},
+        "$.results[?count($..*) > 1]",
+        "$.results[?search('a', @.name)]",
+        "$.results[?@.n == 1 || $.results[2000].text == $.results[2000].other]",
     ],
     ids=["everything for each", "one pattern after another", "long texts"],
 )
-async def test_what_would_take_for_ever_does_not(expectation: dict[str, Any]) -> None:
-    body = {
-        "results": [{"name": "a", "n": [1, 2, 3]} for _ in range(2000)],
-        "patterns": [f"\\pL{{40}}[a-z]{{50}}{at}" for at in range(1000)],
-        "text": "x" * 600_000,
-        "other": "x" * 600_000,
-    }
+async def test_what_would_take_for_ever_does_not(path: str) -> None:
+    expectation = {"type": "json", "path": path, "exists": True}
+    items: list[Any] = [{"name": f"\\pL{{40}}[a-z]{{50}}{at}", "n": [1]} for at in range(2000)]
+    body = {"results": [*items, {"text": "x" * 600_000, "other": "x" * 600_000}]}
     async with serve(reply(json.dumps(body).encode())) as server:
         found = await kept(server.url)
         await sync_to_async(found.ask)("a", expectations=[expectation])

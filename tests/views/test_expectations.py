@@ -9,7 +9,7 @@ from uuid import uuid4
 import pytest
 from django.test import Client
 
-from playground.models import Run
+from playground.models import Environment, Run
 from playground.views import expectations
 from tests.rendering.markup import Markup, read
 from tests.rendering.recording import CALL, END, HEAD, OPEN, Recording, event, recorded
@@ -133,6 +133,34 @@ class TestTrying:
         assert [check["verdict"] for check in found["checks"]] == ["pass", "fail"]
         assert found["checks"][1]["actual"] == '"<b>Soup</b>"'
         assert found["problems"] == []
+
+    def test_names_stand_for_what_they_do_when_it_is_sent(self, client: Client) -> None:
+        environment = Environment.objects.create(name="Names")
+        environment.variables.create(name="dish", value="Pie")
+        environment.variables.create(name="key", kind="secret", secret="<b>Soup</b>")
+        client.post("/environments/active/", {"environment": environment.slug})
+        wanted = [
+            {"type": "json", "path": "$.results[*].name", "equals": f"{{{{{name}}}}}"}
+            for name in ("dish", "nobody", "key")
+        ]
+        found = attempt(client, a_run(), wanted)
+        assert [check["verdict"] for check in found["checks"]] == ["pass", "fail", "fail"]
+        assert [(problem["pointer"], problem["message"][:9]) for problem in found["problems"]] == [
+            ("/expectations/2", "No secret"), ("/expectations/1/equals", "There is "),
+        ]  # fmt: skip
+
+    @pytest.mark.parametrize("wanted", [5, {"a": "{{x}}"}, ["{{x}}"], [MET, "{{$uuid}}"]], ids=str)
+    def test_what_are_no_expectations_is_told(self, client: Client, wanted: Any) -> None:
+        assert attempt(client, a_run(), json.dumps(wanted))["problems"]
+
+    def test_a_run_shows_what_was_written(self, client: Client) -> None:
+        """And not the values of its names: it is sent again with those of that time."""
+        wanted = [{**UNMET, "equals": "{{dish}}"}]
+        template = {"document": {"query": {"text": "x"}}, "headers": [], "address": "", "auth": {}}
+        run = a_run(UNMET, template={**template, "expectations": wanted})
+        text = read(client.get(run.get_absolute_url()).content.decode()).text
+        assert json.dumps(wanted) in text
+        assert json.dumps([UNMET]) not in text
 
     def test_counts_what_a_path_selects(self, client: Client) -> None:
         wanted = {"type": "json", "path": "$.results[*].name", "exists": True}
