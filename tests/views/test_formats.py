@@ -164,7 +164,9 @@ class TestKeptReply:
         first = client.post(url)["Location"]
         assert client.post(url)["Location"] == first
         assert client.get(url)["Location"] == first
-        assert "Show the recorded reply" not in client.get(saved.get_absolute_url()).content.decode()
+        assert (
+            "Show the recorded reply" not in client.get(saved.get_absolute_url()).content.decode()
+        )
         page = client.get(first).content.decode()
         assert ">recorded</span>" in page
         assert Run.objects.filter(made_by="recording").count() == 1
