@@ -23,20 +23,22 @@ document.addEventListener("htmx:afterOnLoad", (event) => {
   if (event.detail.successful) shown?.remove();
 });
 
-/** Marks the response as cut off from the playground, unless nothing more was to come. */
+/** What shows the run of a socket: the response, or the page of a collection run. */
+const shows = ({ target }) => target.closest?.("#response, .cr-page");
+
+/** Marks it as cut off from the playground, unless nothing more was to come. */
 function lost(event) {
-  const response = event.target.closest?.("#response");
-  const note = response?.querySelector("#run-lost");
-  const { settled } = document.getElementById("run-cursor")?.dataset ?? {};
-  if (!note || settled !== undefined) return;
-  response.toggleAttribute("data-lost", true);
+  const part = shows(event);
+  const note = part?.querySelector("#run-lost");
+  if (!note || part.querySelector("[data-settled]")) return;
+  part.toggleAttribute("data-lost", true);
   note.textContent = "Connection to the playground lost, reconnecting…";
 }
 
 document.addEventListener("htmx:wsClose", lost);
 document.addEventListener("htmx:wsError", lost);
-document.addEventListener("htmx:wsOpen", ({ target }) => {
-  const response = target.closest?.("#response");
-  response?.removeAttribute("data-lost");
-  response?.querySelector("#run-lost")?.replaceChildren();
+document.addEventListener("htmx:wsOpen", (event) => {
+  const part = shows(event);
+  part?.removeAttribute("data-lost");
+  part?.querySelector("#run-lost")?.replaceChildren();
 });

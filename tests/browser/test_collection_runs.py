@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, WebSocketRoute, expect
 
 from tests.browser.keyboard import press
 from tests.browser.test_accessibility import findings
@@ -115,6 +116,55 @@ def test_it_is_watched_over_a_reload(
     expect(page.locator("#response")).to_be_visible()
 
 
+def test_a_dead_connection_is_said_and_its_end_too(
+    page: Page, playground: PlaygroundServer, tmp_path: Path, gate: Gate
+) -> None:
+    sockets: list[WebSocketRoute] = []
+
+    def hold(socket: WebSocketRoute) -> None:
+        # The second one is not answered, and the third one is.
+        if len(sockets) != 1:
+            socket.connect_to_server()
+        sockets.append(socket)
+
+    page.route_web_socket(re.compile("/ws/collection-runs/"), hold)
+    begin(page, collect(playground, tmp_path, "Cut", gate.server.url, "wait", "Soup"))
+    standing, note = page.locator("#cr-standing"), page.locator("#run-lost")
+    expect(page.locator("#step-1")).to_have_attribute("data-verdict", "running")
+    expect(note).to_be_empty()
+    sockets[0].close(code=1011)
+    expect(note).to_contain_text("reconnecting")
+    expect(note).to_be_empty()
+    sockets[1].close(code=1011)
+    expect(note).to_contain_text("reconnecting")
+    gate.open()
+    expect(standing).to_contain_text("Not all met")
+    # Nothing more is to come: that the socket has gone is no news.
+    expect(standing).to_have_attribute("data-settled", "")
+    expect(note).to_be_empty()
+
+
+def test_it_is_started_with_a_value_for_one_request_at_an_address(
+    page: Page, playground: PlaygroundServer, tmp_path: Path, gate: Gate
+) -> None:
+    address = collect(playground, tmp_path, "Chosen", "http://127.0.0.1:9", "Tea", "Soup {{dish}}")
+    page.goto(address)
+    page.get_by_role("link", name="Run…").click()
+    page.get_by_text("Only single requests").click()
+    page.get_by_role("checkbox", name="Soup {{dish}}").check()
+    page.get_by_label("Variables").fill("no value")
+    page.get_by_label("or its address").fill(gate.server.url)
+    page.get_by_role("button", name="Run", exact=True).click()
+    # What was given is kept, with what is wrong with it.
+    expect(page.locator("#variables-error")).to_contain_text("Line 1")
+    expect(page.get_by_role("checkbox", name="Soup {{dish}}")).to_be_checked()
+    page.get_by_label("Variables").fill("dish=of the day")
+    page.get_by_role("button", name="Run", exact=True).click()
+    expect(page.locator(".cr-step")).to_have_count(1)
+    expect(page.locator("#cr-standing")).to_contain_text("All met")
+    assert b"Soup of the day" in gate.server.requests[0]
+
+
 def test_it_is_stopped_by_keyboard(
     page: Page, playground: PlaygroundServer, tmp_path: Path, gate: Gate
 ) -> None:
@@ -128,6 +178,9 @@ def test_it_is_stopped_by_keyboard(
     expect(page.locator("#cr-announce")).to_have_text(
         "Stopped: 0 of 2 requests done, 0 met, 1 stopped, 1 skipped."
     )
+    expect(
+        page.get_by_text("The run was stopped before its end. 0 of 2 requests met.")
+    ).to_be_visible()
     expect(page.get_by_role("link", name="Run again…")).to_be_visible()
 
 
