@@ -328,7 +328,10 @@ RESULT = b'event: result\ndata: {"index": 0, "item": {"name": "Soup"}}\n\n'
 
 
 class TestStopping:
-    async def test_ctrl_c_cancels_and_keeps_what_came(self, data: Path) -> None:
+    @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+    async def test_a_signal_cancels_and_keeps_what_came(
+        self, data: Path, how: signal.Signals
+    ) -> None:
         await asyncio.to_thread(PlaygroundServer(data).manage, "migrate", "-v", "0")
         async with serve(STREAM_HEAD, chunk(RESULT), HOLD) as server:
             process = start(data, server.url, "--output", "jsonl", stdout=subprocess.PIPE,
@@ -336,7 +339,7 @@ class TestStopping:
             assert process.stdout
             first = await asyncio.to_thread(process.stdout.readline)
             assert json.loads(first)["type"] == "result"
-            process.send_signal(signal.SIGINT)
+            process.send_signal(how)
             await asyncio.wait_for(server.gone.wait(), 10)
             out, err = await asyncio.to_thread(process.communicate)
         assert process.returncode == 3, err
