@@ -173,6 +173,7 @@ POST: dict[str, tuple[int, int, int]] = {
     "saved-requests": (422, 422, 302),
     # Without a document there is nothing to be saved.
     "saved-request": (422, 404, 302),
+    "saved-reply": (302, 404, 302),
     "twins": (422, 422, 302),
     "twin-choices": (200, 200, 302),
     "history-deletion": (404, 404, 302),
