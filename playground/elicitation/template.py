@@ -81,8 +81,8 @@ def _read(template: str) -> dict[str, Any]:
     try:
         document = jsontext.decode(template)
     except json.JSONDecodeError as error:
-        place = f"line {error.lineno}, column {error.colno}"
-        raise TemplateError(f"The template is not JSON: {jsonfaults.said(error)} ({place}).") from None
+        fault = f"{jsonfaults.said(error)} (line {error.lineno}, column {error.colno})"
+        raise TemplateError(f"The template is not JSON: {fault}.") from None
     except ValueError:
         raise TemplateError("The template has a number with too many digits.") from None
     if not isinstance(document, dict):
