@@ -193,7 +193,7 @@ class TestComposing:
         assert not Agent.objects.filter(url="https://b.example/x").exists()
         client.post("/runs/", fields)
         ((run, target),) = started
-        assert run.agent == Agent.objects.get(name="b.example")
+        assert run.agent == Agent.objects.get(name="b.example/x")
         assert target.url == "https://b.example/x"
         assert (run.environment, run.request["query"]["text"]) == ("staging", "Paris")
 
