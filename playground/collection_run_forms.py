@@ -65,7 +65,7 @@ class StartForm(forms.Form):
     @property
     def ticked(self) -> set[str]:
         """The slugs of the requests that are chosen, as the form shows them."""
-        return set(self["requests"].value() or ())
+        return set(self["requests"].value() or ()) & {each.slug for each in self._requests}
 
     def clean_variables(self) -> dict[str, Any]:
         """Values by name. What is wrong with them is said with its line, and not quoted."""

@@ -140,6 +140,9 @@ class TestStarting:
         page = client.get(reverse("collection-run-new"), about).content.decode()
         assert re.findall(r'value="(\w+)" checked', page) == ["two"]
         assert EVIL not in page
+        # What is not here is not chosen, and nothing stands open for it.
+        page = client.get(reverse("collection-run-new"), {"collection": "tour", "request": "x"})
+        assert '<details class="cr-choice">' in page.content.decode()
 
     @pytest.mark.parametrize(
         ("form", "told"),
