@@ -97,8 +97,9 @@ def outcome_of(left: Run, right: Run, *, ordered: bool) -> Outcome:
 
 
 def titles_of(left: Run, right: Run) -> tuple[str, str]:
-    """What the sides are called: in what they differ, or else when they were sent."""
-    return telling(left, right) or (f"Left, {_moment(left)}", f"Right, {_moment(right)}")
+    """What the sides are called: which, with in what they differ, or else when they were sent."""
+    ours, theirs = telling(left, right) or (_moment(left), _moment(right))
+    return f"Left, {ours}", f"Right, {theirs}"
 
 
 def _moment(run: Run) -> str:

@@ -12,6 +12,7 @@ from django.test import Client
 from django.utils import timezone
 
 from playground.models import Agent, Run
+from playground.rendering.compare import titles_of
 from tests.rendering.markup import read
 from tests.rendering.recording import CALL, END, HEAD, OPEN, Recording, event
 
@@ -217,3 +218,8 @@ class TestChoosing:
         html = compared(client, run(EGGS), going)
         assert "Waiting for the run" in html
         assert 'hx-trigger="every 1s"' in html
+
+
+def test_the_columns_say_which_side_they_are() -> None:
+    sides = [Run(agent_name="Soup", version=version) for version in ("0.55", "0.54")]
+    assert titles_of(sides[0], sides[1]) == ("Left, NLWeb 0.55", "Right, NLWeb 0.54")
