@@ -56,7 +56,8 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         """What is run, with which values, how, and what is told of it."""
         parser.add_argument(
-            "collection", help="slug of a collection, or a file with one, which is not imported"
+            "collection",
+            help="slug of a collection, or a file with one, which is not imported; - for a pipe",
         )
         parser.add_argument(
             "--folder", metavar="F", help="only the requests of this folder, by slug or name"
