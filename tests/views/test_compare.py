@@ -221,5 +221,5 @@ class TestChoosing:
 
 
 def test_the_columns_say_which_side_they_are() -> None:
-    sides = [Run(agent_name="Soup", version=version) for version in ("0.55", "0.54")]
-    assert titles_of(sides[0], sides[1]) == ("Left, NLWeb 0.55", "Right, NLWeb 0.54")
+    old, new = (Run(protocol="nlweb", version=version) for version in ("0.54", "0.55"))
+    assert titles_of(new, old) == ("Left, NLWeb 0.55", "Right, NLWeb 0.54")
