@@ -12,6 +12,7 @@ from functools import partial
 
 from playground.engine import retention
 from playground.engine.background import Single
+from playground.engine.retention import Limits
 from playground.threads import in_reader, in_writer
 
 logger = logging.getLogger(__name__)
@@ -35,10 +36,18 @@ async def _keep() -> None:
     while True:
         try:
             for owner in await in_reader(retention.owners):
-                await prune(owner)
+                await _pruned(owner)
         except Exception:
-            logger.exception("runs that are kept no longer could not be deleted")
+            logger.exception("the limits on the history could not be read")
         await asyncio.sleep(EVERY)
+
+
+async def _pruned(owner: int | None) -> None:
+    """Apply an owner's limits; that it fails is nothing to those who come after."""
+    try:
+        await prune(owner)
+    except Exception:
+        logger.exception("runs that are kept no longer could not be deleted")
 
 
 _keeper = Single(_keep, "retention")
@@ -56,10 +65,14 @@ def prune(owner: int | None) -> asyncio.Task[int]:
 
 async def _prune(owner: int | None) -> int:
     gone = 0
-    families = await in_reader(retention.going, owner)
-    for batch in retention.batches(families):
-        gone += await in_writer(retention.delete, batch)
-        await asyncio.sleep(PAUSE)
+    applied: Limits | None = None
+    while (limits := await in_reader(Limits.of, owner)) != applied:
+        applied = limits
+        for batch in retention.batches(await in_reader(retention.going, owner, limits)):
+            if await in_reader(Limits.of, owner) != limits:
+                break  # What was decided is not what its owner wants by now.
+            gone += await in_writer(retention.delete, batch)
+            await asyncio.sleep(PAUSE)
     if gone:
         logger.info("%d runs were deleted by the limits on the history", gone)
     return gone

@@ -1,8 +1,9 @@
 """How long runs are kept: what goes by an owner's limits, and letting it go.
 
-What would go is decided by `decide`, a function of what there is and nothing else, and the same
-decision is shown before anything goes and carried out afterwards. It goes in small transactions,
-so that nobody who sends waits for long; two processes that do it at once find less to do.
+What would go is decided by `decide`, a function of what there is and nothing else: what is shown
+before anything goes, and what goes then, are decided by the same rule. It goes in small
+transactions, so that nobody who sends waits for long; two processes that do it at once find less
+to do.
 """
 
 from __future__ import annotations
@@ -18,11 +19,14 @@ from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
 from playground.engine.families import Family, Hold, families_of, free_among
-from playground.models import Conversation, Retention, Run
+from playground.models import CollectionRun, Conversation, Retention, Run, Step
 from playground.models.liveness import mark_interrupted
 
 #: What one transaction deletes at most: runs, and bytes that they received.
 BATCH_RUNS, BATCH_BYTES = 100, 20 * 1024 * 1024
+
+#: What a limit may be at most: days, runs, and units of 1024 * 1024 bytes.
+MAX_DAYS, MAX_RUNS, MAX_MEBIBYTES = 36_500, 100_000_000, 10_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +93,7 @@ def decide(families: Iterable[Family], limits: Limits, now: datetime) -> Decisio
     """
     every = sorted(families, key=lambda family: family.age)
     count, size = len(every), sum(each.bytes for each in every)
-    cutoff = None if limits.max_days is None else now - timedelta(days=limits.max_days)
+    cutoff = None if limits.max_days is None else now - timedelta(min(limits.max_days, MAX_DAYS))
     going: list[Family] = []
     held: list[Family] = []
     for family in every:
@@ -166,13 +170,19 @@ def delete(keys: Iterable[UUID], *, also: frozenset[Hold] = frozenset()) -> int:
     """Delete runs with their frames, and conversations that are empty then; returns how many.
 
     Families that must stay do, unless it is for a reason in `also`: somebody may have shared a
-    run of one since. Whoever deletes the same at the same time takes what is left.
+    run of one since. Whoever deletes the same at the same time takes what is left. The summary
+    of a collection run goes with the last of its requests.
     """
     with transaction.atomic():
         free = free_among(keys, also)
         rows = Run.objects.select_for_update(skip_locked=True).filter(pk__in=free)
         found = list(rows.order_by().values_list("pk", "conversation_id"))
-        Run.objects.filter(pk__in=[pk for pk, _ in found]).only("pk").delete()
+        runs = Run.objects.filter(pk__in=[pk for pk, _ in found])
+        summaries = set(Step.objects.filter(run__in=runs).values_list("collection_run", flat=True))
+        runs.only("pk").delete()
+        sent = Step.objects.filter(collection_run=OuterRef("pk"), run__isnull=False)
+        ended = CollectionRun.objects.exclude(state=CollectionRun.State.RUNNING)
+        ended.filter(pk__in=summaries).filter(~Exists(sent)).delete()
         conversations = {conversation for _, conversation in found if conversation}
         others = Run.objects.filter(conversation=OuterRef("pk"))
         empty = Conversation.objects.filter(pk__in=conversations).filter(~Exists(others))

@@ -14,7 +14,7 @@ from django.views.decorators.csrf import ensure_csrf_cookie
 from django.views.decorators.http import require_safe
 
 from playground.engine import housekeeping
-from playground.engine.retention import Limits, preview
+from playground.engine.retention import MAX_DAYS, MAX_MEBIBYTES, MAX_RUNS, Limits, preview
 from playground.models import Retention
 
 MEBIBYTE = 1024 * 1024
@@ -25,9 +25,9 @@ PATIENCE = 2.0
 class RetentionForm(forms.Form):
     """The three limits; an empty field is no limit."""
 
-    days = forms.IntegerField(required=False, min_value=1, max_value=36_500)
-    runs = forms.IntegerField(required=False, min_value=1, max_value=100_000_000)
-    megabytes = forms.IntegerField(required=False, min_value=1, max_value=10_000_000)
+    days = forms.IntegerField(required=False, min_value=1, max_value=MAX_DAYS)
+    runs = forms.IntegerField(required=False, min_value=1, max_value=MAX_RUNS)
+    megabytes = forms.IntegerField(required=False, min_value=1, max_value=MAX_MEBIBYTES)
 
     @property
     def limits(self) -> Limits:

@@ -89,7 +89,9 @@ def test_what_was_saved_elsewhere_is_not_overwritten_unasked(
     workbench.compose("of this window")
     page.keyboard.press("ControlOrMeta+s")
     expect(sheet(page)).to_contain_text("was saved in another window")
-    sheet(page).get_by_role("button", name="Cancel").click()
+    # Enter out of habit is not to undo somebody's work.
+    expect(sheet(page).get_by_role("button", name="Cancel")).to_be_focused()
+    page.keyboard.press("Enter")
     expect(tabs(workbench).first).to_have_accessible_name("Contested (unsaved changes)")
     page.keyboard.press("ControlOrMeta+s")
     sheet(page).get_by_role("button", name="Overwrite").click()

@@ -79,11 +79,12 @@ class TestPruning:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--days", "0"], "0 is not a whole number above 0"),
-        (["--runs", "many"], "many is not a whole number above 0"),
+        (["--days", "0"], "0 is not a whole number from 1 to 36,500"),
+        (["--days", "1000000"], "1000000 is not a whole number from 1 to 36,500"),
+        (["--runs", "many"], "many is not a whole number from 1 to 100,000,000"),
         (["--user", "nobody"], "There is no user “nobody”"),
     ],
-    ids=["zero", "no number", "nobody"],
+    ids=["zero", "too many", "no number", "nobody"],
 )
 def test_mistakes_exit_with_two(
     capsys: pytest.CaptureFixture[str], arguments: list[str], message: str

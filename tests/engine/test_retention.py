@@ -120,6 +120,10 @@ def test_applied_again_nothing_is_left_to_do(families: list[Family], limits: Lim
     assert decide(rest, limits, NOW).going == ()
 
 
+def test_days_beyond_the_calendar_are_no_limit() -> None:
+    assert decide([family(1, 9)], Limits(max_days=10**9), NOW).going == ()
+
+
 def test_a_transaction_is_small_and_cuts_no_family() -> None:
     large = [Family(UUID(int=n), "A", NOW, 30, 1, None, [UUID(int=n)] * 30) for n in range(10)]
     assert [len(batch) for batch in batches(large)] == [90, 90, 90, 30]
@@ -155,6 +159,21 @@ def prune(owner: int | None = None) -> int:
 
 def limit(**limits: int) -> None:
     Retention.objects.update_or_create(owner=None, defaults=limits)
+
+
+@pytest.mark.django_db
+def test_a_summary_goes_with_the_last_of_its_requests() -> None:
+    done = CollectionRun.objects.create(name="C", state="completed")
+    unsent = CollectionRun.objects.create(name="D", state="completed")
+    Step.objects.create(collection_run=unsent, number=1, name="R")
+    for number, days in enumerate((9, 5)):
+        Step.objects.create(collection_run=done, number=number, name="R", run=run(days))
+    limit(max_days=7)
+    assert prune() == 1
+    assert CollectionRun.objects.filter(pk=done.pk).exists()
+    limit(max_days=3)
+    assert prune() == 1
+    assert list(CollectionRun.objects.all()) == [unsent]
 
 
 @pytest.mark.django_db
@@ -206,7 +225,7 @@ class TestFamilies:
         Run.objects.update(created_at=timezone.now() - timedelta(days=9))
         assert prune() == 3
         assert not Run.objects.filter(pk__in=[settled.pk, expired.pk, done.pk]).exists()
-        assert ended.steps.get().run is None
+        assert not CollectionRun.objects.filter(pk=ended.pk).exists()
         assert Run.objects.count() == 5
 
     @pytest.mark.parametrize("busy", ["under way", "promise"])
@@ -373,6 +392,59 @@ class TestHousekeeping:
         finally:
             keeper.cancel()
         assert await Run.objects.aget() == kept
+
+    async def test_limits_that_are_lifted_end_what_is_under_way(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(retention, "BATCH_RUNS", 1)
+        delete = retention.delete
+
+        def lifting(keys: Any) -> int:
+            Retention.objects.update(max_days=None)
+            return delete(keys)
+
+        monkeypatch.setattr(retention, "delete", lifting)
+        for _ in range(4):
+            await asyncio.to_thread(run, 9)
+        await Retention.objects.acreate(max_days=1)
+        assert await housekeeping.prune(None) == 1
+        assert await Run.objects.acount() == 3
+
+    async def test_narrower_limits_count_at_once(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        delete = retention.delete
+
+        def narrowing(keys: Any) -> int:
+            Retention.objects.update(max_days=3)
+            return delete(keys)
+
+        monkeypatch.setattr(retention, "delete", narrowing)
+        for days in (9, 5, 1):
+            await asyncio.to_thread(run, days)
+        await Retention.objects.acreate(max_days=7)
+        assert await housekeeping.prune(None) == 2
+
+    async def test_the_trouble_of_one_owner_is_not_that_of_the_next(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        going = retention.going
+
+        def failing(owner: int | None, *given: Any) -> Any:
+            if owner is None:
+                raise RuntimeError("broken")
+            return going(owner, *given)
+
+        monkeypatch.setattr(retention, "going", failing)
+        user = await User.objects.acreate(username="next")
+        await asyncio.to_thread(run, 9, owner=user)
+        await Retention.objects.acreate(max_days=1)
+        await Retention.objects.acreate(owner=user, max_days=1)
+        keeper = housekeeping.keep_house()
+        try:
+            async with asyncio.timeout(20):
+                while await Run.objects.aexists():
+                    await asyncio.sleep(0.05)
+        finally:
+            keeper.cancel()
 
     async def test_two_at_once_do_the_work_of_one(self) -> None:
         for _ in range(3):

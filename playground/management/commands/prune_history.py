@@ -7,13 +7,14 @@ for them this once. Exit codes: 0 done, 2 usage error.
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
 from typing import Any
 
 from django.contrib.auth.models import User
 from django.core.management import BaseCommand, CommandError, CommandParser
 
 from playground.engine import retention
-from playground.engine.retention import Limits, Preview
+from playground.engine.retention import MAX_DAYS, MAX_MEBIBYTES, MAX_RUNS, Limits, Preview
 from playground.headless.arguments import USAGE
 from playground.headless.lines import plain
 from playground.models import Run
@@ -31,9 +32,9 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         """What to keep this once, whose, and whether anything is deleted at all."""
         parser.add_argument("--dry-run", action="store_true", help="say what would go")
-        parser.add_argument("--days", type=_positive, help="delete what is older")
-        parser.add_argument("--runs", type=_positive, help="how many requests to keep")
-        parser.add_argument("--megabytes", type=_positive, help="how much to keep")
+        parser.add_argument("--days", type=_up_to(MAX_DAYS), help="delete what is older")
+        parser.add_argument("--runs", type=_up_to(MAX_RUNS), help="how many requests to keep")
+        parser.add_argument("--megabytes", type=_up_to(MAX_MEBIBYTES), help="how much to keep")
         parser.add_argument("--user", help="of one user only, by name (hosted mode)")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -81,7 +82,12 @@ def _lines(found: Preview) -> list[str]:
     return [*lines, *(f"  {count} stay: {why}" for why, count in found.held.items())]
 
 
-def _positive(text: str) -> int:
-    if not (text.isascii() and text.isdigit() and int(text[:12]) > 0):
-        raise argparse.ArgumentTypeError(f"{text} is not a whole number above 0")
-    return int(text[:12])
+def _up_to(most: int) -> Callable[[str], int]:
+    """What reads a whole number from 1 to `most`."""
+
+    def read(text: str) -> int:
+        if not (text.isascii() and text.isdigit() and 0 < int(text[:12]) <= most):
+            raise argparse.ArgumentTypeError(f"{text} is not a whole number from 1 to {most:,}")
+        return int(text)
+
+    return read
