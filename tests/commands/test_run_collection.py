@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -310,7 +311,9 @@ class TestStopping:
         junit = tmp_path / "report.xml"
         async with serve(STREAM_HEAD, HOLD) as server:
             file = fixture(tmp_path, {"address": server.url}, {"address": server.url})
-            process = _start(command, file, "--reporter", f"junit={junit}")
+            # Where the tests themselves are to outlive their terminal, so would the command.
+            reset = partial(signal.signal, how, signal.SIG_DFL)
+            process = _start(command, file, "--reporter", f"junit={junit}", preexec_fn=reset)
             await asyncio.wait_for(server.asked.wait(), 60)
             process.send_signal(how)
             out, err = await asyncio.to_thread(process.communicate, timeout=60)
