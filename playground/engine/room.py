@@ -45,13 +45,13 @@ class Room:
     async def turn(self, stopped: asyncio.Event) -> AsyncIterator[None]:
         """Be the only one that begins a run; entered without a turn once `stopped` is set."""
         acquiring = asyncio.ensure_future(self._turn.acquire())
-        await _first_of(acquiring, stopped, None)
         try:
+            # Whoever is cancelled here must leave the queue, too: the turn would stay theirs.
+            await _first_of(acquiring, stopped, None)
             yield
         finally:
-            if acquiring.done():
+            if not acquiring.cancel():
                 self._turn.release()
-            acquiring.cancel()
 
     async def wait(self, stopped: asyncio.Event, on_wait: Callable[[], None]) -> None:
         """Wait until there is room, or until `stopped`; call `on_wait` once that takes long."""
