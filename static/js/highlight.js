@@ -16,23 +16,36 @@ export function highlight(root = document) {
   forget();
   for (const block of root.querySelectorAll("pre.json:not([data-coloured])")) {
     block.dataset.coloured = "";
-    const text = block.firstChild;
-    if (text instanceof Text && text.length <= MAX_LENGTH) colour(text);
+    if (block.textContent.length <= MAX_LENGTH) colour(block);
   }
 }
 
-function colour(text) {
-  for (const found of text.data.matchAll(TOKENS)) {
+function colour(block) {
+  const place = placesIn(block);
+  for (const found of block.textContent.matchAll(TOKENS)) {
     const [whole, string, colon, word] = found;
     const name = string ? (colon ? "json-key" : "json-string") : word ? "json-word" : "json-number";
-    const range = new StaticRange({
-      startContainer: text,
-      startOffset: found.index,
-      endContainer: text,
-      endOffset: found.index + (string ?? whole).length,
-    });
-    CSS.highlights.get(name).add(range);
+    const [startContainer, startOffset] = place(found.index);
+    const [endContainer, endOffset] = place(found.index + (string ?? whole).length);
+    CSS.highlights.get(name).add(new StaticRange({ startContainer, startOffset, endContainer, endOffset }));
   }
+}
+
+/**
+ * What finds the text node, and the place in it, of a place in the text of a block: variables are
+ * elements of their own in it. To be asked for one place after another, never back.
+ */
+function placesIn(block) {
+  const nodes = document.createTreeWalker(block, NodeFilter.SHOW_TEXT);
+  let node = nodes.nextNode();
+  let start = 0;
+  return (place) => {
+    while (place - start > node.length) {
+      start += node.length;
+      node = nodes.nextNode();
+    }
+    return [node, place - start];
+  };
 }
 
 /** Drops the ranges of blocks that have left the page. */

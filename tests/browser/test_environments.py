@@ -47,6 +47,25 @@ def test_names_stand_for_their_values(page: Page, playground: PlaygroundServer) 
     assert SECRET not in page.content()
 
 
+def test_what_follows_on_a_name_has_its_colours(workbench: Workbench) -> None:
+    workbench.open().compose("eggs {{nobody}}")
+    expect(workbench.page.locator("#effective-json .placed--missing")).to_be_visible()
+    workbench.page.wait_for_function(
+        """() => {
+            const words = (name) => [...CSS.highlights.get(name)]
+                .filter((each) => each.startContainer.parentElement.closest("#effective-json"))
+                .map((each) => {
+                    const range = new Range();
+                    range.setStart(each.startContainer, each.startOffset);
+                    range.setEnd(each.endContainer, each.endOffset);
+                    return String(range);
+                });
+            return words("json-word").includes("true") && words("json-key").includes('"prefer"')
+                && words("json-string").some((each) => /^"eggs .*nobody}}"$/.test(each));
+        }"""
+    )
+
+
 def test_a_secret_is_shown_on_request_and_hidden_again(
     page: Page, playground: PlaygroundServer
 ) -> None:
