@@ -10,6 +10,7 @@ import pytest
 from asgiref.sync import sync_to_async
 from django.test import AsyncClient, Client
 
+from playground.engine import tasks
 from playground.models import Agent, Run, RunKind
 from playground.models.liveness import this_driver
 from playground.protocols.frames import Frame, FrameKind
@@ -114,6 +115,13 @@ class TestForm:
         assert "Mcp-Session-Id" in text
 
 
+async def nothing_under_way() -> None:
+    """Wait for the runs of this process: none is to be cut off by the end of a test."""
+    async with asyncio.timeout(20):
+        while tasks._running:
+            await asyncio.sleep(0.02)
+
+
 @pytest.mark.django_db(transaction=True)
 class TestSending:
     async def test_into_the_call(self, async_client: AsyncClient, agent: Agent) -> None:
@@ -123,6 +131,7 @@ class TestSending:
             sent = await async_client.post(f"/runs/{run.pk}/answers/", FILLED, headers=HTMX)
             assert sent.status_code == 200
             await asyncio.wait_for(server.asked.wait(), 10)
+            await nothing_under_way()
         assert json.loads(server.requests[0].partition(b"\r\n\r\n")[2]) == {
             "jsonrpc": "2.0", "id": "q1",
             "result": {"action": "accept", "content": {"diet": "v", "guests": 3}},
@@ -147,6 +156,7 @@ class TestSending:
             sent = await async_client.post(f"/runs/{run.pk}/answers/", data, headers=HTMX)
             assert sent.status_code == 200
             await asyncio.wait_for(server.asked.wait(), 10)
+            await nothing_under_way()
         body = json.loads(server.requests[0].partition(b"\r\n\r\n")[2])
         assert body["result"] == {"action": action}
 
@@ -157,6 +167,7 @@ class TestSending:
             sent = await async_client.post(f"/runs/{run.pk}/answers/", FILLED, headers=HTMX)
             assert sent.status_code == 200
             await asyncio.wait_for(server.asked.wait(), 10)
+            await nothing_under_way()
         child = await Run.objects.aget(parent=run)
         assert child.kind == RunKind.ANSWER
         assert child.resume == {
