@@ -67,9 +67,12 @@ class Room:
                 on_wait()
 
     def _is_full(self) -> bool:
-        if is_full(self._owner) and time.monotonic() - self._tidied_at > TIDY:
-            self._tidied_at = time.monotonic()
-            mark_interrupted()
+        if not is_full(self._owner):
+            return False
+        if time.monotonic() - self._tidied_at <= TIDY:
+            return True
+        self._tidied_at = time.monotonic()
+        mark_interrupted()
         return is_full(self._owner)
 
 

@@ -14,6 +14,7 @@ from uuid import UUID
 from asgiref.sync import sync_to_async
 
 from playground.engine import room
+from playground.engine.background import begin
 from playground.engine.drafts import ErrandDraft, Sendable
 from playground.engine.driver import Driver
 from playground.engine.launch import Link, create_run
@@ -26,7 +27,6 @@ logger = logging.getLogger(__name__)
 
 #: Strong references: the event loop itself keeps only weak ones.
 _running: dict[UUID, tuple[Driver, asyncio.Task[None]]] = {}
-_errands: set[asyncio.Task[None]] = set()
 
 
 def send(run: Run, draft: Sendable, **options: Any) -> asyncio.Task[None]:
@@ -66,10 +66,7 @@ def send_errand(
 
     `options` are those that the run was started with: what must not be shown, and what is sent.
     """
-    work = _errand(run, replace(target, resume=resume), options)
-    task = asyncio.get_running_loop().create_task(work, context=contextvars.Context())
-    _errands.add(task)
-    task.add_done_callback(_errands.discard)
+    begin(_errand(run, replace(target, resume=resume), options))
 
 
 async def _errand(run: Run, target: Target, options: Mapping[str, Any]) -> None:

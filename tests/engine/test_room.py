@@ -5,6 +5,9 @@ from __future__ import annotations
 import asyncio
 import contextlib
 
+import pytest
+
+from playground.engine import room
 from playground.engine.room import Room
 
 
@@ -23,6 +26,26 @@ async def test_who_is_cancelled_in_the_queue_keeps_nobody_waiting() -> None:
         with contextlib.suppress(asyncio.CancelledError):
             await second
     await asyncio.wait_for(third, 5)
+
+
+@pytest.mark.parametrize(("answers", "looks"), [([False], 1), ([True, True, True, False], 4)])
+async def test_it_looks_no_more_often_than_it_has_to(
+    monkeypatch: pytest.MonkeyPatch, answers: list[bool], looks: int
+) -> None:
+    """Once for each look, and once more where runs of the dead were taken away."""
+    asked: list[None] = []
+    tidied: list[None] = []
+
+    def is_full(_: object) -> bool:
+        asked.append(None)
+        return answers[len(asked) - 1]
+
+    monkeypatch.setattr(room, "is_full", is_full)
+    monkeypatch.setattr(room, "mark_interrupted", lambda: tidied.append(None))
+    monkeypatch.setattr(room, "LOOK", 0.001)
+    await asyncio.wait_for(Room(None).wait(asyncio.Event(), lambda: None), 5)
+    assert len(asked) == looks
+    assert len(tidied) == (looks > 1)
 
 
 async def test_who_is_stopped_enters_without_a_turn() -> None:
