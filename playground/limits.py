@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 MIB = 1024 * 1024
 
@@ -54,3 +54,8 @@ class Limits:
             if not 0 < values[field.name] < math.inf:
                 raise ValueError(f"{name} must be finite and greater than zero, not {text!r}")
         return cls(**values)  # type: ignore[arg-type]
+
+    def at_most(self, **bounds: float) -> Limits:
+        """Return these limits with those named in `bounds` lowered to the bounds given."""
+        lowered = {name: min(getattr(self, name), bound) for name, bound in bounds.items()}
+        return replace(self, **lowered)

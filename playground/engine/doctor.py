@@ -7,11 +7,9 @@ kept with its agent while it grows, so that it outlives the page; it is never ac
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import contextvars
 import logging
 from collections.abc import Awaitable, Callable
-from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -19,6 +17,7 @@ from django.conf import settings
 from django.utils import timezone
 from django.utils.dateparse import parse_datetime
 
+from playground.engine.call_loop import collect_frames, new_transport
 from playground.engine.drafts import Draft
 from playground.limits import Limits
 from playground.models import Agent
@@ -28,7 +27,7 @@ from playground.protocols.calls import Call
 from playground.protocols.doctor import Announced, Examination, announce
 from playground.protocols.frames import Frame
 from playground.threads import in_writer
-from playground.transport import Policy, Transport, check_url
+from playground.transport import check_url
 
 logger = logging.getLogger(__name__)
 
@@ -78,26 +77,16 @@ async def examine(agent: Agent, listener: Listener | None = None) -> dict[str, A
 async def _frames(call: Call, seconds: float, secrets: list[str]) -> list[Frame]:
     """The frames of one call, within its share of the time."""
     own: Limits = settings.RUN_LIMITS
-    limits = replace(
-        own,
-        max_bytes=min(own.max_bytes, MAX_BYTES),
-        max_frames=min(own.max_frames, MAX_FRAMES),
+    limits = own.at_most(
+        max_bytes=MAX_BYTES,
+        max_frames=MAX_FRAMES,
         # Shorter than the whole, so that the report can say what it was that took so long.
-        connect_timeout=min(own.connect_timeout, 0.6 * seconds),
-        idle_timeout=min(own.idle_timeout, 0.9 * seconds),
-        total_timeout=min(own.total_timeout, seconds),
+        connect_timeout=0.6 * seconds,
+        idle_timeout=0.9 * seconds,
+        total_timeout=seconds,
     )
-    policy = Policy.from_settings(settings.HOSTED, settings.OUTBOUND_ALLOW)
     mask = registry.masker("nlweb")
-    transport = Transport(policy, limits, redact=secrets, mask=mask)
-    loop = asyncio.get_running_loop()
-    began = loop.time()
-    frames: list[Frame] = []
-    stream = transport.send(call, lambda: round((loop.time() - began) * 1e6))
-    async with contextlib.aclosing(stream):
-        async for part in stream:
-            frames += part
-    return frames
+    return await collect_frames(call, new_transport(limits, redact=secrets, mask=mask))
 
 
 def _dated(examination: Examination, state: str) -> dict[str, Any]:

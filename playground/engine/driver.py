@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -14,6 +13,7 @@ from django.conf import settings
 from django.utils import timezone
 
 from playground.engine.beats import beat
+from playground.engine.call_loop import make_calls, new_transport, start_clock
 from playground.engine.promises import Sighting, begin
 from playground.engine.states import advance
 from playground.engine.writer import FrameWriter, RunEndedError, nudge
@@ -22,12 +22,11 @@ from playground.models import Run, RunState
 from playground.models.batches import Part
 from playground.protocols import registry
 from playground.protocols.events import Event, Outcome
-from playground.protocols.exchange import Choosy, Exchange, Interactive, Target
+from playground.protocols.exchange import Exchange, Interactive, Target
 from playground.protocols.frames import Frame, FrameKind
 from playground.protocols.problems import Problem, Stage
 from playground.tally import Tally
 from playground.threads import in_writer
-from playground.transport import Policy, Transport
 
 logger = logging.getLogger(__name__)
 
@@ -68,18 +67,15 @@ class Driver:
         itself is brought up to date then, and what it is promised is not followed.
         """
         limits = limits or settings.RUN_LIMITS
-        policy = Policy.from_settings(settings.HOSTED, settings.OUTBOUND_ALLOW)
         self.run = run
         target = replace(target, mark=run.pk.hex[:_MARK])
         self.exchange: Exchange = registry.exchange(
             target, run.request if document is None else document, max_depth=limits.max_depth
         )
         self._interactive = self.exchange if isinstance(self.exchange, Interactive) else None
-        self._choosy = self.exchange if isinstance(self.exchange, Choosy) else None
         self._on_errand = on_errand
         self._attended = attended
-        self._transport = Transport(
-            policy,
+        self._transport = new_transport(
             limits,
             redact=redact,
             mask=registry.masker(target.protocol),
@@ -91,7 +87,7 @@ class Driver:
         self._headers = headers
         self._sighting = Sighting()
         self._state = RunState(run.state)
-        self._origin_ns = time.perf_counter_ns()
+        self._clock = start_clock()
         self._problem: Problem | None = None
         self._tally = Tally()
         self._task: asyncio.Task[Any] | None = None
@@ -113,7 +109,7 @@ class Driver:
         if self.run.is_final:
             return  # Refused when it was recorded.
         self._task = asyncio.current_task()
-        self._origin_ns = time.perf_counter_ns()
+        self._clock = start_clock()
         with FrameWriter(self.run, eager=self._attended) as writer:
             heart = asyncio.create_task(beat(self.run, writer, self.stop))
             try:
@@ -150,16 +146,12 @@ class Driver:
     async def _make_calls(self, writer: FrameWriter) -> RunState:
         self._state = advance(self._state, RunState.CONNECTING)
         writer.put(state=self._state, started_at=timezone.now(), alive_at=timezone.now())
-        while call := self.exchange.next_call():
-            if call.delay:
-                await asyncio.sleep(call.delay)
-            async with contextlib.aclosing(self._transport.send(call, self._clock)) as stream:
-                async for frames in stream:
-                    await self._take(writer, frames)
-                    if self._problem or (self._choosy and self._choosy.has_enough):
-                        break
-            if self._problem:
-                return RunState(self._problem.state)
+        calls = make_calls(self.exchange, self._transport, self._clock)
+        async with contextlib.aclosing(calls):
+            async for frames in calls:
+                await self._take(writer, frames)
+                if self._problem:
+                    return RunState(self._problem.state)
         if problem := self.exchange.problem:
             self._problem = problem
             return RunState(problem.state)
@@ -271,9 +263,6 @@ class Driver:
         is_own_way = not self.run.secrets and not (self.run.template or {}).get("auth")
         if opening is not None and is_own_way and self.run.protocol != registry.ACTION:
             await in_writer(_keep, self.run, opening)
-
-    def _clock(self) -> int:
-        return (time.perf_counter_ns() - self._origin_ns) // 1000
 
 
 def _keep(run: Run, opening: Mapping[str, Any]) -> None:

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
-import time
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
 from django.conf import settings
 
+from playground.engine.call_loop import OwnerSlots, make_calls, new_transport, start_clock
 from playground.limits import MIB, Limits
 from playground.protocols.events import Event
-from playground.protocols.exchange import Choosy, Exchange
+from playground.protocols.exchange import Exchange
 from playground.protocols.frames import FrameKind
 from playground.protocols.problems import Problem, Stage
-from playground.transport import Policy, Transport
 
 #: Seconds for all of it, and for one connection.
 TIME, CONNECT_TIME = 10.0, 5.0
@@ -27,8 +24,7 @@ MAX_CALLS = 50
 #: Looks of one user at once: they are no runs, so the limit on those does not count them.
 MAX_AT_ONCE = 3
 
-#: Looks under way, by owner.
-_under_way: Counter[int | None] = Counter()
+_slots = OwnerSlots(MAX_AT_ONCE)
 
 
 async def peek(
@@ -40,52 +36,32 @@ async def peek(
     exchange found out is in its `opening`. `owner` is the key of the user whose look it is,
     None in local mode, where there are none; `redact` are values that appear in no problem.
     """
-    if _under_way[owner] >= MAX_AT_ONCE:
-        return [], _too_many()
-    _under_way[owner] += 1
-    try:
-        return await _look(exchange, redact)
-    finally:
-        _under_way[owner] -= 1
-        if not _under_way[owner]:
-            del _under_way[owner]
+    with _slots.take(owner) as is_free:
+        return await _look(exchange, redact) if is_free else ([], _too_many())
 
 
 async def _look(exchange: Exchange, redact: Sequence[str]) -> tuple[list[Event], Problem | None]:
-    policy = Policy.from_settings(settings.HOSTED, settings.OUTBOUND_ALLOW)
-    transport = Transport(policy, _limits(settings.RUN_LIMITS), redact=redact)
-    start = time.perf_counter_ns()
+    own: Limits = settings.RUN_LIMITS
+    limits = own.at_most(
+        max_bytes=MAX_BYTES,
+        max_frames=MAX_FRAMES,
+        connect_timeout=CONNECT_TIME,
+        total_timeout=TIME,
+    )
+    transport = new_transport(limits, redact=redact)
     events: list[Event] = []
     seq = 0
-    choosy = exchange if isinstance(exchange, Choosy) else None
-    for _ in range(MAX_CALLS):
-        if (call := exchange.next_call()) is None:
-            break
-        await asyncio.sleep(call.delay)
-        stream = transport.send(call, lambda: (time.perf_counter_ns() - start) // 1000)
-        async with contextlib.aclosing(stream) as batches:
-            async for frames in batches:
-                for frame in frames:
-                    seq += 1
-                    events += exchange.receive(replace(frame, seq=seq))
-                    if frame.kind is FrameKind.ERROR:
-                        return events, Problem.from_bytes(frame.data)
-                if (problem := exchange.problem) is not None:
-                    return events, problem
-                if choosy and choosy.has_enough:
-                    break
+    calls = make_calls(exchange, transport, start_clock(), max_calls=MAX_CALLS)
+    async with contextlib.aclosing(calls):
+        async for frames in calls:
+            for frame in frames:
+                seq += 1
+                events += exchange.receive(replace(frame, seq=seq))
+                if frame.kind is FrameKind.ERROR:
+                    return events, Problem.from_bytes(frame.data)
+            if exchange.problem is not None:
+                break
     return events, exchange.problem
-
-
-def _limits(own: Limits) -> Limits:
-    """The limits of a run where they are narrower, else those of a look."""
-    return replace(
-        own,
-        max_bytes=min(own.max_bytes, MAX_BYTES),
-        max_frames=min(own.max_frames, MAX_FRAMES),
-        connect_timeout=min(own.connect_timeout, CONNECT_TIME),
-        total_timeout=min(own.total_timeout, TIME),
-    )
 
 
 def _too_many() -> Problem:
