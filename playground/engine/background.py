@@ -1,28 +1,79 @@
-"""Tasks of the event loop that nobody waits for, begun in a request or when a server starts."""
+"""Registry of background tasks: strong references, an empty context, errors logged once.
+
+The event loop itself keeps only weak references to its tasks. Tasks are begun in a request or
+when a server starts, and outlive both, so they get an empty context: a view's would bind them to
+a request that is long over.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import contextvars
-from collections.abc import Callable, Coroutine
+import logging
+from collections.abc import Callable, Coroutine, Hashable
 from typing import Any, Generic, TypeVar
 
-T = TypeVar("T")
+logger = logging.getLogger(__name__)
 
-#: Strong references: the event loop itself keeps only weak ones.
+T = TypeVar("T")
+K = TypeVar("K", bound=Hashable)
+V = TypeVar("V")
+
+#: All background tasks of this process, of every registry.
 _running: set[asyncio.Task[Any]] = set()
 
 
 def begin(work: Coroutine[Any, Any, T], name: str | None = None) -> asyncio.Task[T]:
-    """A task that knows nothing of the request it was begun in, kept until it is done.
+    """Start a task with an empty context and keep it until it is done.
 
-    Must be called on the event loop's thread.
+    Must be called on the event loop's thread. An exception is the caller's to look at.
     """
     loop = asyncio.get_running_loop()
     task = loop.create_task(work, name=name, context=contextvars.Context())
     _running.add(task)
     task.add_done_callback(_running.discard)
     return task
+
+
+class TaskRegistry(Generic[K, V]):
+    """Background tasks by key, each with a value that says more about it.
+
+    `what` names one in the log. `on_end` is called with the key and the value when a task has
+    ended, however it did.
+    """
+
+    def __init__(self, what: str, on_end: Callable[[K, V], None] = lambda key, value: None) -> None:
+        self._what = what
+        self._on_end = on_end
+        self._entries: dict[K, tuple[V, asyncio.Task[None]]] = {}
+
+    def __contains__(self, key: K) -> bool:
+        return key in self._entries
+
+    def begin(self, key: K, value: V, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        """Start the task of a key that has none under way.
+
+        Must be called on the event loop's thread.
+        """
+        assert key not in self._entries, key
+        task = begin(work, f"{self._what} {key}")
+        self._entries[key] = (value, task)
+        task.add_done_callback(lambda task: self._end(key, task))
+        return task
+
+    def get(self, key: K) -> tuple[V, asyncio.Task[None]] | None:
+        """Return the value and the task of a key, None where no task is under way."""
+        return self._entries.get(key)
+
+    def values(self) -> list[V]:
+        """Return the values of all tasks under way."""
+        return [value for value, _ in self._entries.values()]
+
+    def _end(self, key: K, task: asyncio.Task[None]) -> None:
+        value, _ = self._entries.pop(key)
+        self._on_end(key, value)
+        if not task.cancelled() and (error := task.exception()):
+            logger.error("%s %s was left unfinished", self._what, key, exc_info=error)
 
 
 class Single(Generic[T]):

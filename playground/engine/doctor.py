@@ -7,7 +7,6 @@ kept with its agent while it grows, so that it outlives the page; it is never ac
 from __future__ import annotations
 
 import asyncio
-import contextvars
 import logging
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
@@ -17,6 +16,7 @@ from django.conf import settings
 from django.utils import timezone
 from django.utils.dateparse import parse_datetime
 
+from playground.engine.background import TaskRegistry
 from playground.engine.call_loop import collect_frames, new_transport
 from playground.engine.drafts import Draft
 from playground.limits import Limits
@@ -40,8 +40,8 @@ MAX_AT_ONCE = 3
 
 Listener = Callable[[dict[str, Any]], Awaitable[None]]
 
-#: Tasks under way, by agent, with the owner of each.
-_running: dict[int, tuple[int | None, asyncio.Task[None]]] = {}
+#: Examinations by agent, with the key of its owner.
+_registry: TaskRegistry[int, int | None] = TaskRegistry("examination of agent")
 
 
 def announcement(agent: Agent) -> list[Announced]:
@@ -101,16 +101,11 @@ def start(agent: Agent) -> bool:
 
     One that is under way already goes on. Must be called on the event loop's thread.
     """
-    if agent.pk in _running:
+    if agent.pk in _registry:
         return True
-    mine = [owner for owner, _ in _running.values() if owner == agent.owner_id]
-    if len(mine) >= MAX_AT_ONCE:
+    if _registry.values().count(agent.owner_id) >= MAX_AT_ONCE:
         return False
-    task = asyncio.get_running_loop().create_task(
-        _examine_and_keep(agent), name=f"doctor-{agent.pk}", context=contextvars.Context()
-    )
-    _running[agent.pk] = (agent.owner_id, task)
-    task.add_done_callback(lambda _: _running.pop(agent.pk, None))
+    _registry.begin(agent.pk, agent.owner_id, _examine_and_keep(agent))
     return True
 
 
@@ -142,7 +137,7 @@ def is_running(agent: Agent) -> bool:
 
     One that has said nothing for longer than it may take is not: its process went down.
     """
-    if agent.pk in _running:
+    if agent.pk in _registry:
         return True
     report = report_of(agent)
     moment = parse_datetime(str(report.get("at", ""))) if report else None

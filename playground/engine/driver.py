@@ -12,7 +12,7 @@ from typing import Any
 from django.conf import settings
 from django.utils import timezone
 
-from playground.engine.beats import beat
+from playground.engine.heartbeat import beat
 from playground.engine.call_loop import make_calls, new_transport, start_clock
 from playground.engine.promises import Sighting, begin
 from playground.engine.states import advance

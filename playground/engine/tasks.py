@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextvars
-import logging
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
@@ -14,7 +12,7 @@ from uuid import UUID
 from asgiref.sync import sync_to_async
 
 from playground.engine import room
-from playground.engine.background import begin
+from playground.engine.background import TaskRegistry, begin
 from playground.engine.drafts import ErrandDraft, Sendable
 from playground.engine.driver import Driver
 from playground.engine.launch import Link, create_run
@@ -23,10 +21,13 @@ from playground.models.liveness import driven_here, mark_interrupted
 from playground.protocols.exchange import Target
 from playground.threads import in_writer
 
-logger = logging.getLogger(__name__)
 
-#: Strong references: the event loop itself keeps only weak ones.
-_running: dict[UUID, tuple[Driver, asyncio.Task[None]]] = {}
+def _forget(key: UUID, driver: Driver) -> None:
+    driven_here.discard(key)
+    room.note_end(driver.run.owner_id)
+
+
+_registry: TaskRegistry[UUID, Driver] = TaskRegistry("run", _forget)
 
 
 def send(run: Run, draft: Sendable, **options: Any) -> asyncio.Task[None]:
@@ -44,19 +45,13 @@ def send(run: Run, draft: Sendable, **options: Any) -> asyncio.Task[None]:
 def start(run: Run, target: Target, **options: Any) -> asyncio.Task[None]:
     """Drive `run` in the background; it outlives the request and every viewer.
 
-    `options` are those of `Driver`. Must be called on the event loop's thread. The task gets
-    an empty context: a view's would bind it to a request that is over long before the run is.
+    `options` are those of `Driver`. Must be called on the event loop's thread.
     """
     if run.kind != RunKind.REPLY:  # What a server says to an answer is not answered again.
         options["on_errand"] = partial(send_errand, run, target, dict(options))
     driver = Driver(run, target, **options)
-    task = asyncio.get_running_loop().create_task(
-        driver.drive(), name=f"run-{run.pk}", context=contextvars.Context()
-    )
-    _running[run.pk] = (driver, task)
     driven_here.add(run.pk)
-    task.add_done_callback(lambda task: _forget(run, task))
-    return task
+    return _registry.begin(run.pk, driver, driver.drive())
 
 
 def send_errand(
@@ -81,17 +76,9 @@ async def _errand(run: Run, target: Target, options: Mapping[str, Any]) -> None:
     await send(*await in_writer(record))
 
 
-def _forget(run: Run, task: asyncio.Task[None]) -> None:
-    _running.pop(run.pk, None)
-    driven_here.discard(run.pk)
-    room.note_end(run.owner_id)
-    if not task.cancelled() and (error := task.exception()):
-        logger.error("run %s was left unfinished", run.pk, exc_info=error)
-
-
 def stop(run: Run) -> asyncio.Task[None] | None:
     """Tell the run to stop, as its user asked; None if this process does not drive it."""
-    if not (entry := _running.get(run.pk)):
+    if not (entry := _registry.get(run.pk)):
         return None
     driver, task = entry
     driver.stop()
@@ -100,9 +87,10 @@ def stop(run: Run) -> asyncio.Task[None] | None:
 
 def stop_all() -> int:
     """Tell every run of this process to stop; returns how many there were. For commands."""
-    for driver, _ in _running.values():
+    drivers = _registry.values()
+    for driver in drivers:
         driver.stop()
-    return len(_running)
+    return len(drivers)
 
 
 async def cancel(run: Run) -> bool:

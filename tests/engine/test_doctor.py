@@ -277,7 +277,7 @@ async def test_the_report_grows_call_by_call() -> None:
 @pytest.mark.usefixtures("transactional_db")
 class TestKept:
     async def settle(self, agent: Agent) -> Agent:
-        while agent.pk in doctor._running:
+        while agent.pk in doctor._registry:
             await asyncio.sleep(0.01)
         await agent.arefresh_from_db()
         return agent
@@ -330,7 +330,7 @@ class TestKept:
             ]
             started = [doctor.start(agent) for agent in agents]
             again = doctor.start(agents[0])
-            tasks = [task for _, task in doctor._running.values()]
+            tasks = [task for _, task in doctor._registry._entries.values()]
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)

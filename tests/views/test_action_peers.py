@@ -282,7 +282,7 @@ async def _offering(*actions: Any, **fields: Any) -> Run:
 async def _ended(kind: str = RunKind.ACTION) -> Run:
     """The newest run of this kind, once it has ended."""
     run = await Run.objects.filter(kind=kind).alatest("created_at")
-    under_way = engine.tasks._running.get(run.pk)
+    under_way = engine.tasks._registry.get(run.pk)
     if under_way is not None:
         await under_way[1]
     await run.arefresh_from_db()

@@ -10,7 +10,7 @@ from typing import Any
 from channels.layers import get_channel_layer
 from django.db import InterfaceError, OperationalError, transaction
 
-from playground.engine.beats import forgiving
+from playground.engine.heartbeat import forgiving
 from playground.engine.writer import RETRIES
 from playground.models import CollectionRun, Run, Step
 from playground.threads import in_writer

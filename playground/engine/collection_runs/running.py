@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import contextvars
 import logging
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Any
 from uuid import UUID
 
 from asgiref.sync import sync_to_async
@@ -15,7 +13,8 @@ from django.conf import settings
 from django.utils import timezone
 
 from playground.engine import tasks
-from playground.engine.beats import forgiving
+from playground.engine.background import TaskRegistry
+from playground.engine.heartbeat import forgiving
 from playground.engine.collection_runs.book import Book, nudge, persistently
 from playground.engine.collection_runs.carrying import Carried
 from playground.engine.collection_runs.planning import Plan, Planned, Unit
@@ -38,9 +37,6 @@ OWN_FAULT = "The playground itself failed; its log says why."
 Verdict = Step.Verdict
 #: Called with every step that has come to its end, and its run (the command line prints it).
 Listener = Callable[[Step, Run | None], None]
-
-#: Strong references: the event loop itself keeps only weak ones.
-_running: dict[UUID, tuple[Runner, asyncio.Task[None]]] = {}
 
 
 class Runner:
@@ -165,6 +161,11 @@ class Runner:
                 await in_writer(this.update, alive_at=timezone.now())
 
 
+_registry: TaskRegistry[UUID, Runner] = TaskRegistry(
+    "collection run", lambda key, _: driven_here.discard(key)
+)
+
+
 def start(
     collection_run: CollectionRun,
     plan: Plan,
@@ -174,28 +175,16 @@ def start(
     """Drive a collection run that was recorded in the background; it outlives every viewer.
 
     `on_wait` is called now and then while steps have waited for room for some seconds.
-    Must be called on the event loop's thread. The task gets an empty context, as those of runs.
+    Must be called on the event loop's thread.
     """
     runner = Runner(collection_run, plan, listener, on_wait)
-    task = asyncio.get_running_loop().create_task(
-        runner.drive(), name=f"collection-run-{collection_run.pk}", context=contextvars.Context()
-    )
-    _running[collection_run.pk] = (runner, task)
     driven_here.add(collection_run.pk)
-    task.add_done_callback(lambda task: _forget(collection_run.pk, task))
-    return task
-
-
-def _forget(pk: UUID, task: asyncio.Task[Any]) -> None:
-    _running.pop(pk, None)
-    driven_here.discard(pk)
-    if not task.cancelled() and (error := task.exception()):
-        logger.error("collection run %s was left unfinished", pk, exc_info=error)
+    return _registry.begin(collection_run.pk, runner, runner.drive())
 
 
 def stop(collection_run: CollectionRun) -> asyncio.Task[None] | None:
     """Tell it to stop, as its user asked; None if this process does not drive it."""
-    if not (entry := _running.get(collection_run.pk)):
+    if not (entry := _registry.get(collection_run.pk)):
         return None
     runner, task = entry
     runner.stop()
