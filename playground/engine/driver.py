@@ -7,13 +7,14 @@ import contextlib
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
 from typing import Any
 
 from django.conf import settings
 from django.utils import timezone
 
-from playground.engine.heartbeat import beat
 from playground.engine.call_loop import make_calls, new_transport, start_clock
+from playground.engine.heartbeat import beat
 from playground.engine.promises import Sighting, begin
 from playground.engine.states import advance
 from playground.engine.writer import FrameWriter, RunEndedError, nudge
@@ -111,7 +112,11 @@ class Driver:
         self._task = asyncio.current_task()
         self._clock = start_clock()
         with FrameWriter(self.run, eager=self._attended) as writer:
-            heart = asyncio.create_task(beat(self.run, writer, self.stop))
+
+            async def note_alive(now: datetime) -> None:
+                writer.put(alive_at=now)
+
+            heart = asyncio.create_task(beat(self.run, self.stop, note_alive))
             try:
                 final = await self._end_state(writer)
             except RunEndedError:

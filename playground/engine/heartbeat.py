@@ -1,6 +1,7 @@
-"""Signs of life that a database which fails for a moment does not end.
+"""Heartbeat of runs and collection runs, and the Stop that another process asks for.
 
-A run whose heart stopped would be taken for one whose process died, although it goes on.
+A database that fails for a moment does not end a heartbeat: a run without one is taken for one
+whose process died, although it goes on.
 """
 
 from __future__ import annotations
@@ -8,12 +9,12 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
+from datetime import datetime
 
 from django.utils import timezone
 
-from playground.engine.writer import FrameWriter
-from playground.models import Run
+from playground.models import CollectionRun, Run
 from playground.models.liveness import HEARTBEAT
 from playground.threads import in_reader
 
@@ -32,16 +33,23 @@ def forgiving(what: str) -> Iterator[None]:
         logger.warning("%s was left out this time", what, exc_info=True)
 
 
-async def beat(run: Run, writer: FrameWriter, stop: Callable[[], None]) -> None:
-    """Show signs of life of a run for as long as it goes on, and listen for a Stop from elsewhere.
+async def beat(
+    record: Run | CollectionRun,
+    stop: Callable[[], None],
+    note_alive: Callable[[datetime], Awaitable[None]],
+) -> None:
+    """Store when a record was last alive, and call `stop` when another process asked for it.
 
-    Goes on until it is cancelled.
+    `note_alive` is awaited every `HEARTBEAT` seconds with the time; the database is asked for a
+    request to stop every `LOOK` seconds. Goes on until it is cancelled.
     """
-    wanted = Run.objects.filter(pk=run.pk, stop_requested=True)
+    model: type[Run | CollectionRun] = type(record)
+    stop_requests = model.objects.filter(pk=record.pk, stop_requested=True)
     while True:
         for _ in range(round(HEARTBEAT / LOOK)):
             await asyncio.sleep(LOOK)
             with forgiving("a look for Stop"):
-                if await in_reader(wanted.exists):
+                if await in_reader(stop_requests.exists):
                     stop()
-        writer.put(alive_at=timezone.now())
+        with forgiving("a sign of life"):
+            await note_alive(timezone.now())

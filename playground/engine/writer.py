@@ -10,8 +10,9 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from channels.layers import get_channel_layer
@@ -26,7 +27,7 @@ logger = logging.getLogger(__name__)
 
 #: Seconds between two flushes of a fast stream.
 FLUSH_INTERVAL = 0.025
-#: Seconds to wait before each new attempt at a flush that failed.
+#: Seconds to wait before each retry of what the database refused.
 RETRIES = (0.05, 0.3, 1.0)
 #: Bytes waiting for the database beyond which the transport is made to wait.
 HIGH_WATER = 4 * 1024 * 1024
@@ -118,7 +119,9 @@ class FrameWriter:
             self._wake.clear()
             last = loop.time()
             batch, self._pending = self._pending, Pending()
-            await self._flush(batch)
+            await with_retries(
+                partial(in_writer, store, self._run, batch), f"run {self._run.pk}: a flush"
+            )
             await nudge(self._run)
             if not self._pending:
                 self._hurry.clear()
@@ -130,20 +133,22 @@ class FrameWriter:
             async with asyncio.timeout(pause):
                 await self._hurry.wait()
 
-    async def _flush(self, batch: Pending) -> None:
-        """Store a batch; a database that is busy or away for a moment gets another chance."""
-        for pause in (*RETRIES, None):
-            try:
-                await in_writer(store, self._run, batch)
-            except RunEndedError:
-                raise
-            except Exception:
-                if pause is None:
-                    raise
-                logger.warning("run %s: a flush failed, trying again", self._run.pk, exc_info=True)
-                await asyncio.sleep(pause)
-            else:
-                return
+
+async def with_retries(attempt: Callable[[], Awaitable[None]], what: str) -> None:
+    """Await an attempt; retry it after each pause of `RETRIES`, and raise what the last raises.
+
+    A database that is busy or away for a moment gets another chance so. `RunEndedError` is
+    raised at once: no retry changes it. `what` names the attempt in the log.
+    """
+    for pause in RETRIES:
+        try:
+            return await attempt()
+        except RunEndedError:
+            raise
+        except Exception:
+            logger.warning("%s failed, trying again", what, exc_info=True)
+            await asyncio.sleep(pause)
+    return await attempt()
 
 
 def store(run: Run, batch: Pending) -> None:

@@ -1,4 +1,4 @@
-"""Tasks that nobody waits for."""
+"""Background tasks and their registry."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import gc
 
 import pytest
 
-from playground.engine.background import Single, begin
+from playground.engine.background import Single, TaskRegistry, begin
 
 SEEN: contextvars.ContextVar[str] = contextvars.ContextVar("SEEN", default="nothing")
 
@@ -51,3 +51,66 @@ async def test_one_that_failed_is_begun_anew() -> None:
     with pytest.raises(ZeroDivisionError):
         await single.begin()
     await single.begin()
+
+
+async def fail() -> None:
+    raise ZeroDivisionError
+
+
+class TestRegistry:
+    async def test_a_task_is_found_by_its_key_until_it_has_ended(self) -> None:
+        ended: list[tuple[int, str]] = []
+        registry: TaskRegistry[int, str] = TaskRegistry("job", lambda *end: ended.append(end))
+        go_on = asyncio.Event()
+
+        async def work() -> None:
+            await go_on.wait()
+
+        one = registry.begin(1, "one", work())
+        registry.begin(2, "two", work())
+        gc.collect()
+        assert (1 in registry, 3 in registry) == (True, False)
+        assert (registry.get(1), registry.get(3)) == (("one", one), None)
+        assert registry.values() == ["one", "two"]
+        assert one.get_name() == "job 1"
+        one.cancel()
+        await asyncio.wait({one})
+        assert (registry.values(), ended) == (["two"], [(1, "one")])
+        go_on.set()
+        await asyncio.sleep(0.01)
+        assert (registry.values(), ended) == ([], [(1, "one"), (2, "two")])
+
+    async def test_a_task_has_an_empty_context(self) -> None:
+        SEEN.set("a request")
+        registry: TaskRegistry[int, None] = TaskRegistry("job")
+        found: list[str] = []
+
+        async def work() -> None:
+            found.append(await seen())
+
+        await registry.begin(1, None, work())
+        assert found == ["nothing"]
+
+    async def test_an_exception_is_logged_once_and_a_cancellation_is_not(
+        self, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        registry: TaskRegistry[int, None] = TaskRegistry("job")
+        failing = registry.begin(1, None, fail())
+        cancelled = registry.begin(2, None, asyncio.sleep(60))
+        cancelled.cancel()
+        await asyncio.wait({failing, cancelled})
+        await asyncio.sleep(0)
+        assert [record.getMessage() for record in caplog.records] == ["job 1 was left unfinished"]
+        assert caplog.records[0].exc_info
+        assert caplog.records[0].exc_info[0] is ZeroDivisionError
+
+    async def test_a_key_can_be_used_again_and_not_twice_at_once(self) -> None:
+        registry: TaskRegistry[int, None] = TaskRegistry("job")
+        await registry.begin(1, None, asyncio.sleep(0))
+        await registry.begin(1, None, asyncio.sleep(0))
+        task = registry.begin(1, None, asyncio.sleep(60))
+        second = asyncio.sleep(60)
+        with pytest.raises(AssertionError):
+            registry.begin(1, None, second)
+        second.close()
+        task.cancel()

@@ -11,7 +11,7 @@ import pytest
 from asgiref.sync import sync_to_async
 from django.db import OperationalError
 
-from playground.engine import collection_runs
+from playground.engine import collection_runs, writer
 from playground.engine.collection_runs import Options, book, plan, record
 from playground.engine.collection_runs.book import NOT_STORED
 from playground.models import Collection, CollectionRun, SavedRequest, Step
@@ -115,7 +115,7 @@ async def test_a_database_that_is_busy_at_the_end_loses_nothing(
 async def test_what_can_never_be_stored_is_not_called_skipped(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(book, "RETRIES", (0.01, 0.01))
+    monkeypatch.setattr(writer, "RETRIES", (0.01, 0.01))
     failing(monkeypatch, are_final)
     async with serve(answer()) as server:
         found = await kept(server.url)

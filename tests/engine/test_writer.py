@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from typing import Any
 
 import pytest
@@ -212,3 +213,34 @@ async def test_a_channel_layer_that_is_down_stops_no_run(
         writer.put(Part(writer.number([event(0)])))
         await asyncio.wait_for(writer.drain(), 2)
     assert (await Run.objects.aget(pk=run.pk)).frames == 1
+
+
+@pytest.mark.parametrize(
+    ("failures", "attempts", "raised"),
+    [
+        ([], 1, None),
+        ([DatabaseError], 2, None),
+        ([DatabaseError, OSError], 3, None),
+        ([DatabaseError, OSError, DatabaseError], 3, DatabaseError),
+        ([writers.RunEndedError], 1, writers.RunEndedError),
+        ([DatabaseError, writers.RunEndedError], 2, writers.RunEndedError),
+        ([asyncio.CancelledError], 1, asyncio.CancelledError),
+    ],
+)
+async def test_a_failed_attempt_is_retried_a_few_times(
+    failures: list[type[BaseException]],
+    attempts: int,
+    raised: type[BaseException] | None,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(writers, "RETRIES", (0.0, 0.0))
+    left, made = iter(failures), []
+
+    async def attempt() -> None:
+        made.append(1)
+        if error := next(left, None):
+            raise error
+
+    with pytest.raises(raised) if raised else contextlib.nullcontext():
+        await writers.with_retries(attempt, "an attempt")
+    assert len(made) == attempts

@@ -118,7 +118,7 @@ class TestForm:
 async def nothing_under_way() -> None:
     """Wait for the runs of this test: none is to be cut off by its end."""
     here = asyncio.get_running_loop()
-    if own := [task for _, task in tasks._running.values() if task.get_loop() is here]:
+    if own := [task for _, task in tasks._registry._entries.values() if task.get_loop() is here]:
         await asyncio.wait(own, timeout=20)
 
 

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
 from typing import Any
 
 from channels.layers import get_channel_layer
 from django.db import InterfaceError, OperationalError, transaction
 
 from playground.engine.heartbeat import forgiving
-from playground.engine.writer import RETRIES
 from playground.models import CollectionRun, Run, Step
 from playground.threads import in_writer
 
@@ -62,17 +60,6 @@ class Book:
             self._wake.set()
             raise
         await nudge(self._collection_run)
-
-
-async def persistently(attempt: Callable[[], Awaitable[None]]) -> None:
-    """Make an attempt; a database that is busy or away for a moment gets another chance."""
-    for pause in RETRIES:
-        try:
-            return await attempt()
-        except Exception:
-            logger.warning("the end of a collection run could not be stored yet", exc_info=True)
-            await asyncio.sleep(pause)
-    return await attempt()
 
 
 def _columns(step: Step) -> Row:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Iterator
+from datetime import datetime
 from functools import partial
 from uuid import UUID
 
@@ -14,21 +15,20 @@ from django.utils import timezone
 
 from playground.engine import tasks
 from playground.engine.background import TaskRegistry
-from playground.engine.heartbeat import forgiving
-from playground.engine.collection_runs.book import Book, nudge, persistently
+from playground.engine.collection_runs.book import Book, nudge
 from playground.engine.collection_runs.carrying import Carried
 from playground.engine.collection_runs.planning import Plan, Planned, Unit
 from playground.engine.collection_runs.sending import Sender
+from playground.engine.heartbeat import beat, forgiving
 from playground.engine.room import room_of
+from playground.engine.writer import with_retries
 from playground.models import CollectionRun, Run, Step
 from playground.models.collection_runs import end_open
-from playground.models.liveness import HEARTBEAT, driven_here, mark_interrupted
-from playground.threads import in_reader, in_writer
+from playground.models.liveness import driven_here, mark_interrupted
+from playground.threads import in_writer
 
 logger = logging.getLogger(__name__)
 
-#: Seconds between two looks for a Stop that came in by another process.
-LOOK = 1.0
 #: What keeps a step from being begun, or from its end, as a part of a sentence.
 STOPPED = "the run was stopped"
 BAILED = "a request before it was not met"
@@ -73,7 +73,8 @@ class Runner:
 
     async def drive(self) -> None:
         """Send everything; end in a final state unless the process goes down."""
-        keeping = [asyncio.create_task(each) for each in (self._beat(), self._book.keep())]
+        heartbeat = beat(self._run, self.stop, self._note_alive)
+        keeping = [asyncio.create_task(each) for each in (heartbeat, self._book.keep())]
         try:
             with room_of(self._plan.owner) as room:
                 await self._send_all(Sender(self._plan, room, self._halted, self._on_wait))
@@ -129,7 +130,7 @@ class Runner:
     async def _finish(self) -> None:
         # Raises where the database stays away. The run is then left as it is, and shows as
         # interrupted: ended, it would call skipped what was sent and not stored.
-        await persistently(self._store_end)
+        await with_retries(self._store_end, f"collection run {self._run.pk}: storing its end")
         await nudge(self._run)
 
     async def _store_end(self) -> None:
@@ -148,17 +149,8 @@ class Runner:
         ended = {"state": run.state, "ended_at": run.ended_at, "alive_at": run.alive_at}
         CollectionRun.objects.filter(pk=run.pk).update(**ended)
 
-    async def _beat(self) -> None:
-        """Show signs of life, and listen for a Stop from elsewhere."""
-        this = CollectionRun.objects.filter(pk=self._run.pk)
-        while True:
-            for _ in range(round(HEARTBEAT / LOOK)):
-                await asyncio.sleep(LOOK)
-                with forgiving("a look for Stop"):
-                    if await in_reader(this.filter(stop_requested=True).exists):
-                        self.stop()
-            with forgiving("a sign of life"):
-                await in_writer(this.update, alive_at=timezone.now())
+    async def _note_alive(self, now: datetime) -> None:
+        await in_writer(CollectionRun.objects.filter(pk=self._run.pk).update, alive_at=now)
 
 
 _registry: TaskRegistry[UUID, Runner] = TaskRegistry(
