@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import hypothesis
 import pytest
@@ -12,9 +13,22 @@ import pytest
 from tests.isolation import DATABASE
 from tests.playground_server import PlaygroundServer
 
-# How long an example takes is the machine's business: speed is measured by `make bench`.
-hypothesis.settings.register_profile("untimed", deadline=None)
-hypothesis.settings.load_profile("untimed")
+# Profiles of Hypothesis, chosen by HYPOTHESIS_PROFILE. `dev` is for the inner loop: few examples,
+# others each time, and one that failed is tried again first. `ci` decides whether a change lands:
+# its examples are derived from the test itself, so that a build fails because of the change and
+# fails again when repeated. `nightly` looks for what the others have not met: many examples,
+# others each time, and prints how to repeat one that fails.
+#
+# No profile limits the time of an example: it depends on how busy the machine is, and speed is
+# measured by `make bench`.
+_UNTIMED: dict[str, Any] = {
+    "deadline": None,
+    "suppress_health_check": [hypothesis.HealthCheck.too_slow],
+}
+hypothesis.settings.register_profile("dev", max_examples=15, **_UNTIMED)
+hypothesis.settings.register_profile("ci", max_examples=60, derandomize=True, **_UNTIMED)
+hypothesis.settings.register_profile("nightly", max_examples=300, print_blob=True, **_UNTIMED)
+hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or "dev")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 from hypothesis import given
-from hypothesis import settings as hypothesis
 from hypothesis import strategies as st
 
 from playground.models import Run
@@ -101,7 +100,6 @@ _ITEMS = st.lists(objects(("name", "url", "@type"), ("Recipe",)).filter(bool), m
 _TEXTS = st.lists(st.fixed_dictionaries({"type": st.just("text"), "text": TEXTS}), max_size=2)
 
 
-@hypothesis(max_examples=60)
 @given(_META, _ITEMS, _TEXTS)
 def test_a_stream_and_a_whole_reply_and_mcp_are_one(meta: Any, items: Any, texts: Any) -> None:
     reply = {"_meta": meta, "results": items} | ({"content": texts} if texts else {})
@@ -187,14 +185,12 @@ class TestAgentAPI:
         assert observed.document["error"] == error
         assert observed.failures == ("rate_limited",)
 
-    @hypothesis(max_examples=60)
     @given(st.lists(_SAID, max_size=5))
     def test_any_stream_makes_a_document(self, payloads: list[Any]) -> None:
         run = run_of(*framed(*payloads), protocol="agent-api", version="1")
         json.dumps(document_of(run))
 
 
-@hypothesis(max_examples=60)
 @given(batches())
 def test_any_reply_makes_a_document(parts: list[list[Frame]]) -> None:
     json.dumps(document_of(recorded(parts)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from playground.conformance import RULES, Report, judge
@@ -16,7 +16,6 @@ from tests.conformance.table import CASES
 from tests.protocols.test_properties import EVENT_NAMES, VALUES
 
 #: How long a reply takes to judge depends on the machine and on what is large in the table.
-untimed = settings(deadline=None)
 VERSIONS = st.sampled_from(["0.54", "0.55"])
 REPLIES = [case.good for case in CASES] + [reply for case in CASES for reply, _ in case.bad]
 #: The JSON of whole replies and of streams, as the table has them.
@@ -63,7 +62,6 @@ def check(report: Report, frames: tuple[Frame, ...]) -> None:
 
 
 @given(st.sampled_from(BODIES), st.data(), VERSIONS)
-@untimed
 def test_any_value_at_any_place(
     body: tuple[Reply, list[tuple[str | None, Any]]], data: st.DataObject, version: str
 ) -> None:
@@ -83,7 +81,6 @@ def test_any_value_at_any_place(
 
 
 @given(st.lists(st.tuples(EVENT_NAMES, VALUES), max_size=5), VERSIONS)
-@untimed
 def test_any_stream(messages: list[tuple[str | None, Any]], version: str) -> None:
     reply = stream(*(event(name, payload) for name, payload in messages))
     check(reply.judged(version), reply.frames)
@@ -96,7 +93,6 @@ def test_any_stream(messages: list[tuple[str | None, Any]], version: str) -> Non
     st.sampled_from(["ask", "await"]),
     VERSIONS,
 )
-@untimed
 def test_any_bytes_in_any_frame(
     media_type: str | None,
     pairs: list[tuple[FrameKind, bytes]],
@@ -111,7 +107,6 @@ def test_any_bytes_in_any_frame(
 
 
 @given(st.sampled_from(REPLIES), VALUES, VALUES, VERSIONS)
-@untimed
 def test_any_request(reply: Reply, prefer: Any, meta: Any, version: str) -> None:
     report = judge(reply.frames, {"prefer": prefer, "meta": meta}, version)
     assert json.dumps(report.to_json(), ensure_ascii=False).encode()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from playground.conformance.schema import Deviation, Sieve, deviations
@@ -34,7 +34,6 @@ def objects(name: str) -> st.SearchStrategy[Any]:
 
 @pytest.mark.parametrize("name", NAMES)
 @given(data=st.data())
-@settings(deadline=None)
 def test_one_of_a_sort_speaks_for_all(name: str, data: st.DataObject) -> None:
     version = "0.54" if name == "event-content" else data.draw(st.sampled_from(["0.54", "0.55"]))
     sieve = Sieve(version, name)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from playground.demo import answering, eliciting, following, questions
@@ -371,7 +371,6 @@ SAID = st.lists(
 
 
 # How long it takes is not what is tested here.
-@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(SAID, OBJECTS, OBJECTS, OBJECTS, st.sampled_from(["0.54", "0.55"]))
 def test_whatever_comes_is_examined(
     text: str,

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from playground.library.curl import is_curl, read_curl
@@ -331,7 +331,6 @@ def test_only_commands_are_commands() -> None:
 
 
 @given(st.text(max_size=60), st.sampled_from(["", "curl ", f"curl {URL} -d '{EGGS}' "]))
-@settings(max_examples=300)
 def test_nothing_raises(text: str, start: str) -> None:
     found = read_curl(start + text)
     assert found.refusals or found.version
@@ -344,7 +343,6 @@ def test_words_are_read_as_a_shell_reads_them(words: list[str]) -> None:
 
 
 @given(st.text(st.sampled_from("ab'\"\\ \n#~=*?[]{}%@:,.-"), max_size=14))
-@settings(max_examples=400)
 def test_words_are_those_of_shlex(text: str) -> None:
     """The standard library's splitter, where it goes by the same rules."""
     if "#" in text or "\n" in text:
@@ -367,7 +365,6 @@ def test_words_are_those_of_shlex(text: str) -> None:
     st.sampled_from(["http", "mcp"]),
     st.lists(st.tuples(st.sampled_from(["X-A", "X-B"]), st.sampled_from(["1", "it's", "a b"]))),
 )
-@settings(max_examples=100)
 def test_what_is_written_is_read(value: Any, binding: str, headers: list[tuple[str, str]]) -> None:
     document = {"query": {"text": "eggs", "more": value}, "meta": {"version": "0.55"}}
     call = registry.preview(Target(URL, binding=binding, headers=tuple(headers)), document)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from haralyzer import HarParser
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from playground.library.har import to_har
@@ -147,7 +147,6 @@ def test_a_run_comes_back_as_it_was(frames: list[Frame], state: str) -> None:
 
 
 @given(batches=batches())
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_any_run_goes_out_and_comes_back(batches: list[list[Frame]]) -> None:
     run = recorded([[CALL, *(f for b in batches for f in b if f.kind is not FrameKind.CALL)]])
     (only,) = read_har(to_har(run))
@@ -344,7 +343,6 @@ _parts = values(["name", "value", "text", "mimeType", "frames", "kind", "bytes",
         },
     )
 )
-@settings(max_examples=150, deadline=None)
 def test_nothing_that_claims_to_be_an_archive_breaks_anything(changes: dict[str, Any]) -> None:
     try:
         entries = read(entry(**changes))

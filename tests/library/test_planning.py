@@ -226,7 +226,7 @@ def test_a_difference_shows_only_what_is_around_it() -> None:
 
 
 @given(examples.fixtures(), examples.fixtures())
-@settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_after_an_import_the_same_import_has_nothing_to_do(one: Fixture, two: Fixture) -> None:
     two = two.renamed(one.slug)
     collection = fixtures.apply(fixtures.plan(one, None))

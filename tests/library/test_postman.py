@@ -9,7 +9,7 @@ import tracemalloc
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import example, given
 
 from playground.library import fixtures, reading
 from playground.library.checking import MAX_TEXT
@@ -50,7 +50,6 @@ def only(*items: Any, **more: Any) -> tuple[dict[str, Any], list[str]]:
 
 
 @given(examples.fixtures())
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_our_own_comes_back_equal(fixture: Fixture) -> None:
     text = to_postman(fixture)
     assert is_postman(text)
@@ -405,7 +404,6 @@ def test_thousands_of_one_name_are_told_apart_at_once() -> None:
            ["raw", "POST", "bearer", URL, EGGS["raw"]]),
 )  # fmt: skip
 @example({"document": None})
-@settings(max_examples=60, deadline=None)
 def test_nothing_that_claims_to_be_a_collection_breaks_anything(value: Any) -> None:
     for whole in (collection(value), collection(item(body=value, url=value, auth=value)),
                   collection({**item(), "_nlweb": value, "event": value, "name": value}),

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import AnonymousUser
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from playground.library import recordings
@@ -61,7 +61,6 @@ def reply_of(*frames: dict[str, Any], **members: Any) -> dict[str, Any]:
 
 
 @given(batches=batches())
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_a_replayed_run_is_the_run_that_was_recorded(batches: list[list[Frame]]) -> None:
     run = recorded(batches)
     copy = again(record(run))
@@ -263,7 +262,6 @@ _frames = st.fixed_dictionaries(
         },
     )
 )
-@settings(max_examples=150, deadline=None)
 def test_nothing_that_claims_to_be_a_recording_breaks_anything(reply: Any) -> None:
     if check(reply):
         return

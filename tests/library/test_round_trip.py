@@ -33,7 +33,7 @@ def _exported(slug: str) -> str:
 
 
 @given(examples.fixtures(), st.booleans())
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_loaddata_and_our_import_both_give_the_file_back(
     tmp_path: Path, fixture: Fixture, over: bool
 ) -> None:
@@ -52,7 +52,6 @@ def test_loaddata_and_our_import_both_give_the_file_back(
 
 
 @given(examples.fixtures())
-@settings(max_examples=60)
 def test_what_is_written_can_be_read(fixture: Fixture) -> None:
     found = fixtures.read(fixtures.render(fixture))
     assert fixtures.render(found) == fixtures.render(fixture)

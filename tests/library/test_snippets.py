@@ -17,7 +17,7 @@ from typing import Any
 
 import httpx
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from playground.library.sketches import Sketch, sketch_of, sketch_of_frame, sketched
@@ -264,7 +264,6 @@ def test_the_code_is_easy_on_the_eye() -> None:
 
 
 @given(values(["a", "__proto__", "1"], ["it's", '"', "\\", MASK]), TEXTS)
-@settings(max_examples=60, deadline=None)
 def test_python_code_says_the_same_value(value: Any, text: str) -> None:
     call = Call("POST", "http://agent.example/", (), json.dumps({text: value}).encode())
     code = to_httpx(sketch_of(call)).partition("\nresponse")[0].replace("import httpx", "")
@@ -278,14 +277,12 @@ def test_python_code_says_the_same_value(value: Any, text: str) -> None:
 
 
 @given(st.binary(max_size=30))
-@settings(max_examples=60, deadline=None)
 def test_any_bytes_have_code(data: bytes) -> None:
     sketch = sketch_of(Call("POST", "http://agent.example/", (("X-A", "é\x01"),), data))
     assert all(write(sketch) for _, write in WRITERS.values())
 
 
 @given(st.binary(min_size=1, max_size=40).filter(lambda data: b"\0" not in data))
-@settings(max_examples=15, deadline=None)
 def test_a_shell_reads_any_bytes_as_they_are(data: bytes) -> None:
     sketch = sketch_of(Call("POST", "http://agent.example/", (), data))
     word = to_curl(sketch).partition("--data-raw ")[2].strip("\n")

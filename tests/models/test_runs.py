@@ -8,7 +8,6 @@ import pytest
 from django.contrib.auth.models import AnonymousUser, User
 from django.db import IntegrityError
 from hypothesis import given
-from hypothesis import settings as hypothesis
 from hypothesis import strategies as st
 
 from playground.models import Agent, FrameBatch, Run, RunState
@@ -18,7 +17,6 @@ from tests.rendering.recording import CALL, END, HEAD, OPEN, Recording, batches,
 pytestmark = pytest.mark.django_db
 
 
-@hypothesis(deadline=None, max_examples=50)
 @given(batches(), st.integers(0, 40))
 def test_frames_come_back_numbered_from_any_place(parts: list[list[Frame]], after: int) -> None:
     run = recorded(parts)

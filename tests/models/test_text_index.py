@@ -83,9 +83,7 @@ rows = st.lists(
 
 
 @pytest.mark.usefixtures("short")
-@hypothesis(
-    deadline=None, max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@hypothesis(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(rows, st.lists(texts, min_size=1, max_size=3).map(" ".join))
 def test_as_many_are_found_as_by_a_look_at_each(
     there: list[tuple[str, str, str, str]], words: str

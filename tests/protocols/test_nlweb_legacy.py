@@ -7,7 +7,7 @@ from typing import Any
 from urllib.parse import parse_qs, parse_qsl, urlsplit
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from playground.protocols import registry
 from playground.protocols.calls import Call
@@ -97,7 +97,6 @@ class TestCall:
         call = ask({"query": {"text": "\ud83e"}, **STREAM})
         assert parse_qs(urlsplit(call.url).query) == {"query": ["?"]}
 
-    @settings(deadline=None)
     @given(VALUES, VALUES, VALUES)
     def test_any_document_becomes_a_call(self, query: Any, context: Any, prefer: Any) -> None:
         document = {"query": query, "context": context, "prefer": prefer}

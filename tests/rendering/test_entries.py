@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from django.template.loader import get_template
 from hypothesis import given
-from hypothesis import settings as hypothesis
 
 from playground.models import Run
 from playground.protocols import events as ev
@@ -57,7 +56,6 @@ def render(event: ev.Event) -> str:
     return render_entry(entry)
 
 
-@hypothesis(deadline=None)
 @given(items)
 def test_every_item_has_a_card_of_text(item: Any) -> None:
     card = card_of(item)
@@ -67,7 +65,6 @@ def test_every_item_has_a_card_of_text(item: Any) -> None:
     assert all(isinstance(text, str) and len(text) <= 600 for text in texts)
 
 
-@hypothesis(max_examples=300, deadline=None)
 @given(events)
 def test_every_event_is_shown_and_inert(event: ev.Event) -> None:
     entry = entry_at(event, 3)
@@ -78,7 +75,6 @@ def test_every_event_is_shown_and_inert(event: ev.Event) -> None:
     assert markup.elements[0].attributes["id"] == "entry-7-3"
 
 
-@hypothesis(deadline=None)
 @given(events)
 def test_every_event_has_a_row_and_a_payload(event: ev.Event) -> None:
     frame = Frame(7, 1_000, FrameKind.EVENT, b"data: {}\n\n")

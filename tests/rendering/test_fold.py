@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 from hypothesis import given
-from hypothesis import settings as hypothesis
 from hypothesis import strategies as st
 
 from playground.models import Run
@@ -36,7 +35,6 @@ def whole(run: Run) -> list[Entry]:
     return Fold(run).follow(run.frames, ALL, ALL)
 
 
-@hypothesis(deadline=None, max_examples=150)
 @given(batches(), st.integers(0, 40), st.integers(1, 10))
 def test_a_page_is_a_part_of_the_whole(parts: list[list[Frame]], offset: int, count: int) -> None:
     run = recorded(parts)
@@ -44,14 +42,12 @@ def test_a_page_is_a_part_of_the_whole(parts: list[list[Frame]], offset: int, co
     assert Fold(run).page(offset, count) == entries[offset : offset + count]
 
 
-@hypothesis(deadline=None, max_examples=150)
 @given(batches(), st.integers(0, 40))
 def test_readings_are_the_same_from_any_frame(parts: list[list[Frame]], after: int) -> None:
     run = recorded(parts)
     assert list(readings(run, after)) == list(readings(run))[after:]
 
 
-@hypothesis(deadline=None, max_examples=150)
 @given(batches(), st.integers(0, 12), st.lists(st.integers(0, 40), max_size=6))
 def test_what_matters_is_read_however_it_is_followed(
     parts: list[list[Frame]], wanted: int, stops: list[int]
@@ -69,7 +65,6 @@ def test_what_matters_is_read_however_it_is_followed(
     assert fold.entries == len(shown)
 
 
-@hypothesis(deadline=None, max_examples=50)
 @given(batches())
 def test_the_stored_counts_are_those_of_a_reader(parts: list[list[Frame]]) -> None:
     run = recorded(parts)

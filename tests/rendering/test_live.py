@@ -6,7 +6,6 @@ from itertools import pairwise
 
 import pytest
 from hypothesis import given
-from hypothesis import settings as hypothesis
 from hypothesis import strategies as st
 
 from playground.models import Agent, Run
@@ -67,7 +66,6 @@ def whole(run: Run) -> list[Entry]:
     return Fold(run).follow(run.frames, 10**9, 10**9)
 
 
-@hypothesis(deadline=None, max_examples=200)
 @given(batches(), st.data())
 def test_every_frame_is_announced_once(parts: list[list[Frame]], data: st.DataObject) -> None:
     """From any cursor, with any number of looks while the run grows."""

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 from django.urls import reverse
 from hypothesis import given
-from hypothesis import settings as hypothesis
 from hypothesis import strategies as st
 
 from playground.models import Run
@@ -258,7 +257,6 @@ class TestGrowing:
         # Nobody's agent: the run was recorded without one.
         assert "can no longer be answered" in page.cards.text
 
-    @hypothesis(deadline=None, max_examples=100)
     @given(streams(), st.data())
     def test_what_grew_is_what_a_reload_shows(
         self, parts: list[list[Frame]], choice: st.DataObject
@@ -281,7 +279,6 @@ class TestGrowing:
             cards = [each for each in page.cards.children if isinstance(each, Node)]
             assert run.entries == len(cards) + _pinned(run)
 
-    @hypothesis(deadline=None, max_examples=40)
     @given(streams())
     def test_nothing_that_came_is_markup(self, parts: list[list[Frame]]) -> None:
         made = recording()

@@ -6,7 +6,6 @@ from itertools import pairwise
 
 from django.template.loader import get_template
 from hypothesis import given
-from hypothesis import settings as hypothesis
 from hypothesis import strategies as st
 
 from playground.protocols.events import Event, Result
@@ -94,7 +93,6 @@ def test_silences_that_stand_out() -> None:
     assert len(timeline_of(frames(*[(K.EVENT, n * 300_000) for n in range(11)]), None).gaps) == 10
 
 
-@hypothesis(deadline=None)
 @given(
     st.lists(st.tuples(st.sampled_from(list(K)), st.integers(0, 10**12)), max_size=30),
     st.none() | st.integers(0, 10**13),
@@ -146,7 +144,6 @@ class TestSpans:
         assert "<b>" not in html
         assert markup.find("a")[0].attributes["href"] == "/runs/1/"
 
-    @hypothesis(deadline=None)
     @given(
         st.lists(st.tuples(st.integers(-(10**9), 10**13), st.none() | st.integers(0, 10**13))),
         st.none() | st.integers(0, 10**13),

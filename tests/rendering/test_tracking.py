@@ -9,7 +9,6 @@ import pytest
 from django.template.loader import get_template
 from django.utils import timezone
 from hypothesis import given
-from hypothesis import settings as hypothesis
 from hypothesis import strategies as st
 
 from playground.models import Run, RunKind, Tracker, TrackerStatus
@@ -71,7 +70,6 @@ class TestSparkline:
     def test_one_value_is_no_curve(self, reported: list[tuple[float, float]]) -> None:
         assert sparkline(reported) is None
 
-    @hypothesis(deadline=None)
     @given(st.lists(st.tuples(st.floats(0, 1e9), st.floats(0, 1)), min_size=2))
     def test_every_point_is_on_it(self, reported: list[tuple[float, float]]) -> None:
         line = sparkline(sorted(reported))
@@ -229,7 +227,6 @@ _said = st.builds(
 )  # fmt: skip
 
 
-@hypothesis(deadline=None)
 @given(
     st.lists(_said, max_size=12),
     st.sampled_from(TrackerStatus),

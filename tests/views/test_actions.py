@@ -363,11 +363,7 @@ async def _offering(*actions: Any, **fields: Any) -> Run:
 
 
 @pytest.mark.django_db
-@hypothesis(
-    deadline=None,
-    max_examples=60,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-)
+@hypothesis(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     VALUES,
     st.sampled_from(["", "name", "description", "protocol", "method", "endpoint", "params",

@@ -111,7 +111,7 @@ def replies(draw: st.DrawFn) -> list[Frame]:
 
 
 @pytest.mark.django_db
-@hypothesis(deadline=None, max_examples=60, suppress_health_check=list(HealthCheck))
+@hypothesis(suppress_health_check=list(HealthCheck))
 @given(replies())
 def test_every_view_of_a_run(frames: list[Frame]) -> None:
     run = recorded([[CALL, OPEN], frames])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from playground.conformance import Report, judge
@@ -19,7 +19,6 @@ from tests.conformance.scripts import SSE, head
 from tests.conformance.test_properties import payloads, replaced
 from tests.json_values import objects, values
 
-untimed = settings(deadline=None)
 NAMES = [
     *("object", "id", "status", "type", "role", "content", "msg_id", "index", "delta", "text"),
     *("data", "image_url", "error", "code", "message", "output", "usage", "session_id"),
@@ -70,21 +69,18 @@ def check(report: Report, frames: tuple[Frame, ...]) -> None:
 
 
 @given(st.lists(LIKELY | OBJECTS | VALUES, max_size=8), OBJECTS)
-@untimed
 def test_any_sequence(messages: list[Any], request: Any) -> None:
     reply = at_once(*(json.dumps(each) for each in messages))
     check(judge(reply.frames, request, "1", protocol="agent-api"), reply.frames)
 
 
 @given(LIKELY | VALUES, VALUES)
-@untimed
 def test_any_document(value: Any, request: Any) -> None:
     reply = whole(value)
     check(judge(reply.frames, request, "1", protocol="agent-api"), reply.frames)
 
 
 @given(st.sampled_from(MESSAGES), st.data())
-@untimed
 def test_any_value_at_any_place(found: Any, draw: st.DataObject) -> None:
     messages = found[1]
     at = draw.draw(st.integers(0, len(messages) - 1))
@@ -97,7 +93,6 @@ def test_any_value_at_any_place(found: Any, draw: st.DataObject) -> None:
     st.sampled_from([SSE, "application/json", None]),
     st.lists(st.tuples(st.sampled_from(FrameKind), st.binary(max_size=40)), max_size=6),
 )
-@untimed
 def test_any_bytes_in_any_frame(media_type: str | None, pairs: list[Any]) -> None:
     frames = [Frame(1, 1, FrameKind.HEAD, head(200, media_type))]
     frames += [Frame(at, at, kind, data) for at, (kind, data) in enumerate(pairs, 2)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from playground.conformance import Report, book, judge
@@ -29,7 +29,6 @@ from tests.conformance.scripts import Reply
 from tests.conformance.test_properties import replaced
 from tests.json_values import objects, values
 
-untimed = settings(deadline=None)
 VERSIONS = st.sampled_from(["0.54", "0.55"])
 NAMES = [
     *("jsonrpc", "id", "method", "params", "result", "error", "code", "message", "data"),
@@ -76,7 +75,6 @@ def check(report: Report, reply: Reply) -> None:
 
 
 @given(METHODS, st.lists(LIKELY | VALUES, max_size=4), VERSIONS)
-@untimed
 def test_any_stream(method: str, messages: list[Any], version: str) -> None:
     number = None if method.startswith("notifications") else 1
     reply = run(call(method, number), told(*(json.dumps(each) for each in messages)))
@@ -84,7 +82,6 @@ def test_any_stream(method: str, messages: list[Any], version: str) -> None:
 
 
 @given(METHODS, LIKELY | st.lists(LIKELY, max_size=3) | VALUES, VERSIONS)
-@untimed
 def test_any_document(method: str, value: Any, version: str) -> None:
     reply = run(call(method, version=MODERN), said(value))
     check(reply.judged(version), reply)
@@ -98,7 +95,6 @@ WHOLE = {
 
 
 @given(st.sampled_from(sorted(WHOLE)), st.data(), VERSIONS)
-@untimed
 def test_any_value_at_any_place(name: str, data: st.DataObject, version: str) -> None:
     changed = replaced(WHOLE[name], data)
     sent = call("tools/list") if name == "list" else ask()
@@ -111,7 +107,6 @@ def test_any_value_at_any_place(name: str, data: st.DataObject, version: str) ->
     st.sampled_from(["ask", "await", ""]),
     VERSIONS,
 )
-@untimed
 def test_any_bytes_in_any_frame(pairs: list[Any], operation: str, version: str) -> None:
     frames = [Frame(at, at, kind, data) for at, (kind, data) in enumerate(pairs, 1)]
     report = judge(frames, {}, version, binding="mcp", operation=operation)

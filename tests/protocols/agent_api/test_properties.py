@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from playground.protocols import sse
@@ -39,7 +39,6 @@ WORDS = (
     *("reasoning", "heartbeat", "mcp_approval_request", "assistant", "user"),
 )
 
-untimed = settings(deadline=None)
 
 CALL = {"call_id": "c", "name": "f", "arguments": "{"}
 
@@ -102,7 +101,6 @@ def storable(events: list[Event]) -> None:
     json.dumps([repr(event) for event in events], ensure_ascii=False).encode()
 
 
-@untimed
 @given(st.lists(payloads, max_size=12))
 def test_any_stream(stream: list[Any]) -> None:
     events, reader = read(stream)
@@ -118,7 +116,6 @@ def test_any_stream(stream: list[Any]) -> None:
     assert all(event.home in homes for event in events if isinstance(event, Content | ToolCall))
 
 
-@untimed
 @given(payloads)
 def test_any_document(payload: Any) -> None:
     reader = AgentAPIReader("1")
@@ -128,7 +125,6 @@ def test_any_document(payload: Any) -> None:
     assert isinstance(reader.outcome, Outcome)
 
 
-@untimed
 @given(st.lists(payloads, min_size=1, max_size=8))
 def test_no_message_vanishes(stream: list[Any]) -> None:
     """Each makes an event, whatever came before it."""
@@ -136,7 +132,6 @@ def test_no_message_vanishes(stream: list[Any]) -> None:
     assert {event.seq for event in events} == set(range(1, len(stream) + 1))
 
 
-@untimed
 @given(st.text(st.characters(), max_size=40))
 def test_any_text_as_data(text: str) -> None:
     assert AgentAPIReader("1").message(1, None, text)
@@ -147,7 +142,6 @@ def storable_context(reader: AgentAPIReader) -> None:
     assert context is None or all(isinstance(value, str) for value in context.values())
 
 
-@untimed
 @given(st.lists(st.tuples(st.sampled_from("ab"), st.integers(0, 2), st.text(max_size=5))))
 def test_joined_pieces_are_the_text(pieces: list[tuple[str, int, str]]) -> None:
     """However messages and places take turns, and with nothing told twice at the end."""
@@ -173,7 +167,6 @@ def test_joined_pieces_are_the_text(pieces: list[tuple[str, int, str]]) -> None:
     assert found == wanted
 
 
-@untimed
 @given(st.lists(messages, max_size=4))
 def test_a_response_repeats_nothing(spoken: list[dict[str, Any]]) -> None:
     """Messages that had ids are not told again by the output, whatever was in them."""
@@ -186,7 +179,6 @@ def test_a_response_repeats_nothing(spoken: list[dict[str, Any]]) -> None:
 
 
 @pytest.mark.parametrize("name", ["text", "plugin_call", "error_midstream"])
-@untimed
 @given(st.data())
 def test_splitting_a_stream_anywhere_changes_nothing(name: str, drawn: st.DataObject) -> None:
     body = captured(name).encode()
@@ -205,7 +197,6 @@ def _read_bytes(pieces: list[bytes]) -> list[Event]:
     return found
 
 
-@untimed
 @given(values(NAMES, WORDS) | objects(NAMES, WORDS))
 def test_any_request(document: Any) -> None:
     for problem in check(document, "1"):
@@ -218,7 +209,6 @@ def test_any_request(document: Any) -> None:
     assert turns.session(following, None) == context
 
 
-@untimed
 @given(
     st.sampled_from([*TRANSITIONS, "other"]), st.none() | st.text(max_size=9), st.text(max_size=9)
 )

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from playground.protocols.doctor import Speech, evidence_of, speech_of
@@ -140,7 +140,6 @@ WORDS = ["0.55", "answer", "Answer", "response", "message", "2.0", "in_progress"
 EVENTS = st.sampled_from([None, "start", "result", "complete", "message", "odd"])
 
 
-@settings(deadline=None)
 @given(st.lists(st.tuples(EVENTS, values(NAMES, WORDS)), max_size=4), st.booleans())
 def test_anything_can_be_looked_at(messages: list[tuple[str | None, Any]], streamed: bool) -> None:
     speech = speech_of(messages, streamed=streamed)

@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from playground.protocols.calls import Call
@@ -445,7 +445,6 @@ BODIES = st.one_of(
 )
 
 
-@settings(deadline=None)
 @given(
     st.lists(
         st.tuples(

@@ -6,7 +6,7 @@ import json
 from itertools import cycle, islice
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from playground.protocols import mcp
@@ -60,7 +60,6 @@ def answer(talk: Talk, status: int, payloads: list[Any], *, streamed: bool) -> N
 
 
 @given(EXCHANGES, OPENINGS, st.lists(REPLIES, max_size=6))
-@settings(max_examples=150, deadline=None)
 def test_no_replies_raise_and_a_stored_run_reads_the_same(
     make: Any, opening: Any, replies: list[tuple[int, list[Any], bool]]
 ) -> None:
@@ -80,7 +79,6 @@ def test_no_replies_raise_and_a_stored_run_reads_the_same(
 
 
 @given(EXCHANGES, st.lists(REPLIES, min_size=1, max_size=4))
-@settings(max_examples=100, deadline=None)
 def test_every_talk_ends(make: Any, replies: list[tuple[int, list[Any], bool]]) -> None:
     """Within the pages of two tool lists, two openings and two calls, whatever is repeated."""
     talk = Talk(make(None))
