@@ -23,6 +23,8 @@ else
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 endif
 export DJANGO_SETTINGS_MODULE := playground.settings
+# Tests start the playground many times: without bytecode each start compiles every module again.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help setup run test test-scale check format bench build browser clean
 

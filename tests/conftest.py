@@ -31,21 +31,30 @@ hypothesis.settings.register_profile("nightly", max_examples=300, print_blob=Tru
 hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or "dev")
 
 
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Browser tests come last: Playwright's event loop would be in the way of asyncio tests.
+#: Fixtures that start a process.
+_PROCESS_FIXTURES = {"dead_pid", "hosted", "pair", "playground"}
 
-    On PostgreSQL, those that do not touch the database are left to the other run, and those that
-    are about SQLite.
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Mark tests by their directory and their fixtures, and put the browser's last.
+
+    Playwright's event loop would be in the way of asyncio tests.
+
+    On PostgreSQL, only tests marked `database` run, and those of tests/scale.
     """
     for item in items:
         if "browser" in item.path.parts:
             item.add_marker(pytest.mark.browser)
+        if "scale" in item.path.parts:
+            item.add_marker(pytest.mark.database)
+        if _PROCESS_FIXTURES.intersection(getattr(item, "fixturenames", ())):
+            item.add_marker(pytest.mark.process)
     items.sort(key=lambda item: item.get_closest_marker("browser") is not None)
     if _on_postgresql():
         config.hook.pytest_deselected(
-            items=[item for item in items if not _touches_the_database(item)]
+            items=[item for item in items if not _is_about_the_database(item)]
         )
-        items[:] = filter(_touches_the_database, items)
+        items[:] = filter(_is_about_the_database, items)
 
 
 def _on_postgresql() -> bool:
@@ -53,12 +62,8 @@ def _on_postgresql() -> bool:
     return bool(os.environ.get(DATABASE))
 
 
-def _touches_the_database(item: pytest.Item) -> bool:
-    if item.get_closest_marker("sqlite"):
-        return False
-    fixtures = set(getattr(item, "fixturenames", ()))
-    marked = item.get_closest_marker("django_db") is not None
-    return marked or "scale" in item.path.parts or bool(fixtures & {"db", "transactional_db"})
+def _is_about_the_database(item: pytest.Item) -> bool:
+    return bool(item.get_closest_marker("database")) and not item.get_closest_marker("sqlite")
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:

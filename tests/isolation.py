@@ -1,6 +1,9 @@
 """A pytest plugin: tests see nothing of the developer's settings, and leave his data alone.
 
 Loaded with `-p` (pyproject.toml), because pytest-django reads the settings before any conftest.
+
+In a run without the tests that start processes (`make quick`), a test that starts one all the
+same fails.
 """
 
 from __future__ import annotations
@@ -8,6 +11,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import sys
 import tempfile
 from collections.abc import Generator, Mapping
 from pathlib import Path
@@ -46,6 +50,36 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> Generator[None
             os.environ[setting] = os.environ[name]
     os.environ["PLAYGROUND_DATA_DIR"] = str(data)
     return (yield)
+
+
+#: The audit events of Python that a new process raises.
+_STARTS = {"subprocess.Popen", "os.fork", "os.forkpty", "os.posix_spawn", "os.system"}
+_UNMARKED_PROCESS = """\
+this test starts a process ({}), which `make quick` leaves out: mark it with @pytest.mark.process"""
+_without_processes = False
+"""Whether a test is running that must not start a process."""
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    """Allow no process while a test runs, its fixtures included."""
+    global _without_processes
+    _without_processes = "not process" in item.config.option.markexpr
+    try:
+        return (yield)
+    finally:
+        _without_processes = False
+
+
+def _refuse_processes(event: str, arguments: tuple[object, ...]) -> None:
+    if _without_processes and event in _STARTS:
+        pytest.fail(_UNMARKED_PROCESS.format(event))
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Listen for starts of processes; what has begun to listen cannot be told to stop."""
+    if "not process" in config.option.markexpr:
+        sys.addaudithook(_refuse_processes)
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:

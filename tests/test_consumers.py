@@ -237,7 +237,7 @@ async def test_an_unknown_run_is_refused() -> None:
 
 class TestHosted:
     @pytest.fixture(autouse=True)
-    def hosted(self, settings: Any) -> None:
+    def hosted_mode(self, settings: Any) -> None:
         settings.HOSTED = True
 
     async def cookie(self, name: str) -> list[tuple[bytes, bytes]]:

@@ -48,6 +48,18 @@ def test_a_server_of_the_tests_has_none_of_them(
     assert server.environment["PATH"] == os.environ["PATH"]
 
 
+def run_pytest(
+    directory: Path, *arguments: str, **environment: str
+) -> subprocess.CompletedProcess[str]:
+    """A pytest beside this one, of the file test_inner.py."""
+    return subprocess.run(
+        [str(Path(sys.executable).with_name("pytest")), "-p", "no:cacheprovider",
+         "-c", str(ROOT / "pyproject.toml"), *arguments, str(directory / "test_inner.py")],
+        cwd=ROOT, env={**os.environ, **environment}, capture_output=True, text=True,
+    )  # fmt: skip
+
+
+@pytest.mark.process
 def test_pytest_has_data_of_its_own(tmp_path: Path) -> None:
     """A second pytest beside this one, started by a developer with settings."""
     others = [str(tmp_path), str(settings.DATA_DIR)]
@@ -60,18 +72,33 @@ def test_pytest_has_data_of_its_own(tmp_path: Path) -> None:
         "    print('data in', settings.DATA_DIR)\n"
     )
     (tmp_path / "test_inner.py").write_text(code)
-    environment = {**os.environ, **DEVELOPER, "PLAYGROUND_DATA_DIR": str(tmp_path)}
+    environment = {**DEVELOPER, "PLAYGROUND_DATA_DIR": str(tmp_path)}
     del environment["DATABASE_URL"]
-    done = subprocess.run(
-        [str(Path(sys.executable).with_name("pytest")), "-s", "-p", "no:cacheprovider",
-         "-c", str(ROOT / "pyproject.toml"), str(tmp_path / "test_inner.py")],
-        cwd=ROOT, env=environment, capture_output=True, text=True,
-    )  # fmt: skip
+    done = run_pytest(tmp_path, "-s", **environment)
     assert done.returncode == 0, done.stdout + done.stderr
     used = re.search(r"data in (\S+)", done.stdout)
     assert used
     assert not Path(used[1]).exists()
     assert [path.name for path in tmp_path.iterdir() if path.suffix] == ["test_inner.py"]
+
+
+STARTS = [
+    "import subprocess; subprocess.run(['true'])",
+    "import asyncio; asyncio.run(asyncio.create_subprocess_exec('true'))",
+    "import os; os.fork() or os._exit(0)",
+    "import os; os.system('true')",
+]
+
+
+@pytest.mark.process
+def test_an_unmarked_test_starts_no_process_in_a_quick_run(tmp_path: Path) -> None:
+    tests = [f"def test_{number}():\n    {code}\n" for number, code in enumerate(STARTS)]
+    marked = f"@pytest.mark.process\ndef test_marked():\n    {STARTS[0]}\n"
+    (tmp_path / "test_inner.py").write_text("\n\n".join(["import pytest", *tests, marked]))
+    refused = run_pytest(tmp_path, "-m", "not browser and not process").stdout
+    assert refused.count("mark it with @pytest.mark.process\n") >= len(STARTS)
+    assert f"{len(STARTS)} failed, 1 deselected" in refused
+    assert f"{len(STARTS) + 1} passed" in run_pytest(tmp_path).stdout
 
 
 @pytest.mark.django_db

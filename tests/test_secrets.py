@@ -24,6 +24,8 @@ from websockets.asyncio.client import connect
 from tests.playground_server import PlaygroundServer
 from tests.servers import LAST_CHUNK, STREAM_HEAD, Script, chunk, head, serve
 
+pytestmark = pytest.mark.process
+
 SECRET = 'canary/s3"cr\\3t+4711='
 HEADER = "canary-header-0815"
 CUSTOM = "canary-custom-2342"
