@@ -25,6 +25,8 @@ _SETTINGS = re.compile(
 )
 #: Where the tests of `make test-scale` find a PostgreSQL server and a Redis; set, they are used.
 DATABASE, REDIS = "PLAYGROUND_TEST_DATABASE_URL", "PLAYGROUND_TEST_REDIS_URL"
+#: Names a directory that all processes of one run of pytest share.
+SHARED = "PYTEST_SHARED_DIRECTORY"
 _DATA = pytest.StashKey[Path]()
 
 
@@ -49,6 +51,7 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> Generator[None
         if name in os.environ:
             os.environ[setting] = os.environ[name]
     os.environ["PLAYGROUND_DATA_DIR"] = str(data)
+    os.environ.setdefault(SHARED, str(data / "shared"))  # Workers inherit it.
     return (yield)
 
 

@@ -40,7 +40,7 @@ def test_where_nobody_can_listen(host: str, port: int) -> None:
 
 
 def test_a_second_start_finds_everything_in_place(tmp_path: Path) -> None:
-    server = PlaygroundServer(tmp_path)
+    server = PlaygroundServer(tmp_path, template=False)
     with server:
         manifest = tmp_path / "static" / "staticfiles.json"
         first = manifest.stat()
