@@ -6,6 +6,8 @@
 A script is a sequence of steps: bytes are sent, a number is a pause in seconds, an
 `asyncio.Event` is waited for, `HOLD` waits until the client goes away, `RESET` breaks the
 connection. At the end of its script the server closes the connection properly.
+
+For tests without an event loop, `serving` does the same in a thread.
 """
 
 from __future__ import annotations
@@ -15,9 +17,11 @@ import contextlib
 import socket
 import ssl
 import struct
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
+
+from anyio.from_thread import start_blocking_portal
 
 
 class Action(Enum):
@@ -107,6 +111,16 @@ async def serve(
         for task in list(tasks):
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+
+
+@contextlib.contextmanager
+def serving(*script: Step, answer: Callable[[bytes], Script] | None = None) -> Iterator[Server]:
+    """Run `serve` on an event loop in a thread; only that loop may wait for its events."""
+    with (
+        start_blocking_portal() as portal,
+        portal.wrap_async_context_manager(serve(*script, answer=answer)) as server,
+    ):
+        yield server
 
 
 def free_port() -> int:

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import json
-import subprocess
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from playground.headless.speech import Speech
 from playground.protocols import events as ev
-from tests.commands.test_send import ask, parsed
+from tests.commands.test_send import ask
 from tests.protocols.agent_api.examples import captured, data, message, response
 from tests.servers import LAST_CHUNK, STREAM_HEAD, Step, chunk, reply
+from tests.support.commands import Result
 
 
 def stream(*payloads: Any) -> tuple[Step, ...]:
@@ -26,22 +25,16 @@ def replayed(name: str) -> tuple[Step, ...]:
     return (STREAM_HEAD, chunk(captured(name).encode()), LAST_CHUNK)
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("agent-api")
-
-
-async def sent(
-    folder: Path, *arguments: str, answer: tuple[Step, ...]
-) -> tuple[subprocess.CompletedProcess[str], list[Any]]:
-    done, requests, bodies = await ask(folder, "--protocol", "agent-api", *arguments, answer=answer)
+def sent(*arguments: str, answer: tuple[Step, ...]) -> tuple[Result, list[Any]]:
+    done, requests, bodies = ask("--protocol", "agent-api", *arguments, answer=answer)
     assert all(request.startswith(b"POST / HTTP/1.1") for request in requests)
     return done, bodies
 
 
+@pytest.mark.django_db(transaction=True)
 class TestText:
-    async def test_a_reply_with_a_call_and_its_output(self, folder: Path) -> None:
-        done, bodies = await sent(folder, "--text", "weather?", answer=replayed("plugin_call"))
+    def test_a_reply_with_a_call_and_its_output(self) -> None:
+        done, bodies = sent("--text", "weather?", answer=replayed("plugin_call"))
         assert done.returncode == 0, done.stderr
         assert done.stdout.splitlines()[:5] == [
             "reasoning I should look up the weather.",
@@ -63,29 +56,28 @@ class TestText:
             }
         ]
 
-    async def test_a_failure_in_mid_stream_keeps_what_came(self, folder: Path) -> None:
-        done, _ = await sent(folder, "--text", "a", answer=replayed("error_midstream"))
+    def test_a_failure_in_mid_stream_keeps_what_came(self) -> None:
+        done, _ = sent("--text", "a", answer=replayed("error_midstream"))
         assert done.returncode == 1
         assert done.stdout.startswith("message Partial answer\nfailure AGENT_UNKNOWN_ERROR · ")
 
-    async def test_a_whole_reply(self, folder: Path) -> None:
+    def test_a_whole_reply(self) -> None:
         whole = response("completed", output=[
             message("completed", content=[{"type": "text", "text": "Hello\nyou"}]),
         ])  # fmt: skip
         answer = (reply(json.dumps(whole).encode()),)
-        done, bodies = await sent(
-            folder, "--text", "a", "--set", "stream=false", "--set", "top_p=0.5", answer=answer
+        done, bodies = sent(
+            "--text", "a", "--set", "stream=false", "--set", "top_p=0.5", answer=answer
         )
         assert done.stdout.startswith("message Hello\nyou\nComplete: 1 messages")
         assert (bodies[0]["stream"], bodies[0]["top_p"]) == (False, 0.5)
 
 
+@pytest.mark.django_db(transaction=True)
 class TestJsonLines:
-    async def test_every_type_of_line(self, folder: Path) -> None:
-        done, _ = await sent(
-            folder, "--text", "a", "--output", "jsonl", answer=replayed("plugin_call")
-        )
-        lines = parsed(done)
+    def test_every_type_of_line(self) -> None:
+        done, _ = sent("--text", "a", "--output", "jsonl", answer=replayed("plugin_call"))
+        lines = done.json_lines
         assert [line["type"] for line in lines] == [
             *["status"] * 2,
             *["message", "reasoning", "reasoning", "status", "status"],
@@ -101,29 +93,27 @@ class TestJsonLines:
         }
         assert lines[-1]["outcome"] == "answer"
 
-    async def test_the_conversation_goes_on_with_the_session(self, folder: Path) -> None:
-        first, _ = await sent(folder, "--text", "a", "--output", "jsonl", answer=replayed("text"))
-        end = parsed(first)[-1]
+    def test_the_conversation_goes_on_with_the_session(self) -> None:
+        first, _ = sent("--text", "a", "--output", "jsonl", answer=replayed("text"))
+        end = first.json_lines[-1]
         assert end["session_context"]["session_id"] == "sess-1"
-        done, bodies = await sent(
-            folder, "--text", "and now?", "--conversation", end["conversation"],
+        done, bodies = sent(
+            "--text", "and now?", "--conversation", end["conversation"],
             "--output", "jsonl", answer=replayed("text"),
         )  # fmt: skip
-        assert parsed(done)[-1]["conversation"] == end["conversation"]
+        assert done.json_lines[-1]["conversation"] == end["conversation"]
         assert bodies[0]["session_id"] == "sess-1"
         assert bodies[0]["response_id"] == end["session_context"]["response_id"]
         (only,) = bodies[0]["input"]
         assert only["content"] == [{"type": "text", "text": "and now?"}]
 
-    async def test_an_address_speaks_what_the_conversation_speaks(self, folder: Path) -> None:
-        first, _ = await sent(folder, "--text", "a", "--output", "jsonl", answer=replayed("text"))
-        run = parsed(first)[-1]["run"]
-        _, _, bodies = await ask(
-            folder, "--text", "b", "--conversation", run, answer=replayed("text")
-        )
+    def test_an_address_speaks_what_the_conversation_speaks(self) -> None:
+        first, _ = sent("--text", "a", "--output", "jsonl", answer=replayed("text"))
+        run = first.json_lines[-1]["run"]
+        _, _, bodies = ask("--text", "b", "--conversation", run, answer=replayed("text"))
         assert bodies[0]["session_id"] == "sess-1"
 
-    async def test_a_call_that_waits_is_a_question(self, folder: Path) -> None:
+    def test_a_call_that_waits_is_a_question(self) -> None:
         answer = stream(
             response("created"),
             message(type="function_call"),
@@ -131,18 +121,19 @@ class TestJsonLines:
             message("completed", type="function_call"),
             response("completed"),
         )
-        done, _ = await sent(folder, "--text", "a", "--output", "jsonl", answer=answer)
-        assert parsed(done)[-1]["outcome"] == "elicitation"
+        done, _ = sent("--text", "a", "--output", "jsonl", answer=answer)
+        assert done.json_lines[-1]["outcome"] == "elicitation"
 
 
+@pytest.mark.django_db(transaction=True)
 class TestUsage:
-    async def test_what_no_agent_could_read_is_not_sent(self, folder: Path) -> None:
-        done, bodies = await sent(folder, "--set", "input=[]", answer=())
+    def test_what_no_agent_could_read_is_not_sent(self) -> None:
+        done, bodies = sent("--set", "input=[]", answer=())
         assert (done.returncode, bodies) == (2, [])
         assert "/input: The input needs a message." in done.stderr
 
-    async def test_a_version_that_there_is_not(self, folder: Path) -> None:
-        done, bodies = await sent(folder, "--text", "a", "--version", "0.55", answer=())
+    def test_a_version_that_there_is_not(self) -> None:
+        done, bodies = sent("--text", "a", "--version", "0.55", answer=())
         assert (done.returncode, bodies) == (2, [])
         assert "--version is one of 1" in done.stderr
 

@@ -21,7 +21,10 @@ from playground.headless.dialogue import Dialogue, Wishes
 from playground.headless.printer import Printer
 from playground.models import Agent
 from tests.playground_server import ROOT, PlaygroundServer
-from tests.servers import HOLD, Step, reply, serve
+from tests.servers import HOLD, Step, reply, serve, serving
+from tests.support.commands import Result, run_command
+
+pytestmark = pytest.mark.django_db(transaction=True)
 
 Answer = Callable[[dict[str, Any]], Sequence[Step]]
 
@@ -48,23 +51,13 @@ ASKS = document(
 )  # fmt: skip
 
 
-@pytest.fixture(scope="module")
-def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("dialogue")
-    assert PlaygroundServer(path).manage("migrate", "-v", "0").returncode == 0
-    return path
-
-
 class Talk:
     """What a command sent, printed and returned."""
 
-    def __init__(self, done: Any, requests: list[dict[str, Any]]) -> None:
+    def __init__(self, done: Result, requests: list[dict[str, Any]]) -> None:
         self.code, self.out, self.err = done.returncode, done.stdout, done.stderr
+        self.lines = done.json_lines if done.stdout.startswith("{") else []
         self.requests = requests
-
-    @property
-    def lines(self) -> list[dict[str, Any]]:
-        return [json.loads(line) for line in self.out.splitlines()]
 
     @property
     def end(self) -> dict[str, Any]:
@@ -72,9 +65,7 @@ class Talk:
         return self.lines[-1]
 
 
-async def talk(
-    data: Path, answer: Answer, *arguments: str, as_json: bool = True, **env: str
-) -> Talk:
+def talk(answer: Answer, *arguments: str, as_json: bool = True) -> Talk:
     """Run `send` against an agent that answers each document with `answer`."""
     requests: list[dict[str, Any]] = []
 
@@ -82,18 +73,15 @@ async def talk(
         requests.append(json.loads(request.partition(b"\r\n\r\n")[2]))
         return answer(requests[-1])
 
-    command = PlaygroundServer(data, **env)
     output = ("--output", "jsonl") if as_json else ()
     text = () if "--request" in arguments else ("--text", "soup")
-    async with serve(answer=script) as server:
-        done = await asyncio.to_thread(
-            command.manage, "send", server.url, *text, *output, *arguments
-        )
+    with serving(answer=script) as server:
+        done = run_command("send", server.url, *text, *output, *arguments)
     return Talk(done, requests)
 
 
-def file(data: Path, content: Any) -> str:
-    path = data / f"{uuid4()}.json"
+def file(folder: Path, content: Any) -> str:
+    path = folder / f"{uuid4()}.json"
     path.write_text(json.dumps(content))
     return str(path)
 
@@ -108,8 +96,8 @@ def promising(then: bytes, checks: int = 1) -> Answer:
     return lambda _: [left.pop(0) if len(left) > 1 else left[0]]
 
 
-async def test_a_promise_is_followed(data: Path) -> None:
-    done = await talk(data, promising(ANSWER), "--follow")
+def test_a_promise_is_followed() -> None:
+    done = talk(promising(ANSWER), "--follow")
     assert done.code == 0, done.err
     assert [line["type"] for line in done.lines] == [
         "started", "promise", "completed", "run", "started", "result", "completed", "end",
@@ -118,29 +106,29 @@ async def test_a_promise_is_followed(data: Path) -> None:
     assert done.requests[1]["promise_token"] == "p1"
 
 
-async def test_without_follow_a_promise_is_the_end(data: Path) -> None:
-    done = await talk(data, promising(ANSWER))
+def test_without_follow_a_promise_is_the_end() -> None:
+    done = talk(promising(ANSWER))
     assert (done.code, done.end["outcome"], len(done.requests)) == (0, "promise", 1)
 
 
-async def test_a_promise_that_becomes_a_failure(data: Path) -> None:
+def test_a_promise_that_becomes_a_failure() -> None:
     failure = document("failure", error={"code": "INTERNAL_ERROR"})
-    done = await talk(data, promising(failure), "--follow", as_json=False)
+    done = talk(promising(failure), "--follow", as_json=False)
     assert done.code == 1
     assert "INTERNAL_ERROR" in done.out
 
 
-async def test_a_promise_that_is_not_kept(data: Path) -> None:
-    env = {"PLAYGROUND_PROMISE_PATIENCE": "1"}
-    done = await talk(data, lambda _: [PROMISE], "--follow", **env)
+def test_a_promise_that_is_not_kept(settings: Any) -> None:
+    settings.PROMISE_PATIENCE = 1
+    done = talk(lambda _: [PROMISE], "--follow")
     assert (done.code, done.end["outcome"]) == (3, "promise")
     assert "not kept in the time" in done.err
 
 
-async def test_answers_by_id_and_defaults(data: Path) -> None:
-    answers = file(data, {"diet": "vegan", "unasked": 1})
-    done = await talk(
-        data, lambda request: [ANSWER if "diet" in request["query"] else ASKS],
+def test_answers_by_id_and_defaults(tmp_path: Path) -> None:
+    answers = file(tmp_path, {"diet": "vegan", "unasked": 1})
+    done = talk(
+        lambda request: [ANSWER if "diet" in request["query"] else ASKS],
         "--answers", answers,
     )  # fmt: skip
     assert done.code == 0, done.err
@@ -151,11 +139,11 @@ async def test_answers_by_id_and_defaults(data: Path) -> None:
 
 
 @pytest.mark.parametrize(("way", "member"), [("text", "vegan"), ("context", "diet")])
-async def test_answers_in_another_way(data: Path, way: str, member: str) -> None:
+def test_answers_in_another_way(tmp_path: Path, way: str, member: str) -> None:
     def answer(request: dict[str, Any]) -> list[Step]:
         return [ANSWER if member in json.dumps(request) else ASKS]
 
-    done = await talk(data, answer, "--answers", file(data, {"diet": "vegan"}), "--reply", way)
+    done = talk(answer, "--answers", file(tmp_path, {"diet": "vegan"}), "--reply", way)
     assert (done.code, len(done.requests)) == (0, 2)
 
 
@@ -163,44 +151,44 @@ async def test_answers_in_another_way(data: Path, way: str, member: str) -> None
     ("answers", "words"),
     [({}, "diet: Choose one"), ({"diet": "fish"}, "not one of"), ({"diet": 7}, "not one of")],
 )
-async def test_answers_that_do_not_fit(data: Path, answers: Any, words: str) -> None:
-    done = await talk(data, lambda _: [ASKS], "--answers", file(data, answers))
+def test_answers_that_do_not_fit(tmp_path: Path, answers: Any, words: str) -> None:
+    done = talk(lambda _: [ASKS], "--answers", file(tmp_path, answers))
     assert (done.code, len(done.requests)) == (2, 1)
     assert words in done.err
     assert done.end["outcome"] == "elicitation"
 
 
-async def test_a_template_that_makes_no_request(data: Path) -> None:
+def test_a_template_that_makes_no_request(tmp_path: Path) -> None:
     """An agent that is not saved has none."""
-    answers = file(data, {"diet": "none"})
-    done = await talk(data, lambda _: [ASKS], "--answers", answers, "--reply", "template")
+    answers = file(tmp_path, {"diet": "none"})
+    done = talk(lambda _: [ASKS], "--answers", answers, "--reply", "template")
     assert (done.code, len(done.requests)) == (2, 1)
     assert "The template is empty" in done.err
     assert "Traceback" not in done.err
     assert done.end["outcome"] == "elicitation"
 
 
-async def test_an_answer_that_has_no_utf8(data: Path) -> None:
+def test_an_answer_that_has_no_utf8(tmp_path: Path) -> None:
     asks = document("elicitation", elicitation={"text": "For whom?"})
-    done = await talk(
-        data, lambda request: [ANSWER if "answer" in request["query"] else asks],
-        "--answers", file(data, {"answer": "half \ud800"}), "--reply", "filters",
+    done = talk(
+        lambda request: [ANSWER if "answer" in request["query"] else asks],
+        "--answers", file(tmp_path, {"answer": "half \ud800"}), "--reply", "filters",
     )  # fmt: skip
     assert done.code == 0, done.err
     (run,) = [line for line in done.lines if line["type"] == "run"]
     assert run["request"]["query"]["answer"] == "half \ud800"
 
 
-async def test_an_agent_that_never_stops_asking(data: Path) -> None:
-    done = await talk(data, lambda _: [ASKS], "--answers", file(data, {"diet": "none"}))
+def test_an_agent_that_never_stops_asking(tmp_path: Path) -> None:
+    done = talk(lambda _: [ASKS], "--answers", file(tmp_path, {"diet": "none"}))
     assert done.end["outcome"] == "elicitation"
     assert len(done.requests) == 21
 
 
-async def test_a_conversation_is_continued(data: Path) -> None:
-    first = await talk(data, lambda _: [ANSWER])
+def test_a_conversation_is_continued() -> None:
+    first = talk(lambda _: [ANSWER])
     for name in ("conversation", "run"):
-        then = await talk(data, lambda _: [ANSWER], "--conversation", first.end[name])
+        then = talk(lambda _: [ANSWER], "--conversation", first.end[name])
         assert then.code == 0, then.err
         (request,) = then.requests
         assert request["context"]["prev"] == ["soup"]
@@ -210,8 +198,8 @@ async def test_a_conversation_is_continued(data: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["nonsense", "00000000-0000-4000-8000-000000000000"])
-async def test_a_conversation_that_is_not_there(data: Path, name: str) -> None:
-    done = await talk(data, lambda _: [ANSWER], "--conversation", name)
+def test_a_conversation_that_is_not_there(name: str) -> None:
+    done = talk(lambda _: [ANSWER], "--conversation", name)
     assert done.code == 2
     assert name in done.err
 
@@ -230,8 +218,8 @@ BROKEN = reply(json.dumps({"_meta": {"response_type": "answer"}, "results": []})
         (reply(b"<html>", "text/html"), ("--fail-on", "must"), 3),
     ],
 )
-async def test_findings(data: Path, answer: bytes, arguments: tuple[str, ...], code: int) -> None:
-    done = await talk(data, lambda _: [answer], *arguments)
+def test_findings(answer: bytes, arguments: tuple[str, ...], code: int) -> None:
+    done = talk(lambda _: [answer], *arguments)
     assert done.code == code, done.out
     for finding in done.end["findings"]:
         assert {"rule", "level", "section", "pointer", "message", "verdict"} <= set(finding)
@@ -240,23 +228,26 @@ async def test_findings(data: Path, answer: bytes, arguments: tuple[str, ...], c
     assert (("must", "/_meta/version") in failed) == (answer is BROKEN)
 
 
-async def test_an_await_request_is_judged_as_one(data: Path) -> None:
+def test_an_await_request_is_judged_as_one(tmp_path: Path) -> None:
     """Whoever composed it: that a task was cancelled is a code for what asks after one only."""
     cancelled = document("failure", error={"code": "CANCELLED", "message": "As you wish."})
-    asked = file(data, {"promise_token": "p1", "action": "cancel", "meta": {"version": "0.55"}})
-    judged = await talk(data, lambda _: [cancelled], "--request", asked)
-    other = await talk(data, lambda _: [cancelled])
+    asked = file(tmp_path, {"promise_token": "p1", "action": "cancel", "meta": {"version": "0.55"}})
+    judged = talk(lambda _: [cancelled], "--request", asked)
+    other = talk(lambda _: [cancelled])
     pointers = [{f["pointer"] for f in done.end["findings"]} for done in (judged, other)]
     assert ["/error/code" in found for found in pointers] == [False, True]
 
 
-async def test_findings_in_words(data: Path) -> None:
-    done = await talk(data, lambda _: [BROKEN], as_json=False)
+def test_findings_in_words() -> None:
+    done = talk(lambda _: [BROKEN], as_json=False)
     assert "must" in done.out
     assert "/_meta/version" in done.out
 
 
-async def test_ctrl_c_ends_following(data: Path) -> None:
+@pytest.mark.process
+async def test_ctrl_c_ends_following(tmp_path: Path) -> None:
+    command = PlaygroundServer(tmp_path)
+    command.prepare(samples=False)
     asked = asyncio.Event()
 
     def script(request: bytes) -> Sequence[Step]:
@@ -266,7 +257,7 @@ async def test_ctrl_c_ends_following(data: Path) -> None:
     async with serve(answer=script) as server:
         process = subprocess.Popen(
             [sys.executable, "manage.py", "send", server.url, "--text", "a", "--follow"],
-            cwd=ROOT, env=PlaygroundServer(data).environment, text=True,
+            cwd=ROOT, env=command.environment, text=True,
             stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         )  # fmt: skip
         assert process.stdout

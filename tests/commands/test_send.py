@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import io
 import json
 import os
 import pty
@@ -13,16 +12,28 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 
 from playground.headless import lines as headless
-from playground.management.commands.send import Command
 from playground.models import Agent, Run
 from playground.protocols import events as ev
 from playground.protocols.frames import Frame, FrameKind
 from playground.protocols.problems import Problem, Stage
+from playground.samples import load_samples
 from tests.playground_server import ROOT, PlaygroundServer
-from tests.servers import HOLD, LAST_CHUNK, STREAM_HEAD, Step, chunk, free_port, reply, serve
+from tests.servers import (
+    HOLD,
+    LAST_CHUNK,
+    STREAM_HEAD,
+    Step,
+    chunk,
+    free_port,
+    reply,
+    serve,
+    serving,
+)
+from tests.support.commands import Result, run_command
 
 FRAME = Frame(4, 1_234, FrameKind.EVENT, b"data: {}\n\n")
 META = {"version": "0.55"}
@@ -119,26 +130,28 @@ def test_lines_for_people() -> None:
         assert "evil" in line
 
 
-def sent(playground: PlaygroundServer, *arguments: str, **options: Any) -> Any:
-    return playground.manage("send", *arguments, **options)
-
-
-def parsed(done: Any) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in done.stdout.split("\n") if line]
+@pytest.fixture
+def demo(playground: PlaygroundServer, transactional_db: None) -> str:
+    """The saved agents of the demo; gives the address of the server that they are on."""
+    load_samples(playground.url)
+    return playground.url
 
 
 class TestDemoAgent:
-    def test_by_its_slug(self, playground: PlaygroundServer) -> None:
-        done = sent(playground, "demo", "--text", "tomato soup")
+    @pytest.mark.usefixtures("demo")
+    def test_by_its_slug(self) -> None:
+        done = run_command("send", "demo", "--text", "tomato soup")
         assert done.returncode == 0, done.stderr
         assert "[Recipe]" in done.stdout
         assert done.stdout.splitlines()[-1].startswith("Complete: ")
         assert done.stderr == ""
 
-    def test_as_json_lines(self, playground: PlaygroundServer) -> None:
-        done = sent(playground, "demo", "--text", "tomato soup", "--output", "jsonl",
-                    "--version", "0.54")  # fmt: skip
-        lines = parsed(done)
+    @pytest.mark.usefixtures("demo")
+    def test_as_json_lines(self) -> None:
+        done = run_command(
+            "send", "demo", "--text", "tomato soup", "--output", "jsonl", "--version", "0.54"
+        )
+        lines = done.json_lines
         types = [line["type"] for line in lines]
         assert types[0] == "started"
         assert types[-1] == "end"
@@ -155,32 +168,29 @@ class TestDemoAgent:
         assert lines[0]["meta"].get("version") == "0.54"
 
     def test_the_page_shows_the_run(self, playground: PlaygroundServer) -> None:
-        import httpx
-
-        sent(playground, "demo", "--text", "a run of the command line")
+        playground.manage("send", "demo", "--text", "a run of the command line")
         history = httpx.get(f"{playground.url}/runs/?q=command line").text
         assert "a run of the command line" in history
 
-    def test_a_failure_exits_with_one(self, playground: PlaygroundServer) -> None:
-        url = f"{playground.url}/demo/scenarios/server-error/ask"
-        done = sent(playground, url, "--text", "a")
+    def test_a_failure_exits_with_one(self, demo: str) -> None:
+        done = run_command("send", f"{demo}/demo/scenarios/server-error/ask", "--text", "a")
         assert done.returncode == 1
         assert "Failure reported" in done.stdout
 
-    def test_nobody_listens_exits_with_three(self, playground: PlaygroundServer) -> None:
-        done = sent(playground, f"http://127.0.0.1:{free_port()}", "--text", "a")
+    @pytest.mark.django_db(transaction=True)
+    def test_nobody_listens_exits_with_three(self) -> None:
+        done = run_command("send", f"http://127.0.0.1:{free_port()}", "--text", "a")
         assert done.returncode == 3
         assert "Failed" in done.stdout
         assert done.stderr.strip()
 
 
-async def ask(data: Path, *arguments: str, answer: tuple[Step, ...], **options: Any) -> Any:
-    """Send to a scripted agent; what was sent to it, and what came of it."""
-    command = PlaygroundServer(data)
-    if not (data / "playground.sqlite3").exists():
-        await asyncio.to_thread(command.manage, "migrate", "-v", "0")
-    async with serve(*answer) as server:
-        done = await asyncio.to_thread(command.manage, "send", server.url, *arguments, **options)
+def ask(
+    *arguments: str, answer: tuple[Step, ...], stdin: str = ""
+) -> tuple[Result, list[bytes], list[Any]]:
+    """Send to a scripted agent; what came of it, and what was sent to it."""
+    with serving(*answer) as server:
+        done = run_command("send", server.url, *arguments, stdin=stdin)
     bodies = [json.loads(request.partition(b"\r\n\r\n")[2]) for request in server.requests]
     return done, server.requests, bodies
 
@@ -190,13 +200,17 @@ EMPTY = (reply(b'{"_meta": {"response_type": "answer"}, "results": []}'),)
 
 @pytest.fixture(scope="module")
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("send")
+    """A data directory for commands in processes of their own."""
+    path = tmp_path_factory.mktemp("send")
+    PlaygroundServer(path).prepare(samples=False)
+    return path
 
 
+@pytest.mark.django_db(transaction=True)
 class TestRequest:
-    async def test_fields_are_set_as_json_or_as_text(self, data: Path) -> None:
-        done, requests, bodies = await ask(
-            data, "--text", "a", "--set", "query.site=recipes.example", "--set", "query.n=3",
+    def test_fields_are_set_as_json_or_as_text(self) -> None:
+        done, requests, bodies = ask(
+            "--text", "a", "--set", "query.site=recipes.example", "--set", "query.n=3",
             "--set", "query.tags=[1, 2]", "--set", "meta.user.id=007", "--set", "query.nan=NaN",
             "--set", "query.big=1e999", "--set", "query.eq=a=b", "--header", "X-A: 1: 2",
             "--set", "prefer.streaming=false", answer=EMPTY,
@@ -210,39 +224,41 @@ class TestRequest:
         assert b"\r\nX-A: 1: 2\r\n" in requests[0]
         assert b"Accept: application/json" in requests[0]
 
-    async def test_from_a_file_and_from_stdin(self, data: Path, tmp_path: Path) -> None:
+    def test_from_a_file_and_from_stdin(self, tmp_path: Path) -> None:
         document = {"query": {"text": "from ü"}, "context": {"prev": ["x"]}}
         file = tmp_path / "request.json"
         file.write_text(json.dumps(document, ensure_ascii=False))
-        _, _, bodies = await ask(data, "--request", str(file), answer=EMPTY)
+        _, _, bodies = ask("--request", str(file), answer=EMPTY)
         assert bodies == [document]
         text = json.dumps(document)
-        _, _, bodies = await ask(data, "--request", "-", answer=EMPTY, input=text)
+        _, _, bodies = ask("--request", "-", answer=EMPTY, stdin=text)
         assert bodies == [document]
 
-    async def test_a_terminal_is_told_nothing_but_text(self, data: Path) -> None:
+    def test_a_terminal_is_told_nothing_but_text(self) -> None:
         evil = {"results": [{"name": "\x1b[2Jx\x9b", "description": "\x07y"}]}
         body = json.dumps({"_meta": {"response_type": "answer"}, **evil}, ensure_ascii=False)
         for output in ("text", "jsonl"):
             answer = (reply(body.encode()),)
-            done, *_ = await ask(data, "--text", "a", "--output", output, answer=answer)
+            done, *_ = ask("--text", "a", "--output", output, answer=answer)
             assert "x" in done.stdout
             assert not set(done.stdout) & set("\x1b\x9b\x07")
 
-    async def test_an_output_without_unicode(self, data: Path) -> None:
-        body = '{"_meta": {"response_type": "answer"}, "results": [{"name": "Crème 🍳"}]}'.encode()
-        environment = {**PlaygroundServer(data).environment, "PYTHONIOENCODING": "ascii"}
-        for output in ("text", "jsonl"):
-            async with serve(reply(body)) as server:
-                done = await asyncio.to_thread(
-                    subprocess.run,
-                    [sys.executable, "manage.py", "send", server.url, "--text", "a",
-                     "--output", output],
-                    cwd=ROOT, env=environment, capture_output=True, text=True,
-                )  # fmt: skip
-            assert done.returncode == 0, done.stderr
-            assert "Cr" in done.stdout
-        assert json.loads(done.stdout.split("\n")[1])["item"] == {"name": "Crème 🍳"}
+
+@pytest.mark.process
+async def test_an_output_without_unicode(data: Path) -> None:
+    body = '{"_meta": {"response_type": "answer"}, "results": [{"name": "Crème 🍳"}]}'.encode()
+    environment = {**PlaygroundServer(data).environment, "PYTHONIOENCODING": "ascii"}
+    for output in ("text", "jsonl"):
+        async with serve(reply(body)) as server:
+            done = await asyncio.to_thread(
+                subprocess.run,
+                [sys.executable, "manage.py", "send", server.url, "--text", "a",
+                 "--output", output],
+                cwd=ROOT, env=environment, capture_output=True, text=True,
+            )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        assert "Cr" in done.stdout
+    assert json.loads(done.stdout.split("\n")[1])["item"] == {"name": "Crème 🍳"}
 
 
 USAGE: list[tuple[list[str], str]] = [
@@ -273,14 +289,6 @@ USAGE: list[tuple[list[str], str]] = [
 ]
 
 
-def run_here(arguments: list[str]) -> int:
-    """`send` in this process, all but the start of Python; its exit code."""
-    with pytest.raises(SystemExit) as exit_:
-        Command().run_from_argv(["manage.py", "send", *arguments])
-    assert isinstance(exit_.value.code, int)
-    return exit_.value.code
-
-
 @pytest.mark.django_db(transaction=True)
 class TestUsage:
     @pytest.fixture(autouse=True)
@@ -288,32 +296,27 @@ class TestUsage:
         Agent.objects.create(name="Demo", url="http://127.0.0.1:1")
 
     @pytest.mark.parametrize(("arguments", "message"), USAGE)
-    def test_mistakes_exit_with_two(
-        self, capsys: pytest.CaptureFixture[str], arguments: list[str], message: str
-    ) -> None:
-        assert run_here(arguments) == 2
-        said = capsys.readouterr()
-        assert message in said.err
-        assert said.out == ""
+    def test_mistakes_exit_with_two(self, arguments: list[str], message: str) -> None:
+        done = run_command("send", *arguments)
+        assert done.returncode == 2
+        assert message in done.stderr
+        assert done.stdout == ""
         assert not Run.objects.exists()
 
     @pytest.mark.parametrize(
         "text",
         ["[]", '{"a": NaN}', '{"a": 1e999}', "[" * 100_000, '{"a":' + "[" * 900 + "]" * 900 + "}"],
     )
-    def test_documents_that_cannot_be_sent(
-        self, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, text: str
-    ) -> None:
-        monkeypatch.setattr(sys, "stdin", io.StringIO(text))
-        assert run_here(["demo", "--request", "-"]) == 2
-        assert capsys.readouterr().err.startswith("CommandError: -: ")
+    def test_documents_that_cannot_be_sent(self, text: str) -> None:
+        done = run_command("send", "demo", "--request", "-", stdin=text)
+        assert done.returncode == 2
+        assert done.stderr.startswith("CommandError: -: ")
 
-    def test_a_file_that_is_not_text(
-        self, capsys: pytest.CaptureFixture[str], tmp_path: Path
-    ) -> None:
+    def test_a_file_that_is_not_text(self, tmp_path: Path) -> None:
         (tmp_path / "request.json").write_bytes(b"\xff\xfe")
-        assert run_here(["demo", "--request", str(tmp_path / "request.json")]) == 2
-        assert "not UTF-8 text" in capsys.readouterr().err
+        done = run_command("send", "demo", "--request", str(tmp_path / "request.json"))
+        assert done.returncode == 2
+        assert "not UTF-8 text" in done.stderr
 
 
 def start(data: Path, url: str, *arguments: str, **options: Any) -> subprocess.Popen[str]:
@@ -327,12 +330,12 @@ def start(data: Path, url: str, *arguments: str, **options: Any) -> subprocess.P
 RESULT = b'event: result\ndata: {"index": 0, "item": {"name": "Soup"}}\n\n'
 
 
+@pytest.mark.process
 class TestStopping:
     @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
     async def test_a_signal_cancels_and_keeps_what_came(
         self, data: Path, how: signal.Signals
     ) -> None:
-        await asyncio.to_thread(PlaygroundServer(data).manage, "migrate", "-v", "0")
         async with serve(STREAM_HEAD, chunk(RESULT), HOLD) as server:
             process = start(data, server.url, "--output", "jsonl", stdout=subprocess.PIPE,
                             stderr=subprocess.PIPE)  # fmt: skip
@@ -349,7 +352,6 @@ class TestStopping:
 
     async def test_a_reader_that_leaves_ends_the_run(self, data: Path) -> None:
         """As in `send … | head -1`."""
-        await asyncio.to_thread(PlaygroundServer(data).manage, "migrate", "-v", "0")
         gone = asyncio.Event()
         async with serve(STREAM_HEAD, chunk(RESULT), gone, *[chunk(RESULT)] * 50, HOLD) as server:
             process = start(data, server.url, "--output", "jsonl", stdout=subprocess.PIPE,
@@ -367,7 +369,6 @@ class TestStopping:
         assert "playground itself failed" not in err
 
     async def test_progress_is_for_terminals(self, data: Path) -> None:
-        await asyncio.to_thread(PlaygroundServer(data).manage, "migrate", "-v", "0")
         leader, follower = pty.openpty()
         async with serve(STREAM_HEAD, chunk(RESULT), LAST_CHUNK) as server:
             process = start(data, server.url, stdout=subprocess.PIPE, stderr=follower)
