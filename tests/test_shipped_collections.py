@@ -14,7 +14,9 @@ from playground.demo.examples import GROUPS
 from playground.demo.scenarios import SCENARIOS
 from playground.library import recordings
 from playground.library.fixtures import Fixture, read, render
+from playground.samples import load_samples
 from tests.playground_server import PlaygroundServer
+from tests.support.commands import run_command
 
 ROOT = Path(__file__).resolve().parent.parent
 EXAMPLES = ROOT / "tests" / "examples"
@@ -148,13 +150,19 @@ def test_every_scenario_is_there() -> None:
             assert expected == [scenario.state, scenario.outcome]
 
 
+@pytest.fixture
+def samples(playground: PlaygroundServer, transactional_db: None) -> str:
+    """What ships, in the test's own database; the address of the demo agent's server."""
+    load_samples(playground.url)
+    return playground.url
+
+
 @pytest.mark.timeout(300)
+@pytest.mark.usefixtures("samples")
 @pytest.mark.parametrize("slug", SLUGS)
-def test_the_demo_agent_meets_all_of_it(
-    playground: PlaygroundServer, slug: str, tmp_path: Path
-) -> None:
+def test_the_demo_agent_meets_all_of_it(slug: str, tmp_path: Path) -> None:
     report = tmp_path / "report.json"
-    done = playground.manage("run_collection", slug, "--reporter", f"json={report}")
+    done = run_command("run_collection", slug, "--reporter", f"json={report}")
     told = json.loads(report.read_text("utf-8"))
     unmet = [step["name"] for step in told["steps"] if step["verdict"] != "met"]
     assert not unmet
@@ -162,12 +170,10 @@ def test_the_demo_agent_meets_all_of_it(
     assert told["totals"]["steps"] == len(requests(slug))
 
 
-def test_against_a_broken_agent_the_report_says_which(
-    playground: PlaygroundServer, tmp_path: Path
-) -> None:
+def test_against_a_broken_agent_the_report_says_which(samples: str, tmp_path: Path) -> None:
     report = tmp_path / "report.xml"
-    broken = f"{playground.url}/demo/scenarios/server-error/ask"
-    done = playground.manage(
+    broken = f"{samples}/demo/scenarios/server-error/ask"
+    done = run_command(
         "run_collection", "tour", "--folder", "Search", "--agent", broken,
         "--reporter", f"junit={report}",
     )  # fmt: skip

@@ -3,47 +3,42 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 
 import pytest
 
-from tests.playground_server import PlaygroundServer
+from playground.models import Agent
 from tests.replay import replaying
 from tests.servers import free_port
+from tests.support.commands import run_command
 
 
-@pytest.fixture(scope="module")
-def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PlaygroundServer]:
-    """A playground whose data the commands share, and whose demo agent they examine."""
-    with PlaygroundServer(tmp_path_factory.mktemp("doctor")) as server:
-        yield server
-
-
-def test_an_agent_that_is_well(own: PlaygroundServer) -> None:
-    done = own.manage("doctor", "demo")
+def test_an_agent_that_is_well(demo: str) -> None:
+    done = run_command("doctor", "demo")
     assert (done.returncode, "POST " in done.stderr) == (0, True)
     lines = done.stdout.splitlines()
-    assert lines[0] == f"Connection of {own.url}/demo"
-    assert lines[2] == f"Found: NLWeb 0.55 at {own.url}/demo"
+    assert lines[0] == f"Connection of {demo}/demo"
+    assert lines[2] == f"Found: NLWeb 0.55 at {demo}/demo"
     assert "passed   /ask: /demo/ask speaks NLWeb 0.55." in lines
 
 
-def test_an_address_that_is_down_as_json(own: PlaygroundServer) -> None:
+@pytest.mark.django_db(transaction=True)
+def test_an_address_that_is_down_as_json() -> None:
     url = f"http://127.0.0.1:{free_port()}"
-    done = own.manage("doctor", url, "--output", "json")
+    done = run_command("doctor", url, "--output", "json")
     report = json.loads(done.stdout)
     assert done.returncode == 1
     assert (report["url"], report["state"], report["found"]) == (url, "done", None)
     assert [step["name"] for step in report["steps"] if step["status"] == "failed"] == ["tcp"]
 
 
-def test_what_it_is_taken_for(own: PlaygroundServer) -> None:
-    done = own.manage("doctor", f"{own.url}/demo/mcp", "--binding", "mcp")
+def test_what_it_is_taken_for(demo: str) -> None:
+    done = run_command("doctor", f"{demo}/demo/mcp", "--binding", "mcp")
     assert done.returncode == 0, done.stdout
-    assert f"Found: NLWeb 0.55 over MCP 2026-07-28 at {own.url}/demo/mcp" in done.stdout
-    assert "Fix:" in own.manage("doctor", f"{own.url}/demo/mcp").stdout
+    assert f"Found: NLWeb 0.55 over MCP 2026-07-28 at {demo}/demo/mcp" in done.stdout
+    assert "Fix:" in run_command("doctor", f"{demo}/demo/mcp").stdout
 
 
+@pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize(
     ("name", "words"),
     [
@@ -51,17 +46,19 @@ def test_what_it_is_taken_for(own: PlaygroundServer) -> None:
         ("ftp://a.example", "The URL must start with http:// or https://."),
     ],
 )
-def test_what_it_cannot_examine(own: PlaygroundServer, name: str, words: str) -> None:
-    done = own.manage("doctor", name)
+def test_what_it_cannot_examine(name: str, words: str) -> None:
+    Agent.objects.create(name="Demo", url="http://127.0.0.1:1")
+    done = run_command("doctor", name)
     assert done.returncode == 2
     assert words in done.stderr
     assert done.stdout == ""
 
 
-def test_a_terminal_finds_nothing_to_obey(own: PlaygroundServer) -> None:
+@pytest.mark.django_db(transaction=True)
+def test_a_terminal_finds_nothing_to_obey() -> None:
     body = b'{"name": "\\u001b[31mred", "skills": [{"id": "\\u009b2J"}], "url": "http://b.example"}'
     head = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n"
     with replaying(head % len(body) + body) as url:
-        done = own.manage("doctor", url)
+        done = run_command("doctor", url)
     assert "[31mred speaks A2A" in done.stdout
     assert not set("\x1b\x9b") & set(done.stdout)

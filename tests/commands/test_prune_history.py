@@ -9,8 +9,8 @@ import pytest
 from django.contrib.auth.models import User
 from django.utils import timezone
 
-from playground.management.commands.prune_history import Command
 from playground.models import Retention, Run, Share
+from tests.support.commands import run_command
 
 
 def make(days: float, **fields: Any) -> Run:
@@ -26,20 +26,16 @@ def make(days: float, **fields: Any) -> Run:
     return found
 
 
-@pytest.fixture
-def prune(capsys: pytest.CaptureFixture[str]) -> Any:
+def prune(*arguments: str) -> str:
     """Run the command with these arguments; returns what it says."""
-
-    def call(*arguments: str) -> str:
-        Command().run_from_argv(["manage.py", "prune_history", *arguments])
-        return capsys.readouterr().out
-
-    return call
+    done = run_command("prune_history", *arguments)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
 
 
 @pytest.mark.django_db(transaction=True)
 class TestPruning:
-    def test_by_the_limits_that_are_set(self, prune: Any) -> None:
+    def test_by_the_limits_that_are_set(self) -> None:
         make(9, agent_name="Old\x1b[2J")
         Share.objects.create(run=make(8))
         kept = make(1)
@@ -53,7 +49,7 @@ class TestPruning:
         assert "Deleted 1 run." in prune()
         assert set(Run.objects.exclude(shares__isnull=False)) == {kept}
 
-    def test_by_others_this_once(self, prune: Any) -> None:
+    def test_by_others_this_once(self) -> None:
         for days in (1, 2, 3):
             make(days)
         assert "Nothing goes of 3 runs" in prune("--days", "5", "--dry-run")
@@ -62,12 +58,12 @@ class TestPruning:
         assert Run.objects.count() == 2
         assert not Retention.objects.exists()
 
-    def test_nothing_is_said_where_nobody_has_a_limit(self, prune: Any) -> None:
+    def test_nothing_is_said_where_nobody_has_a_limit(self) -> None:
         make(900)
         assert prune() == ""
         assert Run.objects.exists()
 
-    def test_of_one_user(self, prune: Any) -> None:
+    def test_of_one_user(self) -> None:
         for name in ("one", "other"):
             make(9, owner=User.objects.create(username=name))
         assert "Deleted 1 run." in prune("--user", "one", "--days", "5")
@@ -86,10 +82,7 @@ class TestPruning:
     ],
     ids=["zero", "too many", "no number", "nobody"],
 )
-def test_mistakes_exit_with_two(
-    capsys: pytest.CaptureFixture[str], arguments: list[str], message: str
-) -> None:
-    with pytest.raises(SystemExit) as exit_:
-        Command().run_from_argv(["manage.py", "prune_history", *arguments])
-    assert exit_.value.code == 2
-    assert message in capsys.readouterr().err
+def test_mistakes_exit_with_two(arguments: list[str], message: str) -> None:
+    done = run_command("prune_history", *arguments)
+    assert done.returncode == 2
+    assert message in done.stderr

@@ -15,10 +15,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.core.management import call_command
 from junitparser import JUnitXml
 
+from playground.models import CollectionRun, Environment
 from tests.playground_server import ROOT, PlaygroundServer
-from tests.servers import HOLD, STREAM_HEAD, free_port, reply, serve
+from tests.servers import HOLD, STREAM_HEAD, free_port, reply, serve, serving
+from tests.support.commands import Result, run_command
 
 OK = [{"type": "status", "equals": 200}]
 NOT_FOUND = [{"type": "status", "equals": 404}]
@@ -26,8 +29,9 @@ NOT_FOUND = [{"type": "status", "equals": 404}]
 
 @pytest.fixture(scope="module")
 def command(tmp_path_factory: pytest.TempPathFactory) -> PlaygroundServer:
+    """A playground without a server, for commands in processes of their own."""
     found = PlaygroundServer(tmp_path_factory.mktemp("collections"))
-    found.manage("migrate", "-v", "0")
+    found.prepare(samples=False)
     return found
 
 
@@ -53,8 +57,8 @@ def fixture(tmp_path: Path, *requests: dict[str, Any], folders: Sequence[str] = 
     return str(file)
 
 
-async def run(command: PlaygroundServer, *arguments: str, **options: Any) -> Any:
-    return await asyncio.to_thread(command.manage, "run_collection", *arguments, **options)
+def run(*arguments: str, stdin: str = "") -> Result:
+    return run_command("run_collection", *arguments, stdin=stdin)
 
 
 def answer(name: str = "Soup") -> bytes:
@@ -65,16 +69,17 @@ def texts(requests: Sequence[bytes]) -> list[str]:
     return [json.loads(each.partition(b"\r\n\r\n")[2])["query"]["text"] for each in requests]
 
 
+@pytest.mark.django_db(transaction=True)
 class TestExitCodes:
-    async def test_all_met(self, command: PlaygroundServer, tmp_path: Path) -> None:
-        async with serve(answer()) as server:
+    def test_all_met(self, tmp_path: Path) -> None:
+        with serving(answer()) as server:
             file = fixture(
                 tmp_path,
                 {"address": server.url, "expectations": OK},
                 {"address": server.url, "expectations": OK, "folder": ["kept", "a"]},
                 folders=["A"],
             )
-            done = await run(command, file)
+            done = run(file)
             assert texts(server.requests) == ["1", "2"]
         assert done.returncode == 0, done.stdout + done.stderr
         lines = done.stdout.splitlines()
@@ -85,15 +90,15 @@ class TestExitCodes:
         # No bar where nobody sits before a terminal.
         assert done.stderr == ""
 
-    async def test_not_all_met(self, command: PlaygroundServer, tmp_path: Path) -> None:
-        async with serve(answer()) as server:
+    def test_not_all_met(self, tmp_path: Path) -> None:
+        with serving(answer()) as server:
             file = fixture(
                 tmp_path,
                 {"address": server.url, "expectations": NOT_FOUND},
                 {"address": server.url},
                 {"address": f"http://127.0.0.1:{free_port()}"},
             )
-            done = await run(command, file)
+            done = run(file)
         assert done.returncode == 1
         assert "✗ Request 1 not met" in done.stdout
         assert "✗ the HTTP status is 404; it was: 200" in done.stdout
@@ -120,9 +125,7 @@ class TestExitCodes:
         ],
         ids=lambda value: " ".join(value[-2:]) if isinstance(value, list) else "",
     )
-    async def test_usage(
-        self, command: PlaygroundServer, tmp_path: Path, arguments: list[str], told: str
-    ) -> None:
+    def test_usage(self, tmp_path: Path, arguments: list[str], told: str) -> None:
         file = fixture(tmp_path, {"address": "http://127.0.0.1:9"})
         bad = tmp_path / "bad.csv"
         bad.write_text("a,b\n1,2\n3\n")
@@ -130,43 +133,36 @@ class TestExitCodes:
         given = [each.format(**names) for each in arguments]
         if arguments == ["{bad}"]:
             given = [str(bad.rename(tmp_path / "bad.json"))]
-        done = await run(command, *given)
+        done = run(*given)
         assert done.returncode == 2, done.stdout + done.stderr
         assert told in done.stderr
         assert "Traceback" not in done.stderr
 
     @pytest.mark.parametrize("address", ["", "http://127.0.0.1:{port}", "http://{{host}}/"])
-    async def test_it_could_not_be_run(
-        self, command: PlaygroundServer, tmp_path: Path, address: str
-    ) -> None:
+    def test_it_could_not_be_run(self, tmp_path: Path, address: str) -> None:
         file = fixture(tmp_path, {"address": address.replace("{port}", str(free_port()))})
-        assert (await run(command, file)).returncode == 3
+        assert run(file).returncode == 3
 
-    async def test_a_failure_that_was_expected(
-        self, command: PlaygroundServer, tmp_path: Path
-    ) -> None:
+    def test_a_failure_that_was_expected(self, tmp_path: Path) -> None:
         wanted = [{"type": "state", "equals": "failed"}]
         address = f"http://127.0.0.1:{free_port()}"
         file = fixture(tmp_path, {"address": address, "expectations": wanted})
-        assert (await run(command, file)).returncode == 0
+        assert run(file).returncode == 0
 
 
+@pytest.mark.django_db(transaction=True)
 class TestValues:
-    async def test_captures_rows_and_variables(
-        self, command: PlaygroundServer, tmp_path: Path
-    ) -> None:
+    def test_captures_rows_and_variables(self, tmp_path: Path) -> None:
         rows = tmp_path / "rows.csv"
         rows.write_text("city,day\nOslo,Monday\nLima,Tuesday\n")
-        async with serve(answer("Soup & more")) as server:
+        with serving(answer("Soup & more")) as server:
             at = {"address": server.url}
             file = fixture(
                 tmp_path,
                 {**at, "text": "{{city}} {{day}}", "captures": {"dish": "$.results[0].name"}},
                 {**at, "text": "{{dish}} in {{city}}"},
             )
-            done = await run(
-                command, file, "--data", str(rows), "--var", "city=Rome", "--var", "day=Sunday"
-            )
+            done = run(file, "--data", str(rows), "--var", "city=Rome", "--var", "day=Sunday")
             assert texts(server.requests) == [
                 "Oslo Monday", "Soup & more in Oslo", "Lima Tuesday", "Soup & more in Lima",
             ]  # fmt: skip
@@ -175,53 +171,50 @@ class TestValues:
 
             server.requests.clear()
             again = ["--var", "city=Rome", "--var", "day=Sunday", "--request", "Request 1"]
-            done = await run(command, file, *again, "--iterations", "2")
+            done = run(file, *again, "--iterations", "2")
             assert texts(server.requests) == ["Rome Sunday", "Rome Sunday"]
 
-    async def test_variables_are_json_where_they_can_be(
-        self, command: PlaygroundServer, tmp_path: Path
-    ) -> None:
+    def test_variables_are_json_where_they_can_be(self, tmp_path: Path) -> None:
         """As those of `send`."""
-        async with serve(answer()) as server:
+        with serving(answer()) as server:
             document = {"query": {"text": "{{a}}", "num_results": "{{n}}"}}
             file = fixture(tmp_path, {"address": server.url, "document": document})
-            done = await run(command, file, "--var", "n=3", "--var", "a=b=c")
+            done = run(file, "--var", "n=3", "--var", "a=b=c")
             sent = json.loads(server.requests[0].partition(b"\r\n\r\n")[2])
         assert done.returncode == 0, done.stdout
         assert sent["query"] == {"text": "b=c", "num_results": 3}
 
-    async def test_an_address_stands_in_for_the_agents(
-        self, command: PlaygroundServer, tmp_path: Path
-    ) -> None:
-        async with serve(answer()) as server:
+    def test_an_address_stands_in_for_the_agents(self, tmp_path: Path) -> None:
+        with serving(answer()) as server:
             file = fixture(tmp_path, {"agent": "nobody"}, {"address": "http://127.0.0.1:9"})
-            done = await run(command, file, "--agent", server.url, "--reporter", "json")
+            done = run(file, "--agent", server.url, "--reporter", "json")
             assert len(server.requests) == 2
         assert done.returncode == 0
         document = json.loads(done.stdout)
         assert document["options"]["agent"] == server.url
 
-    async def test_bail_and_parallel(self, command: PlaygroundServer, tmp_path: Path) -> None:
-        async with serve(answer()) as server:
+    def test_bail_and_parallel(self, tmp_path: Path) -> None:
+        with serving(answer()) as server:
             at = {"address": server.url}
             file = fixture(tmp_path, {**at, "expectations": NOT_FOUND}, at, at)
-            done = await run(command, file, "--bail")
+            done = run(file, "--bail")
             assert len(server.requests) == 1
             assert (done.returncode, done.stdout.count("skipped")) == (1, 1)
             server.requests.clear()
-            done = await run(command, file, "--parallel", "4", "--iterations", "4")
+            done = run(file, "--parallel", "4", "--iterations", "4")
             assert len(server.requests) == 12
         assert "12 of 12 requests done, 8 met, 4 not met" in done.stdout
 
 
+@pytest.mark.django_db(transaction=True)
 class TestReporters:
-    async def test_each_into_its_own_file(self, command: PlaygroundServer, tmp_path: Path) -> None:
-        async with serve(answer("\x1b[2J<b>")) as server:
+    def test_each_into_its_own_file(self, tmp_path: Path) -> None:
+        with serving(answer("\x1b[2J<b>")) as server:
             wanted = [{"type": "json", "path": "$.results[0].name", "equals": "Soup"}]
             file = fixture(tmp_path, {"address": server.url, "expectations": wanted})
             files = {name: tmp_path / f"report.{name}" for name in ("junit", "json", "html")}
             told = [f"--reporter={name}={path}" for name, path in files.items()]
-            done = await run(command, file, *told)
+            done = run(file, *told)
         assert done.returncode == 1
         assert "✗ Request 1 not met" in done.stdout  # The text goes to the terminal.
         assert "\x1b" not in done.stdout
@@ -233,44 +226,49 @@ class TestReporters:
         assert "<b>" not in page.replace("<b dir", "")
 
     @pytest.mark.parametrize("name", ["junit", "html", "json"])
-    async def test_one_on_the_standard_output(
-        self, command: PlaygroundServer, tmp_path: Path, name: str
-    ) -> None:
-        async with serve(answer("\x1b[2J\u202e")) as server:
+    def test_one_on_the_standard_output(self, tmp_path: Path, name: str) -> None:
+        with serving(answer("\x1b[2J\u202e")) as server:
             wanted = [{"type": "json", "path": "$.results[0].name", "equals": "Soup"}]
             file = fixture(tmp_path, {"address": server.url, "expectations": wanted})
-            done = await run(command, file, "--reporter", name)
+            done = run(file, "--reporter", name)
         assert done.stdout[0] in "<{"
         assert not {"\x1b", "\u202e"} & set(done.stdout)
 
-    async def test_no_secret_is_told(self, command: PlaygroundServer, tmp_path: Path) -> None:
+    def test_no_secret_is_told(self, tmp_path: Path) -> None:
         secret = "canary-7d1f0b2c99"
-        make = (
-            "from playground.models import *; e = Environment.objects.create(name='Keys');"
-            f"e.variables.create(name='key', kind='secret', secret={secret!r},"
-            " origins=['{url}'])"
-        )
-        async with serve(answer(secret)) as server:
-            await asyncio.to_thread(
-                command.manage, "shell", "-v", "0", "-c", make.replace("{url}", server.url)
-            )
+        with serving(answer(secret)) as server:
+            keys = Environment.objects.create(name="Keys")
+            keys.variables.create(name="key", kind="secret", secret=secret, origins=[server.url])
             wanted = [{"type": "json", "path": "$.results[0].name", "equals": "Tea"}]
             file = fixture(
                 tmp_path,
                 {"address": server.url, "expectations": wanted, "headers": [["X-K", "{{key}}"]]},
             )
             for name in ("text", "junit", "json", "html"):
-                done = await run(command, file, "--environment", "keys", "--reporter", name)
+                done = run(file, "--environment", "keys", "--reporter", name)
                 assert done.returncode == 1, done.stderr
                 assert secret not in done.stdout + done.stderr
             assert secret.encode() in server.requests[0]
 
 
+@pytest.mark.django_db(transaction=True)
 class TestTroubles:
     """What is no failure of what was asked has no exit code that says so."""
 
+    def test_a_report_that_cannot_be_written_keeps_back_no_other(self, tmp_path: Path) -> None:
+        page = tmp_path / "report.html"
+        with serving(answer()) as server:
+            file = fixture(tmp_path, {"address": server.url, "expectations": OK})
+            done = run(file, "--reporter", "junit=/dev/full", "--reporter", f"html={page}")
+        assert (done.returncode, done.stderr) == (3, "/dev/full: No space left on device\n")
+        assert "All met: 1 of 1" in done.stdout
+        assert "Request 1" in page.read_text("utf-8")
+
+
+@pytest.mark.process
+class TestTroublesOfAProcess:
     def test_a_database_without_tables(self, tmp_path: Path) -> None:
-        done = PlaygroundServer(tmp_path).manage("run_collection", "kept")
+        done = PlaygroundServer(tmp_path, template=False).manage("run_collection", "kept")
         assert done.returncode == 3
         assert "The database: no such table" in done.stderr
         assert "Traceback" not in done.stderr
@@ -289,20 +287,8 @@ class TestTroubles:
         assert process.returncode == 3, err
         assert err == "standard output: No space left on device\n"
 
-    async def test_a_report_that_cannot_be_written_keeps_back_no_other(
-        self, command: PlaygroundServer, tmp_path: Path
-    ) -> None:
-        page = tmp_path / "report.html"
-        async with serve(answer()) as server:
-            file = fixture(tmp_path, {"address": server.url, "expectations": OK})
-            done = await run(
-                command, file, "--reporter", "junit=/dev/full", "--reporter", f"html={page}"
-            )
-        assert (done.returncode, done.stderr) == (3, "/dev/full: No space left on device\n")
-        assert "All met: 1 of 1" in done.stdout
-        assert "Request 1" in page.read_text("utf-8")
 
-
+@pytest.mark.process
 class TestStopping:
     @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
     async def test_a_signal_ends_it_cleanly(
@@ -349,16 +335,10 @@ def _start(command: PlaygroundServer, *arguments: str, **options: Any) -> subpro
     )  # fmt: skip
 
 
-async def test_a_collection_of_the_database_is_told_by_its_page(
-    command: PlaygroundServer, tmp_path: Path
-) -> None:
-    async with serve(answer()) as server:
+@pytest.mark.django_db(transaction=True)
+def test_a_collection_of_the_database_is_told_by_its_page(tmp_path: Path) -> None:
+    with serving(answer()) as server:
         file = fixture(tmp_path, {"address": server.url})
-        assert (await asyncio.to_thread(command.manage, "loaddata", file)).returncode == 0
-        assert (await run(command, "kept")).returncode == 0
-    counted = (
-        "from playground.models import CollectionRun;"
-        "print(CollectionRun.objects.filter(collection__slug='kept', state='completed').count())"
-    )
-    done = await asyncio.to_thread(command.manage, "shell", "-v", "0", "-c", counted)
-    assert done.stdout.strip() == "1"
+        call_command("loaddata", file, verbosity=0)
+        assert run("kept").returncode == 0
+    assert CollectionRun.objects.filter(collection__slug="kept", state="completed").count() == 1

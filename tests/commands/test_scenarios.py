@@ -2,18 +2,11 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor
-from subprocess import CompletedProcess
-
 import pytest
 
 from playground.demo.scenarios import SCENARIOS
 from tests.playground_server import PlaygroundServer
-
-#: The first test waits until all of them have ended.
-pytestmark = pytest.mark.timeout(400)
+from tests.support.commands import run_command
 
 #: Each scenario: state, outcome, exit code of `send`, how many results it prints, and the
 #: stage of its problem with the limit that was crossed.
@@ -91,23 +84,6 @@ FASTER = {
     "silent": ("", "2"),
 }
 
-Done = CompletedProcess[str]
-
-
-@pytest.fixture(scope="module")
-def sent(playground: PlaygroundServer) -> Mapping[str, Done]:
-    """All of them sent, two at a time."""
-
-    def send(slug: str) -> Done:
-        query, seconds = FASTER.get(slug, ("", "60"))
-        return playground.manage(
-            "send", f"{playground.url}/demo/scenarios/{slug}/ask{query}",
-            "--text", "soup", "--output", "jsonl", "--timeout", seconds,
-        )  # fmt: skip
-
-    with ThreadPoolExecutor(3) as pool:
-        return dict(zip(ENDINGS, pool.map(send, ENDINGS), strict=True))
-
 
 def test_the_table_has_every_scenario() -> None:
     assert set(ENDINGS) == set(SCENARIOS)
@@ -118,11 +94,16 @@ def test_the_demo_page_says_the_same(slug: str) -> None:
     assert (SCENARIOS[slug].state, SCENARIOS[slug].outcome) == ENDINGS[slug][:2]
 
 
+@pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("slug", ENDINGS)
-def test_each_ends_as_the_table_says(sent: Mapping[str, Done], slug: str) -> None:
+def test_each_ends_as_the_table_says(playground: PlaygroundServer, slug: str) -> None:
     state, outcome, code, results, stage = ENDINGS[slug]
-    done = sent[slug]
-    lines = [json.loads(line) for line in done.stdout.split("\n") if line]
+    query, seconds = FASTER.get(slug, ("", "60"))
+    done = run_command(
+        "send", f"{playground.url}/demo/scenarios/{slug}/ask{query}",
+        "--text", "soup", "--output", "jsonl", "--timeout", seconds,
+    )  # fmt: skip
+    lines = done.json_lines
     end = lines[-1]
     assert (end["type"], end["state"], end["outcome"]) == ("end", state, outcome), done.stderr
     assert done.returncode == code

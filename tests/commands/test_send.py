@@ -20,7 +20,6 @@ from playground.models import Agent, Run
 from playground.protocols import events as ev
 from playground.protocols.frames import Frame, FrameKind
 from playground.protocols.problems import Problem, Stage
-from playground.samples import load_samples
 from tests.playground_server import ROOT, PlaygroundServer
 from tests.servers import (
     HOLD,
@@ -128,13 +127,6 @@ def test_lines_for_people() -> None:
     for line in headless.text_lines(events):
         assert not set(line) & set("\x1b\x07\x9b\u202e\n\r"), line
         assert "evil" in line
-
-
-@pytest.fixture
-def demo(playground: PlaygroundServer, transactional_db: None) -> str:
-    """The saved agents of the demo; gives the address of the server that they are on."""
-    load_samples(playground.url)
-    return playground.url
 
 
 class TestDemoAgent:

@@ -9,22 +9,15 @@ from typing import Any
 import pytest
 
 from tests.mcp_servers import Recipes, serving
-from tests.playground_server import PlaygroundServer
+from tests.support.commands import Result, run_command
+
+pytestmark = pytest.mark.django_db(transaction=True)
 
 
-@pytest.fixture(scope="module")
-def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("mcp")
-    assert PlaygroundServer(path).manage("migrate", "-v", "0").returncode == 0
-    return path
-
-
-def send(data: Path, url: str, *arguments: str) -> tuple[Any, list[dict[str, Any]]]:
-    """What the command returned, and its lines."""
-    done = PlaygroundServer(data).manage(
+def send(url: str, *arguments: str) -> Result:
+    return run_command(
         "send", url, "--binding", "mcp", "--text", "eggs", "--output", "jsonl", *arguments
     )
-    return done, [json.loads(line) for line in done.stdout.splitlines()]
 
 
 def answers(folder: Path, **values: Any) -> str:
@@ -34,28 +27,30 @@ def answers(folder: Path, **values: Any) -> str:
 
 
 @pytest.mark.parametrize("generation", ["", "initialize"])
-def test_answers_from_a_file(data: Path, tmp_path: Path, generation: str) -> None:
+def test_answers_from_a_file(tmp_path: Path, generation: str) -> None:
     recipes = Recipes(asks=True)
     with serving(recipes, generation=generation) as url:
-        done, lines = send(data, url, "--answers", answers(tmp_path, diet="vegan", guests=3))
+        done = send(url, "--answers", answers(tmp_path, diet="vegan", guests=3))
     assert done.returncode == 0, done.stdout + done.stderr
     assert recipes.heard == [("accept", {"diet": "vegan", "guests": 3})]
-    assert (lines[-1]["state"], lines[-1]["outcome"]) == ("completed", "answer")
+    end = done.json_lines[-1]
+    assert (end["state"], end["outcome"]) == ("completed", "answer")
 
 
-def test_without_answers_a_call_that_waits_is_told_that_nobody_decides(data: Path) -> None:
+def test_without_answers_a_call_that_waits_is_told_that_nobody_decides() -> None:
     recipes = Recipes(asks=True)
     with serving(recipes, generation="initialize") as url:
-        _, lines = send(data, url)
+        done = send(url)
     assert recipes.heard == [("cancel", None)]
-    assert (lines[-1]["state"], lines[-1]["outcome"]) == ("completed", "answer")
+    end = done.json_lines[-1]
+    assert (end["state"], end["outcome"]) == ("completed", "answer")
 
 
 @pytest.mark.parametrize("generation", ["", "initialize"])
-def test_answers_that_do_not_fit_are_not_sent(data: Path, tmp_path: Path, generation: str) -> None:
+def test_answers_that_do_not_fit_are_not_sent(tmp_path: Path, generation: str) -> None:
     recipes = Recipes(asks=True)
     with serving(recipes, generation=generation) as url:
-        done, _ = send(data, url, "--answers", answers(tmp_path, diet="vegan", guests=30))
+        done = send(url, "--answers", answers(tmp_path, diet="vegan", guests=30))
     assert done.returncode == 2
     assert "guests: Give a whole number from 1 to 12." in done.stderr
     assert recipes.heard == ([("cancel", None)] if generation else [])

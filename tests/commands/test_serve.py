@@ -39,6 +39,7 @@ def test_where_nobody_can_listen(host: str, port: int) -> None:
     assert "None" not in str(error.value)
 
 
+@pytest.mark.process
 def test_a_second_start_finds_everything_in_place(tmp_path: Path) -> None:
     server = PlaygroundServer(tmp_path, template=False)
     with server:

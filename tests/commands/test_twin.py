@@ -2,40 +2,33 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from typing import Any
 
 import pytest
 
-from playground.management.commands.twin import Command
 from playground.models import Agent, Run
-from tests.playground_server import PlaygroundServer
-from tests.servers import RESET, reply, serve
-
-
-def twin(playground: PlaygroundServer, *arguments: str, **options: Any) -> Any:
-    return playground.manage("twin", *arguments, **options)
+from tests.servers import RESET, reply, serving
+from tests.support.commands import run_command
 
 
 class TestDemoAgent:
-    def test_over_both_bindings_it_says_the_same(self, playground: PlaygroundServer) -> None:
-        done = twin(
-            playground, "demo", "demo", "--text", "tomato soup", "--binding", "http",
+    def test_over_both_bindings_it_says_the_same(self, demo: str) -> None:
+        done = run_command(
+            "twin", "demo", "demo", "--text", "tomato soup", "--binding", "http",
             "--binding", "mcp", "--output", "json",
         )  # fmt: skip
         assert done.returncode == 0, done.stdout + done.stderr
         told = json.loads(done.stdout)
         assert (told["same"], told["total"]) == (True, 0)
         assert (told["left"]["binding"], told["right"]["binding"]) == ("http", "mcp")
-        assert told["right"]["url"] == f"{playground.url}/demo/mcp"
+        assert told["right"]["url"] == f"{demo}/demo/mcp"
         assert told["results"][0] == told["results"][1] > 0
 
-    def test_as_two_versions_the_differences_are_explained(
-        self, playground: PlaygroundServer
-    ) -> None:
-        done = twin(
-            playground, "demo", "demo", "--text", "soup", "--version", "0.54", "--version", "0.55"
+    @pytest.mark.usefixtures("demo")
+    def test_as_two_versions_the_differences_are_explained(self) -> None:
+        done = run_command(
+            "twin", "demo", "demo", "--text", "soup", "--version", "0.54", "--version", "0.55"
         )
         assert "NLWeb 0.54 over HTTP" in done.stdout
         assert "NLWeb 0.55 over HTTP" in done.stdout
@@ -48,43 +41,35 @@ def answer(*items: Any) -> bytes:
     return reply(json.dumps(body).encode())
 
 
-@pytest.fixture(scope="module")
-def command(tmp_path_factory: pytest.TempPathFactory) -> PlaygroundServer:
-    found = PlaygroundServer(tmp_path_factory.mktemp("twin"))
-    found.manage("migrate", "-v", "0")
-    return found
-
-
+@pytest.mark.django_db(transaction=True)
 class TestOthers:
-    async def test_differences_with_their_places(self, command: PlaygroundServer) -> None:
+    def test_differences_with_their_places(self) -> None:
         soup, evil = {"name": "Soup", "n": 1}, {"name": "\x1b[2J", "n": 3}
-        async with serve(answer(soup, evil)) as left, serve(answer({**soup, "n": 2})) as right:
-            done = await asyncio.to_thread(twin, command, left.url, right.url, "--text", "a")
+        with serving(answer(soup, evil)) as left, serving(answer({**soup, "n": 2})) as right:
+            done = run_command("twin", left.url, right.url, "--text", "a")
         assert done.returncode == 1, done.stderr
         lines = done.stdout.splitlines()
         assert " changed Result “Soup” /n: 1 → 2" in lines
         assert lines[-1] == "2 differences"
         assert "\x1b" not in done.stdout
 
-    async def test_a_document_from_stdin_goes_to_both(self, command: PlaygroundServer) -> None:
+    def test_a_document_from_stdin_goes_to_both(self) -> None:
         document = {"query": {"text": "ü"}, "meta": {"version": "0.54", "user": "a"}}
-        async with serve(answer()) as left, serve(answer()) as right:
-            done = await asyncio.to_thread(
-                twin, command, left.url, right.url, "--request", "-", "--version", "0.54",
-                "--version", "0.55", "--output", "json", input=json.dumps(document),
+        with serving(answer()) as left, serving(answer()) as right:
+            done = run_command(
+                "twin", left.url, right.url, "--request", "-", "--version", "0.54",
+                "--version", "0.55", "--output", "json", stdin=json.dumps(document),
             )  # fmt: skip
         assert done.returncode == 0, done.stdout
         bodies = [json.loads(s.requests[0].partition(b"\r\n\r\n")[2]) for s in (left, right)]
         assert bodies[0] == document
         assert bodies[1] == {**document, "meta": {"version": "0.55", "user": "a"}}
 
-    async def test_what_did_not_come_whole_is_not_compared(self, command: PlaygroundServer) -> None:
-        async with serve(answer()) as left, serve(RESET) as right:
+    def test_what_did_not_come_whole_is_not_compared(self) -> None:
+        with serving(answer()) as left, serving(RESET) as right:
             both = (left.url, right.url)
-            done = await asyncio.to_thread(twin, command, *both, "--text", "a")
-            told = await asyncio.to_thread(
-                twin, command, *both, "--text", "a", "--output", "json", "--timeout", "20"
-            )
+            done = run_command("twin", *both, "--text", "a")
+            told = run_command("twin", *both, "--text", "a", "--output", "json", "--timeout", "20")
         assert (done.returncode, told.returncode) == (3, 3), done.stderr
         assert "The run on the right is failed" in done.stdout
         document = json.loads(told.stdout)
@@ -109,22 +94,19 @@ USAGE: list[tuple[list[str], str]] = [
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize(("arguments", "message"), USAGE)
-def test_mistakes_exit_with_two(
-    capsys: pytest.CaptureFixture[str], arguments: list[str], message: str
-) -> None:
+def test_mistakes_exit_with_two(arguments: list[str], message: str) -> None:
     Agent.objects.create(name="Demo", url="http://127.0.0.1:1")
     Agent.objects.create(name="Chat", url="http://127.0.0.1:1", protocol="agent-api", version="1")
-    with pytest.raises(SystemExit) as exit_:
-        Command().run_from_argv(["manage.py", "twin", *arguments])
-    assert exit_.value.code == 2
-    assert message in capsys.readouterr().err
+    done = run_command("twin", *arguments)
+    assert done.returncode == 2
+    assert message in done.stderr
     assert not Run.objects.exists()
 
 
-def test_sending_over_a_binding(playground: PlaygroundServer) -> None:
-    for agent in ("demo", f"{playground.url}/demo/mcp"):
-        done = playground.manage("send", agent, "--text", "tomato soup", "--binding", "mcp")
+def test_sending_over_a_binding(demo: str) -> None:
+    for agent in ("demo", f"{demo}/demo/mcp"):
+        done = run_command("send", agent, "--text", "tomato soup", "--binding", "mcp")
         assert done.returncode == 0, done.stdout + done.stderr
         assert "[Recipe]" in done.stdout
-    done = playground.manage("send", "demo", "--text", "a", "--binding", "pigeon")
+    done = run_command("send", "demo", "--text", "a", "--binding", "pigeon")
     assert done.returncode == 2
