@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import errno
-import json
 import os
+import runpy
 import stat
-import subprocess
-import sys
 import threading
 import tomllib
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import fields
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
+from unittest import mock
 
 import pytest
+from django.core.exceptions import ImproperlyConfigured
 from django.http import HttpRequest
 
 import playground
@@ -24,6 +25,7 @@ from playground.checks import hosted_mode, outbound_allow_list, several_processe
 from playground.context import site
 from playground.keys import read_or_create
 from playground.limits import MIB, Limits
+from tests.playground_server import PlaygroundServer
 
 ROOT = Path(__file__).parent.parent
 
@@ -119,22 +121,11 @@ class TestKeys:
             read_or_create(tmp_path / "key")
 
 
-def read_settings(tmp_path: Path, code: str, **environment: str) -> Any:
-    """What `code` prints as JSON with the settings of an environment."""
-    done = start(
-        tmp_path, f"import json; from playground import settings as s; {code}", environment
-    )
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
-
-
-def start(
-    tmp_path: Path, code: str, environment: dict[str, str]
-) -> subprocess.CompletedProcess[str]:
-    kept = {"PATH": os.environ["PATH"], "PLAYGROUND_DATA_DIR": str(tmp_path), **environment}
-    return subprocess.run(
-        [sys.executable, "-c", code], cwd=ROOT, env=kept, capture_output=True, text=True
-    )
+def read_settings(tmp_path: Path, **environment: str) -> SimpleNamespace:
+    """The settings as they are read from an environment with these variables and no others."""
+    given = {"PLAYGROUND_DATA_DIR": str(tmp_path), **environment}
+    with mock.patch.dict(os.environ, given, clear=True):
+        return SimpleNamespace(**runpy.run_path(str(ROOT / "playground" / "settings.py")))
 
 
 class TestModes:
@@ -146,44 +137,50 @@ class TestModes:
             ({"DEBUG": "maybe"}, "DEBUG must be true or false"),
             ({"PLAYGROUND_DEMO": "2"}, "PLAYGROUND_DEMO must be true or false"),
             ({"PLAYGROUND_MAX_LINE": "x"}, "PLAYGROUND_MAX_LINE must be a number"),
+            (
+                {"PLAYGROUND_PROMISE_PATIENCE": "0"},
+                "PLAYGROUND_PROMISE_PATIENCE must be a whole number of seconds",
+            ),
         ],
     )
     def test_mistakes_name_the_variable(
         self, tmp_path: Path, environment: dict[str, str], message: str
     ) -> None:
-        done = start(tmp_path, "import playground.settings", environment)
-        assert done.returncode != 0
-        assert message in done.stderr
+        with pytest.raises((ImproperlyConfigured, ValueError), match=message):
+            read_settings(tmp_path, **environment)
 
     def test_local(self, tmp_path: Path) -> None:
-        code = (
-            "print(json.dumps([s.HOSTED, s.DEMO_ENABLED, s.AGENT_IMAGES, s.ALLOWED_HOSTS, "
-            "s.SECRET_KEY == open(s.DATA_DIR / 'secret-key').read().strip(), "
-            "s.PLAYGROUND_KEY != s.SECRET_KEY]))"
-        )
-        hosts = ["127.0.0.1", "localhost", "[::1]"]
-        assert read_settings(tmp_path, code) == [False, True, True, hosts, True, True]
+        found = read_settings(tmp_path)
+        assert (found.HOSTED, found.DEMO_ENABLED, found.AGENT_IMAGES) == (False, True, True)
+        assert found.ALLOWED_HOSTS == ["127.0.0.1", "localhost", "[::1]"]
+        assert (tmp_path / "secret-key").read_text().strip() == found.SECRET_KEY
+        assert found.PLAYGROUND_KEY != found.SECRET_KEY
+        assert found.PROMISE_PATIENCE == 900
+
+    def test_how_long_a_promise_is_followed(self, tmp_path: Path) -> None:
+        found = read_settings(tmp_path, PLAYGROUND_PROMISE_PATIENCE=" 7 ")
+        assert found.PROMISE_PATIENCE == 7
 
     def test_cookies_are_not_those_of_another_django_on_this_host(self, tmp_path: Path) -> None:
-        code = "print(json.dumps([s.SESSION_COOKIE_NAME, s.CSRF_COOKIE_NAME, s.MESSAGE_STORAGE]))"
-        session, csrf, storage = read_settings(tmp_path, code)
-        assert (session, csrf) == ("playground_session", "playground_csrf")
-        assert "session" in storage  # Django's own choice sets a cookie without a name of its own.
+        found = read_settings(tmp_path)
+        assert found.SESSION_COOKIE_NAME == "playground_session"
+        assert found.CSRF_COOKIE_NAME == "playground_csrf"
+        # Django's own choice sets a cookie without a name of its own.
+        assert "session" in found.MESSAGE_STORAGE
 
     def test_hosted(self, tmp_path: Path) -> None:
-        code = (
-            "print(json.dumps([s.DEMO_ENABLED, s.AGENT_IMAGES, s.SESSION_COOKIE_SECURE, "
-            "s.CSRF_COOKIE_SECURE, s.SECURE_HSTS_SECONDS > 0, s.ALLOWED_HOSTS, s.SECRET_KEY, "
-            "'https:' in s.CONTENT_SECURITY_POLICY['DIRECTIVES']['img-src']]))"
-        )
         found = read_settings(
             tmp_path,
-            code,
             PLAYGROUND_MODE="hosted",
             SECRET_KEY="k",
             ALLOWED_HOSTS=" a.example, ,b ",
         )
-        assert found == [False, False, True, True, True, ["a.example", "b"], "k", False]
+        assert (found.DEMO_ENABLED, found.AGENT_IMAGES) == (False, False)
+        assert (found.SESSION_COOKIE_SECURE, found.CSRF_COOKIE_SECURE) == (True, True)
+        assert found.SECURE_HSTS_SECONDS > 0
+        assert found.ALLOWED_HOSTS == ["a.example", "b"]
+        assert found.SECRET_KEY == "k"
+        assert "https:" not in found.CONTENT_SECURITY_POLICY["DIRECTIVES"]["img-src"]
 
     @pytest.mark.parametrize(
         ("url", "engine", "name"),
@@ -195,14 +192,15 @@ class TestModes:
     )
     def test_the_database(self, tmp_path: Path, url: str, engine: str, name: str) -> None:
         tmp = str(tmp_path).lstrip("/")
-        code = "d = s.DATABASES['default']; print(json.dumps([d['ENGINE'], d['NAME']]))"
-        found = read_settings(tmp_path, code, DATABASE_URL=url.format(tmp=tmp))
-        assert found == [engine, name.format(data=tmp_path, tmp=tmp)]
+        found = read_settings(tmp_path, DATABASE_URL=url.format(tmp=tmp)).DATABASES["default"]
+        assert found["ENGINE"] == engine
+        assert found["NAME"] == name.format(data=tmp_path, tmp=tmp)
 
     def test_the_channel_layer(self, tmp_path: Path) -> None:
-        code = "print(json.dumps(s.CHANNEL_LAYERS['default']['BACKEND']))"
-        assert "InMemory" in read_settings(tmp_path, code)
-        assert "redis" in read_settings(tmp_path, code, REDIS_URL="redis://r.example")
+        found = read_settings(tmp_path).CHANNEL_LAYERS["default"]["BACKEND"]
+        assert "InMemory" in found
+        found = read_settings(tmp_path, REDIS_URL="redis://r.example").CHANNEL_LAYERS
+        assert "redis" in found["default"]["BACKEND"]
 
 
 class TestChecks:
@@ -266,13 +264,21 @@ class TestChecks:
         assert repr(entry) in found.msg
         assert found.hint
 
+    @pytest.mark.process
     def test_django_runs_them(self, tmp_path: Path) -> None:
-        environment = {"WEB_CONCURRENCY": "2", "PLAYGROUND_OUTBOUND_ALLOW": "10.0.0/8"}
-        code = "import sys; sys.argv = ['manage.py', 'check']; exec(open('manage.py').read())"
-        done = start(tmp_path, code, environment)
+        server = PlaygroundServer(
+            tmp_path, WEB_CONCURRENCY="2", PLAYGROUND_OUTBOUND_ALLOW="10.0.0/8"
+        )
+        done = server.manage("check")
         assert done.returncode != 0
         assert "playground.E002" in done.stderr
         assert "playground.E004" in done.stderr
+
+    @pytest.mark.process
+    def test_a_mistake_in_the_environment_stops_a_command(self, tmp_path: Path) -> None:
+        done = PlaygroundServer(tmp_path, PLAYGROUND_MODE="cloud").manage("check")
+        assert done.returncode != 0
+        assert "PLAYGROUND_MODE is local or hosted" in done.stderr
 
 
 def test_there_is_one_version() -> None:

@@ -7,13 +7,14 @@ demo agent of a playground as a user starts it.
 from __future__ import annotations
 
 import ast
-import asyncio
+import contextlib
+import io
 import json
 import os
 import subprocess
-import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
+from unittest import mock
 
 import httpx
 import pytest
@@ -28,20 +29,24 @@ from playground.protocols.exchange import Target
 from playground.transport.redaction import MASK
 from tests.json_values import TEXTS, values
 from tests.playground_server import PlaygroundServer
-from tests.servers import reply, serve
+from tests.servers import reply, serving
 
 CANARY = "canary-9f1b7c"
 EGGS = {"query": {"text": "eggs"}}
 AGENT_API = registry.versions("agent-api")[-1].name
 STREAM = {**EGGS, "prefer": {"streaming": True}}
+#: Kinds of code, and with what each is run: those of Python in this process.
 RUN: dict[str, Sequence[str]] = {
     "curl": ("bash", "-c"),
-    "httpx": (sys.executable, "-c"),
     "fetch": ("node", "--input-type=module", "-e"),
 }
+KINDS = [pytest.param(kind, marks=[pytest.mark.process] if kind in RUN else []) for kind in WRITERS]
 
 
 def run(kind: str, code: str, **environment: str) -> str:
+    """Run code; what it prints."""
+    if kind == "httpx":
+        return run_here(code, NO_PROXY="127.0.0.1", **environment)
     done = subprocess.run(
         [*RUN[kind], code],
         capture_output=True,
@@ -54,16 +59,23 @@ def run(kind: str, code: str, **environment: str) -> str:
     return done.stdout
 
 
+def run_here(code: str, **environment: str) -> str:
+    """Run Python code; what it prints."""
+    printed = io.StringIO()
+    with mock.patch.dict(os.environ, environment), contextlib.redirect_stdout(printed):
+        exec(code, {"__name__": "__main__"})
+    return printed.getvalue()
+
+
 def call_of(url: str, document: Any = EGGS, **target: Any) -> Call:
     call = registry.preview(Target(url, **target), document)
     assert call
     return call
 
 
-@pytest.fixture(scope="module")
-def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with PlaygroundServer(tmp_path_factory.mktemp("demo")) as server:
-        yield f"{server.url}/demo"
+@pytest.fixture
+def demo(playground: PlaygroundServer) -> str:
+    return f"{playground.url}/demo"
 
 
 #: Requests of each kind, and what the answer has in it.
@@ -79,7 +91,7 @@ SENT: dict[str, tuple[str, Any, dict[str, Any], str]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("kind", WRITERS)
+@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", SENT)
 def test_each_snippet_runs_against_the_demo_agent(demo: str, name: str, kind: str) -> None:
     path, document, target, expected = SENT[name]
@@ -103,11 +115,10 @@ def test_the_json_rpc_call_is_answered(demo: str) -> None:
     assert answer.json()["result"]["structuredContent"]
 
 
-async def sent_by(kind: str, sketch: Sketch, url: str, **environment: str) -> bytes:
+def sent_by(kind: str, sketch: Sketch, url: str, **environment: str) -> bytes:
     """The request as it came to a server that answers anything."""
-    async with serve(reply(b"{}")) as server:
-        code = WRITERS[kind][1](sketch).replace(url, server.url)
-        await asyncio.to_thread(run, kind, code, **environment)
+    with serving(reply(b"{}")) as server:
+        run(kind, WRITERS[kind][1](sketch).replace(url, server.url), **environment)
         return server.requests[0]
 
 
@@ -134,11 +145,11 @@ SAME: dict[str, Call] = {
 }
 
 
-@pytest.mark.parametrize("kind", WRITERS)
+@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", SAME)
-async def test_each_snippet_sends_the_same_request(name: str, kind: str) -> None:
+def test_each_snippet_sends_the_same_request(name: str, kind: str) -> None:
     call = SAME[name]
-    first, headers, body = parted(await sent_by(kind, sketch_of(call), "http://agent.example"))
+    first, headers, body = parted(sent_by(kind, sketch_of(call), "http://agent.example"))
     path = call.url.removeprefix("http://agent.example")
     method, target, _ = first.split(" ")
     assert method == call.method
@@ -153,8 +164,8 @@ async def test_each_snippet_sends_the_same_request(name: str, kind: str) -> None
             assert headers[name_.lower()] == value, name_
 
 
-@pytest.mark.parametrize("kind", WRITERS)
-async def test_secrets_come_from_the_environment(kind: str) -> None:
+@pytest.mark.parametrize("kind", KINDS)
+def test_secrets_come_from_the_environment(kind: str) -> None:
     headers = (
         ("Authorization", f"Bearer {CANARY}"), ("X-API-Key", "ab"), ("X-Own", f"a {CANARY} b"),
         ("X-Named", "v1 {{own-key}}"),
@@ -167,7 +178,7 @@ async def test_secrets_come_from_the_environment(kind: str) -> None:
     assert CANARY not in code
     assert '"ab"' not in code
     values = {"OWN_KEY": "o", "SECRET": "s's", "TOKEN": "t", "X_API_KEY": "k", "X_OWN": "x"}
-    _, sent, body = parted(await sent_by(kind, sketch, "http://agent.example", **values))
+    _, sent, body = parted(sent_by(kind, sketch, "http://agent.example", **values))
     assert (sent["authorization"], sent["x-api-key"]) == ("Bearer t", "k")
     assert (sent["x-own"], sent["x-named"]) == ("a x b", "v1 o")
     assert json.loads(body)["query"] == {"text": "my s's", "key": "o2", "kept": "{{other}}"}
@@ -282,6 +293,7 @@ def test_any_bytes_have_code(data: bytes) -> None:
     assert all(write(sketch) for _, write in WRITERS.values())
 
 
+@pytest.mark.process
 @given(st.binary(min_size=1, max_size=40).filter(lambda data: b"\0" not in data))
 def test_a_shell_reads_any_bytes_as_they_are(data: bytes) -> None:
     sketch = sketch_of(Call("POST", "http://agent.example/", (), data))
