@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qsl, urlencode
 
 import pytest
 from junitparser import Failure, JUnitXml
@@ -14,6 +15,7 @@ from playground.demo.examples import GROUPS
 from playground.demo.scenarios import SCENARIOS
 from playground.library import recordings
 from playground.library.fixtures import Fixture, read, render
+from playground.models import Agent, SavedRequest
 from playground.samples import load_samples
 from tests.playground_server import PlaygroundServer
 from tests.support.commands import run_command
@@ -152,8 +154,20 @@ def test_every_scenario_is_there() -> None:
 
 @pytest.fixture
 def samples(playground: PlaygroundServer, transactional_db: None) -> str:
-    """What ships, in the test's own database; the address of the demo agent's server."""
+    """What ships, in the test's own database; agents and scenarios do not take their time.
+
+    Gives the address of their server.
+    """
     load_samples(playground.url)
+    for agent in Agent.objects.all():
+        path = "/ask" if agent.url.endswith("/demo") else ""
+        Agent.objects.filter(pk=agent.pk).update(url=f"{agent.url}{path}?pace=0.05")
+    for saved in SavedRequest.objects.filter(address__startswith="/demo/scenarios/"):
+        path, _, query = saved.address.partition("?")
+        knobs = {**dict(parse_qsl(query)), "every": "0.02"}
+        if "for" in knobs:
+            knobs["for"] = "0.3"
+        SavedRequest.objects.filter(pk=saved.pk).update(address=f"{path}?{urlencode(knobs)}")
     return playground.url
 
 

@@ -81,11 +81,11 @@ def demo(playground: PlaygroundServer) -> str:
 #: Requests of each kind, and what the answer has in it.
 SENT: dict[str, tuple[str, Any, dict[str, Any], str]] = {
     "document": ("", EGGS, {}, '"response_type"'),
-    "stream": ("", STREAM, {}, "result {"),
+    "stream": ("/ask?pace=0.05", STREAM, {}, "result {"),
     "mcp": ("/mcp", EGGS, {"binding": "mcp"}, '"jsonrpc"'),
-    "mcp stream": ("/mcp", STREAM, {"binding": "mcp"}, '"jsonrpc"'),
+    "mcp stream": ("/mcp?pace=0.05", STREAM, {"binding": "mcp"}, '"jsonrpc"'),
     "agent api": (
-        "/agent-api", registry.new_request("agent-api", AGENT_API, "eggs"),
+        "/agent-api?pace=0.05", registry.new_request("agent-api", AGENT_API, "eggs"),
         {"protocol": "agent-api", "version": AGENT_API}, "completed",
     ),
 }  # fmt: skip
