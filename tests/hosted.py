@@ -71,12 +71,8 @@ def hosted_playground(data: Path) -> Iterator[Hosted]:
         yield server
 
 
-def member(hosted: Hosted, name: str) -> httpx.Client:
-    """A new user, logged in through the page as people do."""
-    hosted.shell(
-        "from django.contrib.auth.models import User\n"
-        f"User.objects.create_user({name!r}, password={PASSWORD!r})"
-    )
+def log_in(hosted: Hosted, name: str) -> httpx.Client:
+    """A user with `PASSWORD`, logged in through the page as people do."""
     client = hosted.client()
     found = re.search(r'name="csrfmiddlewaretoken" value="(\w+)"', client.get("/login/").text)
     assert found

@@ -13,9 +13,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import httpx
+import pytest
 
 from tests.playground_server import ROOT, PlaygroundServer
 from tests.rendering.markup import read
+
+pytestmark = pytest.mark.process
 
 
 class Page:
@@ -80,7 +83,7 @@ def command_line(
     """`send` under way in a process of its own, on the data of `server`."""
     process = subprocess.Popen(
         [sys.executable, "manage.py", "send",
-         f"{agent.url}/demo/scenarios/endless/ask?every=0.1", "--text", "of the command line"],
+         f"{agent.url}/demo/scenarios/endless/ask?every=0.1", "--text", "of a stopped command"],
         cwd=ROOT, env=server.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         text=True,
     )  # fmt: skip
@@ -99,6 +102,8 @@ def test_a_server_that_is_killed_in_mid_stream(tmp_path: Path) -> None:
         until(lambda: page.results(url) >= 5)
         seen = page.results(url)
         assert page.badge(url) == "streaming"
+        promised = page.ask("planner", "/demo/ask?pace=0.5", "a weekly meal plan for two")
+        until(lambda: page.promise(promised) == "following")
         server.stop(signal.SIGKILL)
         server.start()
 
@@ -113,33 +118,23 @@ def test_a_server_that_is_killed_in_mid_stream(tmp_path: Path) -> None:
         wire = again.http.get(f"{url}wire.txt").text
         assert wire.count("event: result\n") == again.results(url)
 
-
-def test_a_promise_is_followed_after_the_server_was_killed(tmp_path: Path) -> None:
-    with PlaygroundServer(tmp_path) as server:
-        page = Page(server)
-        streaming = page.send("endless")
-        promised = page.ask("planner", "/demo/ask?pace=0.5", "a weekly meal plan for two")
-        until(lambda: page.promise(promised) == "following")
-        until(lambda: page.results(streaming) >= 2)
-        server.stop(signal.SIGKILL)
-        server.start()
-
-        again = Page(server)
-        assert again.badge(streaming) == "interrupted"
+        # The promise was followed, and is followed again.
         assert again.badge(promised) == "completed"
         until(lambda: again.promise(promised) == "answered")
         assert "Monday" in again.http.get(promised).text
 
 
-def test_a_run_of_the_command_line_is_visible_and_outlives_a_restart(tmp_path: Path) -> None:
-    with PlaygroundServer(tmp_path / "agent") as agent, PlaygroundServer(tmp_path) as server:
+def test_a_run_of_the_command_line_is_visible_and_outlives_a_restart(
+    playground: PlaygroundServer, tmp_path: Path
+) -> None:
+    with PlaygroundServer(tmp_path) as server:
         page = Page(server)
         # The agent is another playground: this one is going to be restarted.
-        with command_line(server, agent) as process:
+        with command_line(server, playground) as process:
             found: list[str] = []
 
             def shown() -> bool:
-                html = page.http.get("/runs/", params={"q": "command line"}).text
+                html = page.http.get("/runs/", params={"q": "stopped command"}).text
                 found[:] = re.findall(r'href="(/runs/[^"?]+/)"', html)
                 return bool(found)
 
@@ -159,10 +154,10 @@ def test_a_run_of_the_command_line_is_visible_and_outlives_a_restart(tmp_path: P
             assert again.badge(url) == "cancelled"
 
 
-def test_a_command_that_is_killed(tmp_path: Path) -> None:
-    with PlaygroundServer(tmp_path) as server, command_line(server, server) as process:
-        page = Page(server)
-        until(lambda: "of the command line" in page.http.get("/runs/").text)
+def test_a_command_that_is_killed(playground: PlaygroundServer) -> None:
+    with command_line(playground, playground) as process:
+        page = Page(playground)
+        until(lambda: "of a stopped command" in page.http.get("/runs/").text)
         url = re.findall(r'href="(/runs/[^"?]+/)"', page.http.get("/runs/").text)[0]
         until(lambda: page.results(url) >= 1)
         process.kill()

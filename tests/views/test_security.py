@@ -17,7 +17,7 @@ from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
 
 from playground.models import Agent, Run
-from tests.hosted import Hosted, hosted_playground, member
+from tests.hosted import PASSWORD, Hosted, hosted_playground, log_in
 
 #: What each route answers: (owner, stranger, anonymous) to GET. 302 is the way to the log-in.
 GET: dict[str, tuple[int, int, int]] = {
@@ -259,16 +259,13 @@ class Cast:
 
 @pytest.fixture(scope="module")
 def cast(hosted: Hosted) -> Cast:
-    patterns = hosted.shell(
-        "from django.urls import get_resolver\n"
-        "for p in get_resolver().url_patterns: print(p.name, '/' + str(p.pattern), sep='\\t')"
-    )
-    owner, stranger = member(hosted, "owner"), member(hosted, "stranger")
-    run = hosted.shell(
+    run, *patterns = hosted.shell(
         "from django.contrib.auth.models import User\n"
+        "from django.urls import get_resolver\n"
         "from playground.models import *\n"
         "from playground.protocols.frames import *\n"
-        "u = User.objects.get(username='owner')\n"
+        f"make = lambda name: User.objects.create_user(name, password={PASSWORD!r})\n"
+        "u, _ = make('owner'), make('stranger')\n"
         "a = Agent.objects.create(owner=u, name='Mine', url='http://a.example')\n"
         "r = Run.objects.create(owner=u, agent=a, agent_name='Mine', url='http://a.example/ask',"
         " protocol='nlweb', binding='http', version='0.55', request={}, text='confidential',"
@@ -291,14 +288,16 @@ def cast(hosted: Hosted) -> Cast:
         "Removal.objects.create(pk=1, owner=u, label='confidential', fixture='')\n"
         "SavedRequest.objects.create(collection=c, name='Mine',"
         " document={'query': {'text': 'confidential'}})\n"
-        "print(r.pk)"
-    ).strip()
+        "print(r.pk)\n"
+        "for p in get_resolver().url_patterns: print(p.name, '/' + str(p.pattern), sep='\\t')"
+    ).splitlines()
+    owner, stranger = log_in(hosted, "owner"), log_in(hosted, "stranger")
     values = {
         "pk": run, "slug": "mine", "seq": "2", "part": "0", "number": "0", "protocol": "nlweb",
         "version": "0.55", "name": "ask-request", "saved": "mine", "token": "unguessable",
         "folder": "mine", "removal": "1", "kind": "html",
     }  # fmt: skip
-    table = dict(line.split("\t") for line in patterns.strip().splitlines())
+    table = dict(line.split("\t") for line in patterns)
     return Cast(owner, stranger, hosted.client(), values, table)
 
 
