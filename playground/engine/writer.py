@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -173,6 +173,23 @@ async def nudge(run: Run) -> None:
     """
     try:
         for group in run.groups:
-            await get_channel_layer().group_send(group, {"type": "run.nudge"})
+            await send_to_group(group, {"type": "run.nudge"})
     except Exception:
         logger.warning("run %s: its viewers could not be nudged", run.pk, exc_info=True)
+
+
+async def send_to_group(group: str, message: Mapping[str, Any]) -> None:
+    """Send a message to a group of the channel layer.
+
+    Raises `asyncio.CancelledError` when the task was cancelled meanwhile, also where the channel
+    layer does not: redis-py writes with `asyncio.wait_for`, which before Python 3.12 returns a
+    result that is ready and drops the cancellation (gh-86296). The task would never end.
+    """
+    task = asyncio.current_task()
+    assert task is not None
+    before = task.cancelling()
+    try:
+        await get_channel_layer().group_send(group, message)
+    finally:
+        if task.cancelling() > before:
+            raise asyncio.CancelledError

@@ -244,3 +244,48 @@ async def test_a_failed_attempt_is_retried_a_few_times(
     with pytest.raises(raised) if raised else contextlib.nullcontext():
         await writers.with_retries(attempt, "an attempt")
     assert len(made) == attempts
+
+
+@pytest.fixture
+def deaf(monkeypatch: pytest.MonkeyPatch) -> asyncio.Event:
+    """A channel layer that drops a cancellation; set while it sends.
+
+    So does redis-py by `asyncio.wait_for`, before Python 3.12 and where what it writes is written.
+    """
+    sending = asyncio.Event()
+
+    async def group_send(*_: Any) -> None:
+        sending.set()
+        with contextlib.suppress(asyncio.CancelledError):
+            await asyncio.get_running_loop().create_future()
+
+    monkeypatch.setattr(get_channel_layer(), "group_send", group_send)
+    return sending
+
+
+async def test_the_writer_ends_although_the_channel_layer_drops_its_cancellation(
+    run: Run, deaf: asyncio.Event
+) -> None:
+    with FrameWriter(run) as writer:
+        writer.put(Part(writer.number([event(0)])))
+        await asyncio.wait_for(deaf.wait(), 5)
+        [pump] = [task for task in asyncio.all_tasks() if task.get_name() == f"writer-{run.pk}"]
+    await asyncio.wait([pump], timeout=2)
+    assert pump.cancelled()
+
+
+async def test_a_cancellation_that_was_heard_before_is_no_new_one(run: Run) -> None:
+    told: list[str] = []
+
+    async def finish() -> None:
+        try:
+            await asyncio.sleep(60)
+        except asyncio.CancelledError:
+            await nudge(run)
+            told.append("to the end")
+
+    task = asyncio.create_task(finish())
+    await asyncio.sleep(0)
+    task.cancel()
+    await asyncio.wait([task], timeout=2)
+    assert told == ["to the end"]

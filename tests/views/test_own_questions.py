@@ -10,7 +10,6 @@ import pytest
 from asgiref.sync import sync_to_async
 from django.test import AsyncClient, Client
 
-from playground.engine import tasks
 from playground.models import Agent, Run, RunKind
 from playground.models.liveness import this_driver
 from playground.protocols.frames import Frame, FrameKind
@@ -115,13 +114,6 @@ class TestForm:
         assert "Mcp-Session-Id" in text
 
 
-async def nothing_under_way() -> None:
-    """Wait for the runs of this test: none is to be cut off by its end."""
-    here = asyncio.get_running_loop()
-    if own := [task for _, task in tasks._registry._entries.values() if task.get_loop() is here]:
-        await asyncio.wait(own, timeout=20)
-
-
 @pytest.mark.django_db(transaction=True)
 class TestSending:
     async def test_into_the_call(self, async_client: AsyncClient, agent: Agent) -> None:
@@ -131,7 +123,6 @@ class TestSending:
             sent = await async_client.post(f"/runs/{run.pk}/answers/", FILLED, headers=HTMX)
             assert sent.status_code == 200
             await asyncio.wait_for(server.asked.wait(), 10)
-            await nothing_under_way()
         assert json.loads(server.requests[0].partition(b"\r\n\r\n")[2]) == {
             "jsonrpc": "2.0", "id": "q1",
             "result": {"action": "accept", "content": {"diet": "v", "guests": 3}},
@@ -156,7 +147,6 @@ class TestSending:
             sent = await async_client.post(f"/runs/{run.pk}/answers/", data, headers=HTMX)
             assert sent.status_code == 200
             await asyncio.wait_for(server.asked.wait(), 10)
-            await nothing_under_way()
         body = json.loads(server.requests[0].partition(b"\r\n\r\n")[2])
         assert body["result"] == {"action": action}
 
@@ -167,7 +157,6 @@ class TestSending:
             sent = await async_client.post(f"/runs/{run.pk}/answers/", FILLED, headers=HTMX)
             assert sent.status_code == 200
             await asyncio.wait_for(server.asked.wait(), 10)
-            await nothing_under_way()
         child = await Run.objects.aget(parent=run)
         assert child.kind == RunKind.ANSWER
         assert child.resume == {

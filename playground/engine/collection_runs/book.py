@@ -6,10 +6,10 @@ import asyncio
 import logging
 from typing import Any
 
-from channels.layers import get_channel_layer
 from django.db import InterfaceError, OperationalError, transaction
 
 from playground.engine.heartbeat import forgiving
+from playground.engine.writer import send_to_group
 from playground.models import CollectionRun, Run, Step
 from playground.threads import in_writer
 
@@ -103,7 +103,6 @@ def _store(rows: list[tuple[int, Row]]) -> None:
 async def nudge(collection_run: CollectionRun) -> None:
     """Tell the viewers that there is something to read; carries no data, and may fail."""
     try:
-        layer = get_channel_layer()
-        await layer.group_send(collection_run.group, {"type": "collection.run.nudge"})
+        await send_to_group(collection_run.group, {"type": "collection.run.nudge"})
     except Exception:
         logger.warning("viewers of a collection run could not be nudged", exc_info=True)
