@@ -15,7 +15,7 @@ from playground.engine.ways import rerouted
 from playground.library.credentials import is_placeholder
 from playground.models import Agent
 from playground.protocols import registry
-from playground.protocols.addresses import same_origin
+from playground.protocols.origins import same_origin
 from playground.transport.redaction import is_credential
 
 

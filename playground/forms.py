@@ -6,7 +6,6 @@ import json
 import math
 from collections.abc import Sequence
 from typing import Any
-from urllib.parse import urlsplit
 
 from django import forms
 from django.conf import settings
@@ -14,6 +13,7 @@ from django.conf import settings
 from playground.models import Agent
 from playground.protocols import headers as header_rules
 from playground.protocols import jsonfaults, jsontext, registry
+from playground.protocols.origins import origin_of, same_origin
 from playground.transport import check_url
 from playground.transport.redaction import MASK, is_credential
 
@@ -143,16 +143,6 @@ def _unmasked(pairs: Sequence[Sequence[str]], stored: Sequence[Sequence[str]]) -
     return found
 
 
-def _origin(url: str) -> str:
-    """Scheme, host and port of an address that `check_url` accepts, each written one way."""
-    parts = urlsplit(url)
-    host = parts.hostname or ""
-    host = f"[{host}]" if ":" in host else host
-    usual = {"http": 80, "https": 443}.get(parts.scheme)
-    port = "" if parts.port in {None, usual} else f":{parts.port}"
-    return f"{parts.scheme}://{host}{port}"
-
-
 class HeadersField(forms.CharField):
     """Headers as a JSON list of pairs; stored credentials among them are shown as dots."""
 
@@ -262,8 +252,8 @@ class AgentForm(forms.ModelForm):  # type: ignore[type-arg]
         """Raise `ValidationError` when the address is of another origin than the stored one."""
         if not self.instance.pk or not (url := self.cleaned_data.get("url")):
             return
-        old, new = _origin(self.instance.url), _origin(url)
-        if old != new:
+        if not same_origin(self.instance.url, url):
+            old, new = (origin_of(each) or each for each in (self.instance.url, url))
             raise forms.ValidationError(
                 f"{what} was given for {old}. Type {again} again if {new} may have it."
             )

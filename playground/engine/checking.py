@@ -13,7 +13,7 @@ from django.db import transaction
 
 from playground.engine import tasks
 from playground.engine.claims import claim, kept
-from playground.engine.drafts import Draft, origin_key
+from playground.engine.drafts import Draft
 from playground.engine.launch import Link, create_run
 from playground.engine.promises import Heard, Listener, Reply, schedule, take_in
 from playground.engine.recovery import settle_lost
@@ -23,6 +23,7 @@ from playground.engine.writer import nudge
 from playground.models import Agent, Run, RunKind, Tracker, TrackerStatus
 from playground.models.conversations import turns_to
 from playground.protocols import registry
+from playground.protocols.origins import same_origin
 from playground.threads import in_reader, in_writer
 from playground.transport.redaction import is_credential
 
@@ -129,7 +130,7 @@ def _prepare(pk: int, kind: RunKind, agent: Agent | None) -> tuple[Tracker, Run,
         session_context=turns_to(turn)[-1].echo,
     )
     # Credentials were given for where the turn went; its agent may have moved since.
-    moved = origin_key(agent.url) != origin_key(turn.url)
+    moved = not same_origin(agent.url, turn.url)
     kept_ones = (pair for pair in tracker.headers if not (moved and is_credential(pair[0])))
     headers = [(str(name), str(value)) for name, value in kept_ones]
     try:

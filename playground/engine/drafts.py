@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
-from urllib.parse import urlsplit
 
 from playground.engine.secrets import Headers as Headers
 from playground.engine.secrets import Sending, authorising
@@ -13,6 +12,7 @@ from playground.models import Agent, MadeBy, SavedRequest
 from playground.protocols import registry
 from playground.protocols.exchange import Target
 from playground.protocols.http import merged
+from playground.protocols.origins import same_origin
 from playground.variables import names_in
 
 
@@ -214,7 +214,7 @@ class ActionDraft:
     def target(self) -> Target:
         """The action's address with the headers that the user added."""
         own = tuple(self.agent.auth_headers()) if self.as_agent else ()
-        if own and origin_key(self.url) != origin_key(self.agent.url):
+        if own and not same_origin(self.url, self.agent.url):
             raise ValueError("An agent's credentials go to its own origin only.")
         taken = {name.lower() for name, _ in self.headers}
         kept = tuple(pair for pair in own if pair[0].lower() not in taken)
@@ -245,10 +245,3 @@ class ErrandDraft:
 
 def _password(pair: str) -> str:
     return pair.partition(":")[2]
-
-
-def origin_key(url: str) -> tuple[str, str, int | None]:
-    """Scheme, host and port of an address, to be compared. Raises `ValueError` for nonsense."""
-    parts = urlsplit(url)
-    default = {"http": 80, "https": 443}.get(parts.scheme)
-    return parts.scheme, (parts.hostname or "").lower(), parts.port or default

@@ -24,9 +24,9 @@ from playground.library.credentials import clean_address
 from playground.models import Agent
 from playground.protocols import headers as header_rules
 from playground.protocols import registry
-from playground.protocols.addresses import same_origin
 from playground.protocols.exchange import RequestProblem
 from playground.protocols.http import merged
+from playground.protocols.origins import same_origin
 from playground.transport import check_url
 from playground.variables import Both, Substitution, VariableError, names_in
 

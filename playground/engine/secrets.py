@@ -9,8 +9,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from playground.library.credentials import clean_headers
-from playground.protocols.addresses import same_origin
-from playground.protocols.calls import origin_of
+from playground.protocols.origins import origin_of, same_origin
 from playground.transport.redaction import SHORTEST
 from playground.variables import Substitution, Value
 

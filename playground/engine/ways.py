@@ -10,9 +10,10 @@ from playground.engine.drafts import Draft, Headers, Origin
 from playground.engine.secrets import Secret, Sending, WithheldError, authorising, filled
 from playground.models import Agent, Run, Variable
 from playground.protocols import registry
-from playground.protocols.addresses import address_over, same_origin
+from playground.protocols.addresses import address_over
 from playground.protocols.headers import is_credential
 from playground.protocols.http import merged
+from playground.protocols.origins import same_origin
 from playground.variables import names_in
 
 

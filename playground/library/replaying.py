@@ -22,9 +22,9 @@ from playground.models import Agent, Conversation, FrameBatch, MadeBy, Run, RunS
 from playground.models.batches import Part, rows_of
 from playground.models.json_text import storable
 from playground.protocols import registry
-from playground.protocols.calls import origin_of
 from playground.protocols.exchange import Exchange, Target
 from playground.protocols.frames import Frame, FrameKind
+from playground.protocols.origins import origin_of
 from playground.protocols.problems import Problem
 from playground.tally import Tally
 

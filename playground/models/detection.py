@@ -11,7 +11,7 @@ from typing import Any
 
 from playground.models.agents import Agent
 from playground.protocols import registry
-from playground.protocols.addresses import same_origin
+from playground.protocols.origins import same_origin
 
 
 def report_of(agent: Agent) -> dict[str, Any] | None:

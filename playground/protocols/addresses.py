@@ -10,36 +10,25 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from itertools import takewhile
-from urllib.parse import SplitResult, urlsplit, urlunsplit
+from urllib.parse import urlsplit, urlunsplit
+
+from playground.protocols.origins import origin_of, same_origin
 
 #: Ends of an address that name what is asked for and not where the agent is.
 _ENDS = ("/ask", "/await", "/mcp")
-
-_PORTS = {"http": 80, "https": 443}
-
-
-def same_origin(left: str, right: str) -> bool:
-    """Whether two addresses have scheme, host and port in common. False for nonsense."""
-    try:
-        return _origin(urlsplit(left)) == _origin(urlsplit(right))
-    except ValueError:
-        return False
 
 
 def normal(url: str) -> str:
     """The same address as everybody else may write it (RFC 3986, section 6.2): scheme and host in
     lower case, no port that goes without saying, no fragment. Nonsense comes back as it is.
     """
-    try:
-        parts = urlsplit(url)
-        scheme, host, port = _origin(parts)
-    except ValueError:
+    origin = origin_of(url)
+    if not origin:
         return url
-    if not host:
-        return url
+    parts = urlsplit(url)
+    scheme, _, host = origin.partition("://")
     login = f"{parts.netloc.rpartition('@')[0]}@" if "@" in parts.netloc else ""
-    place = login + _place(scheme, host, port)
-    return urlunsplit((scheme, place, parts.path or "/", parts.query, ""))
+    return urlunsplit((scheme, login + host, parts.path or "/", parts.query, ""))
 
 
 def name_of(url: str, most: int) -> str:
@@ -48,20 +37,12 @@ def name_of(url: str, most: int) -> str:
     Agents of one host are told apart by it. What is too long loses its middle, because the ends
     are what differs.
     """
-    try:
-        parts = urlsplit(normal(url))
-        scheme, host, port = _origin(parts)
-    except ValueError:
-        host = ""
+    _, _, host = origin_of(url).partition("://")
     if not host:
         return _shortened(url, most)
+    parts = urlsplit(url)
     query = f"?{parts.query}" if parts.query else ""
-    return _shortened(_place(scheme, host, port) + parts.path.rstrip("/") + query, most)
-
-
-def _place(scheme: str, host: str, port: int | None) -> str:
-    host = f"[{host}]" if ":" in host else host
-    return host if port is None or port == _PORTS.get(scheme) else f"{host}:{port}"
+    return _shortened(host + parts.path.rstrip("/") + query, most)
 
 
 def _shortened(text: str, most: int) -> str:
@@ -109,7 +90,3 @@ def _shared(left: str, right: str) -> int:
     here, there = (base_path(urlsplit(each).path).split("/") for each in (left, right))
     pairs = zip(here, there, strict=False)
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
-
-
-def _origin(parts: SplitResult) -> tuple[str, str, int | None]:
-    return parts.scheme, (parts.hostname or "").lower(), parts.port or _PORTS.get(parts.scheme)

@@ -3,20 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from urllib.parse import urlsplit
 
-
-def origin_of(url: str) -> str:
-    """Scheme, host and port of an address, "" for what is none.
-
-    Who logs in there is no part of it: a name before the host could pass for another host.
-    """
-    try:
-        parts = urlsplit(url)
-    except ValueError:
-        return ""
-    host = parts.netloc.rpartition("@")[2]
-    return f"{parts.scheme}://{host}" if parts.scheme and host else ""
+from playground.protocols.origins import origin_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
 from playground.elicitation import PARTIAL, STRATEGIES, Strategy, form_of, starter
 from playground.elicitation.fields import Field, Form
@@ -17,6 +16,7 @@ from playground.models.conversations import turn_of
 from playground.protocols import a2a
 from playground.protocols.events import Elicitation
 from playground.protocols.mcp import questions
+from playground.protocols.origins import origin_of
 from playground.rendering.answered import Other
 from playground.rendering.links import safe_url
 from playground.rendering.words import words
@@ -107,9 +107,8 @@ class Asking:
     @property
     def origin(self) -> str:
         """Where the answers would go: scheme, host and port."""
-        if self.is_of_action:
-            return origin_of(self.run.url)
-        return origin_of(self.agent.url if self.agent else self.run.url)
+        url = self.run.url if self.is_of_action or not self.agent else self.agent.url
+        return origin_of(url) or url
 
     @property
     def is_declined(self) -> bool:
@@ -218,17 +217,6 @@ def asking_of(event: Elicitation, thread: Thread, place: Place) -> Asking:
 def declined_key(place: Place) -> str:
     """What `Run.declined` calls the questions at a place."""
     return f"{place[0]}-{place[1]}"
-
-
-def origin_of(url: str) -> str:
-    """Scheme, host and port of an address, as people read them."""
-    try:
-        parts = urlsplit(url)
-        host, port = parts.hostname or "", parts.port
-    except ValueError:
-        return url
-    host = f"[{host}]" if ":" in host else host
-    return f"{parts.scheme}://{host}{f':{port}' if port else ''}"
 
 
 def _defaults(each: Field) -> list[str]:

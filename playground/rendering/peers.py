@@ -13,7 +13,7 @@ from django.utils import timezone
 from playground.protocols import a2a
 from playground.protocols.actions.arguments import Control, controls_of
 from playground.protocols.actions.describing import tools_of
-from playground.protocols.calls import origin_of
+from playground.protocols.origins import origin_of, same_origin
 from playground.rendering.cards import words
 
 #: Names that are listed.
@@ -124,8 +124,7 @@ class Agent(Read):
 
     @property
     def _same_origin(self) -> bool:
-        # Without paths the two are equal when scheme, host and port are.
-        return a2a.is_same(self.origin, self.asked_origin)
+        return same_origin(self.url, self.agent_url)
 
 
 def server_of(

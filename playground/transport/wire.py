@@ -9,11 +9,11 @@ import httpcore
 import httpx
 
 from playground.protocols.calls import Call
+from playground.protocols.origins import DEFAULT_PORTS
 from playground.transport import explain
 from playground.transport.explain import CallError
 from playground.transport.redaction import MASK, Redactor, is_credential
 
-_PORTS = {"http": 80, "https": 443}
 _USERINFO = re.compile(r"//[^/?#]*@")
 
 
@@ -54,7 +54,7 @@ def prepare(call: Call) -> WireRequest:
     target = httpcore.URL(
         scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path
     )
-    peer = peer_of(url.host, url.port or _PORTS[url.scheme])
+    peer = peer_of(url.host, url.port or DEFAULT_PORTS[url.scheme])
     return WireRequest(method, target, headers, call.body, peer)
 
 

@@ -10,13 +10,13 @@ from django.conf import settings
 from django.http import HttpRequest
 
 from playground import engine
-from playground.engine.drafts import origin_key
 from playground.models import Agent
 from playground.protocols import registry
 from playground.protocols.actions import Plan, plan
 from playground.protocols.actions.planning import BINDINGS
 from playground.protocols.actions.reading import HTTP, MCP
-from playground.protocols.calls import Call, origin_of
+from playground.protocols.calls import Call
+from playground.protocols.origins import origin_of, same_origin
 from playground.rendering import peers
 from playground.rendering.desk import headers_of, label_of
 from playground.rendering.pretty import readable
@@ -73,7 +73,7 @@ def context_of(request: HttpRequest, desk: Desk, filled: Filled) -> dict[str, An
         "origin": planned.origin,
         "agent_origin": origin_of(desk.agent.url),
         "is_own": own,
-        "is_new": bool(planned.origin) and is_new(request, planned.origin),
+        "is_new": bool(planned.origin) and is_new(request, planned.url),
         "unagreed": unagreed,
         "as_agent": filled.as_agent,
         "has_credentials": bool(desk.agent.auth_headers()),
@@ -124,7 +124,7 @@ def _exact(draft: engine.ActionDraft, planned: Plan) -> Call:
 def is_own(agent: Agent, planned: Plan) -> bool:
     """Whether the call goes to the agent's own origin."""
     try:
-        return bool(planned.origin) and origin_key(planned.url) == origin_key(agent.url)
+        return same_origin(planned.url, agent.url)
     except ValueError:
         return False
 

@@ -17,6 +17,7 @@ from playground.library.credentials import is_placeholder
 from playground.models import Run
 from playground.protocols import registry, schemas
 from playground.protocols.calls import Call
+from playground.protocols.origins import origin_of, same_origin, with_port
 from playground.rendering.effective import pieces
 from playground.rendering.pretty import readable
 from playground.transport.redaction import is_credential
@@ -87,19 +88,21 @@ def preview(request: HttpRequest) -> HttpResponse:
         first = registry.exchange(draft.shown, draft.request).next_call()
         context["call"] = call
         context["opens"] = first != registry.preview(draft.shown, draft.request)
-        context["new_origin"] = is_new(request, call["origin"])
+        context["new_origin"] = is_new(request, call["url"])
         context["made"] = composed.made
     return render(request, "compose/effective.html", context)
 
 
-def is_new(request: HttpRequest, origin: str) -> bool:
-    """Whether this would be the first time that a request goes to `origin`."""
-    if origin == f"{request.scheme}://{request.get_host()}":
+def is_new(request: HttpRequest, url: str) -> bool:
+    """Whether this would be the first time that a request goes to the origin of `url`."""
+    if same_origin(url, f"{request.scheme}://{request.get_host()}"):
         return False  # The demo agent, which is the playground itself.
-    # With the character that ends it: port 80 is not the beginning of port 8001.
-    there = Q(url=origin)
-    for end in "/?#":
-        there |= Q(url__startswith=origin + end)
+    there = Q(url=url)
+    for origin in filter(None, {origin_of(url), with_port(origin_of(url))}):
+        # With the character that ends it: port 80 is not the beginning of port 8001.
+        there |= Q(url__iexact=origin)
+        for end in "/?#":
+            there |= Q(url__istartswith=origin + end)
     return not Run.objects.owned_by(request.user).filter(there).exists()
 
 

@@ -11,7 +11,7 @@ from django.core.exceptions import ValidationError
 
 from playground.forms import read_value
 from playground.models import Environment, Variable
-from playground.protocols.calls import origin_of
+from playground.protocols.origins import origin_of
 from playground.transport import check_url
 from playground.transport.redaction import SHORTEST
 from playground.variables import is_name
@@ -161,4 +161,4 @@ def _origin(text: str) -> str:
     address = text if "://" in text else f"https://{text}"
     if refusal := check_url(address):
         raise ValidationError(f"{text[:80]}: {refusal}")
-    return origin_of(address).lower()
+    return origin_of(address)

@@ -14,7 +14,7 @@ from django.views.decorators.csrf import ensure_csrf_cookie
 from django.views.decorators.http import require_http_methods, require_POST
 
 from playground.models import Agent, Environment, Variable
-from playground.protocols.calls import origin_of
+from playground.protocols.origins import origin_of
 from playground.views.environment_choice import activate
 from playground.views.environment_forms import EnvironmentForm, VariableRows
 

@@ -13,9 +13,9 @@ from django.shortcuts import redirect, render
 
 from playground import engine
 from playground.models import Run, RunKind
-from playground.protocols.addresses import same_origin
 from playground.protocols.exchange import RequestProblem
 from playground.protocols.mcp import questions
+from playground.protocols.origins import same_origin
 from playground.rendering.asking import Asking
 from playground.rendering.thread import Thread
 from playground.views.compose import Composed

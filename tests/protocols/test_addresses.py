@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from playground.protocols.addresses import address_over, base_path, name_of, normal, same_origin
+from playground.protocols.addresses import address_over, base_path, name_of, normal
+from playground.protocols.origins import same_origin
 
 HERE = "http://a.example"
 

@@ -9,7 +9,7 @@ import pytest
 
 from playground.elicitation.fields import Field, Form
 from playground.models import Agent, Run
-from playground.rendering.asking import Asking, Control, Filled, origin_of
+from playground.rendering.asking import Asking, Control, Filled
 from playground.rendering.thread import Thread
 
 
@@ -41,13 +41,17 @@ def only(*fields: Field, **options: Any) -> Control:
     [
         ("http://a.example/ask?x#y", "http://a.example"),
         ("https://user:secret@a.example:8443/ask", "https://a.example:8443"),
-        ("http://[::1]:80/", "http://[::1]:80"),
+        ("http://[::1]:8080/", "http://[::1]:8080"),
         ("http://[::1/", "http://[::1/"),
         ("http://a.example:port/", "http://a.example:port/"),
     ],
 )
-def test_the_origin_of_an_address(url: str, origin: str) -> None:
-    assert origin_of(url) == origin
+def test_where_the_answers_would_go(url: str, origin: str) -> None:
+    own = asking()
+    own.run.agent.url = own.run.url = url
+    assert own.origin == origin
+    own.run.agent = None
+    assert own.origin == origin
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,9 @@ from typing import Any
 
 from playground.protocols.a2a import messages
 from playground.protocols.a2a.versions import Version
-from playground.protocols.calls import Call, origin_of
+from playground.protocols.calls import Call
 from playground.protocols.http import USER_AGENT, encode, merged
+from playground.protocols.origins import same_origin
 
 Headers = tuple[tuple[str, str], ...]
 
@@ -57,6 +58,6 @@ def post(errand: Errand, version: Version, body: Any, *, streaming: bool = False
 
 def card_call(url: str, errand_url: str = "", headers: Headers = ()) -> Call:
     """The call that reads a card; the headers go along to the origin of `errand_url` only."""
-    own = headers if origin_of(url) == origin_of(errand_url) else ()
+    own = headers if same_origin(url, errand_url) else ()
     defaults = (("Accept", "application/json"), ("User-Agent", USER_AGENT))
     return Call("GET", url, merged(defaults, own))

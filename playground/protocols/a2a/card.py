@@ -13,6 +13,7 @@ from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
 from playground.protocols.a2a import versions
+from playground.protocols.origins import origin_of
 
 #: Bytes of a card that are read: those of real agents have a few thousand.
 MAX_BYTES = 1_000_000
@@ -161,17 +162,14 @@ def is_same(one: str, other: str) -> bool:
     return left is not None and left == right
 
 
-def _key(url: str) -> tuple[str, str, int | None, str, str] | None:
+def _key(url: str) -> tuple[str, str, str, str] | None:
     try:
         parts = urlsplit(url.strip())
-        port = parts.port or {"http": 80, "https": 443}.get(parts.scheme)
     except ValueError:
         return None
-    if not parts.hostname:
+    if not (origin := origin_of(url.strip())):
         return None
-    path = parts.path.rstrip("/")
-    who = parts.netloc.rpartition("@")[0]
-    return parts.scheme, f"{who}@{parts.hostname}", port, path, parts.query
+    return origin, parts.netloc.rpartition("@")[0], parts.path.rstrip("/"), parts.query
 
 
 def _interfaces(raw: Mapping[str, Any]) -> Iterator[Interface]:

@@ -15,8 +15,9 @@ from playground.protocols.a2a import Card
 from playground.protocols.actions import addresses
 from playground.protocols.actions.plans import UNSET, Headers, Peer, Plan, Unset
 from playground.protocols.actions.reading import A2A, Action, text_of
-from playground.protocols.calls import Call, origin_of
+from playground.protocols.calls import Call
 from playground.protocols.exchange import Target
+from playground.protocols.origins import same_origin
 
 _STRINGS = ("agent_url", "url", "message_id", "skill")
 
@@ -68,7 +69,7 @@ def exchange(target: Target, request: Mapping[str, Any], max_depth: int) -> a2a.
     for name in ("agent_url", "url"):
         if refusal := addresses.refusal_of(request[name]):
             raise ValueError(refusal)
-    if origin_of(target.url) != origin_of(request["url"]):
+    if not same_origin(target.url, request["url"]):
         raise ValueError("The target is not where the action goes.")
     return a2a.A2AExchange(_errand(request, target), max_depth=max_depth)
 

@@ -13,9 +13,9 @@ from playground.protocols import mcp
 from playground.protocols.actions import addresses
 from playground.protocols.actions.plans import UNSET, Headers, Peer, Plan, Unset
 from playground.protocols.actions.reading import MCP, Action, text_of
-from playground.protocols.calls import origin_of
 from playground.protocols.exchange import Exchange, Target
 from playground.protocols.mcp import requests
+from playground.protocols.origins import same_origin
 
 #: The id of the call that is shown; the opening before it may take others.
 _SHOWN_ID = 1
@@ -72,7 +72,7 @@ def exchange(target: Target, request: Mapping[str, Any], max_depth: int) -> Exch
         raise ValueError("This is not the request of an action over MCP.")
     if refusal := addresses.refusal_of(request["url"]):
         raise ValueError(refusal)
-    if origin_of(target.url) != origin_of(request["url"]):
+    if not same_origin(target.url, request["url"]):
         raise ValueError("The target is not where the action goes.")
     return mcp.call_tool(target, request["tool"], request["arguments"], max_depth)
 

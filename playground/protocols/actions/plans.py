@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from playground.protocols.calls import origin_of
+from playground.protocols.origins import origin_of
 
 Headers = Sequence[tuple[str, str]]
 

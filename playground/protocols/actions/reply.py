@@ -12,11 +12,12 @@ from typing import Any
 
 from playground.protocols import jsontext, replies, sse
 from playground.protocols.actions import http
-from playground.protocols.calls import Call, origin_of
+from playground.protocols.calls import Call
 from playground.protocols.events import Event, Failure, Note, Outcome, Result, Text, Unknown
 from playground.protocols.exchange import Target
 from playground.protocols.frames import Frame
 from playground.protocols.http import HttpExchange, is_utf8
+from playground.protocols.origins import same_origin
 
 _PHRASES: Mapping[int, str] = {status.value: status.phrase for status in HTTPStatus}
 #: Members of a JSON error in which servers say what is wrong.
@@ -31,7 +32,7 @@ def exchange(target: Target, request: Mapping[str, Any], max_depth: int) -> Acti
     """
     if refusal := http.check(request):
         raise ValueError(refusal)
-    if origin_of(target.url) != origin_of(request["url"]):
+    if not same_origin(target.url, request["url"]):
         raise ValueError("The target is not where the action goes.")
     return ActionExchange(http.call_of(request, target.headers), max_depth=max_depth)
 

@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
 from playground.protocols.a2a.card import is_same
-from playground.protocols.calls import Call, origin_of
+from playground.protocols.calls import Call
 from playground.protocols.doctor import families, steps
 from playground.protocols.doctor.detection import Speech
 from playground.protocols.doctor.evidence import Evidence, evidence_of
@@ -28,6 +28,7 @@ from playground.protocols.doctor.steps import Case, Status
 from playground.protocols.exchange import Target
 from playground.protocols.frames import Frame
 from playground.protocols.http import USER_AGENT
+from playground.protocols.origins import origin_of, with_port
 from playground.protocols.problems import Problem, Stage
 
 #: Stages at which no other call to the same place fares better.
@@ -172,7 +173,8 @@ class Examination:
     def _url(self, name: str) -> str:
         """The address that a call went to, without its query."""
         path = self._found[name].line.partition(" ")[2].partition("?")[0]
-        return urlunsplit(urlsplit(origin_of(self._target.url))._replace(path=path))
+        parts = urlsplit(self._target.url)
+        return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], path, "", ""))
 
 
 def _is_mixed_up(problem: Problem) -> bool:
@@ -184,10 +186,8 @@ def _with_other_scheme(url: str) -> Call:
     """A bare look at the same port in the other scheme. Nothing of the agent's goes along."""
     parts = urlsplit(url)
     scheme = "http" if parts.scheme == "https" else "https"
-    port = parts.port or {"http": 80, "https": 443}.get(parts.scheme)
-    host = parts.netloc.rpartition("@")[2]
-    netloc = host if parts.port else f"{host}:{port}"
-    where = urlunsplit((scheme, netloc, parts.path or "/", "", ""))
+    _, _, host = with_port(origin_of(url)).partition("://")
+    where = urlunsplit((scheme, host, parts.path or "/", "", ""))
     return Call("GET", where, (("User-Agent", USER_AGENT),))
 
 

@@ -192,7 +192,7 @@ class TestEndpoints:
         [
             ("https://api.example.com:8443/x", "https://api.example.com:8443"),
             (" http://127.0.0.1/x ", "http://127.0.0.1"),
-            ("HTTP://[::1]:80/x", "http://[::1]:80"),
+            ("HTTP://[::1]:80/x", "http://[::1]"),
         ],
     )
     def test_an_absolute_one_is_taken_as_it_is(self, endpoint: str, origin: str) -> None:

@@ -1,0 +1,264 @@
+"""The origin of a URL: one form for every spelling, and none where parsers could differ."""
+
+from __future__ import annotations
+
+import ipaddress
+
+import httpx
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from playground.protocols.origins import origin_of, same_origin, with_port
+
+#: URL -> its origin; "" for none.
+ORIGINS = {
+    # What belongs to it and what does not.
+    "https://agent.example": "https://agent.example",
+    "https://agent.example/": "https://agent.example",
+    "https://agent.example/ask?a=b#c": "https://agent.example",
+    "https://agent.example?a=b": "https://agent.example",
+    "https://agent.example#a": "https://agent.example",
+    "http://agent.example:8080": "http://agent.example:8080",
+    "http://127.0.0.1:8000/demo": "http://127.0.0.1:8000",
+    # Case.
+    "HTTPS://Agent.EXAMPLE/Ask": "https://agent.example",
+    # Ports.
+    "http://a.example:80": "http://a.example",
+    "https://a.example:443/": "https://a.example",
+    "http://a.example:443": "http://a.example:443",
+    "https://a.example:80": "https://a.example:80",
+    "http://a.example:": "http://a.example",
+    "http://a.example:00080": "http://a.example",
+    "http://a.example:08000": "http://a.example:8000",
+    "http://a.example:65535": "http://a.example:65535",
+    "http://a.example:65536": "",
+    "http://a.example:100000": "",
+    "http://a.example:0": "",
+    "http://a.example:00": "",
+    "http://a.example:-1": "",
+    "http://a.example:+80": "",
+    "http://a.example:8_0": "",
+    "http://a.example:port": "",
+    "http://a.example:８０": "",
+    "http://a.example:80:80": "",
+    # Other schemes: the same, but none of their ports goes without saying.
+    "ws://a.example": "ws://a.example",
+    "wss://a.example:443": "wss://a.example:443",
+    "grpc://a.example:50051": "grpc://a.example:50051",
+    "git+ssh://a.example": "git+ssh://a.example",
+    "javascript:alert(1)": "",
+    "mailto:me@a.example": "",
+    "file:///etc/passwd": "",
+    # Who logs in.
+    "https://me:secret@a.example:8443/ask": "https://a.example:8443",
+    "https://me@a.example": "https://a.example",
+    "https://@a.example": "https://a.example",
+    "https://agent.example@evil.example/": "https://evil.example",
+    "https://agent.example:443@evil.example:8443/": "https://evil.example:8443",
+    "https://a@agent.example@evil.example": "https://evil.example",
+    "https://agent.example@/": "",
+    "https://agent.example/@evil.example": "https://agent.example",
+    "https://agent.example?@evil.example": "https://agent.example",
+    "https://agent.example#@evil.example": "https://agent.example",
+    # What parsers differ over.
+    "http://agent.example\\@evil.example/": "",
+    "http://evil.example\\.agent.example/": "",
+    "http://agent.example\\/": "",
+    "http:\\\\agent.example": "",
+    "http://agent.example\t.evil.example": "",
+    "http://agent.example\n/": "",
+    "ht\ntp://agent.example/": "",
+    "http://agent.example\x00/": "",
+    "http://agent.example\x7f/": "",
+    "http://agent.example /": "",
+    "http://agent.example\u00a0/": "",
+    "http://agent.example\u2028/": "",
+    "http://agent.example\ud800/": "",
+    " http://agent.example/": "",
+    "\x00http://agent.example/": "",
+    "http://a.example/white space\tafter\\it": "http://a.example",
+    # IPv6.
+    "http://[::1]:8000/ask": "http://[::1]:8000",
+    "http://[::1]:80/": "http://[::1]",
+    "http://[2001:DB8::A]/": "http://[2001:db8::a]",
+    "http://[::ffff:1.2.3.4]/": "http://[::ffff:1.2.3.4]",
+    "http://[FE80::1%25Eth0]/": "http://[fe80::1%25Eth0]",
+    "http://[::1": "",
+    "http://::1]/": "",
+    "http://::1/": "",
+    "http://[]/": "",
+    "http://[a.example]/": "",
+    "http://a.example[::1]/": "",
+    "http://[::1]a.example/": "",
+    "http://[::1]:80:80/": "",
+    # Hosts that are not converted.
+    "http://a.example./": "http://a.example.",
+    "http://127.1/": "http://127.1",
+    "http://0x7f.0.0.1/": "http://0x7f.0.0.1",
+    "http://%61.example/": "http://%61.example",
+    "http://a_b.example/": "http://a_b.example",
+    "http://BÜCHER.example/": "http://bücher.example",
+    "http://XN--BCHER-KVA.example/": "http://xn--bcher-kva.example",
+    "http://faß.example/": "http://faß.example",
+    "http://\u212a.example/": "http://k.example",
+    # Characters that become others: two dots in one, letters in a circle, an "a/c".
+    "http://a．example/": "",
+    "http://ⓐ.example/": "",
+    "http://a℀.example/": "",
+    "http://bu\u0308cher.example/": "",
+    # No address.
+    "": "",
+    "kitchen": "",
+    "a.example:80": "",
+    "//a.example/": "",
+    "/ask": "",
+    "http:a.example": "",
+    "http:/a.example": "",
+    "http:///a.example": "",
+    "http://": "",
+    "http://:80": "",
+    "1http://a.example": "",
+    "{{base}}/ask": "",
+    "https://{{host}}/ask": "https://{{host}}",
+    "https://a.example:{{port}}/ask": "",
+}
+
+
+@pytest.mark.parametrize(("url", "origin"), ORIGINS.items())
+def test_the_origin_of_a_url(url: str, origin: str) -> None:
+    assert origin_of(url) == origin
+
+
+@pytest.mark.parametrize(("url", "origin"), ORIGINS.items())
+def test_a_url_has_the_origin_of_its_origin_and_nonsense_has_none(url: str, origin: str) -> None:
+    assert same_origin(url, url) is bool(origin)
+    assert same_origin(url, origin) is same_origin(origin, url) is bool(origin)
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "same"),
+    [
+        ("HTTP://A.example:80/x", "http://a.example/y?z", True),
+        ("https://me:secret@a.example", "https://a.example:443", True),
+        ("http://[::1]", "http://[::1]:80", True),
+        ("http://a.example", "https://a.example", False),
+        ("http://a.example", "ws://a.example", False),
+        ("http://a.example:443", "https://a.example", False),
+        ("http://a.example:80", "http://a.example:8080", False),
+        ("http://a.example", "http://b.example", False),
+        ("http://a.example", "http://a.example.evil.example", False),
+        ("http://a.example", "http://evil-a.example", False),
+        ("http://a.example", "http://a.example.", False),
+        ("http://a.example:0", "http://a.example", False),
+        ("http://[::1]", "http://[::0001]", False),
+        ("http://[fe80::1%25eth0]", "http://[fe80::1%25ETH0]", False),
+        ("http://[fe80::1%25eth0]", "http://[fe80::1]", False),
+        ("http://127.0.0.1", "http://localhost", False),
+        ("http://bücher.example", "http://xn--bcher-kva.example", False),
+        ("http://faß.example", "http://fass.example", False),
+        ("http://a。example", "http://a.example", False),
+        ("http://a.example", "", False),
+        ("", "http://a.example", False),
+        ("", "", False),
+        ("nonsense", "nonsense", False),
+        ("http://a:x", "http://a:x", False),
+    ],
+)
+def test_the_same_origin(left: str, right: str, same: bool) -> None:
+    assert same_origin(left, right) is same
+    assert same_origin(right, left) is same
+
+
+@pytest.mark.parametrize(
+    ("origin", "written"),
+    [
+        ("http://a.example", "http://a.example:80"),
+        ("https://a.example", "https://a.example:443"),
+        ("https://a.example:80", "https://a.example:80"),
+        ("https://[::1]", "https://[::1]:443"),
+        ("https://[::1]:8443", "https://[::1]:8443"),
+        ("ws://a.example", "ws://a.example"),
+        ("", ""),
+    ],
+)
+def test_the_port_of_an_origin_can_be_written_out(origin: str, written: str) -> None:
+    assert with_port(origin) == written
+    assert origin_of(written) == origin
+
+
+# What the HTTP client connects to decides.
+
+#: Pieces with meaning to one parser or another, so that near misses are frequent.
+PIECES = st.sampled_from(
+    [
+        *"http https HTTP ws :// // / : @ [ ] % ? # \\ . .. - _ ~ ; & = ! $ ' ( ) * + ,".split(),
+        *"a b A a.example A.Example xn--bcher-kva bücher BÜCHER ß ss ı İ K Σ σ ς 。 ． ⓐ ℀".split(),
+        *":: ::1 fe80::1 FE80::1 %25eth0 %ETH0 1.2.3.4 0 00 80 443 8080 65535 65536 ８０".split(),
+        *('"', "<", ">", "{", "}", "|", "^", "`", "\u212a", "\u200b", "\u2028"),
+        *(" ", "\t", "\n", "\r", "\x00", "\x1f", "\x7f", "\x85", "\xa0"),
+    ]
+)
+HOSTS = st.sampled_from(
+    "a.example A.Example a.example. 1.2.3.4 [::1] [FE80::1%25eth0] [fe80::1%25ETH0] bücher.example"
+    " BÜCHER.example xn--bcher-kva.example faß.example".split()
+)
+ODD_URLS = st.lists(PIECES, max_size=9).map("".join)
+AUTHORITIES = st.builds(
+    "{}://{}{}{}{}".format,
+    st.sampled_from(["http", "HTTP", "https"]),
+    st.sampled_from(["", "", "me@", "me:x@", "a.example@"]),
+    HOSTS | st.lists(PIECES, min_size=1, max_size=4).map("".join),
+    st.sampled_from(["", ":", ":80", ":443", ":080", ":8080", ":0", ":65536"]),
+    st.sampled_from(["", "/", "/ask", "?q=@b", "#@b", "\\@b", "/ "]),
+)
+URLS = AUTHORITIES | ODD_URLS
+
+
+def _connection(url: str) -> tuple[str, str, int | None] | None:
+    """Scheme, host and port that httpx connects to and names; None if it refuses the URL."""
+    try:
+        parsed = httpx.URL(url)
+        host = parsed.raw_host.decode("ascii")
+    except (httpx.InvalidURL, ValueError):
+        return None
+    try:
+        # The spelling of an IP address is lower-case to every resolver; its zone is not.
+        name, percent, zone = host.partition("%")
+        ipaddress.IPv6Address(host)
+        host = name.lower() + percent + zone
+    except ValueError:
+        pass
+    default = {"http": 80, "https": 443}.get(parsed.scheme)
+    return parsed.scheme, host, default if parsed.port is None else parsed.port
+
+
+@given(URLS, URLS)
+@example("http://a:0", "http://a")
+@example("http://[fe80::1%25eth0]", "http://[fe80::1%25ETH0]")
+@example("http://b\\@a", "http://a")
+@example("http://ab", "http://a\tb")
+def test_equal_origins_are_one_connection(left: str, right: str) -> None:
+    if same_origin(left, right):
+        here, there = _connection(left), _connection(right)
+        assert here is None or there is None or here == there
+
+
+@given(URLS)
+@example("http://a\\@b/")
+def test_an_origin_is_what_is_connected_to(url: str) -> None:
+    origin, there = origin_of(url), _connection(url)
+    if origin and there is not None:
+        assert _connection(origin) == there
+
+
+@given(URLS, URLS)
+def test_one_connection_is_one_origin_for_plain_hosts(left: str, right: str) -> None:
+    here = _connection(left)
+    if origin_of(left) and origin_of(right) and f"{left}{right}".isascii() and "%" not in left:
+        assert same_origin(left, right) or here is None or here != _connection(right)
+
+
+@given(st.text())
+def test_any_text_has_an_origin_or_none(text: str) -> None:
+    assert origin_of(origin_of(text)) == origin_of(text)
