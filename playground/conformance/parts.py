@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
+from playground.protocols.json_pointer import descend, keys_of, pointer_of
 from playground.protocols.nlweb.content import PARTS
 
 
@@ -65,23 +66,17 @@ _TYPED_RESULTS = ("results", "content", "items")
 _NO_ITEM = frozenset({*PARTS, "message_type"})
 
 
-def escaped(name: object) -> str:
-    """A member's name or a place in a list as one step of a JSON pointer."""
-    return str(name).replace("~", "~0").replace("/", "~1")
-
-
 def cut(value: Any, pointer: str) -> str:
     """As much of a pointer as leads through `value`, and the one step beyond that is missing."""
-    way = ""
-    for step in pointer.split("/")[1:]:
-        if isinstance(value, dict):
-            value = value.get(step.replace("~1", "/").replace("~0", "~"))
-        elif isinstance(value, list) and step.isdecimal() and int(step) < len(value):
-            value = value[int(step)]
-        else:
-            break
-        way += f"/{step}"
-    return way
+    keys: list[str] = []
+    for key in keys_of(pointer):
+        try:
+            inner = descend(value, key)
+        except LookupError:
+            return pointer_of([*keys, key] if isinstance(value, dict) else keys)
+        keys.append(key)
+        value = inner
+    return pointer_of(keys)
 
 
 def meta_of(message: Message) -> Place | None:
@@ -157,12 +152,12 @@ _Path = tuple[Any, int | str]
 
 
 def _written(path: _Path) -> str:
-    steps: list[str] = []
+    steps: list[int | str] = []
     above, step = path
     while above is not None:
-        steps.append(f"/{escaped(step)}")
+        steps.append(step)
         above, step = above
-    return str(step) + "".join(reversed(steps))
+    return str(step) + pointer_of(reversed(steps))
 
 
 def each_of(lists: Iterable[Place]) -> Iterator[Place]:

@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError
 
-from playground.conformance.parts import escaped
 from playground.conformance.values import is_integer, named
 from playground.protocols import schemas
+from playground.protocols.json_pointer import escape, pointer_of
 from playground.protocols.nlweb.versions import RESPONSE_TYPES
 
 _PROTOCOL = "nlweb"
@@ -61,14 +61,14 @@ def known(version: str) -> frozenset[str]:
 
 
 def _told(error: ValidationError) -> Iterator[Deviation]:
-    pointer = "".join(f"/{escaped(step)}" for step in error.absolute_path)
+    pointer = pointer_of(error.absolute_path)
     wanted: Any = error.validator_value
     instance: Any = error.instance
     match error.validator:
         case "required":
             for name in wanted:
                 if name not in instance:
-                    yield Deviation(f"{pointer}/{escaped(name)}", f"Add {name}.")
+                    yield Deviation(f"{pointer}/{escape(name)}", f"Add {name}.")
         case "type":
             kinds = " or ".join(wanted) if isinstance(wanted, list) else wanted
             yield Deviation(pointer, f"This is {named(instance)}. The schema wants: {kinds}.")

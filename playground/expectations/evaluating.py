@@ -20,6 +20,7 @@ from playground.expectations.schema import (
 from playground.expectations.table import KINDS
 from playground.expectations.values import cut, told
 from playground.protocols.exchange import RequestProblem
+from playground.protocols.json_pointer import pointer_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +98,7 @@ def capture(captures: Any, document: Any) -> tuple[dict[str, Any], list[RequestP
     wrong = {problem.pointer for problem in problems}
     budget = Budget(MAX_ALL_STEPS)
     for name, path in captures.items():
-        pointer = f"/{str(name).replace('~', '~0').replace('/', '~1')}"
+        pointer = pointer_of([name])
         if pointer in wrong:
             continue
         share = budget.share()

@@ -18,6 +18,7 @@ from playground.expectations.reply import OPERATORS
 from playground.expectations.table import KINDS
 from playground.expectations.values import told, type_of
 from playground.protocols.exchange import RequestProblem
+from playground.protocols.json_pointer import escape, pointer_of
 from playground.variables import is_name
 
 _NO_NAME = "The name of a variable has letters, digits, “_”, “-” and “.”, 80 at most."
@@ -73,7 +74,7 @@ def check_captures(captures: Any) -> list[RequestProblem]:
         return [_error("", f"There are more than {MAX_CAPTURES} captures.")]
     found: list[RequestProblem] = []
     for name, path in captures.items():
-        pointer = f"/{_escaped(name)}"
+        pointer = pointer_of([name])
         if not isinstance(name, str) or not is_name(name):
             found.append(_error(pointer, _NO_NAME))
         if not isinstance(path, str):
@@ -110,15 +111,15 @@ def _refusal(compile_: Callable[[str], Any], text: str) -> list[str]:
 
 def _said(error: ValidationError) -> Iterator[RequestProblem]:
     """What jsonschema found, in words and with the place that it is about."""
-    pointer = "".join(f"/{_escaped(step)}" for step in error.absolute_path)
+    pointer = pointer_of(error.absolute_path)
     wanted: Any = error.validator_value
     instance: Any = error.instance
     match error.validator:
         case "required":
             missing = [name for name in wanted if name not in instance]
-            yield from (_error(f"{pointer}/{_escaped(name)}", f"Add {name}.") for name in missing)
+            yield from (_error(f"{pointer}/{escape(name)}", f"Add {name}.") for name in missing)
         case "additionalProperties":
-            yield from (_error(f"{pointer}/{_escaped(name)}", _FOREIGN) for name in _extra(error))
+            yield from (_error(f"{pointer}/{escape(name)}", _FOREIGN) for name in _extra(error))
         case "enum":
             yield _error(pointer, f"Set this to one of: {', '.join(map(str, wanted))}.")
         case other:
@@ -141,10 +142,6 @@ def _extra(error: ValidationError) -> list[str]:
     rules: Any = error.schema
     instance: Any = error.instance
     return [name for name in instance if name not in rules["properties"]]
-
-
-def _escaped(step: object) -> str:
-    return str(step).replace("~", "~0").replace("/", "~1")
 
 
 def _error(pointer: str, message: str) -> RequestProblem:

@@ -22,6 +22,7 @@ from playground.models.collections import RESERVED
 from playground.models.json_text import storable
 from playground.protocols import headers as header_rules
 from playground.protocols.exchange import RequestProblem
+from playground.protocols.json_pointer import escape
 from playground.variables import is_name
 from playground.variables.names import PLACEHOLDER
 
@@ -169,7 +170,7 @@ def _reply(value: Any) -> Iterable[Finding]:
 def escaped(name: str) -> str:
     """A name as a JSON pointer writes it (RFC 6901, section 3), not too long to be read."""
     short = name if len(name) <= 60 else name[:60] + "…"
-    return short.replace("~", "~0").replace("/", "~1")
+    return escape(short)
 
 
 _NAME: Check = partial(_text, 120, least=1)

@@ -28,6 +28,7 @@ from playground.protocols.events import Outcome
 from playground.protocols.exchange import RequestProblem
 from playground.protocols.frames import Frame, FrameKind
 from playground.protocols.http import read_head
+from playground.protocols.json_pointer import pointer_of
 from playground.protocols.problems import Problem
 
 #: Bytes of all frames together, and how many there may be: what goes along with a request.
@@ -111,7 +112,7 @@ def check(reply: Any) -> list[RequestProblem]:
 def _check(reply: Mapping[str, Any]) -> Iterator[RequestProblem]:
     for name in reply:
         if name not in _MEMBERS:
-            yield _error(f"/{_escaped(name)}", "A recorded reply has no such member.")
+            yield _error(pointer_of([str(name)[:60]]), "A recorded reply has no such member.")
     for name, (is_right, what) in _MEMBERS.items():
         if name in reply and not is_right(reply[name]):
             yield _error(f"/{name}", f"This has to be {what}.")
@@ -272,10 +273,6 @@ _MEMBERS: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     "request": (lambda value: isinstance(value, Mapping), "a JSON object"),
     "frames": (_anything, ""),
 }
-
-
-def _escaped(name: Any) -> str:
-    return str(name)[:60].replace("~", "~0").replace("/", "~1")
 
 
 def _error(pointer: str, message: str) -> RequestProblem:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
+from playground.protocols.json_pointer import escape
 from playground.rendering.pretty import pretty
 from playground.rendering.turns import Branch, Row
 from playground.rendering.words import words
@@ -52,7 +53,7 @@ def _compare(before: Any, after: Any, pointer: str, depth: int) -> Iterator[Chan
     inner = _members(before, after) if depth < MAX_DEPTH else None
     if inner is not None:
         for name, was, becomes in inner:
-            yield from _compare(was, becomes, f"{pointer}/{_escaped(name)}", depth + 1)
+            yield from _compare(was, becomes, f"{pointer}/{escape(name)}", depth + 1)
     elif before is _ABSENT:
         yield Change("added", pointer, after=_shown(after))
     elif after is _ABSENT:
@@ -79,10 +80,6 @@ def _at(values: Sequence[Any], number: int) -> Any:
 def _same(before: Any, after: Any) -> bool:
     """Whether two values are the same JSON: for Python `True` equals 1."""
     return isinstance(before, bool) == isinstance(after, bool) and bool(before == after)
-
-
-def _escaped(name: str) -> str:
-    return name.replace("~", "~0").replace("/", "~1")
 
 
 def _shown(value: Any) -> str:

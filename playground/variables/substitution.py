@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any, NamedTuple
 from uuid import UUID, uuid4
 
+from playground.protocols.json_pointer import escape
 from playground.variables.addresses import Part, follow, inserted
 from playground.variables.names import PLACEHOLDER
 
@@ -115,7 +116,7 @@ class Substitution:
         sent: dict[str, Any] = {}
         kept: dict[str, Any] = {}
         for name, each in value.items():
-            place = f"{pointer}/{_escaped(name)}"
+            place = f"{pointer}/{escape(name)}"
             key = self.text(name, place)
             if key.sent in sent or key.kept in kept:
                 raise VariableError(f"{place}: with its value this name stands there twice.")
@@ -207,11 +208,6 @@ def substitute(
     work = Substitution(lookup, moment=moment, new_id=new_id, most=most)
     both = work.json(value)
     return Substituted(both.sent, both.kept, work.used, work.secrets, tuple(work.unresolved))
-
-
-def _escaped(name: str) -> str:
-    """An object's name as a JSON pointer writes it (RFC 6901, section 3)."""
-    return name.replace("~", "~0").replace("/", "~1")
 
 
 def _iso(moment: datetime) -> str:

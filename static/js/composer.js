@@ -3,7 +3,7 @@
 // "composer:invalid" (it cannot be read at the moment).
 
 import { make } from "./dom.js";
-import { keysOf } from "./json-edit.js";
+import { keysOf } from "./json-pointer.js";
 import { languageOf, wordsField } from "./protocols.js";
 import { documentOf } from "./request-document.js";
 

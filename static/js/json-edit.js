@@ -8,17 +8,6 @@ const TOKEN = /"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+/g;
 /** The order in which the specification names the sections of a request. */
 const SECTIONS = ["query", "context", "prefer", "meta"];
 
-/** The keys of a JSON pointer: "/a/b~1c" is ["a", "b/c"]. */
-export function keysOf(pointer) {
-  const parts = pointer.split("/").slice(1);
-  return parts.map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~"));
-}
-
-/** The JSON pointer of a list of keys. */
-export function pointerOf(keys) {
-  return keys.map((key) => `/${String(key).replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
-}
-
 /** The node that `keys` lead to, undefined where there is none. The last of equal keys counts. */
 export function find(root, keys) {
   let node = root;

@@ -3,7 +3,7 @@
 // .field-editor, select.field-type and .field-error inside.
 
 import { freshId, make } from "./dom.js";
-import { keysOf } from "./json-edit.js";
+import { keysOf } from "./json-pointer.js";
 import { documentOf } from "./request-document.js";
 import { makeEditor } from "./value-editors.js";
 import { convert, KINDS, kindOf } from "./value-kinds.js";

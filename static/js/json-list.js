@@ -2,7 +2,7 @@
 // with fields of its own. What shows them is loaded when the list is first seen: most requests
 // have none.
 
-import { keysOf } from "./json-edit.js";
+import { keysOf } from "./json-pointer.js";
 import { documentOf } from "./request-document.js";
 
 class JsonList extends HTMLElement {

@@ -2,7 +2,7 @@
 // The members of an object that have no field of their own, each with name, value and kind.
 
 import { iconButton, make } from "./dom.js";
-import { keysOf, pointerOf } from "./json-edit.js";
+import { keysOf, pointerOf } from "./json-pointer.js";
 import { pendingRow } from "./pending-row.js";
 import { documentOf } from "./request-document.js";
 

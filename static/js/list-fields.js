@@ -1,6 +1,7 @@
 // Controls of an entry of a list, each a view of one member of the request.
 
 import { make } from "./dom.js";
+import { pointerOf } from "./json-pointer.js";
 
 /** The member of an object node. */
 export const member = (node, key) => node?.members?.findLast((each) => each.key === key)?.value;
@@ -9,7 +10,6 @@ export const textAt = (node, key) => {
   const found = member(node, key);
   return found?.type === "string" ? found.value : undefined;
 };
-const pointerOf = (keys) => `/${keys.join("/")}`;
 
 /** A field of the request, made like those of the form. */
 export function field(label, keys, { types, placeholder = "", className = "" }) {

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as edit from "../../static/js/json-edit.js";
+import { keysOf, pointerOf } from "../../static/js/json-pointer.js";
 import { JsonError, parse, toValue } from "../../static/js/json-text.js";
 
 const REQUEST = `{
@@ -119,9 +120,12 @@ test("the last of equal keys counts, as for JSON.parse", () => {
 
 test("pointers escape slashes and tildes", () => {
   const keys = ["query", "a/b~c"];
-  assert.equal(edit.pointerOf(keys), "/query/a~1b~0c");
-  assert.deepEqual(edit.keysOf("/query/a~1b~0c"), keys);
-  assert.deepEqual(edit.keysOf(""), []);
+  assert.equal(pointerOf(keys), "/query/a~1b~0c");
+  assert.deepEqual(keysOf("/query/a~1b~0c"), keys);
+  for (const [pointer, ...others] of [[""], ["/", ""], ["/~01", "~1"], ["/~10", "/0"], ["/0", "0"]]) {
+    assert.deepEqual(keysOf(pointer), others);
+    assert.equal(pointerOf(others), pointer);
+  }
 });
 
 test("indents as JSON.stringify does, and keeps every digit", () => {

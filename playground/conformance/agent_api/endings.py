@@ -11,6 +11,7 @@ from playground.conformance.agent_api.walk import status_of
 from playground.conformance.parts import Place
 from playground.conformance.rule import Problem, Violation, absent, info, must, should
 from playground.conformance.values import is_number, is_words, named
+from playground.protocols.json_pointer import escape
 
 _FAILED = frozenset({"failed", "rejected"})
 
@@ -105,9 +106,8 @@ def usage(t: AgentTranscript) -> Iterator[Problem]:
         elif isinstance(value, dict):
             for name, number in list(value.items())[:_MAX_USAGE]:
                 if not _is_usage(number):
-                    step = name.replace("~", "~0").replace("/", "~1")
                     message = "Usage is told in numbers from 0, which clients add up."
-                    yield Violation(message, place.seq, f"{pointer}/{step}")
+                    yield Violation(message, place.seq, f"{pointer}/{escape(name)}")
 
 
 #: Members of a usage that are looked at.

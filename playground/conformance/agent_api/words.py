@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from playground.conformance.agent_api.fields import CONTENT, MESSAGE, RESPONSE
 from playground.conformance.agent_api.rule import rule
 from playground.conformance.agent_api.transcript import AgentTranscript
-from playground.conformance.parts import Place, escaped
+from playground.conformance.parts import Place
 from playground.conformance.rule import Problem, Violation, info, should
 from playground.protocols.agent_api import vocabulary
+from playground.protocols.json_pointer import escape
 
 #: What the specification tells of an object, with what every event may have.
 _EVENT = {"object", "status", "error", "sequence_number"}
@@ -105,7 +106,7 @@ def members_known(t: AgentTranscript) -> Iterator[Problem]:
                         f"The specification tells of no such member of a {kind}: clients pass "
                         "over it.",
                         place.seq,
-                        f"{place.pointer}/{escaped(name)}",
+                        f"{place.pointer}/{escape(name)}",
                     )
 
 

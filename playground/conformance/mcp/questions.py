@@ -8,9 +8,10 @@ from typing import Any
 from playground.conformance.mcp.hops import Hop, Rpc
 from playground.conformance.mcp.rule import rule
 from playground.conformance.mcp.transcript import McpTranscript
-from playground.conformance.parts import Place, escaped
+from playground.conformance.parts import Place
 from playground.conformance.rule import Problem, Violation, info, must, should
 from playground.conformance.values import is_number, is_words, named
+from playground.protocols.json_pointer import escape
 from playground.protocols.jsonrpc import Kind
 from playground.protocols.mcp.questions import CREATE
 
@@ -47,7 +48,7 @@ def _asked(t: McpTranscript) -> list[Place]:
         listed = place.value.get("inputRequests")
         for key, value in list(listed.items())[:_MAX_FIELDS] if isinstance(listed, dict) else ():
             if isinstance(value, dict) and value.get("method") == CREATE:
-                at = f"{place.pointer}/inputRequests/{escaped(key)}/params"
+                at = f"{place.pointer}/inputRequests/{escape(key)}/params"
                 found.append(Place(place.seq, at, value.get("params")))
     return found
 
@@ -96,7 +97,7 @@ def _fields(t: McpTranscript) -> Iterator[Place]:
         properties = schema.get("properties") if isinstance(schema, dict) else None
         if isinstance(properties, dict):
             for name, field in list(properties.items())[:_MAX_FIELDS]:
-                at = f"{pointer}/requestedSchema/properties/{escaped(name)}"
+                at = f"{pointer}/requestedSchema/properties/{escape(name)}"
                 yield Place(seq, at, field)
 
 
@@ -147,7 +148,7 @@ def input_required(t: McpTranscript) -> Iterator[Problem]:
             yield Violation(message, seq, f"{pointer}/inputRequests")
         for key, value in list(asked.items())[:_MAX_FIELDS] if isinstance(asked, dict) else ():
             if not isinstance(value, dict) or not is_words(value.get("method")):
-                place = f"{pointer}/inputRequests/{escaped(key)}"
+                place = f"{pointer}/inputRequests/{escape(key)}"
                 yield Violation("Name what is wanted in method, a string.", seq, place)
 
 

@@ -11,6 +11,7 @@ from playground.conformance.mcp.transcript import McpTranscript
 from playground.conformance.parts import Place
 from playground.conformance.rule import Problem, Unjudged, Violation, info, must, should
 from playground.conformance.values import is_words, named
+from playground.protocols.json_pointer import resolve
 from playground.protocols.mcp.opening import MAX_PAGES, MAX_TOOLS
 from playground.protocols.mcp.requests import LIST
 
@@ -268,10 +269,10 @@ def resolved(root: Any, schema: Any) -> Mapping[str, Any]:
             return schema
         if not reference.startswith("#/"):
             return {}
-        schema = root
-        for step in reference[2:].split("/"):
-            inner = schema if isinstance(schema, Mapping) else {}
-            schema = inner.get(step.replace("~1", "/").replace("~0", "~"))
+        try:
+            schema = resolve(root, reference[1:])
+        except LookupError:
+            return {}
     return {}
 
 

@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from playground.protocols.json_pointer import pointer_of
+
 #: Actions of one item that are read.
 MAX_ACTIONS = 50
 #: Characters of a name or description that are kept.
@@ -83,11 +85,11 @@ def _listed(place: _Place, value: Any) -> Iterator[tuple[_Place, Any]]:
 
 
 def _pointer(place: _Place | None) -> str:
-    keys: list[str] = []
+    keys: list[object] = []
     while place is not None:
-        keys.append(str(place.key).replace("~", "~0").replace("/", "~1"))
+        keys.append(place.key)
         place = place.parent
-    return "".join(f"/{key}" for key in reversed(keys))
+    return pointer_of(reversed(keys))
 
 
 def _action(pointer: str, raw: Any) -> Action:

@@ -13,6 +13,7 @@ from playground.protocols.agent_api import versions, vocabulary
 from playground.protocols.agent_api.parameters import PARAMETERS
 from playground.protocols.agent_api.requests import parts_of
 from playground.protocols.exchange import RequestProblem
+from playground.protocols.json_pointer import pointer_of
 
 Document = Mapping[str, Any]
 Problems = Iterator[RequestProblem]
@@ -167,8 +168,7 @@ def _check_schema(schema: Any, pointer: str) -> Problems:
 def _check_names(document: Document) -> Problems:
     for name in document:
         if name not in _SECTIONS:
-            pointer = "/" + str(name).replace("~", "~0").replace("/", "~1")
-            yield RequestProblem(pointer, f"The Agent API defines no member {name}.")
+            yield RequestProblem(pointer_of([name]), f"The Agent API defines no member {name}.")
 
 
 def _is_text(value: Any) -> bool:

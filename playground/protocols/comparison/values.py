@@ -14,6 +14,7 @@ from typing import Any
 
 from playground.protocols.comparison.aligning import align, moved
 from playground.protocols.comparison.volatile import Skip
+from playground.protocols.json_pointer import escape
 
 #: Levels of nesting that are looked at; what is deeper counts as the same.
 MAX_DEPTH = 200
@@ -101,7 +102,7 @@ class Values:
     ) -> Iterator[Change]:
         ours, theirs = self._members(left, self._folded), self._members(right, self._folded)
         for name in {**ours, **theirs}:
-            place = _place(pointer, name.replace("~", "~0").replace("/", "~1"))
+            place = _place(pointer, escape(name))
             one, other = ours.get(name, MISSING), theirs.get(name, MISSING)
             if self._folded and self._skip(name):
                 if self._differ(one, other):

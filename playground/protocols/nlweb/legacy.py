@@ -16,6 +16,7 @@ from urllib.parse import urlencode, urlsplit, urlunsplit
 from playground.protocols import http
 from playground.protocols.calls import Call
 from playground.protocols.exchange import RequestProblem, Target
+from playground.protocols.json_pointer import pointer_of
 
 Document = Mapping[str, Any]
 
@@ -71,7 +72,7 @@ def check(document: Document) -> Iterator[RequestProblem]:
         for member in inner if isinstance(inner, Mapping) else ():
             if (section, member) not in _PARAMETERS and (section, member) not in _SILENT:
                 yield RequestProblem(
-                    f"/{section}/{_escaped(member)}",
+                    pointer_of([section, member]),
                     f"The older server has no parameter for {member}: it is not sent.",
                 )
 
@@ -99,8 +100,3 @@ def _with_query(url: str, values: Mapping[str, Any]) -> str:
 
 def _in_url(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-
-
-def _escaped(name: str) -> str:
-    """A member's name in a JSON pointer (RFC 6901, section 3)."""
-    return name.replace("~", "~0").replace("/", "~1")

@@ -12,6 +12,7 @@ from typing import Any
 from playground.protocols import http
 from playground.protocols.calls import Call
 from playground.protocols.exchange import RequestProblem, Target
+from playground.protocols.json_pointer import pointer_of
 from playground.protocols.nlweb import legacy, versions
 
 Document = Mapping[str, Any]
@@ -164,8 +165,7 @@ def _check_types(
 def _unknown_sections(document: Document, known: tuple[str, ...]) -> Iterator[RequestProblem]:
     for name in document:
         if name not in known:
-            pointer = "/" + name.replace("~", "~0").replace("/", "~1")
-            yield RequestProblem(pointer, f"NLWeb defines no section {name}.")
+            yield RequestProblem(pointer_of([name]), f"NLWeb defines no section {name}.")
 
 
 def _context_types(document: Document) -> Mapping[str, _Type]:

@@ -1,6 +1,7 @@
 // Captures as rows: a variable, and the path to its value in the reply.
 
 import { iconButton } from "../dom.js";
+import { pointerOf } from "../json-pointer.js";
 
 /** Shows the rows of the panel; `changed` gets the whole object. */
 export function captureRows(panel, changed) {
@@ -39,7 +40,7 @@ export function captureRows(panel, changed) {
   function judged({ problems, captures }) {
     for (const row of holder.children) {
       const [name] = [...row.querySelectorAll("input")].map((input) => input.value.trim());
-      const pointer = `/captures/${name.replaceAll("~", "~0").replaceAll("/", "~1")}`;
+      const pointer = pointerOf(["captures", name]);
       const problem = problems.find((each) => each.pointer === pointer);
       const found = captures.find((each) => each.name === name);
       row.dataset.verdict = problem ? "wrong" : "none";

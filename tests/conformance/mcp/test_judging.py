@@ -236,6 +236,13 @@ class TestSchemas:
         report = listed({**ASK, "inputSchema": schema}, AWAIT).judged()
         assert not verdicts(report, Verdict.FAIL)
 
+    def test_references_lead_into_lists(self) -> None:
+        text = {"type": "object", "properties": {"text": {"type": "string"}}}
+        query = {"$ref": "#/allOf/0", "type": "object"}
+        schema = {**SCHEMA, "properties": {"query": query}, "allOf": [text]}
+        report = listed({**ASK, "inputSchema": schema}, AWAIT).judged()
+        assert "mcp.tool-ask-schema" not in verdicts(report, Verdict.FAIL)
+
     @pytest.mark.parametrize(
         "query",
         [{"$ref": "#/$defs/Query"}, {"$ref": "#"}, {"$ref": "https://example.com/a"}, {"$ref": 4},
