@@ -15,6 +15,7 @@ from typing import Any
 
 from playground.elicitation.bounds import in_words
 from playground.protocols.events import Bounds, Elicitation, Question
+from playground.protocols.text import shorten
 
 MAX_FIELDS = 200
 MAX_OPTIONS = 200
@@ -194,7 +195,7 @@ def _control(kind: str, options: tuple[str, ...]) -> tuple[str, str]:
     """The control for a type of question, and why it is not that of the type."""
     control = _CONTROLS.get(kind.strip().lower().replace("-", "_"))
     if control is None:
-        shown = kind if len(kind) <= 60 else kind[:60] + "…"
+        shown = shorten(kind, 61)
         return "text", f"NLWeb defines no question type “{shown}”, so this is a free answer."
     if control in _SELECTS and not options:
         return "text", "The agent gave nothing to choose from, so this is a free answer."

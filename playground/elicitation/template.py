@@ -13,6 +13,7 @@ from typing import Any
 
 from playground.protocols import jsonfaults, jsontext
 from playground.protocols.nlweb import turns
+from playground.protocols.text import shorten
 
 #: How deep a template may be nested.
 MAX_DEPTH = 100
@@ -91,7 +92,7 @@ def _read(template: str) -> dict[str, Any]:
 
 
 def _unknown(name: str, values: Mapping[str, Any]) -> str:
-    shown = name if len(name) <= 60 else name[:60] + "…"
+    shown = shorten(name, 61)
     if name.startswith("answers."):
         return f"The agent asked no question with the id “{shown.removeprefix('answers.')}”."
     known = ", ".join(known for known in values if not known.startswith("answers."))

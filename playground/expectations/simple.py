@@ -7,7 +7,8 @@ from typing import Any
 from playground.expectations.budget import Budget
 from playground.expectations.kind import Field, Kind, Verdict, Wanted, same_word
 from playground.expectations.observed import Observed
-from playground.expectations.values import cut, short, text_cost
+from playground.expectations.values import MAX_TOLD, cut, text_cost
+from playground.protocols.text import shorten
 
 STATES = ("completed", "truncated", "failed", "refused", "cancelled", "interrupted")
 OUTCOMES = ("answer", "elicitation", "promise", "failure", "none")
@@ -28,7 +29,7 @@ class Fact(Kind):
         """Equality; of words in any capitalisation, because agents write them as they like."""
         value = getattr(observed, self.type)
         budget.spend(text_cost(str(value)))
-        words = short(str(value)) if value not in (None, "") else "there is none"
+        words = shorten(str(value), MAX_TOLD) if value not in (None, "") else "there is none"
         return Verdict(_plain(value) == _plain(wanted["equals"]), words, cut(value))
 
 
@@ -77,7 +78,7 @@ class Failure(Kind):
         """Some failure has the code, in any capitalisation."""
         codes = observed.failures
         budget.spend(sum(map(text_cost, codes)))
-        shown = [short(code) or "one without a code" for code in codes[:5]]
+        shown = [shorten(code, MAX_TOLD) or "one without a code" for code in codes[:5]]
         sought = _plain(wanted["code"])
         met = any(_plain(code) == sought for code in codes)
         return Verdict(met, ", ".join(shown) or "no failure", cut(list(codes[:5])))

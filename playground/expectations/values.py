@@ -9,6 +9,7 @@ from itertools import islice
 from typing import Any
 
 from playground.expectations.budget import Budget
+from playground.protocols.text import shorten
 
 #: What `is` can ask for.
 TYPES = ("string", "number", "integer", "boolean", "null", "array", "object")
@@ -103,12 +104,7 @@ def type_of(value: Any) -> str:
 def told(value: Any) -> str:
     """A value in words: JSON, cut short where it is long."""
     # Every value and every character in it makes the text longer by one or more.
-    return short(written(_Cut(MAX_TOLD, MAX_TOLD).of(value, _MAX_DEPTH)))
-
-
-def short(text: str, most: int = MAX_TOLD) -> str:
-    """A text, cut where it is longer than `most` characters."""
-    return text if len(text) <= most else text[: max(0, most - 1)] + "…"
+    return shorten(written(_Cut(MAX_TOLD, MAX_TOLD).of(value, _MAX_DEPTH)), MAX_TOLD)
 
 
 def written(value: Any) -> str:
@@ -156,7 +152,7 @@ class _Cut:
         return self._parts > 0 and self._characters > 0
 
     def _text(self, text: str) -> str:
-        kept = short(text, min(MAX_TOLD, max(1, self._characters)))
+        kept = shorten(text, min(MAX_TOLD, max(1, self._characters)))
         self._characters -= len(kept)
         return kept
 

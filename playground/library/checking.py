@@ -23,6 +23,7 @@ from playground.models.json_text import storable
 from playground.protocols import headers as header_rules
 from playground.protocols.exchange import RequestProblem
 from playground.protocols.json_pointer import escape
+from playground.protocols.text import shorten
 from playground.variables import is_name
 from playground.variables.names import PLACEHOLDER
 
@@ -169,8 +170,7 @@ def _reply(value: Any) -> Iterable[Finding]:
 
 def escaped(name: str) -> str:
     """A name as a JSON pointer writes it (RFC 6901, section 3), not too long to be read."""
-    short = name if len(name) <= 60 else name[:60] + "…"
-    return escape(short)
+    return escape(shorten(name, 61))
 
 
 _NAME: Check = partial(_text, 120, least=1)

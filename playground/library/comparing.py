@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import Any, Literal
 
 from playground.library.shape import COLLECTION, FIELDS, FOLDER, REQUEST, Fields, Fixture
+from playground.protocols.text import shorten
 
 Status = Literal["added", "changed", "same", "kept", "removed"]
 
@@ -149,7 +150,7 @@ def _unified(before: list[str], after: list[str]) -> Iterator[Line]:
                 yield Line("…", "")
             continue
         text = row[1:]
-        yield Line(row[0], text if len(text) <= _WIDTH else text[:_WIDTH] + "…")
+        yield Line(row[0], shorten(text, _WIDTH + 1))
 
 
 def count(changes: list[Change]) -> Mapping[str, int]:

@@ -21,6 +21,7 @@ from playground.library.slugs import Slugs
 from playground.models.collections import RESERVED, STEP
 from playground.models.json_text import storable
 from playground.protocols.headers import is_credential
+from playground.protocols.text import shorten
 
 LABEL = "Postman Collection"
 _MAX_NAME, _MAX_REMARKS = 120, 100
@@ -216,7 +217,7 @@ class _Reader:
         if len(whole) <= MAX_TEXT:
             return whole
         self._remark(place, f"Notes and scripts were cut at {MAX_TEXT:,} characters.")
-        return whole[: MAX_TEXT - 1] + "…"
+        return shorten(whole, MAX_TEXT)
 
     def _remark(self, place: str, message: str) -> None:
         self.remarks.append(Problem(place, message))

@@ -13,6 +13,7 @@ from itertools import takewhile
 from urllib.parse import urlsplit, urlunsplit
 
 from playground.protocols.origins import origin_of, same_origin
+from playground.protocols.text import shorten_middle
 
 #: Ends of an address that name what is asked for and not where the agent is.
 _ENDS = ("/ask", "/await", "/mcp")
@@ -39,17 +40,10 @@ def name_of(url: str, most: int) -> str:
     """
     _, _, host = origin_of(url).partition("://")
     if not host:
-        return _shortened(url, most)
+        return shorten_middle(url, most)
     parts = urlsplit(url)
     query = f"?{parts.query}" if parts.query else ""
-    return _shortened(host + parts.path.rstrip("/") + query, most)
-
-
-def _shortened(text: str, most: int) -> str:
-    if len(text) <= most:
-        return text
-    tail = (most - 1) // 2
-    return f"{text[: most - 1 - tail]}…{text[len(text) - tail :]}"
+    return shorten_middle(host + parts.path.rstrip("/") + query, most)
 
 
 def address_over(binding: str, url: str, own: str, others: Iterable[tuple[str, str]] = ()) -> str:

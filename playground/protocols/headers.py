@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from playground.protocols.text import shorten
+
 #: Headers that HTTP itself or the transport sets, or that would carry the browser's identity.
 REFUSED = frozenset(
     "host content-length transfer-encoding connection keep-alive te trailer upgrade "
@@ -26,7 +28,7 @@ _NO_CREDENTIALS = frozenset({"mcp-session-id"})
 def refusal(name: str, value: str) -> str | None:
     """Why a header cannot be sent, as a sentence; None if it can."""
     if not is_token(name):
-        return f"“{name if len(name) <= 60 else name[:60] + '…'}” is not a header name."
+        return f"“{shorten(name, 61)}” is not a header name."
     if name.lower() in REFUSED:
         return f"{name} is set by the playground and cannot be given."
     if _CONTROL.search(value):

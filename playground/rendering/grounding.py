@@ -12,6 +12,7 @@ from itertools import islice
 from typing import Any
 from urllib.parse import urlsplit
 
+from playground.protocols.text import shorten
 from playground.rendering.cards import types_of
 from playground.rendering.links import safe_url
 from playground.rendering.words import MAX_LIST, words
@@ -109,4 +110,4 @@ def _short(url: str) -> str:
     """An address as one reads it: host and path, without what is too long to read."""
     parts = urlsplit(url)
     text = f"{parts.netloc}{parts.path.rstrip('/')}".removeprefix("www.")
-    return text if len(text) <= 60 else f"{text[:59]}…"
+    return shorten(text, 60)

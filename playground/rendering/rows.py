@@ -11,6 +11,7 @@ from playground.protocols import events as ev
 from playground.protocols.frames import Frame, FrameKind
 from playground.protocols.kinds import kind_of
 from playground.protocols.problems import Problem
+from playground.protocols.text import shorten
 from playground.rendering.bar import milliseconds, size
 from playground.rendering.cards import card_of, words
 from playground.rendering.progress import share
@@ -46,7 +47,7 @@ def row_of(frame: Frame, events: Sequence[ev.Event]) -> Row:
         index = first.index if isinstance(first, ev.Result) else None
         if len(events) > 1:
             text = f"{text}  + {len(events) - 1} more"
-    shown = text if len(text) <= MAX_LINE else text[: MAX_LINE - 1] + "…"
+    shown = shorten(text, MAX_LINE)
     weight = size(len(frame.data)) if frame.data else ""
     return Row(frame.seq, milliseconds(frame.at_ms), kind, shown, weight, index)
 

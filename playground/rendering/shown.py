@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from playground.protocols.events import ToolOutput
+from playground.protocols.text import shorten
 from playground.rendering.cards import Card, card_of
 from playground.rendering.links import safe_url
 from playground.rendering.messages import Part
@@ -126,7 +127,7 @@ def readable_value(value: Any) -> str:
     try:
         read = json.loads(value)
     except (ValueError, RecursionError):
-        return value[:MAX_TEXT] + ("…" if len(value) > MAX_TEXT else "")
+        return shorten(value, MAX_TEXT + 1)
     return pretty(read)
 
 

@@ -8,6 +8,8 @@ from collections.abc import Iterable, Mapping
 from itertools import islice
 from typing import Any
 
+from playground.protocols.text import shorten
+
 #: Longer text is cut on the card; the raw JSON has all of it.
 MAX_TEXT = 600
 #: Parts of a list that are looked at.
@@ -59,8 +61,7 @@ def brief(value: Any, limit: int = MAX_TEXT) -> str:
 
 
 def _cut(text: str, limit: int) -> str:
-    text = text.strip()
-    return text if len(text) <= limit else text[: limit - 1] + "…"
+    return shorten(text.strip(), limit)
 
 
 def _upto(limit: int, parts: Iterable[str]) -> list[str]:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from playground.protocols.json_pointer import pointer_of
+from playground.protocols.text import shorten
 
 #: Actions of one item that are read.
 MAX_ACTIONS = 50
@@ -163,7 +164,7 @@ _ATTRIBUTES: Mapping[str, tuple[_Attribute, ...]] = {
 
 def _problems(raw: Mapping[str, Any], protocol: str) -> Iterator[str]:
     if protocol not in _ATTRIBUTES:
-        shown = protocol if len(protocol) <= 60 else protocol[:60] + "…"
+        shown = shorten(protocol, 61)
         yield f"NLWeb defines actions over HTTP, MCP and A2A, not over “{shown}”."
     for name, required, fault in (*_COMMON, *_ATTRIBUTES.get(protocol, ())):
         if raw.get(name) is None:

@@ -14,6 +14,7 @@ from typing import Any
 from playground.protocols import events as ev
 from playground.protocols import jsontext
 from playground.protocols.places import is_summary
+from playground.protocols.text import shorten
 
 #: How a thing can be told, the surest first: the same kind of key on both sides is compared.
 #: None where a thing has no such key.
@@ -168,7 +169,7 @@ def _result(event: ev.Result) -> Thing:
     named = (name, kind) if name else None
     called = name or url or at_id
     nameless = None if called else ("nameless", kind)
-    label = f"{kind or 'Result'} “{shorten(called)}”" if called else kind or "Result"
+    label = f"{kind or 'Result'} {_quoted(called)}" if called else kind or "Result"
     return Thing("result", label, item, (url, at_id, named, nameless), event.index)
 
 
@@ -214,7 +215,7 @@ def _failure(event: ev.Failure) -> Thing:
 
 
 def _unknown(event: ev.Unknown) -> Thing:
-    label = f"Unknown “{shorten(event.name)}”"
+    label = f"Unknown {_quoted(event.name)}"
     return Thing("unknown", label, event.data, (None, None, None, ("unknown", event.name)))
 
 
@@ -243,11 +244,10 @@ def _tool(kind: str, name: str, value: Any) -> Thing:
     if isinstance(value, str):
         with contextlib.suppress(ValueError, RecursionError):
             value = jsontext.decode(value)
-    label = f"{kind.capitalize()} “{shorten(name)}”"
+    label = f"{kind.capitalize()} {_quoted(name)}"
     return Thing(kind, label, value, (None, None, None, (kind, name)))
 
 
-def shorten(text: Any) -> str:
+def _quoted(name: Any) -> str:
     """An agent's words as part of a label."""
-    name: str = text if isinstance(text, str) else ""
-    return name if len(name) <= MAX_LABEL else name[: MAX_LABEL - 1] + "…"
+    return f"“{shorten(name if isinstance(name, str) else '', MAX_LABEL)}”"

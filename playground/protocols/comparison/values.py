@@ -15,6 +15,7 @@ from typing import Any
 from playground.protocols.comparison.aligning import align, moved
 from playground.protocols.comparison.volatile import Skip
 from playground.protocols.json_pointer import escape
+from playground.protocols.text import shorten
 
 #: Levels of nesting that are looked at; what is deeper counts as the same.
 MAX_DEPTH = 200
@@ -142,7 +143,7 @@ def _place(pointer: str, name: str) -> str:
     """The pointer to what is at `name`. A long one would be copied for every difference below."""
     if len(pointer) > MAX_POINTER:
         return pointer if pointer.endswith("…") else f"{pointer}/…"
-    return f"{pointer}/{name if len(name) <= MAX_NAME else name[:MAX_NAME] + '…'}"
+    return f"{pointer}/{shorten(name, MAX_NAME + 1)}"
 
 
 def _scalar(value: Any) -> bytes:

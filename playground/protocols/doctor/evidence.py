@@ -13,6 +13,7 @@ from playground.protocols.doctor.detection import MAX_MESSAGES, Speech, speech_o
 from playground.protocols.frames import Frame, FrameKind
 from playground.protocols.http import read_head
 from playground.protocols.problems import Problem
+from playground.protocols.text import shorten
 
 #: Bytes of a request and of a reply's body that a report shows.
 SHOWN = 1500
@@ -151,4 +152,4 @@ def _decoded(text: str) -> Any:
 def _shown(data: bytes) -> str:
     text = data.decode("utf-8", "replace").replace("\r\n", "\n")
     text = _SESSION.sub(r"\1(not kept)", text)
-    return text if len(text) <= SHOWN else text[: SHOWN - 1] + "…"
+    return shorten(text, SHOWN)
