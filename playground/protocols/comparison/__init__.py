@@ -8,8 +8,6 @@ that the same answer over two bindings, streamed or whole, is the same answer.
 `volatile`     what is ignored, as one table
 `things`       events to the things that a reply is made of
 `matching`     which thing of one reply is which of the other
-`aligning`     which element of one list is which of the other
-`values`       differences of two JSON values
 `known`        differences that the versions of a protocol explain
 `comparing`    all of it together
 =============  ===================================================================

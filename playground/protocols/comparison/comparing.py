@@ -8,14 +8,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from playground.protocols.comparison.aligning import moved
 from playground.protocols.comparison.known import explanation
 from playground.protocols.comparison.matching import Pair, Placed, pairs_of
 from playground.protocols.comparison.things import Thing, things_of
-from playground.protocols.comparison.values import MISSING, Change, Values
 from playground.protocols.comparison.volatile import skip_in_results, skip_outside
 from playground.protocols.events import Event
 from playground.protocols.exchange import Version
+from playground.protocols.json_diff import MISSING, Change, Values, moved
 
 #: Differences that are listed; beyond them they are counted.
 MAX_LISTED = 200

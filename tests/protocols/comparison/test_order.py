@@ -18,7 +18,7 @@ from playground.protocols.comparison import (
     compare,
     compare_documents,
 )
-from playground.protocols.comparison.aligning import align, moved
+from playground.protocols.json_diff import align, moved
 from tests.json_values import values
 from tests.protocols.comparison.test_comparing import EGGS, SOUP, reply, results, told
 
