@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import re
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any
 
 from django.conf import settings
 from django.db import models, transaction
@@ -14,27 +14,14 @@ from django.utils.text import slugify
 
 from playground.models.fields import EncryptedJSONField, EncryptedTextField
 from playground.models.json_text import JSONTextField
+from playground.models.ownership import OwnedQuerySet
 from playground.protocols.exchange import Target
 from playground.protocols.headers import is_credential
-
-if TYPE_CHECKING:
-    from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
-
 
 #: Addresses beside those of agents.
 _RESERVED = frozenset({"new"})
 #: What stands between the parts of an address, where a slug has a dash.
 _PARTS = re.compile(r"[./:?&=]+")
-
-
-class OwnedQuerySet(models.QuerySet):  # type: ignore[type-arg]
-    """Rows that belong to someone; in local mode they all belong to nobody in particular."""
-
-    def owned_by(self, user: AbstractBaseUser | AnonymousUser) -> Self:
-        """The rows that `user` may see: their own, or the unowned ones of local mode."""
-        if settings.HOSTED:
-            return self.filter(owner=user.pk) if user.is_authenticated else self.none()
-        return self.filter(owner=None)
 
 
 class AgentManager(models.Manager.from_queryset(OwnedQuerySet)):  # type: ignore[misc]

@@ -11,9 +11,9 @@ from django.db import models
 from django.urls import reverse
 from django.utils import timezone
 
-from playground.models.agents import OwnedQuerySet
 from playground.models.collections import Collection, SavedRequest
 from playground.models.json_text import JSONTextField
+from playground.models.ownership import OwnedQuerySet
 from playground.models.runs import Run
 
 

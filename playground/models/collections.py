@@ -15,8 +15,9 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.text import slugify
 
-from playground.models.agents import Agent, OwnedQuerySet
+from playground.models.agents import Agent
 from playground.models.json_text import JSONTextField
+from playground.models.ownership import OwnedQuerySet
 
 #: How far apart neighbours are placed, so that one that moves between two others changes
 #: nothing but its own place.

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from django.conf import settings
 from django.db import models
 
-from playground.models.agents import OwnedQuerySet
+from playground.models.ownership import OwnedQuerySet
 from playground.protocols import registry
 
 if TYPE_CHECKING:

@@ -9,10 +9,10 @@ from django.conf import settings
 from django.db import models
 from django.urls import reverse
 
-from playground.models.agents import OwnedQuerySet
 from playground.models.collections import free_slug
 from playground.models.fields import EncryptedTextField
 from playground.models.json_text import JSONTextField
+from playground.models.ownership import OwnedQuerySet
 
 _RESERVED = frozenset({"new", "active"})
 

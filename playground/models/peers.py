@@ -5,8 +5,8 @@ from __future__ import annotations
 from django.conf import settings
 from django.db import models
 
-from playground.models.agents import OwnedQuerySet
 from playground.models.json_text import JSONTextField
+from playground.models.ownership import OwnedQuerySet
 
 
 class ActionServer(models.Model):

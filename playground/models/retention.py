@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.conf import settings
 from django.db import models
 
-from playground.models.agents import OwnedQuerySet
+from playground.models.ownership import OwnedQuerySet
 
 
 class Retention(models.Model):

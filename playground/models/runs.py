@@ -10,9 +10,10 @@ from django.conf import settings
 from django.db import models
 from django.urls import reverse
 
-from playground.models.agents import Agent, OwnedQuerySet
+from playground.models.agents import Agent
 from playground.models.conversations import Conversation
 from playground.models.json_text import JSONTextField
+from playground.models.ownership import OwnedQuerySet
 from playground.protocols.events import Outcome
 from playground.protocols.frames import Frame
 

@@ -9,8 +9,8 @@ from django.db import models
 from django.urls import reverse
 from django.utils import timezone
 
-from playground.models.agents import OwnedQuerySet
 from playground.models.collections import Collection
+from playground.models.ownership import OwnedQuerySet
 from playground.models.runs import Run
 
 

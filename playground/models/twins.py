@@ -8,7 +8,7 @@ from django.conf import settings
 from django.db import models
 from django.urls import reverse
 
-from playground.models.agents import OwnedQuerySet
+from playground.models.ownership import OwnedQuerySet
 from playground.models.runs import Run
 
 
