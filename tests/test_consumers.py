@@ -235,22 +235,34 @@ async def test_an_unknown_run_is_refused() -> None:
     assert await Viewer(f"/ws/runs/{uuid4()}/").is_refused()
 
 
+async def cookie(name: str) -> list[tuple[bytes, bytes]]:
+    """The headers of somebody who is logged in."""
+
+    def login() -> str:
+        client = Client()
+        client.force_login(User.objects.get_or_create(username=name)[0])
+        return client.cookies[settings.SESSION_COOKIE_NAME].value
+
+    sent = f"{settings.SESSION_COOKIE_NAME}={await sync_to_async(login)()}"
+    return [*HEADERS, (b"cookie", sent.encode())]
+
+
+async def test_in_local_mode_a_session_makes_no_difference() -> None:
+    run, owned = (await record()).run, await cookie("owner")
+    owner = await User.objects.aget(username="owner")
+    viewer = Viewer(run, headers=owned)
+    assert await viewer.open()
+    await viewer.socket.disconnect()
+    assert await Viewer((await record(owner=owner)).run, headers=owned).is_refused()
+
+
 class TestHosted:
     @pytest.fixture(autouse=True)
     def hosted_mode(self, settings: Any) -> None:
         settings.HOSTED = True
 
-    async def cookie(self, name: str) -> list[tuple[bytes, bytes]]:
-        def login() -> str:
-            client = Client()
-            client.force_login(User.objects.get_or_create(username=name)[0])
-            return client.cookies[settings.SESSION_COOKIE_NAME].value
-
-        cookie = f"{settings.SESSION_COOKIE_NAME}={await sync_to_async(login)()}"
-        return [*HEADERS, (b"cookie", cookie.encode())]
-
     async def test_only_its_owner_sees_a_run(self) -> None:
-        owner, stranger = await self.cookie("owner"), await self.cookie("stranger")
+        owner, stranger = await cookie("owner"), await cookie("stranger")
         run = (await record(owner=await User.objects.aget(username="owner"))).run
         assert await Viewer(run).is_refused()
         assert await Viewer(run, headers=stranger).is_refused()
@@ -261,7 +273,7 @@ class TestHosted:
     async def test_nobody_sees_what_belongs_to_nobody(self) -> None:
         run = (await record()).run
         assert await Viewer(run).is_refused()
-        assert await Viewer(run, headers=await self.cookie("owner")).is_refused()
+        assert await Viewer(run, headers=await cookie("owner")).is_refused()
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from django.contrib.auth.models import AnonymousUser, User
+from django.contrib.auth.models import User
 
 from playground.engine.drafts import Headers
 from playground.engine.secrets import Secret
@@ -15,7 +15,7 @@ from playground.models import Agent, Environment, SavedRequest, Variable
 from playground.models.collections import destination_of
 from playground.variables import Value
 
-Owner = User | AnonymousUser | None
+Owner = User | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class Composition:
     @classmethod
     def of(cls, saved: SavedRequest, owner: Owner = None) -> Composition:
         """A saved request; its agent is looked up among those of `owner`."""
-        agents = Agent.objects.filter(owner=key_of(owner), protocol=saved.protocol)
+        agents = Agent.objects.filter(owner=owner, protocol=saved.protocol)
         agent, address = destination_of(saved, agents)
         return cls(
             request=saved.document,
@@ -100,11 +100,6 @@ class Scope:
             rows = self.environment.variables.all() if self.environment else ()
             self._rows = {row.name: row for row in rows}
         return self._rows
-
-
-def key_of(owner: Owner) -> int | None:
-    """The primary key of an owner, None for nobody in particular."""
-    return owner.pk if owner is not None and owner.is_authenticated else None
 
 
 def _text(value: Any) -> str:

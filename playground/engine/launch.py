@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.conf import settings
-from django.contrib.auth.models import AnonymousUser, User
+from django.contrib.auth.models import User
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
@@ -36,17 +36,16 @@ class Link:
 
 def create_run(
     draft: Sendable,
-    user: User | AnonymousUser | None = None,
+    owner: User | None = None,
     link: Link | None = None,
     *,
     has_room: bool = False,
 ) -> Run:
-    """Record a run of `draft` for `user`; it is refused at once when too many are under way.
+    """Record a run of `draft` for `owner`; it is refused at once when too many are under way.
 
     Without a `link` to a turn before it, it starts a conversation. With `has_room` somebody has
     looked already that there are not too many.
     """
-    owner = user if user is not None and user.is_authenticated else None
     target = draft.target
     link = link or Link()
     run = Run(

@@ -15,7 +15,7 @@ from typing import Any
 from django.utils import timezone
 
 from playground.engine.addressed import agent_for, known_as
-from playground.engine.composing import Composition, Owner, Scope, key_of
+from playground.engine.composing import Composition, Owner, Scope
 from playground.engine.drafts import Draft, Origin
 from playground.engine.expecting import expected, why_not
 from playground.engine.secrets import Sending, authorising, keepable
@@ -162,7 +162,8 @@ class _Preparation:
 
     def _agent_at(self, url: str) -> Agent:
         """The owner's agent at this address, or a new one. Not saved."""
-        new = agent_for(url, self._composition.protocol, key_of(self._owner))
+        owner = self._owner.pk if self._owner else None
+        new = agent_for(url, self._composition.protocol, owner)
         new.binding = self._way(new)
         return known_as(new) or new
 

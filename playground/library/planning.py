@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
+from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Max, Model
 from django.utils import timezone
@@ -20,7 +20,7 @@ from playground.models import Collection, Folder, SavedRequest
 from playground.models.collections import STEP
 
 #: Whose collections are meant: a user's, or the shared ones of local mode.
-Owner = AbstractBaseUser | AnonymousUser | None
+Owner = User | None
 #: Rows that are written at once.
 _BATCH = 500
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
+from django.contrib.auth.models import AnonymousUser, User
 from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
@@ -21,8 +21,6 @@ from playground.models import Collection, Folder, Removal, SavedRequest
 #: How long something that was deleted can be put back, and how many of them are kept.
 KEPT_FOR = timedelta(days=1)
 KEPT = 100
-
-User = AbstractBaseUser | AnonymousUser
 
 
 def remove(part: Collection | Folder | SavedRequest) -> Removal:
@@ -58,7 +56,7 @@ def _purge(collection: Collection) -> None:
     mine.exclude(pk__in=kept).delete()
 
 
-def recent(user: User) -> list[Removal]:
+def recent(user: User | AnonymousUser) -> list[Removal]:
     """What the user can put back, latest first."""
     since = timezone.now() - KEPT_FOR
     return list(
@@ -66,7 +64,7 @@ def recent(user: User) -> list[Removal]:
     )
 
 
-def of(user: User) -> QuerySet[Removal]:
+def of(user: User | AnonymousUser) -> QuerySet[Removal]:
     """What of the user's is kept."""
     found: QuerySet[Removal] = Removal.objects.owned_by(user)
     return shipped.undoable(found)

@@ -36,7 +36,7 @@ _FAILED = (RunState.FAILED, RunState.REFUSED, RunState.TRUNCATED)
 
 def replay(
     reply: Mapping[str, Any],
-    owner: User | AnonymousUser | None,
+    owner: User | None,
     *,
     agent_name: str,
     url: str,
@@ -67,7 +67,7 @@ def replay(
         raise RecordingError(str(error)) from error
     read = _read(exchange, list(frames_of(reply)))
     run = Run(
-        owner=owner if isinstance(owner, User) else None,
+        owner=owner,
         agent=agent,
         agent_name=storable(agent_name)[:80] or "recorded",
         url=storable(target.url)[:2000],
@@ -87,7 +87,7 @@ def replay(
     return run
 
 
-def replay_recording(reply: Mapping[str, Any], owner: User | AnonymousUser | None) -> Run:
+def replay_recording(reply: Mapping[str, Any], owner: User | None) -> Run:
     """A recording that says itself where it went and what it asked, as a run.
 
     Raises `RecordingError` as `replay`, and for one that does not say it.
@@ -100,7 +100,7 @@ def replay_recording(reply: Mapping[str, Any], owner: User | AnonymousUser | Non
     return replay(reply, owner, agent_name=host, request=reply["request"], **given)
 
 
-def replay_saved(saved: SavedRequest, owner: User | AnonymousUser | None) -> Run:
+def replay_saved(saved: SavedRequest, owner: User | None) -> Run:
     """The recorded reply of a saved request as a run, the same one every time.
 
     Raises `RecordingError` where there is no reply, or none that can be read.

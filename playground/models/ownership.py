@@ -1,4 +1,4 @@
-"""Ownership: which rows a user may see."""
+"""Ownership: whom the rows that a user makes belong to, and which rows a user may see."""
 
 from __future__ import annotations
 
@@ -8,14 +8,26 @@ from django.conf import settings
 from django.db import models
 
 if TYPE_CHECKING:
-    from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
+    from django.contrib.auth.models import AnonymousUser, User
+
+
+def owner_of(user: User | AnonymousUser | None) -> User | None:
+    """Return the owner of what `user` makes: None in local mode, and for nobody in particular.
+
+    The user is that of a request (`request.user`) or of a websocket (`scope["user"]`). In local
+    mode everything is shared, also with a browser that sends the session of a user.
+    """
+    if not settings.HOSTED or user is None or not user.is_authenticated:
+        return None
+    return user
 
 
 class OwnedQuerySet(models.QuerySet):  # type: ignore[type-arg]
     """Rows that belong to someone; in local mode they all belong to nobody in particular."""
 
-    def owned_by(self, user: AbstractBaseUser | AnonymousUser) -> Self:
+    def owned_by(self, user: User | AnonymousUser) -> Self:
         """The rows that `user` may see: their own, or the unowned ones of local mode."""
-        if settings.HOSTED:
-            return self.filter(owner=user.pk) if user.is_authenticated else self.none()
-        return self.filter(owner=None)
+        owner = owner_of(user)
+        if settings.HOSTED and owner is None:
+            return self.none()
+        return self.filter(owner=owner)

@@ -13,7 +13,7 @@ from functools import reduce
 from operator import or_
 from typing import Any
 
-from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
+from django.contrib.auth.models import AnonymousUser, User
 from django.db.models import Case, F, IntegerField, Q, QuerySet, TextField, When
 from django.db.models.functions import Cast
 
@@ -71,7 +71,7 @@ class Found:
         return sum(len(shelf.hits) for shelf in self.shelves)
 
 
-def find(user: AbstractBaseUser | AnonymousUser, text: str) -> Found:
+def find(user: User | AnonymousUser, text: str) -> Found:
     """What holds every word of `text`: what is named so first, then in its order."""
     words = text[:200].split()[:MAX_WORDS]
     if not words:

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from django.conf import settings
 from django.db import transaction
 from django.http import Http404, HttpRequest
 from django.shortcuts import get_object_or_404
 from django.utils import timezone
 
 from playground.models import ActionServer, Agent, Run
+from playground.models.ownership import owner_of
 from playground.protocols.actions import Action
 from playground.protocols.actions.reading import A2A, MCP, text_of
 from playground.rendering.desk import action_at
@@ -103,11 +103,9 @@ def remember(request: HttpRequest, desk: Desk, url: str, found: Any = None) -> N
     identifier = identifier_of(desk.action)
     if len(identifier) > MAX_ADDRESS:
         return
-    user = request.user
-    owner = user if user.is_authenticated and settings.HOSTED else None
     key = {"protocol": desk.protocol.lower(), "identifier": identifier}
-    known = ActionServer.objects.owned_by(user).filter(**key).first()
-    server = known or ActionServer(owner=owner, **key)
+    known = ActionServer.objects.owned_by(request.user).filter(**key).first()
+    server = known or ActionServer(owner=owner_of(request.user), **key)
     if server.url != url:
         server.url, server.description, server.described_at = url, None, None
     if found is not None:

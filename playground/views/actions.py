@@ -13,6 +13,7 @@ from django_htmx.http import reswap, retarget
 
 from playground import engine
 from playground.models import Run, RunKind
+from playground.models.ownership import owner_of
 from playground.protocols.actions import Plan, addresses, describing
 from playground.protocols.actions.reading import MCP
 from playground.protocols.exchange import Exchange
@@ -90,7 +91,7 @@ def _record(
         remember(request, desk, planned.url)
     draft = draft_of(desk, filled, planned)
     link = engine.Link(RunKind.ACTION, desk.run, *desk.place)
-    run = engine.create_run(draft, request.user, link)
+    run = engine.create_run(draft, owner_of(request.user), link)
     return desk, run, draft
 
 

@@ -16,6 +16,7 @@ from playground import engine
 from playground.counterparts import bindings_of
 from playground.forms import AgentForm
 from playground.models import Agent
+from playground.models.ownership import owner_of
 from playground.protocols import mcp, registry
 from playground.protocols.events import Event, Failure
 from playground.protocols.problems import Problem
@@ -28,7 +29,7 @@ def agents(request: HttpRequest) -> HttpResponse:
     if request.method != "POST":
         found = Agent.objects.owned_by(request.user)
         return render(request, "agents/list.html", {"agents": found})
-    owner = request.user if request.user.is_authenticated else None
+    owner = owner_of(request.user)
     form = AgentForm(request.POST, instance=Agent(owner=owner))
     if not form.is_valid():
         return _form(request, form, status=422)

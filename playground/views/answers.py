@@ -15,6 +15,7 @@ from playground.conversations import answer_document, elicitation_at
 from playground.elicitation import STRATEGIES, WHOLE_FORM, TemplateError, read_answers
 from playground.engine import ActionDraft, Draft, Link, create_run, send
 from playground.models import Agent, Run, RunKind
+from playground.models.ownership import owner_of
 from playground.protocols.mcp.questions import ACCEPT
 from playground.rendering.asking import STRATEGY, TEMPLATE, Asking, Filled, declined_key
 from playground.rendering.thread import Thread
@@ -144,7 +145,7 @@ def _record(
     _remember(composed.draft.agent, asking)
     seq, part = asking.place
     link = Link(RunKind.ANSWER, asking.run, seq, part, values)
-    return asking, create_run(composed.draft, request.user, link), composed.draft
+    return asking, create_run(composed.draft, owner_of(request.user), link), composed.draft
 
 
 def _refuse(request: HttpRequest, asking: Asking, errors: dict[str, str]) -> HttpResponse:

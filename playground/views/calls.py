@@ -13,6 +13,7 @@ from django_htmx.http import reswap, retarget
 from playground.conversations import call_document
 from playground.engine import Draft, Link, create_run
 from playground.models import Run, RunKind
+from playground.models.ownership import owner_of
 from playground.rendering.calling import Calling
 from playground.rendering.fold import Fold
 from playground.rendering.messages import Joined
@@ -115,7 +116,7 @@ def _record(request: HttpRequest, pk: str) -> HttpResponse | tuple[Run, Draft]:
         return _refuse(request, answer.refused(said or "This cannot be sent."))
     run, (seq, part) = answer.chosen.run, answer.chosen.place
     link = Link(RunKind.ANSWER, run, seq, part, answer.history)
-    return create_run(composed.draft, request.user, link), composed.draft
+    return create_run(composed.draft, owner_of(request.user), link), composed.draft
 
 
 def _refuse(request: HttpRequest, answer: Answer) -> HttpResponse:

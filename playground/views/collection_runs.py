@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from asgiref.sync import sync_to_async
-from django.contrib.auth.models import AnonymousUser
 from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -17,9 +14,9 @@ from playground.collection_run_forms import StartForm
 from playground.engine import collection_runs as engine
 from playground.engine.addressed import AddressError, stand_in
 from playground.engine.collection_runs import Options, Plan, PlanError
-from playground.engine.composing import key_of
 from playground.models import Collection, CollectionRun
 from playground.models.liveness import mark_interrupted
+from playground.models.ownership import owner_of
 from playground.rendering.collection_runs import Window, listed, page_of, report_of
 from playground.reporting import FORMATS
 from playground.views.environment_choice import active_environment
@@ -75,12 +72,8 @@ def new(request: HttpRequest) -> HttpResponse:
         "folder": request.GET.get("folder", ""),
         "requests": request.GET.getlist("request"),
     }
-    form = StartForm(collection, _user(request), initial=initial)
+    form = StartForm(collection, request.user, initial=initial)
     return _form(request, collection, form)
-
-
-def _user(request: HttpRequest) -> Any:
-    return request.user or AnonymousUser()
 
 
 def _form(
@@ -94,10 +87,10 @@ def _form(
 
 def _record(request: HttpRequest) -> HttpResponse | Started:
     collection = _collection(request, request.POST.get("collection", ""))
-    form = StartForm(collection, _user(request), request.POST, request.FILES)
+    form = StartForm(collection, request.user, request.POST, request.FILES)
     if form.is_valid():
         try:
-            engine.check_room(_user(request))
+            engine.check_room(request.user)
             plan = _plan(request, collection, form)
         except PlanError as error:
             form.add_error(None, str(error))
@@ -111,8 +104,9 @@ def _record(request: HttpRequest) -> HttpResponse | Started:
 def _plan(request: HttpRequest, collection: Collection, form: StartForm) -> Plan:
     chosen = form.cleaned_data
     requests, address, agent = chosen["chosen"], chosen["address"], chosen["agent"]
+    owner = owner_of(request.user)
     if address:
-        agent = stand_in(address, requests, key_of(_user(request)))
+        agent = stand_in(address, requests, owner.pk if owner else None)
     options = Options(
         agent=agent,
         environment=chosen["environment"],
@@ -122,7 +116,7 @@ def _plan(request: HttpRequest, collection: Collection, form: StartForm) -> Plan
         parallel=chosen["parallel"] or 1,
         bail=chosen["bail"],
     )
-    return engine.plan(collection.name, requests, options, request.user, collection)
+    return engine.plan(collection.name, requests, options, owner, collection)
 
 
 @require_safe

@@ -15,6 +15,7 @@ from playground.collection_forms import CollectionForm, PlaceForm
 from playground.library import organising, shipped
 from playground.library.removals import recent
 from playground.models import Agent, Collection
+from playground.models.ownership import owner_of
 from playground.rendering.outline import Outline, counted
 from playground.views.shelf import changed, collection_of, gone_to, is_partial, number, placed
 
@@ -25,7 +26,7 @@ def collections(request: HttpRequest) -> HttpResponse:
     """GET lists the collections; POST makes one."""
     if request.method != "POST":
         return render(request, "collections/list.html", list_context(request))
-    owner = request.user if request.user.is_authenticated else None
+    owner = owner_of(request.user)
     form = CollectionForm(request.POST, instance=Collection(owner=owner))
     if not form.is_valid():
         return _form(request, form, status=422)

@@ -15,6 +15,7 @@ from playground.expectations import check_schema
 from playground.forms import read_document, read_pairs, read_value
 from playground.library.credentials import clean_auth
 from playground.models import Agent, Environment, SavedRequest
+from playground.models.ownership import owner_of
 from playground.protocols.exchange import RequestProblem
 from playground.views.environment_choice import active_environment
 
@@ -55,7 +56,7 @@ def read_form(request: HttpRequest) -> Composed:
     scope = Scope(_environment(request, composed))
     if composed.problems:
         return composed
-    prepared = prepare(composition, scope, request.user)
+    prepared = prepare(composition, scope, owner_of(request.user))
     composed.draft, composed.problems = prepared.draft, prepared.problems
     composed.missing = prepared.missing
     composed.made = [name for name in prepared.used if name.startswith("$")]
@@ -105,7 +106,7 @@ def _saved(request: HttpRequest) -> SavedRequest | None:
     collection, slash, slug = request.POST.get("saved", "").partition("/")
     if not slash:
         return None
-    owner = request.user.pk if request.user.is_authenticated else None
+    owner = owner_of(request.user)
     found = SavedRequest.objects.filter(collection__owner=owner, collection__slug=collection)
     return found.filter(slug=slug).first()
 

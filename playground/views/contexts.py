@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
+from django.contrib.auth.models import AnonymousUser, User
 
 from playground.models import Run
 from playground.models.history import Cursor, Filters, page_of
@@ -19,7 +19,7 @@ from playground.rendering.turns import branch_of
 
 
 def history_context(
-    user: AbstractBaseUser | AnonymousUser, words: str = "", before: str = "", shown: int = 0
+    user: User | AnonymousUser, words: str = "", before: str = "", shown: int = 0
 ) -> dict[str, Any]:
     """One page of the history, newest first, and where the next one begins.
 

@@ -14,6 +14,7 @@ from django.views.decorators.csrf import ensure_csrf_cookie
 from django.views.decorators.http import require_http_methods, require_POST
 
 from playground.models import Agent, Environment, Variable
+from playground.models.ownership import owner_of
 from playground.protocols.origins import origin_of
 from playground.views.environment_choice import activate
 from playground.views.environment_forms import EnvironmentForm, VariableRows
@@ -25,7 +26,7 @@ def environments(request: HttpRequest) -> HttpResponse:
     """GET lists the environments; POST adds one, which becomes the active one."""
     if request.method != "POST":
         return _list(request, EnvironmentForm())
-    owner = request.user if request.user.is_authenticated else None
+    owner = owner_of(request.user)
     form = EnvironmentForm(request.POST, instance=Environment(owner=owner))
     if not form.is_valid():
         return _list(request, form, status=422)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import date, datetime, time, timedelta
 from urllib.parse import urlencode
 
-from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
+from django.contrib.auth.models import AnonymousUser, User
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.dateparse import parse_date
@@ -83,7 +83,7 @@ class Asked:
         """Whether some runs are kept out by what was chosen."""
         return bool(replace(self, all="").query)
 
-    def filters(self, user: AbstractBaseUser | AnonymousUser) -> Filters:
+    def filters(self, user: User | AnonymousUser) -> Filters:
         """The same for the database; an agent that the user does not have passes nothing."""
         return Filters(
             words=self.q,
@@ -96,7 +96,7 @@ class Asked:
             children=bool(self.all),
         )
 
-    def _agent(self, user: AbstractBaseUser | AnonymousUser) -> int | None:
+    def _agent(self, user: User | AnonymousUser) -> int | None:
         if not self.agent:
             return None
         if self.agent == NOBODY:

@@ -19,6 +19,7 @@ from playground.library.fixtures import Fixture, FixtureError, Plan, Problem, pl
 from playground.library.reading import MAX_BYTES, READERS, recognise, text_of
 from playground.models import Collection
 from playground.models.collections import RESERVED, free_slug
+from playground.models.ownership import owner_of
 from playground.rendering.changes import groups_of, told
 from playground.transport import check_url
 
@@ -61,16 +62,16 @@ async def _given(request: HttpRequest) -> tuple[str, str]:
 async def _fetched(request: HttpRequest, address: str) -> bytes:
     if refusal := check_url(address):
         raise FixtureError(Problem("", refusal))
-    user = await request.auser()
+    owner = owner_of(await request.auser())
     try:
-        return await fetch(address, owner=user.pk)
+        return await fetch(address, owner=owner.pk if owner else None)
     except FetchError as error:
         raise FixtureError(Problem("", str(error))) from error
 
 
 def _answer(request: HttpRequest, text: str, source: str) -> HttpResponse:
     """The preview of a text, or once it was confirmed the collection that came of it."""
-    owner = request.user if request.user.is_authenticated else None
+    owner = owner_of(request.user)
     try:
         found = recognise(text)
         if "confirmed" not in request.POST:

@@ -13,6 +13,7 @@ from django.shortcuts import redirect, render
 
 from playground import engine
 from playground.models import Run, RunKind
+from playground.models.ownership import owner_of
 from playground.protocols.exchange import RequestProblem
 from playground.protocols.mcp import questions
 from playground.protocols.origins import same_origin
@@ -60,14 +61,14 @@ def record(
     kind = RunKind.ACTION if asking.is_of_action and not asking.is_in_call else kind
     link = engine.Link(kind, asking.run, *asking.place, values)
     if kind == RunKind.ANSWER:  # A turn can have as many that follow as anybody likes.
-        return engine.create_run(draft, request.user, link)
+        return engine.create_run(draft, owner_of(request.user), link)
     with transaction.atomic():
         # Read anew: it may have been answered in another tab, or have ended meanwhile.
         run = Run.objects.select_for_update().get(pk=asking.run.pk)
         now = replace(asking, thread=Thread(run))
         if now.is_settled or now.is_over:
             return ANSWERED if now.is_settled else OVER
-        return engine.create_run(draft, request.user, link)
+        return engine.create_run(draft, owner_of(request.user), link)
 
 
 async def send(request: HttpRequest, asking: Asking, run: Run, draft: AnyDraft) -> HttpResponse:

@@ -17,6 +17,7 @@ from playground.library.recordings import RecordingError
 from playground.library.replaying import replay_recording, replay_saved
 from playground.library.shape import FixtureError, Problem
 from playground.models import Collection, Run, SavedRequest
+from playground.models.ownership import owner_of
 from playground.views.contexts import response_context
 from playground.views.imports import MAX_CARRIED, pack, unpack
 
@@ -37,7 +38,7 @@ def saved_reply(request: HttpRequest, slug: str, saved: str) -> HttpResponse:
     if request.method != "POST":
         return redirect(found.replayed or found)
     try:
-        run = replay_saved(found, request.user)
+        run = replay_saved(found, owner_of(request.user))
     except RecordingError as error:
         return _unread(request, found, str(error))
     if not request.htmx:  # type: ignore[attr-defined]
@@ -100,7 +101,7 @@ def _open(request: HttpRequest, entries: list[Entry], chosen: str) -> Run:
     if found is None or not found.reply:
         raise FixtureError(Problem("", found.why if found else "There is no such entry."))
     try:
-        return replay_recording(found.reply, request.user)
+        return replay_recording(found.reply, owner_of(request.user))
     except RecordingError as error:
         raise FixtureError(Problem("", str(error))) from error
 

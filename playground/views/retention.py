@@ -16,6 +16,7 @@ from django.views.decorators.http import require_safe
 from playground.engine import housekeeping
 from playground.engine.retention import MAX_DAYS, MAX_MEBIBYTES, MAX_RUNS, Limits, preview
 from playground.models import Retention
+from playground.models.ownership import owner_of
 
 MEBIBYTE = 1024 * 1024
 #: Seconds that somebody who deletes waits for it to be done; then it goes on without him.
@@ -82,7 +83,8 @@ def _fields(limits: Limits) -> dict[str, Any]:
 
 
 def _owner(request: HttpRequest) -> int | None:
-    return request.user.pk if request.user.is_authenticated else None
+    owner = owner_of(request.user)
+    return owner.pk if owner else None
 
 
 def _save(request: HttpRequest) -> RetentionForm:

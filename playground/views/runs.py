@@ -16,6 +16,7 @@ from django_htmx.http import push_url, reswap, retarget
 from playground import engine
 from playground.models import Run, RunKind
 from playground.models.conversations import turn_of
+from playground.models.ownership import owner_of
 from playground.protocols import registry
 from playground.protocols.exchange import RequestProblem
 from playground.views.compose import Composed, read_form
@@ -50,7 +51,7 @@ def _record(request: HttpRequest) -> HttpResponse | tuple[Run, engine.Draft]:
         return refusal(request, composed)
     composed.keep_agent()
     link = engine.Link(RunKind.ASK, parent)
-    return engine.create_run(composed.draft, request.user, link), composed.draft
+    return engine.create_run(composed.draft, owner_of(request.user), link), composed.draft
 
 
 def refusal(request: HttpRequest, composed: Composed) -> HttpResponse:
@@ -107,7 +108,7 @@ def _repeat(request: HttpRequest, pk: str) -> HttpResponse | tuple[Run, engine.D
         part=run.cause_part,
         answers=run.answers,
     )
-    return engine.create_run(draft, request.user, link), draft
+    return engine.create_run(draft, owner_of(request.user), link), draft
 
 
 @require_POST

@@ -19,6 +19,7 @@ from django_htmx.http import trigger_client_event
 
 from playground.library.recordings import RecordingError, record
 from playground.models import Agent, Collection, Folder, Run, SavedRequest
+from playground.models.ownership import owner_of
 from playground.views.keeping import Kept, about, last_place, opened, read_kept
 from playground.views.workbench import page
 
@@ -82,7 +83,7 @@ def _place(request: HttpRequest) -> tuple[Collection, Folder | None]:
         raise ValidationError("Give the new collection a name.")
     if len(name) > MAX_NAME:
         raise ValidationError(f"The collection's name is longer than {MAX_NAME} characters.")
-    owner = request.user if request.user.is_authenticated else None
+    owner = owner_of(request.user)
     others = Collection.objects.owned_by(request.user)
     last = others.order_by("position").last()
     position = last.position + 1 if last else 0

@@ -24,6 +24,7 @@ from playground.library import fixtures
 from playground.library.credentials import clean_address
 from playground.models import Collection, Run, SavedRequest, Share
 from playground.models.collections import RESERVED, free_slug, requests_in_order
+from playground.models.ownership import owner_of
 from playground.protocols import registry
 from playground.protocols.links import badge, workbench_link
 from playground.rendering.pretty import readable
@@ -64,7 +65,7 @@ def shares(request: HttpRequest) -> HttpResponse:
         return render(request, "shares/new.html", {"form": form, "thing": thing}, status=422)
     days = form.cleaned_data["days"]
     share = Share.objects.create(
-        owner=request.user if request.user.is_authenticated else None,
+        owner=owner_of(request.user),
         expires_at=timezone.now() + timedelta(days=int(days)) if days else None,
         **thing,
     )
@@ -229,7 +230,7 @@ def copy(request: HttpRequest, token: str) -> HttpResponse:
     others = Collection.objects.owned_by(request.user)
     slug = free_slug(collection.name, "collection", others, RESERVED)
     shown = shared_fixture(fixtures.fixture_of(collection))
-    plan = fixtures.plan(shown.renamed(slug), request.user)
+    plan = fixtures.plan(shown.renamed(slug), owner_of(request.user))
     return redirect(fixtures.apply(plan))
 
 

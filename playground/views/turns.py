@@ -17,6 +17,7 @@ from playground.engine import Draft, Link, WithheldError, create_run, draft_like
 from playground.forms import read_headers
 from playground.models import Run, RunKind
 from playground.models.conversations import turn_of
+from playground.models.ownership import owner_of
 from playground.protocols import registry
 from playground.protocols.exchange import RequestProblem
 from playground.rendering.fold import Fold
@@ -74,7 +75,8 @@ def _record(request: HttpRequest, pk: str) -> HttpResponse | tuple[Run, Draft]:
     composed = follow_up(request, parent, next_document(run, text))
     if composed.draft is None or composed.errors:
         return _refuse(request, run, text, [problem.message for problem in composed.errors])
-    return create_run(composed.draft, request.user, Link(RunKind.ASK, parent)), composed.draft
+    link = Link(RunKind.ASK, parent)
+    return create_run(composed.draft, owner_of(request.user), link), composed.draft
 
 
 def _refuse(request: HttpRequest, run: Run, text: str, errors: list[str]) -> HttpResponse:

@@ -16,6 +16,7 @@ from playground import engine
 from playground.counterparts import Counterpart, counterparts_of
 from playground.models import Agent, Run, RunKind, Twin
 from playground.models.liveness import mark_interrupted
+from playground.models.ownership import owner_of
 from playground.protocols.exchange import RequestProblem
 from playground.rendering.twins import outline, verdict_of
 from playground.views.compose import Composed, read_form
@@ -60,7 +61,7 @@ def _record(request: HttpRequest) -> HttpResponse | tuple[Twin, list[Sent]]:
     composed.keep_agent()
     link = engine.Link(RunKind.ASK, parent)
     drafts = composed.draft, other.draft
-    left, right = (engine.create_run(draft, request.user, link) for draft in drafts)
+    left, right = (engine.create_run(draft, owner_of(request.user), link) for draft in drafts)
     twin = Twin.objects.create(owner=left.owner, left=left, right=right)
     return twin, [(left, drafts[0]), (right, drafts[1])]
 

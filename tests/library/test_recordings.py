@@ -6,7 +6,6 @@ import json
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import AnonymousUser
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -143,21 +142,21 @@ def test_a_saved_reply_becomes_one_run() -> None:
     saved = SavedRequest.objects.create(
         collection=collection, name="Eggs", address="http://agent.example/", reply=reply
     )
-    first = replay_saved(saved, AnonymousUser())
+    first = replay_saved(saved, None)
     assert first.recorded
     assert first.agent_name == "Eggs"
-    assert replay_saved(saved, AnonymousUser()) == first
+    assert replay_saved(saved, None) == first
     first.refresh_from_db()
     assert first.saved_request == saved
     first.delete()
-    assert replay_saved(SavedRequest.objects.get(), AnonymousUser()).pk != first.pk
+    assert replay_saved(SavedRequest.objects.get(), None).pk != first.pk
 
 
 def test_there_may_be_no_reply_to_open() -> None:
     collection = Collection.objects.create(name="Kept")
     saved = SavedRequest.objects.create(collection=collection, name="Eggs")
     with pytest.raises(RecordingError, match="No reply is kept"):
-        replay_saved(saved, AnonymousUser())
+        replay_saved(saved, None)
 
 
 ERROR = {"state": "failed", "stage": "connect", "cause": "C", "fix": "F"}

@@ -99,7 +99,7 @@ def plan(
     name: str,
     requests: Sequence[SavedRequest],
     options: Options,
-    user: User | AnonymousUser | None = None,
+    owner: User | None = None,
     collection: Collection | None = None,
 ) -> Plan:
     """What a run of `requests`, which are in order, sends. Touches no database.
@@ -111,7 +111,6 @@ def plan(
         raise PlanError("There is no request to send.")
     if count > MAX_STEPS:
         raise PlanError(f"That would be {count:,} requests; {MAX_STEPS:,} are the most.")
-    owner = user if isinstance(user, User) else None
     units: list[Unit] = []
     number = 0
     for iteration in range(1, options.rounds + 1):

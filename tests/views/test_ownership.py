@@ -1,0 +1,191 @@
+"""What a logged-in user makes is found again by the pages, in both modes.
+
+In local mode nobody has to log in. A browser may still send the session of somebody who did: while
+the playground was hosted with the same database.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+
+from playground.engine import collection_runs, housekeeping
+from playground.library.fixtures import fixture_of, render
+from playground.library.recordings import record
+from playground.models import Agent, Collection, Environment, Run, SavedRequest, Share
+from playground.models.ownership import owner_of
+from tests.views.conftest import form
+from tests.views.shelves import shelf
+from tests.views.test_formats import archived
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(params=["local", "hosted"], autouse=True)
+def user(request: pytest.FixtureRequest, settings: Any, client: Client) -> User:
+    """Somebody who is logged in."""
+    settings.HOSTED = request.param == "hosted"
+    ann = User.objects.create(username="ann")
+    client.force_login(ann)
+    return ann
+
+
+@pytest.fixture
+def agent(user: User) -> Agent:
+    found: Agent = Agent.objects.create(
+        name="Recipes", url="http://agent.example/api", owner=owner_of(user)
+    )
+    return found
+
+
+@pytest.fixture
+def collection(user: User) -> Collection:
+    """With one request, called a."""
+    found = shelf("Kept", "a")
+    Collection.objects.update(owner=owner_of(user))
+    found.refresh_from_db()
+    return found
+
+
+def shows(client: Client, address: str, text: str) -> bool:
+    response = client.get(address)
+    return response.status_code == 200 and text in response.content.decode()
+
+
+def test_an_agent(client: Client) -> None:
+    fields = {"name": "Kitchen", "url": "http://a.example", "version": "0.55", "auth": "none"}
+    assert client.post("/agents/", fields).status_code == 302
+    assert shows(client, "/agents/", "Kitchen")
+    assert shows(client, "/agents/kitchen/", "Kitchen")
+
+
+def test_a_collection(client: Client) -> None:
+    assert client.post("/collections/", {"name": "Brunch"}).status_code == 302
+    assert shows(client, "/collections/", "Brunch")
+    assert shows(client, "/collections/brunch/", "Brunch")
+
+
+def test_an_environment(client: Client) -> None:
+    assert client.post("/environments/", {"name": "Staging"}).status_code == 302
+    assert shows(client, "/environments/staging/", "Staging")
+    # The name is taken, whoever looks.
+    again = client.post("/environments/", {"name": "Staging"})
+    assert (again.status_code, Environment.objects.count()) == (422, 1)
+
+
+def test_a_saved_request_in_a_new_collection(client: Client, agent: Agent) -> None:
+    fields = form(name="Eggs", place="", collection="Brunch")
+    assert client.post("/saved-requests/", fields).status_code == 200
+    assert shows(client, "/collections/brunch/requests/eggs/", "Eggs")
+    assert shows(client, "/library/", "Brunch")
+
+
+def test_an_imported_collection(client: Client, user: User) -> None:
+    text = render(fixture_of(shelf("Brunch", "a b")))
+    Collection.objects.all().delete()
+    for _ in range(2):  # The second time it is found, and nothing is to be done.
+        client.post("/collections/import/", {"text": text, "confirmed": "yes"})
+        assert shows(client, "/collections/brunch/", "Brunch")
+    assert [each.owner for each in Collection.objects.all()] == [owner_of(user)]
+
+
+def test_a_run(client: Client, agent: Agent, started: list[Any]) -> None:
+    client.post("/runs/", form())
+    run = Run.objects.get()
+    assert shows(client, f"/runs/{run.pk}/", "eggs")
+    assert shows(client, "/runs/", "eggs")
+    assert shows(client, "/history/", "eggs")
+    assert run.conversation.owner == run.owner
+
+
+def test_a_repeated_run(client: Client, agent: Agent, started: list[Any]) -> None:
+    client.post("/runs/", form())
+    client.post(f"/runs/{Run.objects.get().pk}/repetition/")
+    first, second = Run.objects.all()
+    assert shows(client, f"/runs/{second.pk}/", "eggs")
+    assert shows(client, f"/runs/{first.pk}/", "eggs")
+
+
+def test_the_agent_that_is_made_of_an_address(client: Client, started: list[Any]) -> None:
+    for _ in range(2):  # It is made once and found then.
+        client.post("/runs/", form(agent="", address="http://new.example/api"))
+    assert Agent.objects.count() == 1
+    assert shows(client, "/agents/", "new.example")
+
+
+def test_the_run_of_a_saved_request(
+    client: Client, agent: Agent, collection: Collection, started: list[Any]
+) -> None:
+    client.post("/runs/", form(saved="kept/a"))
+    assert Run.objects.get().saved_request == SavedRequest.objects.get()
+
+
+def test_a_twin(client: Client, agent: Agent, started: list[Any]) -> None:
+    made = client.post("/twins/", form(other="version:0.54"))
+    assert made.status_code == 302
+    assert client.get(made["Location"]).status_code == 200
+
+
+def test_a_recording(client: Client) -> None:
+    packed = client.post("/formats/har/", {"file": archived()}).context["packed"]
+    opened = client.post("/formats/har/", {"packed": packed, "entry": "1"})
+    assert client.get(opened["Location"]).status_code == 200
+
+
+def test_the_reply_of_a_saved_request(
+    client: Client, collection: Collection, agent: Agent, run: Run
+) -> None:
+    SavedRequest.objects.update(reply=record(run), agent="recipes")
+    opened = client.post("/collections/kept/requests/a/reply/")
+    assert client.get(opened["Location"]).status_code == 200
+    assert SavedRequest.objects.get().replayed.agent == agent
+
+
+def test_a_link_and_a_copy_by_it(client: Client, collection: Collection) -> None:
+    made = client.post("/shares/", {"collection": "kept", "days": ""})
+    assert client.get(made["Location"]).status_code == 200
+    assert shows(client, "/shares/", "Kept")
+    copied = client.post(f"/s/{Share.objects.get().token}/copy/")
+    assert copied["Location"] != "/collections/kept/"
+    assert shows(client, copied["Location"], "Kept")
+
+
+def test_a_collection_run(
+    client: Client, collection: Collection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(collection_runs, "start", lambda run, plan: None)
+    fields = {"collection": "kept", "address": "http://agent.example"}
+    made = client.post("/collection-runs/", fields)
+    assert made.status_code == 302
+    assert client.get(made["Location"]).status_code == 200
+    assert shows(client, "/collection-runs/", "Kept")
+
+
+def test_what_was_deleted(client: Client, collection: Collection) -> None:
+    client.post("/collections/kept/deletion/")
+    assert shows(client, "/collections/", "Undo")
+
+
+def test_the_limits_on_the_history(
+    client: Client, user: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pruned: list[int | None] = []
+
+    async def nothing() -> int:
+        return 0
+
+    def prune(owner: int | None) -> asyncio.Task[int]:
+        pruned.append(owner)
+        return asyncio.get_running_loop().create_task(nothing())
+
+    monkeypatch.setattr(housekeeping, "prune", prune)
+    owner = owner_of(user)
+    for text in ("one", "two"):
+        Run.objects.create(owner=owner, text=text, state="completed")
+    assert shows(client, "/history/retention/preview/?runs=1", "1 of 2 runs would go")
+    client.post("/history/retention/", {"runs": "1", "days": "", "megabytes": ""})
+    assert pruned == [owner.pk if owner else None]
