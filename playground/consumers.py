@@ -19,6 +19,7 @@ from django.core.exceptions import ObjectDoesNotExist
 
 from playground.models import Run
 from playground.models.liveness import mark_interrupted
+from playground.query_params import int_param
 from playground.rendering.live import LiveView
 from playground.threads import in_reader
 
@@ -150,7 +151,9 @@ class RunConsumer(Viewer):
         run = Run.objects.owned_by(user).filter(pk=place["pk"]).first()
         if run is None:
             return None
-        after, ended = self._number("after"), bool(self._number("final"))
+        query = parse_qs(self.scope.get("query_string", b"").decode("latin-1"))
+        fields = {name: values[0] for name, values in query.items()}
+        after, ended = int_param(fields, "after", 0), bool(int_param(fields, "final", 0))
         return run.group, LiveView(place["pk"], after, ended=ended)
 
     def pause(self, message: Any) -> float | None:
@@ -158,8 +161,3 @@ class RunConsumer(Viewer):
         if message.more:
             return None
         return FLOOD_INTERVAL if message.frames > CALM else 0
-
-    def _number(self, name: str) -> int:
-        query = parse_qs(self.scope.get("query_string", b"").decode("latin-1"))
-        value = query.get(name, ["0"])[0]
-        return int(value) if value.isascii() and value.isdigit() and len(value) < 10 else 0

@@ -11,6 +11,7 @@ from typing import Any
 from django.db.models import Count, QuerySet
 
 from playground.models import CollectionRun, Run, Step
+from playground.query_params import int_param
 from playground.rendering.bar import ago
 from playground.rendering.words import words
 from playground.reporting import FORMATS, Checked, Report, StepResult, Tally, ending_of
@@ -129,9 +130,8 @@ class Window:
     @classmethod
     def of(cls, query: Mapping[str, str]) -> Window:
         """What a query string asks for; anything else is the first page of everything."""
-        number = query.get("page", "1")
-        page = int(number) if number.isascii() and number.isdigit() and len(number) < 7 else 1
-        return cls(BAD if query.get("show") == BAD else ALL, max(1, page))
+        page = int_param(query, "page", 1, minimum=1, maximum=999_999)
+        return cls(BAD if query.get("show") == BAD else ALL, page)
 
     def of_run(self, run: CollectionRun) -> QuerySet[Step]:
         """All steps that it goes through, page by page."""

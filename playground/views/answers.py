@@ -17,6 +17,7 @@ from playground.engine import ActionDraft, Draft, Link, create_run, send
 from playground.models import Agent, Run, RunKind
 from playground.models.ownership import owner_of
 from playground.protocols.mcp.questions import ACCEPT
+from playground.query_params import int_param
 from playground.rendering.asking import STRATEGY, TEMPLATE, Asking, Filled, declined_key
 from playground.rendering.thread import Thread
 from playground.views import action_answers, own_questions
@@ -81,17 +82,13 @@ def _asking(request: HttpRequest, pk: str) -> Asking:
     """What the run asks at the place that the form names, as it was filled in."""
     run = get_object_or_404(Run.objects.owned_by(request.user), pk=pk)
     form = request.POST
-    place = _number(form.get("seq", "")), _number(form.get("part", ""))
+    place = int_param(form, "seq", 0), int_param(form, "part", 0)
     asked = elicitation_at(run, *place)
     if asked is None:
         raise Http404
     thread = Thread(run, depth=1, page=Run()) if form.get("nested") else Thread(run)
     data = {name: [str(value) for value in form.getlist(name)] for name in form}
     return Asking(thread, place, asked, Filled(data))
-
-
-def _number(text: str) -> int:
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else 0
 
 
 def _read(asking: Asking) -> tuple[dict[str, Any], dict[str, str]]:

@@ -14,6 +14,7 @@ from playground.conversations import call_document
 from playground.engine import Draft, Link, create_run
 from playground.models import Run, RunKind
 from playground.models.ownership import owner_of
+from playground.query_params import int_param
 from playground.rendering.calling import Calling
 from playground.rendering.fold import Fold
 from playground.rendering.messages import Joined
@@ -84,15 +85,11 @@ def _joined(run: Run, seq: int, part: int) -> Joined:
     return entry.joined
 
 
-def _number(text: str) -> int:
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else 0
-
-
 def _answer(request: HttpRequest, pk: str) -> Answer:
     """What was filled in for each call that the run leaves open, whatever the form claims."""
     run = get_object_or_404(Run.objects.owned_by(request.user), pk=pk)
     form = request.POST
-    place = _number(form.get("seq", "")), _number(form.get("part", ""))
+    place = int_param(form, "seq", 0), int_param(form, "part", 0)
     thread = Thread(run)
     callings = [filled_in(Calling(thread, each), form) for each in thread.waiting]
     chosen = next((each for each in callings if each.place == place), None)

@@ -16,8 +16,9 @@ from playground.library import organising, shipped
 from playground.library.removals import recent
 from playground.models import Agent, Collection
 from playground.models.ownership import owner_of
+from playground.query_params import int_param
 from playground.rendering.outline import Outline, counted
-from playground.views.shelf import changed, collection_of, gone_to, is_partial, number, placed
+from playground.views.shelf import changed, collection_of, gone_to, is_partial, placed
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -81,7 +82,7 @@ def outline(request: HttpRequest, slug: str) -> HttpResponse:
         context = {"groups": shown.groups(after), "more_url": shown.more_url}
         return render(request, "collections/groups.html", context)
     folder = found.folders.filter(slug=request.GET.get("folder", "")).first()
-    group = outline_of(request, found).group(folder, number(request.GET.get("from", "")))
+    group = outline_of(request, found).group(folder, int_param(request.GET, "from", 0))
     return render(request, "collections/rows.html", {"group": group})
 
 

@@ -15,6 +15,7 @@ from django_htmx.http import replace_url
 from playground.models import Agent, Run
 from playground.models.history import Cursor, page_of
 from playground.models.liveness import mark_interrupted
+from playground.query_params import int_param
 from playground.rendering.history import rows_of
 from playground.views.contexts import history_context
 from playground.views.history_filters import MADE_BY, MAX_WORDS, NOBODY, OUTCOMES, STATES, Asked
@@ -23,7 +24,7 @@ from playground.views.runs import create
 
 def _list(request: HttpRequest) -> HttpResponse:
     words = request.GET.get("q", "").strip()[:MAX_WORDS]
-    shown = _number(request.GET.get("shown", ""))
+    shown = int_param(request.GET, "shown", 0)
     context = history_context(request.user, words, request.GET.get("before", ""), shown)
     return render(request, "runs/history.html", context)
 
@@ -69,12 +70,8 @@ def _rows(request: HttpRequest, asked: Asked) -> dict[str, Any]:
         "page": found,
         "before": before,
         # What was shown above, so that a search that comes to its end knows whether it found any.
-        "shown": _number(request.GET.get("shown", "")) + len(rows),
+        "shown": int_param(request.GET, "shown", 0) + len(rows),
     }
-
-
-def _number(text: str) -> int:
-    return int(text[:9]) if text.isascii() and text.isdigit() else 0
 
 
 def _choices(request: HttpRequest) -> dict[str, Any]:

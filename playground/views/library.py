@@ -9,9 +9,10 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from playground.models import Collection
+from playground.query_params import int_param
 from playground.rendering.finding import find
 from playground.rendering.tree import COOKIE, branch, more_folders, tree, unfolded
-from playground.views.shelf import collection_of, is_partial, number
+from playground.views.shelf import collection_of, is_partial
 
 
 def library_context(request: HttpRequest) -> dict[str, Any]:
@@ -35,7 +36,7 @@ def inside(request: HttpRequest, slug: str) -> HttpResponse:
     if after := request.GET.get("folders", ""):
         found = more_folders(collection, keys, after)
     else:
-        found = branch(collection, folder, keys, number(request.GET.get("from", "")))
+        found = branch(collection, folder, keys, int_param(request.GET, "from", 0))
     return render(request, "shell/branch.html", {"branch": found})
 
 

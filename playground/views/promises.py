@@ -12,6 +12,7 @@ from django.views.decorators.http import require_POST
 
 from playground.engine import tracking
 from playground.models import Run, Tracker
+from playground.query_params import int_param
 from playground.rendering.thread import Thread
 from playground.rendering.tracking import PATIENCE
 
@@ -36,12 +37,12 @@ async def following(request: HttpRequest, pk: str) -> HttpResponse:
     tracker = await _tracker(request, pk)
     if request.POST.get("follow") == "0":
         return await _done(request, tracker, tracking.stop_following(tracker.pk))
-    chosen = request.POST.get("patience", "")
-    if not chosen:
+    if not request.POST.get("patience"):
         return await _done(request, tracker, tracking.follow(tracker.pk))
-    if not chosen.isascii() or not chosen.isdigit() or len(chosen) > 5:
+    chosen = int_param(request.POST, "patience", None, maximum=99_999)
+    if chosen is None:
         return HttpResponseBadRequest("A promise is followed for a number of seconds.")
-    patience = min(int(chosen), PATIENCE[-1])
+    patience = min(chosen, PATIENCE[-1])
     return await _done(request, tracker, tracking.follow(tracker.pk, patience))
 
 

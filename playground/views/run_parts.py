@@ -18,6 +18,7 @@ from playground.protocols.events import Event, Message, Result
 from playground.protocols.frames import BODY_KINDS, Frame, FrameKind
 from playground.protocols.http import read_head
 from playground.protocols.kinds import kind_of
+from playground.query_params import int_param
 from playground.reading import readings, unread
 from playground.rendering.bar import elapsed_ms
 from playground.rendering.fold import Fold
@@ -43,11 +44,6 @@ def _run(request: HttpRequest, pk: str) -> Run:
     return run
 
 
-def _number(request: HttpRequest, name: str) -> int:
-    value = request.GET.get(name, "0")
-    return int(value) if value.isascii() and value.isdigit() and len(value) < 10 else 0
-
-
 @require_safe
 def results(request: HttpRequest, pk: str) -> HttpResponse:
     """Entries beyond those the page already has: `?offset=` is how many that is.
@@ -55,7 +51,7 @@ def results(request: HttpRequest, pk: str) -> HttpResponse:
     In order of arrival, or of `index` with `?order=index`.
     """
     run = _run(request, pk)
-    offset = _number(request, "offset")
+    offset = int_param(request.GET, "offset", 0)
     if request.GET.get("order") == "index":
         entries = Fold(run).by_index()[offset : offset + WINDOW]
     else:
@@ -68,7 +64,7 @@ def results(request: HttpRequest, pk: str) -> HttpResponse:
 def events(request: HttpRequest, pk: str) -> HttpResponse:
     """Rows of the Events list, `?offset=` rows skipped, in order of arrival or of `index`."""
     run = _run(request, pk)
-    offset = _number(request, "offset")
+    offset = int_param(request.GET, "offset", 0)
     if request.GET.get("order") == "index":
         indexed = [(index, r) for r in readings(run) if (index := _index(r[1])) is not None]
         ordered = [r for _, r in sorted(indexed, key=itemgetter(0))]
@@ -133,10 +129,10 @@ def timeline(request: HttpRequest, pk: str) -> HttpResponse:
 def wire(request: HttpRequest, pk: str) -> HttpResponse:
     """Blocks of the Wire tab, `?offset=` frames skipped, `?count=` of them at most."""
     run = _run(request, pk)
-    most = min(_number(request, "count") or BLOCKS, BLOCKS)
+    most = min(int_param(request.GET, "count", 0) or BLOCKS, BLOCKS)
     frames: list[Frame] = []
     weight = 0
-    for frame in run.read_frames(_number(request, "offset")):
+    for frame in run.read_frames(int_param(request.GET, "offset", 0)):
         frames.append(frame)
         weight += min(len(frame.data), 64 * 1024)
         if len(frames) >= most or weight > BLOCK_BYTES:

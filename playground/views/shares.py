@@ -27,6 +27,7 @@ from playground.models.collections import RESERVED, free_slug, requests_in_order
 from playground.models.ownership import owner_of
 from playground.protocols import registry
 from playground.protocols.links import badge, workbench_link
+from playground.query_params import int_param
 from playground.rendering.pretty import readable
 from playground.rendering.sharing import shared_fixture, shared_run
 
@@ -154,7 +155,7 @@ def share(request: HttpRequest, token: str) -> HttpResponse:
 
 
 def _run_page(request: HttpRequest, run: Run) -> dict[str, Any]:
-    numbers = {name: _number(request, name) for name in ("results", "events", "wire")}
+    numbers = {name: int_param(request.GET, name, 0) for name in ("results", "events", "wire")}
     context = shared_run(run, **numbers)
     if run.protocol != registry.ACTION:
         context["workbench_link"] = _link(request, run)
@@ -164,7 +165,7 @@ def _run_page(request: HttpRequest, run: Run) -> dict[str, Any]:
 def _collection_page(request: HttpRequest, found: Share) -> dict[str, Any]:
     collection = found.collection
     assert collection is not None
-    start = _number(request, "requests")
+    start = int_param(request.GET, "requests", 0)
     found_here = list(requests_in_order(collection)[start : start + PAGE + 1])
     parts = groupby(found_here[:PAGE], key=lambda saved: saved.folder)
     return {
@@ -232,8 +233,3 @@ def copy(request: HttpRequest, token: str) -> HttpResponse:
     shown = shared_fixture(fixtures.fixture_of(collection))
     plan = fixtures.plan(shown.renamed(slug), owner_of(request.user))
     return redirect(fixtures.apply(plan))
-
-
-def _number(request: HttpRequest, name: str) -> int:
-    value = request.GET.get(name, "0")
-    return int(value) if value.isascii() and value.isdigit() and len(value) < 10 else 0

@@ -36,11 +36,6 @@ def saved_of(request: HttpRequest, slug: str, saved: str) -> SavedRequest:
     return found
 
 
-def number(text: str) -> int:
-    """A whole number of an address, 0 for anything else."""
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 9 else 0
-
-
 def changed(response: HttpResponse) -> HttpResponse:
     """The answer to a change of a collection: the page is told, unless it gives way to another."""
     if "HX-Redirect" in response:
