@@ -26,6 +26,7 @@ from playground.rendering.thread import Thread
 from playground.views import own_questions
 from playground.views.action_desk import ancestors
 from playground.views.compose import describe_call
+from playground.views.helpers import is_htmx
 
 
 def draft_of(asking: Asking, values: Mapping[str, Any]) -> engine.ActionDraft | None:
@@ -86,7 +87,7 @@ def _call(asking: Asking, draft: engine.ActionDraft) -> Call | None:
 
 def begun(request: HttpRequest, asking: Asking) -> HttpResponse:
     """What changes on the page: the question is answered, and the page's socket listens."""
-    if not request.htmx:  # type: ignore[attr-defined]
+    if not is_htmx(request):
         return redirect(asking.run)
     page = _page(request, asking.run)
     thread = Thread(asking.run, depth=int(page != asking.run), page=page)

@@ -8,7 +8,6 @@ from typing import Any
 
 from django.db import transaction
 from django.http import Http404, HttpRequest
-from django.shortcuts import get_object_or_404
 from django.utils import timezone
 
 from playground.models import ActionServer, Agent, Run
@@ -17,6 +16,7 @@ from playground.protocols.actions import Action
 from playground.protocols.actions.reading import A2A, MCP, text_of
 from playground.rendering.desk import action_at
 from playground.rendering.thread import anchor_of
+from playground.views.helpers import get_run
 
 #: The attribute that names the server or agent of an action.
 IDENTIFIERS = {MCP: "server", A2A: "agent_url"}
@@ -61,9 +61,7 @@ class Desk:
 def find_desk(request: HttpRequest, pk: str, place: tuple[int, int], number: int) -> Desk:
     """The desk that an address names. Raises `Http404`."""
     # The parents are at hand then for the nudges, see `Run.groups`.
-    runs = Run.objects.owned_by(request.user)
-    runs = runs.select_related("agent", "conversation", "parent__parent__parent")
-    run: Run = get_object_or_404(runs, pk=pk)
+    run = get_run(request, pk, "agent", "conversation", "parent__parent__parent")
     found = action_at(run, place, number)
     if found is None:
         raise Http404

@@ -30,6 +30,7 @@ from playground.views.action_desk import (
     remember,
 )
 from playground.views.action_form import Filled, empty, read_filled
+from playground.views.helpers import is_htmx
 
 
 @require_http_methods(["GET", "POST"])
@@ -42,7 +43,7 @@ async def action(request: HttpRequest, pk: str, seq: int, part: int, number: int
         return sent
     desk, run, draft = sent
     engine.send(run, draft)
-    if not request.htmx:  # type: ignore[attr-defined]
+    if not is_htmx(request):
         return redirect(desk.page)
     return await sync_to_async(_started)(request, desk)
 

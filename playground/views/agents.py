@@ -21,6 +21,7 @@ from playground.protocols import mcp, registry
 from playground.protocols.events import Event, Failure
 from playground.protocols.problems import Problem
 from playground.rendering.toolbox import toolbox_of
+from playground.views.helpers import is_htmx
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -95,7 +96,7 @@ async def tools(request: HttpRequest, slug: str) -> HttpResponse:
     if (opening := exchange.opening) is not None:
         await sync_to_async(found.remember)(opening)
         found.opening = dict(opening)
-    if not request.htmx:  # type: ignore[attr-defined]
+    if not is_htmx(request):
         return redirect(found)
     context = await sync_to_async(_tools_context)(found)
     trouble = _trouble(events, problem)

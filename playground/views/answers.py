@@ -7,7 +7,7 @@ from typing import Any
 from asgiref.sync import sync_to_async
 from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST
 from django_htmx.http import reswap, retarget
 
@@ -22,6 +22,7 @@ from playground.rendering.asking import STRATEGY, TEMPLATE, Asking, Filled, decl
 from playground.rendering.thread import Thread
 from playground.views import action_answers, own_questions
 from playground.views.compose import Composed, shown_call
+from playground.views.helpers import get_run, is_htmx
 from playground.views.runs import begin
 from playground.views.turns import follow_up
 
@@ -72,7 +73,7 @@ def declined(request: HttpRequest, pk: str) -> HttpResponse:
         others = [each for each in stored or [] if each != key]
         run.declined = others if request.POST.get("declined") == "0" else [*others, key]
         run.save(update_fields=["declined"])
-    if not request.htmx:  # type: ignore[attr-defined]
+    if not is_htmx(request):
         return redirect(run)
     shown = Asking(asking.thread, asking.place, asking.form)
     return render(request, "runs/asking/body.html", {"asking": shown})
@@ -80,7 +81,7 @@ def declined(request: HttpRequest, pk: str) -> HttpResponse:
 
 def _asking(request: HttpRequest, pk: str) -> Asking:
     """What the run asks at the place that the form names, as it was filled in."""
-    run = get_object_or_404(Run.objects.owned_by(request.user), pk=pk)
+    run = get_run(request, pk)
     form = request.POST
     place = int_param(form, "seq", 0), int_param(form, "part", 0)
     asked = elicitation_at(run, *place)

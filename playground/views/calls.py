@@ -6,7 +6,7 @@ from typing import Any
 
 from asgiref.sync import sync_to_async
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, render
+from django.shortcuts import render
 from django.views.decorators.http import require_POST, require_safe
 from django_htmx.http import reswap, retarget
 
@@ -22,6 +22,7 @@ from playground.rendering.shown import printed
 from playground.rendering.thread import Thread, render_entry
 from playground.views.answering import Answer, filled_in
 from playground.views.compose import Composed, shown_call
+from playground.views.helpers import get_run
 from playground.views.runs import begin
 from playground.views.turns import follow_up
 
@@ -59,7 +60,7 @@ def preview(request: HttpRequest, pk: str) -> HttpResponse:
 @require_safe
 def message(request: HttpRequest, pk: str, seq: int, part: int) -> HttpResponse:
     """A message as it stands now, for a page that nobody tells of it."""
-    run = get_object_or_404(Run.objects.owned_by(request.user), pk=pk)
+    run = get_run(request, pk)
     entry = Fold(run).entry_at((seq, part))
     if entry is None or entry.joined is None:
         raise Http404
@@ -70,7 +71,7 @@ def message(request: HttpRequest, pk: str, seq: int, part: int) -> HttpResponse:
 @require_safe
 def text(request: HttpRequest, pk: str, seq: int, part: int, number: int) -> HttpResponse:
     """The whole text of one part of a message, of which its entry shows the beginning."""
-    run = get_object_or_404(Run.objects.owned_by(request.user), pk=pk)
+    run = get_run(request, pk)
     joined = _joined(run, seq, part)
     found = next((each for each in joined.parts.values() if each.number == number), None)
     if found is None:
@@ -87,7 +88,7 @@ def _joined(run: Run, seq: int, part: int) -> Joined:
 
 def _answer(request: HttpRequest, pk: str) -> Answer:
     """What was filled in for each call that the run leaves open, whatever the form claims."""
-    run = get_object_or_404(Run.objects.owned_by(request.user), pk=pk)
+    run = get_run(request, pk)
     form = request.POST
     place = int_param(form, "seq", 0), int_param(form, "part", 0)
     thread = Thread(run)

@@ -20,6 +20,8 @@ from playground.models.ownership import owner_of
 from playground.rendering.collection_runs import Window, listed, page_of, report_of
 from playground.reporting import FORMATS
 from playground.views.environment_choice import active_environment
+from playground.views.helpers import is_htmx
+from playground.views.shelf import collection_of
 
 #: Runs of one page of the list.
 LISTED = 30
@@ -45,17 +47,12 @@ def _list(request: HttpRequest) -> HttpResponse:
     found = CollectionRun.objects.owned_by(request.user)
     collection = None
     if slug := request.GET.get("collection", ""):
-        collection = _collection(request, slug)
+        collection = collection_of(request, slug)
         found = found.filter(collection=collection)
     pages = Paginator(found.select_related("collection"), LISTED)
     page = pages.get_page(request.GET.get("page"))
     context = {"collection": collection, "page": page, "rows": listed(page.object_list)}
     return render(request, "collection_runs/list.html", context)
-
-
-def _collection(request: HttpRequest, slug: str) -> Collection:
-    found: Collection = get_object_or_404(Collection.objects.owned_by(request.user), slug=slug)
-    return found
 
 
 @require_safe
@@ -65,7 +62,7 @@ def new(request: HttpRequest) -> HttpResponse:
 
     `?folder=` offers that folder, and each `?request=` that request.
     """
-    collection = _collection(request, request.GET.get("collection", ""))
+    collection = collection_of(request, request.GET.get("collection", ""))
     environment = active_environment(request)
     initial = {
         "environment": environment.slug if environment else "",
@@ -80,13 +77,13 @@ def _form(
     request: HttpRequest, collection: Collection, form: StartForm, status: int = 200
 ) -> HttpResponse:
     context = {"collection": collection, "form": form}
-    is_part = bool(request.htmx)  # type: ignore[attr-defined]
+    is_part = is_htmx(request)
     name = "collection_runs/start.html" if is_part else "collection_runs/start_page.html"
     return render(request, name, context, status=status)
 
 
 def _record(request: HttpRequest) -> HttpResponse | Started:
-    collection = _collection(request, request.POST.get("collection", ""))
+    collection = collection_of(request, request.POST.get("collection", ""))
     form = StartForm(collection, request.user, request.POST, request.FILES)
     if form.is_valid():
         try:
@@ -142,7 +139,7 @@ async def cancellation(request: HttpRequest, pk: str) -> HttpResponse:
     """Stop a run."""
     found = await sync_to_async(_run)(request, pk)
     await engine.cancel(found)
-    if request.htmx:  # type: ignore[attr-defined]
+    if is_htmx(request):
         return HttpResponse(status=204)
     return redirect(found)
 

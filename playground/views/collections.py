@@ -18,7 +18,8 @@ from playground.models import Agent, Collection
 from playground.models.ownership import owner_of
 from playground.query_params import int_param
 from playground.rendering.outline import Outline, counted
-from playground.views.shelf import changed, collection_of, gone_to, is_partial, placed
+from playground.views.helpers import is_htmx
+from playground.views.shelf import changed, collection_of, gone_to, placed
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -97,7 +98,7 @@ def details(request: HttpRequest, slug: str) -> HttpResponse:
         return _form(request, form, collection_of(request, slug), 422)
     form.save()
     organising.touch(found)
-    if not is_partial(request):
+    if not is_htmx(request):
         return gone_to(request, found)
     response = render(request, "collections/head.html", {"collection": found})
     return changed(response)
@@ -124,7 +125,7 @@ def _form(
 
 def render_form(request: HttpRequest, context: dict[str, Any], status: int) -> HttpResponse:
     """A form of collections: a part for the sheet of a page, or a page."""
-    if not is_partial(request):
+    if not is_htmx(request):
         # Beside the form stands there what the menu of a row would do.
         context["place"] = str(context["action"]).removesuffix("details/")
         return render(request, "collections/form_page.html", context, status=status)

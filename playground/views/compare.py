@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from urllib.parse import urlencode
-from uuid import UUID
 
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.csrf import ensure_csrf_cookie
 from django.views.decorators.http import require_safe
 
 from playground.models import Run
 from playground.models.history import candidates_for
-from playground.models.liveness import mark_interrupted
 from playground.rendering.bar import word_of
 from playground.rendering.compare import outcome_of
 from playground.rendering.history import rows_of
+from playground.views.helpers import get_current_run
 
 
 @require_safe
@@ -74,13 +73,6 @@ def _run(request: HttpRequest, key: str) -> Run | None:
     """The user's run with this key; None where none is asked for. Raises `Http404` for others."""
     if not key:
         return None
-    try:
-        pk = UUID(key)
-    except ValueError:
-        raise Http404 from None
-    runs = Run.objects.owned_by(request.user).select_related("tracker")
-    run: Run = get_object_or_404(runs, pk=pk)
-    if not run.is_final and mark_interrupted():
-        run.refresh_from_db()
+    run = get_current_run(request, key, "tracker")
     run.word = word_of(run)  # type: ignore[attr-defined]
     return run

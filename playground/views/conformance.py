@@ -10,7 +10,7 @@ from typing import Any
 from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, render
+from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from playground.conformance import BOOKS, Book, Chapter, Report, book, judge
@@ -18,16 +18,12 @@ from playground.models import Run
 from playground.models.trackers import earlier_progress
 from playground.protocols import nlweb, registry
 from playground.rendering.report import ABOUT, Places, ReportView, column, view_of
+from playground.views.helpers import get_run
 
 #: Reports that are kept: a few findings each, and a flood takes long to judge.
 KEPT = 64
 _NLWEB = "nlweb"
 _LOCKS = tuple(Lock() for _ in range(16))
-
-
-def _run(request: HttpRequest, pk: str) -> Run:
-    run: Run = get_object_or_404(Run.objects.owned_by(request.user), pk=pk)
-    return run
 
 
 def _book(run: Run) -> Book:
@@ -77,7 +73,7 @@ def _judge(
 @require_safe
 def report(request: HttpRequest, pk: str) -> HttpResponse:
     """The report on a run, as `?version=` or as what it was sent as."""
-    run = _run(request, pk)
+    run = get_run(request, pk)
     rules = _book(run)
     # Only NLWeb has versions to choose from.
     versions = rules.versions if run.protocol == _NLWEB else ()
@@ -93,7 +89,7 @@ def report(request: HttpRequest, pk: str) -> HttpResponse:
 @require_safe
 def count(request: HttpRequest, pk: str) -> HttpResponse:
     """What the tab says of the report before anybody opens it."""
-    run = _run(request, pk)
+    run = get_run(request, pk)
     context: dict[str, Any] = {"run": run}
     if run.is_final and _book(run).rules:
         context["report"] = _judged(run, _version(request, run))[1]
@@ -103,7 +99,7 @@ def count(request: HttpRequest, pk: str) -> HttpResponse:
 @require_safe
 def document(request: HttpRequest, pk: str) -> HttpResponse:
     """The report as a JSON document to keep, every rule included."""
-    run = _run(request, pk)
+    run = get_run(request, pk)
     version = _version(request, run)
     found = {"run": str(run.pk), "state": run.state, "sent_as": run.version}
     found |= _judged(run, version)[0].to_json()

@@ -19,6 +19,7 @@ from playground.engine import retention
 from playground.engine.families import Hold, holds_among, with_members
 from playground.models import Run
 from playground.models.liveness import mark_interrupted
+from playground.views.helpers import is_htmx
 
 #: Runs that are deleted at once by hand.
 MAX_CHOSEN = 200
@@ -59,7 +60,7 @@ def deletion(request: HttpRequest) -> HttpResponse:
     fields = request.POST if request.method == "POST" else request.GET
     chosen = _chosen(request, fields.getlist("run")[:MAX_CHOSEN])
     if request.method != "POST" or chosen.in_use:
-        template = "sheet" if request.htmx else "page"  # type: ignore[attr-defined]
+        template = "sheet" if is_htmx(request) else "page"
         context = {"chosen": chosen, "holds": _holds(chosen), "back": _back(request)}
         status = 409 if request.method == "POST" else 200
         return render(request, f"history/deletion_{template}.html", context, status=status)

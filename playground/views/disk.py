@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.conf import settings
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseForbidden
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 from django_htmx.http import HttpResponseClientRefresh
 
@@ -13,6 +13,8 @@ from playground.library import disk
 from playground.library.fixtures import FixtureError
 from playground.models import Collection
 from playground.rendering.changes import groups_of, told
+from playground.views.helpers import is_htmx
+from playground.views.shelf import collection_of
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -21,7 +23,7 @@ def collection_disk(request: HttpRequest, slug: str) -> HttpResponse:
 
     A fragment of the collection's page; empty in hosted mode, where POST is refused.
     """
-    found = get_object_or_404(Collection.objects.owned_by(request.user), slug=slug)
+    found = collection_of(request, slug)
     if settings.HOSTED:
         return HttpResponseForbidden() if request.method == "POST" else HttpResponse()
     if request.method != "POST":
@@ -32,7 +34,7 @@ def collection_disk(request: HttpRequest, slug: str) -> HttpResponse:
     except (disk.DiskError, FixtureError) as error:
         return _section(request, found, str(error), status=422)
     messages.success(request, message)
-    if not request.htmx:  # type: ignore[attr-defined]
+    if not is_htmx(request):
         return redirect(found)
     return HttpResponseClientRefresh()
 

@@ -9,7 +9,7 @@ from typing import Any
 from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse, JsonResponse
-from django.shortcuts import get_object_or_404, render
+from django.shortcuts import render
 from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
@@ -26,17 +26,13 @@ from playground.rendering.expectations import ChecksView, checks_view, verdict_o
 from playground.rendering.pretty import pretty, readable
 from playground.variables import VariableError, names_in
 from playground.views.environment_choice import active_environment
+from playground.views.helpers import get_run
 
 #: Runs whose reply is kept at hand: somebody who writes paths asks again with every word.
 KEPT = 4
 #: Bytes of a list of expectations that are read, and characters of a document that are shown.
 MAX_FORM, MAX_SHOWN = 256 * 1024, 256 * 1024
 _LOCKS = tuple(Lock() for _ in range(16))
-
-
-def _run(request: HttpRequest, pk: UUID | str) -> Run:
-    run: Run = get_object_or_404(Run.objects.owned_by(request.user), pk=pk)
-    return run
 
 
 def _observed(run: Run) -> Observed:
@@ -62,21 +58,21 @@ def _checks(run: Run) -> ChecksView | None:
 @require_safe
 def checks(request: HttpRequest, pk: UUID) -> HttpResponse:
     """Every expectation of a run with its verdict."""
-    run = _run(request, pk)
+    run = get_run(request, pk)
     return render(request, "expectations/checks.html", {"run": run, "checks": _checks(run)})
 
 
 @require_safe
 def tally(request: HttpRequest, pk: UUID) -> HttpResponse:
     """How many of them were met: for the bar, and for the tab."""
-    run = _run(request, pk)
+    run = get_run(request, pk)
     return render(request, "expectations/tally.html", {"run": run, "checks": _checks(run)})
 
 
 @require_safe
 def document(request: HttpRequest, pk: UUID) -> HttpResponse:
     """The document of a reply: what a path sees."""
-    run = _run(request, pk)
+    run = get_run(request, pk)
     found = _observed(run).document if run.is_final else None
     text = readable(found) if found is not None else ""
     context = {"text": text[:MAX_SHOWN], "more": len(text) > MAX_SHOWN, "ended": run.is_final}
@@ -108,7 +104,7 @@ def attempt(request: HttpRequest) -> HttpResponse:
         expectations, more = _with_values(expectations, active_environment(request))
         problems += [_under("expectations", problem) for problem in more]
     pk = request.POST.get("run", "")
-    run = _run(request, pk) if _is_id(pk) else None
+    run = get_run(request, pk) if _is_id(pk) else None
     answer: dict[str, Any] = {"checks": [], "captures": [], "suggestions": []}
     if run is not None and run.is_final:
         observed = _observed(run)

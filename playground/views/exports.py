@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404
 from django.views.decorators.http import require_safe
 
 from playground.library.fixtures import dump, fixture_of
 from playground.library.postman import to_postman
-from playground.models import Collection
+from playground.views.shelf import collection_of
 
 
 @require_safe
 def collection_export(request: HttpRequest, slug: str) -> HttpResponse:
     """The collection as a Django fixture, named after it."""
-    found = get_object_or_404(Collection.objects.owned_by(request.user), slug=slug)
+    found = collection_of(request, slug)
     response = HttpResponse(dump(found), content_type="application/json; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="{found.slug}.json"'
     return response
@@ -23,7 +22,7 @@ def collection_export(request: HttpRequest, slug: str) -> HttpResponse:
 @require_safe
 def collection_postman(request: HttpRequest, slug: str) -> HttpResponse:
     """The collection as a Postman Collection 2.1."""
-    found = get_object_or_404(Collection.objects.owned_by(request.user), slug=slug)
+    found = collection_of(request, slug)
     text = to_postman(fixture_of(found))
     response = HttpResponse(text, content_type="application/json; charset=utf-8")
     name = f"{found.slug}.postman_collection.json"

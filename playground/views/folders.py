@@ -14,7 +14,8 @@ from playground.collection_forms import FolderForm, PlaceForm
 from playground.library import organising
 from playground.models import Collection, Folder
 from playground.views.collections import outline_of, render_form
-from playground.views.shelf import changed, collection_of, folder_of, gone_to, is_partial, placed
+from playground.views.helpers import is_htmx
+from playground.views.shelf import changed, collection_of, folder_of, gone_to, placed
 
 _SALT = "playground.folder.origin"
 #: Characters of an address that a browser and every server on the way take.
@@ -46,7 +47,7 @@ def details(request: HttpRequest, slug: str, folder: str) -> HttpResponse:
         return _form(request, form, found.collection, folder_of(request, slug, folder), 422)
     form.save()
     organising.touch(found.collection)
-    if not is_partial(request):
+    if not is_htmx(request):
         return gone_to(request, found.collection)
     return changed(render(request, "collections/folder_head.html", {"folder": found}))
 
@@ -99,7 +100,7 @@ def place(request: HttpRequest, slug: str, folder: str) -> HttpResponse:
 def _places(request: HttpRequest, folder: Folder) -> HttpResponse:
     others = Collection.objects.owned_by(request.user).exclude(pk=folder.collection_id)
     context = {"folder": folder, "collection": folder.collection, "collections": others}
-    part = is_partial(request)
+    part = is_htmx(request)
     name = "collections/move_folder.html" if part else "collections/move_folder_page.html"
     return render(request, name, context)
 
@@ -131,7 +132,7 @@ def duplication(request: HttpRequest, slug: str, folder: str) -> HttpResponse:
 
 def _group(request: HttpRequest, folder: Folder) -> HttpResponse:
     """A folder that is new, with what is in it."""
-    if not is_partial(request):
+    if not is_htmx(request):
         return gone_to(request, f"{folder.collection.get_absolute_url()}#folder-{folder.slug}")
     group = outline_of(request, folder.collection).group(folder)
     return changed(render(request, "collections/group.html", {"group": group}))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse, JsonResponse
-from django.shortcuts import get_object_or_404, render
+from django.shortcuts import render
 from django.views.decorators.http import require_POST, require_safe
 
 from playground.library.curl import read_curl
@@ -17,6 +17,7 @@ from playground.models import Run
 from playground.protocols import registry
 from playground.protocols.frames import Frame, FrameKind
 from playground.views.compose import read_form
+from playground.views.helpers import get_run
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +56,7 @@ def code(request: HttpRequest) -> HttpResponse:
 @require_safe
 def run_code(request: HttpRequest, pk: str) -> HttpResponse:
     """The last call that a run made, as code: what comes before it only opens a server."""
-    run = get_object_or_404(Run.objects.owned_by(request.user), pk=pk)
+    run = get_run(request, pk)
     call = _last_call(run)
     if call is None:
         return render(request, "formats/code.html", {"nothing": True})

@@ -18,6 +18,7 @@ from playground.models.liveness import mark_interrupted
 from playground.query_params import int_param
 from playground.rendering.history import rows_of
 from playground.views.contexts import history_context
+from playground.views.helpers import is_htmx
 from playground.views.history_filters import MADE_BY, MAX_WORDS, NOBODY, OUTCOMES, STATES, Asked
 from playground.views.runs import create
 
@@ -48,7 +49,7 @@ def history(request: HttpRequest) -> HttpResponse:
     """
     asked = Asked.read(request.GET)
     context = {"asked": asked, **_rows(request, asked)}
-    if not request.htmx:  # type: ignore[attr-defined]
+    if not is_htmx(request):
         response = render(request, "history/page.html", {**context, **_choices(request)})
     elif context["before"]:
         response = render(request, "history/rows.html", context)

@@ -12,7 +12,8 @@ from playground.models import Collection
 from playground.query_params import int_param
 from playground.rendering.finding import find
 from playground.rendering.tree import COOKIE, branch, more_folders, tree, unfolded
-from playground.views.shelf import collection_of, is_partial
+from playground.views.helpers import is_htmx
+from playground.views.shelf import collection_of
 
 
 def library_context(request: HttpRequest) -> dict[str, Any]:
@@ -45,5 +46,5 @@ def search(request: HttpRequest) -> HttpResponse:
     """What matches the words of `q`: a page, or the entries for the palette."""
     words = request.GET.get("q", "").strip()
     context = {"q": words[:200], "found": find(request.user, words)}
-    name = "collections/found.html" if is_partial(request) else "collections/search.html"
+    name = "collections/found.html" if is_htmx(request) else "collections/search.html"
     return render(request, name, context)

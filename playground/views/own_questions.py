@@ -20,6 +20,7 @@ from playground.protocols.origins import same_origin
 from playground.rendering.asking import Asking
 from playground.rendering.thread import Thread
 from playground.views.compose import Composed
+from playground.views.helpers import is_htmx
 from playground.views.turns import follow_up
 
 #: A request of a conversation, or an action.
@@ -74,7 +75,7 @@ def record(
 async def send(request: HttpRequest, asking: Asking, run: Run, draft: AnyDraft) -> HttpResponse:
     """Send an answer into the call that waits for it; the question gives way to it."""
     engine.send(run, draft)
-    if not request.htmx:  # type: ignore[attr-defined]
+    if not is_htmx(request):
         return redirect(asking.run)
     return await sync_to_async(_settled)(request, asking)
 

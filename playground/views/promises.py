@@ -15,6 +15,7 @@ from playground.models import Run, Tracker
 from playground.query_params import int_param
 from playground.rendering.thread import Thread
 from playground.rendering.tracking import PATIENCE
+from playground.views.helpers import is_htmx
 
 
 @require_POST
@@ -57,7 +58,7 @@ async def _tracker(request: HttpRequest, pk: str) -> Tracker:
 
 async def _done(request: HttpRequest, tracker: Tracker, work: Awaitable[Any]) -> HttpResponse:
     await work
-    if not request.htmx:  # type: ignore[attr-defined]
+    if not is_htmx(request):
         return redirect(tracker.run)
     return await sync_to_async(_shown)(request, tracker)
 

@@ -19,6 +19,7 @@ from playground.library.shape import FixtureError, Problem
 from playground.models import Collection, Run, SavedRequest
 from playground.models.ownership import owner_of
 from playground.views.contexts import response_context
+from playground.views.helpers import get_run, is_htmx
 from playground.views.imports import MAX_CARRIED, pack, unpack
 
 
@@ -41,14 +42,14 @@ def saved_reply(request: HttpRequest, slug: str, saved: str) -> HttpResponse:
         run = replay_saved(found, owner_of(request.user))
     except RecordingError as error:
         return _unread(request, found, str(error))
-    if not request.htmx:  # type: ignore[attr-defined]
+    if not is_htmx(request):
         return redirect(run)
     response = render(request, "runs/response.html", response_context(run))
     return push_url(response, run.get_absolute_url())
 
 
 def _unread(request: HttpRequest, saved: SavedRequest, why: str) -> HttpResponse:
-    if request.htmx:  # type: ignore[attr-defined]
+    if is_htmx(request):
         return render(request, "runs/response.html", {"run": None, "reply": saved, "why": why})
     messages.error(request, why)
     return redirect(saved)
@@ -57,7 +58,7 @@ def _unread(request: HttpRequest, saved: SavedRequest, why: str) -> HttpResponse
 @require_safe
 def run_har(request: HttpRequest, pk: str) -> HttpResponse:
     """A run as an HTTP archive, to be downloaded."""
-    run = get_object_or_404(Run.objects.owned_by(request.user), pk=pk)
+    run = get_run(request, pk)
     response = HttpResponse(to_har(run), content_type="application/json")
     response["Content-Disposition"] = f'attachment; filename="run-{run.pk}.har"'
     return response

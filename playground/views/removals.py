@@ -12,12 +12,12 @@ from playground.library import removals, shipped
 from playground.library.disk import DiskError
 from playground.library.fixtures import FixtureError
 from playground.models import Collection, Folder, SavedRequest
+from playground.views.helpers import is_htmx
 from playground.views.shelf import (
     changed,
     collection_of,
     folder_of,
     gone_to,
-    is_partial,
     saved_of,
 )
 
@@ -43,7 +43,7 @@ def saved_request(request: HttpRequest, slug: str, saved: str) -> HttpResponse:
 def _remove(request: HttpRequest, part: Collection | Folder | SavedRequest) -> HttpResponse:
     removal = removals.remove(part)
     note, undo = f"Deleted {removal.label}.", reverse("removal", args=[removal.pk])
-    if is_partial(request) and not isinstance(part, Collection):
+    if is_htmx(request) and not isinstance(part, Collection):
         # The page takes the part out; what is left to bring is the note with its Undo.
         context = {"note": note, "undo": undo}
         return changed(render(request, "collections/removed.html", context))

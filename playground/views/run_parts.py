@@ -7,8 +7,9 @@ from itertools import islice
 from operator import itemgetter
 from typing import Any
 
+from asgiref.sync import sync_to_async
 from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
-from django.shortcuts import aget_object_or_404, get_object_or_404, render
+from django.shortcuts import render
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
@@ -31,6 +32,7 @@ from playground.rendering.timeline import timeline_of
 from playground.rendering.wire import blocks_of
 from playground.transport.reference import NotAStreamError
 from playground.transport.reference import standard_client as standard_reading
+from playground.views.helpers import get_run
 
 ROWS = 200
 #: Frames of a run up to which the timeline says what each arrival means.
@@ -39,18 +41,13 @@ READ_FOR_TIMELINE = 5_000
 BLOCKS, BLOCK_BYTES = 100, 512 * 1024
 
 
-def _run(request: HttpRequest, pk: str) -> Run:
-    run: Run = get_object_or_404(Run.objects.owned_by(request.user), pk=pk)
-    return run
-
-
 @require_safe
 def results(request: HttpRequest, pk: str) -> HttpResponse:
     """Entries beyond those the page already has: `?offset=` is how many that is.
 
     In order of arrival, or of `index` with `?order=index`.
     """
-    run = _run(request, pk)
+    run = get_run(request, pk)
     offset = int_param(request.GET, "offset", 0)
     if request.GET.get("order") == "index":
         entries = Fold(run).by_index()[offset : offset + WINDOW]
@@ -63,7 +60,7 @@ def results(request: HttpRequest, pk: str) -> HttpResponse:
 @require_safe
 def events(request: HttpRequest, pk: str) -> HttpResponse:
     """Rows of the Events list, `?offset=` rows skipped, in order of arrival or of `index`."""
-    run = _run(request, pk)
+    run = get_run(request, pk)
     offset = int_param(request.GET, "offset", 0)
     if request.GET.get("order") == "index":
         indexed = [(index, r) for r in readings(run) if (index := _index(r[1])) is not None]
@@ -83,7 +80,7 @@ def _index(events: list[Event]) -> Any:
 @require_safe
 def event(request: HttpRequest, pk: str, seq: int) -> HttpResponse:
     """One frame: its bytes, and what it means."""
-    run = _run(request, pk)
+    run = get_run(request, pk)
     frame, found = _reading(run, seq)
     meanings = [(kind_of(e).capitalize(), pretty(payload_of(e))) for e in found]
     context = {"run": run, "block": blocks_of([frame])[0], "meanings": meanings}
@@ -101,7 +98,7 @@ def _reading(run: Run, seq: int) -> tuple[Frame, list[Event]]:
 @require_safe
 def item(request: HttpRequest, pk: str, seq: int, part: int) -> HttpResponse:
     """The raw JSON of one entry."""
-    run = _run(request, pk)
+    run = get_run(request, pk)
     _, found = _reading(run, seq)
     if part >= len(found):
         raise Http404
@@ -116,7 +113,7 @@ def item(request: HttpRequest, pk: str, seq: int, part: int) -> HttpResponse:
 @require_safe
 def timeline(request: HttpRequest, pk: str) -> HttpResponse:
     """The run on one time axis."""
-    run = _run(request, pk)
+    run = get_run(request, pk)
     elapsed = elapsed_ms(run)
     end_us = round(elapsed * 1000) if elapsed is not None else None
     # What events mean gives marks their colour; in a flood the marks have no room for it.
@@ -128,7 +125,7 @@ def timeline(request: HttpRequest, pk: str) -> HttpResponse:
 @require_safe
 def wire(request: HttpRequest, pk: str) -> HttpResponse:
     """Blocks of the Wire tab, `?offset=` frames skipped, `?count=` of them at most."""
-    run = _run(request, pk)
+    run = get_run(request, pk)
     most = min(int_param(request.GET, "count", 0) or BLOCKS, BLOCKS)
     frames: list[Frame] = []
     weight = 0
@@ -147,8 +144,7 @@ async def wire_text(request: HttpRequest, pk: str) -> StreamingHttpResponse:
     # Django compresses every piece of an asynchronous reply as a gzip file of its own, and
     # browsers read only the first; the GZip middleware goes by this header.
     request.META.pop("HTTP_ACCEPT_ENCODING", None)
-    user = await request.auser()
-    run: Run = await aget_object_or_404(Run.objects.owned_by(user), pk=pk)
+    run = await sync_to_async(get_run)(request, pk)
     response = StreamingHttpResponse(_wire_bytes(run), content_type="text/plain; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="run-{run.pk}.txt"'
     return response
@@ -167,7 +163,7 @@ async def _wire_bytes(run: Run) -> AsyncIterator[bytes]:
 @require_safe
 def standard_client(request: HttpRequest, pk: str) -> HttpResponse:
     """What a widespread client library makes of the same reply."""
-    run = _run(request, pk)
+    run = get_run(request, pk)
     content_type, body = "", []
     for frame in run.read_frames():
         if frame.kind is FrameKind.HEAD:

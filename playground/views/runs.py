@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
 from dataclasses import replace
 from urllib.parse import urlsplit
 
 from asgiref.sync import sync_to_async
-from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import aget_object_or_404, get_object_or_404, redirect, render
+from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST
 from django_htmx.http import push_url, reswap, retarget
 
@@ -21,6 +19,7 @@ from playground.protocols import registry
 from playground.protocols.exchange import RequestProblem
 from playground.views.compose import Composed, read_form
 from playground.views.contexts import response_context
+from playground.views.helpers import find_run, get_run, is_htmx
 
 
 async def create(request: HttpRequest) -> HttpResponse:
@@ -34,7 +33,7 @@ async def create(request: HttpRequest) -> HttpResponse:
 async def begin(request: HttpRequest, run: Run, draft: engine.Draft) -> HttpResponse:
     """Drive a run that was recorded; the response pane opens on it."""
     engine.send(run, draft)
-    if not request.htmx:  # type: ignore[attr-defined]
+    if not is_htmx(request):
         return redirect(run)
     response = await sync_to_async(render)(
         request, "runs/response.html", await sync_to_async(response_context)(run)
@@ -66,9 +65,8 @@ def continued(request: HttpRequest, composed: Composed) -> Run | None:
     pk = request.POST.get("parent", "")
     if not pk:
         return None
-    with contextlib.suppress(ValidationError):
-        if found := Run.objects.owned_by(request.user).filter(pk=pk).first():
-            return turn_of(found)
+    if found := find_run(request, pk):
+        return turn_of(found)
     composed.problems.append(
         RequestProblem(
             "", "The turn that this continues is gone: press “New conversation”.", "error"
@@ -114,9 +112,8 @@ def _repeat(request: HttpRequest, pk: str) -> HttpResponse | tuple[Run, engine.D
 @require_POST
 async def cancellation(request: HttpRequest, pk: str) -> HttpResponse:
     """Stop a run. Stopping one that has ended is not an error: the wish is fulfilled."""
-    user = await request.auser()
-    run = await aget_object_or_404(Run.objects.owned_by(user), pk=pk)
+    run = await sync_to_async(get_run)(request, pk)
     await engine.cancel(run)
-    if request.htmx:  # type: ignore[attr-defined]
+    if is_htmx(request):
         return HttpResponse(status=204)
     return redirect(run)

@@ -18,8 +18,9 @@ from django.views.decorators.http import require_http_methods
 from django_htmx.http import trigger_client_event
 
 from playground.library.recordings import RecordingError, record
-from playground.models import Agent, Collection, Folder, Run, SavedRequest
+from playground.models import Agent, Collection, Folder, SavedRequest
 from playground.models.ownership import owner_of
+from playground.views.helpers import find_run
 from playground.views.keeping import Kept, about, last_place, opened, read_kept
 from playground.views.workbench import page
 
@@ -60,7 +61,7 @@ def _create(request: HttpRequest, kept: Kept) -> SavedRequest:
         notes=form.get("notes", "").strip(),
         position=last_place(collection.requests.filter(folder=folder)),
     )
-    if form.get("keep_reply") and (run := _run(request, form.get("run", ""))):
+    if form.get("keep_reply") and (run := find_run(request, form.get("run", ""))):
         saved.reply = record(run)
     kept.put(saved)
     return saved
@@ -96,7 +97,7 @@ def _ask(
     """The form that asks for name and place, filled in as far as it was."""
     collections = Collection.objects.owned_by(request.user).prefetch_related("folders")
     place = form.get("place", _proposed(request, form.get("saved", ""), collections))
-    run = _run(request, form.get("run", ""))
+    run = find_run(request, form.get("run", ""))
     context = {
         "collections": collections,
         "form": form | {"name": form.get("name", "")[:MAX_NAME], "place": place},
@@ -122,12 +123,6 @@ def _place_of(saved: SavedRequest) -> str:
     """Where it stands, as `place` says it."""
     folder = f"/{saved.folder.slug}" if saved.folder else ""
     return f"{saved.collection.slug}{folder}"
-
-
-def _run(request: HttpRequest, pk: str) -> Run | None:
-    with contextlib.suppress(ValidationError):
-        return Run.objects.owned_by(request.user).filter(pk=pk).first() if pk else None
-    return None
 
 
 def saved_request(request: HttpRequest, slug: str, saved: str) -> HttpResponse:

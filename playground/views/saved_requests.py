@@ -16,7 +16,8 @@ from playground.collection_forms import PlaceForm, SavedRequestForm
 from playground.library import organising
 from playground.models import Collection, Folder, SavedRequest
 from playground.views.collections import outline_of, render_form
-from playground.views.shelf import changed, collection_of, gone_to, is_partial, placed, saved_of
+from playground.views.helpers import is_htmx
+from playground.views.shelf import changed, collection_of, gone_to, placed, saved_of
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -30,7 +31,7 @@ def details(request: HttpRequest, slug: str, saved: str) -> HttpResponse:
         return _form(request, form, saved_of(request, slug, saved), 422)
     form.save()
     organising.touch(found.collection)
-    if not is_partial(request):
+    if not is_htmx(request):
         return gone_to(request, found.collection)
     return changed(_row(request, found))
 
@@ -96,7 +97,7 @@ def _places(request: HttpRequest, saved: SavedRequest) -> HttpResponse:
         "collection": saved.collection,
         "collections": collections,
     }
-    part = is_partial(request)
+    part = is_htmx(request)
     name = "collections/move.html" if part else "collections/move_page.html"
     return render(request, name, context)
 
@@ -112,6 +113,6 @@ def _moved(request: HttpRequest, saved: SavedRequest, to: str) -> HttpResponse:
 def duplication(request: HttpRequest, slug: str, saved: str) -> HttpResponse:
     """Make the request once more, behind the first."""
     twin = organising.duplicate_request(saved_of(request, slug, saved))
-    if not is_partial(request):
+    if not is_htmx(request):
         return gone_to(request, twin.collection)
     return changed(_row(request, twin))

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.forms import ValidationError
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
 from playground.forms import read_value
@@ -14,6 +14,7 @@ from playground.models import Run
 from playground.models.conversations import turn_of
 from playground.rendering.ledger import Ledger
 from playground.rendering.turns import branch_of
+from playground.views.helpers import get_run, is_htmx
 
 #: The user's word on the session context, by the name of the button (see `Run.echo`).
 CHOICES: dict[str, dict[str, Any]] = {
@@ -26,7 +27,7 @@ CHOICES: dict[str, dict[str, Any]] = {
 @require_http_methods(["GET", "HEAD", "POST"])
 def session(request: HttpRequest, pk: str) -> HttpResponse:
     """GET shows the ledger; POST decides what the request after this turn echoes."""
-    run = get_object_or_404(Run.objects.owned_by(request.user), pk=pk)
+    run = get_run(request, pk)
     if request.method != "POST":
         return _show(request, run)
     text = request.POST.get("value", "")
@@ -37,7 +38,7 @@ def session(request: HttpRequest, pk: str) -> HttpResponse:
     turn = turn_of(run)
     turn.echo = echo
     turn.save(update_fields=["echo"])
-    if not request.htmx:  # type: ignore[attr-defined]
+    if not is_htmx(request):
         return redirect(run)
     return _show(request, run, decided=True)
 

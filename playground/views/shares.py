@@ -9,8 +9,7 @@ from typing import Any
 from django import forms
 from django.conf import settings
 from django.contrib.auth.decorators import login_not_required
-from django.core.exceptions import ValidationError
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.templatetags.static import static
 from django.urls import reverse
@@ -30,6 +29,8 @@ from playground.protocols.links import badge, workbench_link
 from playground.query_params import int_param
 from playground.rendering.pretty import readable
 from playground.rendering.sharing import shared_fixture, shared_run
+from playground.views.helpers import get_run
+from playground.views.shelf import collection_of
 
 #: Days that a link can be made for; "" for no end.
 LASTING = (
@@ -83,13 +84,9 @@ def new(request: HttpRequest) -> HttpResponse:
 
 def _thing(request: HttpRequest, named: Any) -> dict[str, Run | Collection]:
     """The run or the collection that a form or an address names, under its field's name."""
-    try:
-        if key := named.get("run"):
-            return {"run": get_object_or_404(Run.objects.owned_by(request.user), pk=key)}
-    except ValidationError as error:
-        raise Http404 from error
-    slug = named.get("collection", "")
-    return {"collection": get_object_or_404(Collection.objects.owned_by(request.user), slug=slug)}
+    if key := named.get("run"):
+        return {"run": get_run(request, key)}
+    return {"collection": collection_of(request, named.get("collection", ""))}
 
 
 @require_safe

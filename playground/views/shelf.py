@@ -8,6 +8,7 @@ from django.shortcuts import get_object_or_404, redirect
 from django_htmx.http import HttpResponseClientRedirect, trigger_client_event
 
 from playground.models import Collection, Folder, SavedRequest
+from playground.views.helpers import is_htmx
 
 #: The event after which the sidebar fetches its collections anew.
 CHANGED = "library:changed"
@@ -43,11 +44,6 @@ def changed(response: HttpResponse) -> HttpResponse:
     return trigger_client_event(response, CHANGED)
 
 
-def is_partial(request: HttpRequest) -> bool:
-    """Whether a part of a page is asked for, and not a page."""
-    return bool(request.htmx)  # type: ignore[attr-defined]
-
-
 def gone_to(
     request: HttpRequest, target: str | Collection, note: str = "", undo: str = ""
 ) -> HttpResponse:
@@ -55,11 +51,11 @@ def gone_to(
     if note:
         messages.success(request, note, extra_tags=undo)
     response = redirect(target)
-    return HttpResponseClientRedirect(response.url) if is_partial(request) else response
+    return HttpResponseClientRedirect(response.url) if is_htmx(request) else response
 
 
 def placed(request: HttpRequest, collection: Collection) -> HttpResponse:
     """The answer to a new place: nothing, where the page has moved it by itself already."""
-    if is_partial(request):
+    if is_htmx(request):
         return changed(HttpResponse(status=204))
     return redirect(collection)

@@ -7,7 +7,7 @@ from typing import Any
 from asgiref.sync import sync_to_async
 from django.forms import ValidationError
 from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
-from django.shortcuts import get_object_or_404, render
+from django.shortcuts import render
 from django.views.decorators.csrf import ensure_csrf_cookie
 from django.views.decorators.http import require_safe
 from django_htmx.http import reswap, retarget
@@ -25,6 +25,7 @@ from playground.rendering.thread import SHOWN, Thread, render_entries
 from playground.rendering.turns import branch_of
 from playground.variables import literal, names_in
 from playground.views.compose import Composed
+from playground.views.helpers import get_run
 from playground.views.runs import begin
 from playground.views.workbench import headers_of, page
 
@@ -46,7 +47,7 @@ async def next_turn(request: HttpRequest, pk: str) -> HttpResponse:
 @require_safe
 def turn(request: HttpRequest, pk: str) -> HttpResponse:
     """The first entries of a turn, to be shown on the page of another."""
-    run = get_object_or_404(Run.objects.owned_by(request.user), pk=pk)
+    run = get_run(request, pk)
     thread = Thread(run, depth=1, page=Run())
     entries = Fold(run).follow(run.frames, SHOWN, run.frames)
     # The pinned ones are shown first, as on the turn's own page.
@@ -58,7 +59,7 @@ def turn(request: HttpRequest, pk: str) -> HttpResponse:
 
 @ensure_csrf_cookie
 def _compose(request: HttpRequest, pk: str) -> HttpResponse:
-    run = get_object_or_404(Run.objects.owned_by(request.user), pk=pk)
+    run = get_run(request, pk)
     parent = turn_of(run)
     context = {"parent": parent, "continued": branch_of(parent).current}
     # What the agent said goes back as it is, whatever names stand in it.
@@ -67,7 +68,7 @@ def _compose(request: HttpRequest, pk: str) -> HttpResponse:
 
 
 def _record(request: HttpRequest, pk: str) -> HttpResponse | tuple[Run, Draft]:
-    run = get_object_or_404(Run.objects.owned_by(request.user), pk=pk)
+    run = get_run(request, pk)
     parent = turn_of(run)
     text = request.POST.get("text", "").strip()[:MAX_TEXT]
     if not text:

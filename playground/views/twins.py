@@ -21,6 +21,7 @@ from playground.protocols.exchange import RequestProblem
 from playground.rendering.twins import outline, verdict_of
 from playground.views.compose import Composed, read_form
 from playground.views.contexts import response_context
+from playground.views.helpers import get_current_run, is_htmx
 from playground.views.runs import continued, refusal
 
 Sent = tuple[Run, engine.Draft]
@@ -43,7 +44,7 @@ async def create(request: HttpRequest) -> HttpResponse:
     twin, both = recorded
     for run, draft in both:
         engine.send(run, draft)
-    if request.htmx:  # type: ignore[attr-defined]
+    if is_htmx(request):
         return HttpResponseClientRedirect(twin.get_absolute_url())
     return redirect(twin)
 
@@ -115,7 +116,5 @@ def _verdict(found: Twin) -> dict[str, object]:
 @csp_replace({"frame-ancestors": [SELF]})  # type: ignore[arg-type]
 def pane(request: HttpRequest, pk: str) -> HttpResponse:
     """The response to a run on a page of its own, which pages of the playground may frame."""
-    run = get_object_or_404(Run.objects.owned_by(request.user), pk=pk)
-    if not run.is_final and mark_interrupted():
-        run.refresh_from_db()
+    run = get_current_run(request, pk)
     return render(request, "twins/pane.html", response_context(run))

@@ -7,18 +7,18 @@ from collections.abc import Mapping
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, render
+from django.shortcuts import render
 from django.views.decorators.csrf import ensure_csrf_cookie
 from django.views.decorators.http import require_safe
 
 from playground.models import Agent, Environment, Run, Variable
-from playground.models.liveness import mark_interrupted
 from playground.rendering.pretty import readable
 from playground.transport.redaction import is_credential
 from playground.variables import literal
 from playground.views.composing import composer_context
 from playground.views.contexts import history_context, response_context
 from playground.views.environment_choice import choice_context
+from playground.views.helpers import get_current_run
 from playground.views.keeping import composed_for, opened
 from playground.views.library import library_context
 from playground.views.links import read_link
@@ -48,7 +48,7 @@ def workbench(request: HttpRequest) -> HttpResponse:
 @ensure_csrf_cookie
 def run_page(request: HttpRequest, pk: str) -> HttpResponse:
     """The workbench, opened on a run: its request to edit, its response to watch."""
-    run = _current(request, pk)
+    run = get_current_run(request, pk)
     composed, saved = composed_for(run), run.saved_request
     agents = Agent.objects.owned_by(request.user)
     # No agent is chosen when the run's was deleted: Send must not go to some other one.
@@ -67,15 +67,7 @@ def run_page(request: HttpRequest, pk: str) -> HttpResponse:
 @require_safe
 def run_response(request: HttpRequest, pk: str) -> HttpResponse:
     """The response pane of a run, for a tab that shows it."""
-    return render(request, "runs/response.html", response_context(_current(request, pk)))
-
-
-def _current(request: HttpRequest, pk: str) -> Run:
-    """A run of the user's, known to be interrupted where nobody drives it any more."""
-    run: Run = get_object_or_404(Run.objects.owned_by(request.user), pk=pk)
-    if not run.is_final and mark_interrupted():
-        run.refresh_from_db()
-    return run
+    return render(request, "runs/response.html", response_context(get_current_run(request, pk)))
 
 
 def headers_of(run: Run) -> list[list[str]]:
