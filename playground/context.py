@@ -12,8 +12,13 @@ from django.http import HttpRequest
 from playground import __version__
 
 
+def assets_built() -> bool:
+    """Return whether the front end was built: scripts and style sheets as few small files."""
+    return _is_built(settings.BASE_DIR / "static")
+
+
 @cache
-def _assets_built(directory: Path) -> bool:
+def _is_built(directory: Path) -> bool:
     return (directory / "build" / "app.js").exists()
 
 
@@ -25,5 +30,5 @@ def site(_: HttpRequest) -> dict[str, Any]:
             "version": __version__,
             "demo": settings.DEMO_ENABLED,
         },
-        "assets_built": _assets_built(settings.BASE_DIR / "static"),
+        "assets_built": assets_built(),
     }

@@ -129,6 +129,7 @@ TEMPLATES: list[dict[str, Any]] = [
                 "django.contrib.messages.context_processors.messages",
                 "playground.context.site",
             ],
+            "builtins": ["playground.templatetags.playground"],
         },
     },
 ]

@@ -1,0 +1,140 @@
+"""The tags of all pages: each case is a tag and what it renders."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.conf import settings as site
+from django.template import Context, Template, TemplateSyntaxError
+from django.template.loader import render_to_string
+
+TEMPLATES = Path(site.BASE_DIR) / "templates"
+PLUS = '<svg class="icon" aria-hidden="true"><use href="#i-plus"/></svg>'
+
+
+def rendered(text: str, **context: Any) -> str:
+    return str(Template(text).render(Context(context)))
+
+
+class TestIcon:
+    @pytest.mark.parametrize(
+        ("text", "html"),
+        [
+            ('{% icon "plus" %}', PLUS),
+            ("{% icon 'plus' %}", PLUS),
+            ('{% icon "plus" %}Add', f"{PLUS}Add"),
+            ('{% icon "one-two" %}', PLUS.replace("plus", "one-two")),
+            ('{% autoescape off %}{% icon "plus" %}{% endautoescape %}', PLUS),
+            ('{% for _ in "ab" %}{% icon "plus" %}{% endfor %}', PLUS * 2),
+        ],
+    )
+    def test_is_drawn(self, text: str, html: str) -> None:
+        assert rendered(text) == html
+
+    @pytest.mark.parametrize(
+        "arguments",
+        [
+            "", "plus", '"plus', '"plus\'', '""', '"plus" "minus"', "name", '"plus"|upper',
+            '"Plus"', '"a b"', '"<b>"', '"a&b"', "'\"'", '"-"', '"plus-"', '"plus" as drawn', '"é"',
+        ],
+    )  # fmt: skip
+    def test_has_one_literal_name(self, arguments: str) -> None:
+        with pytest.raises(TemplateSyntaxError):
+            Template("{% icon " + arguments + " %}")
+
+    def test_is_among_those_that_a_page_has(self) -> None:
+        """A name that no page defines would draw nothing."""
+        defined = {
+            name
+            for page in ("shell/icons.html", "history/icons.html")
+            for name in re.findall(r'<symbol id="i-([\w-]+)"', render_to_string(page))
+        }
+        used = {
+            name
+            for path in TEMPLATES.rglob("*.html")
+            for name in re.findall(r"""\{% icon ["'](.*?)["'] %\}""", path.read_text("utf-8"))
+        }
+        assert used
+        assert used <= defined
+
+    def test_is_written_nowhere_by_hand(self) -> None:
+        pages = TEMPLATES.rglob("*.html")
+        assert not [path for path in pages if '<svg class="icon"' in path.read_text("utf-8")]
+
+
+class TestAsset:
+    @pytest.fixture
+    def directory(self, settings: Any, tmp_path: Path) -> Path:
+        """The directory of a playground whose front end was not built."""
+        backend = "django.contrib.staticfiles.storage.StaticFilesStorage"
+        settings.STORAGES = {**settings.STORAGES, "staticfiles": {"BACKEND": backend}}
+        settings.BASE_DIR = tmp_path
+        return tmp_path
+
+    @pytest.fixture
+    def built(self, directory: Path) -> None:
+        """Its front end was built."""
+        build = directory / "static" / "build"
+        build.mkdir(parents=True)
+        (build / "app.js").touch()
+
+    CASES = [
+        ("'a.css'", "build/a.css", "css/a.css"),
+        ("'a.js'", "build/a.js", "js/a.js"),
+        ('"a-b.js"', "build/a-b.js", "js/a-b.js"),
+        ("'a.min.js'", "build/a.min.js", "js/a.min.js"),
+        ("'a.css' source='css/b.css'", "build/a.css", "css/b.css"),
+        ("'a.js' 'js/b/c.js'", "build/a.js", "js/b/c.js"),
+        ("name", "build/n.css", "css/n.css"),
+        # As `{% static %}` has it: quoted for an address, then escaped for HTML.
+        ("'a&b.css'", "build/a%26b.css", "css/a%26b.css"),
+        ("'<\".js'", "build/%3C%22.js", "js/%3C%22.js"),
+    ]
+
+    @pytest.mark.parametrize(("arguments", "path", "source"), CASES)
+    def test_is_what_was_built(self, built: None, arguments: str, path: str, source: str) -> None:
+        html = rendered("{% asset " + arguments + " %}", name="n.css")
+        assert html == f"{site.STATIC_URL}{path}"
+
+    @pytest.mark.parametrize(("arguments", "path", "source"), CASES)
+    def test_is_its_source_where_nothing_was(
+        self, directory: Path, arguments: str, path: str, source: str
+    ) -> None:
+        html = rendered("{% asset " + arguments + " %}", name="n.css")
+        assert html == f"{site.STATIC_URL}{source}"
+
+    def test_is_the_same_as_static(self, built: None) -> None:
+        both = "{% load static %}{% asset 'a.css' %} {% static 'build/a.css' %}"
+        one, other = rendered(both).split()
+        assert one == other
+
+    def test_is_escaped(self, built: None, settings: Any) -> None:
+        settings.STATIC_URL = "/a&b/"
+        assert rendered("{% asset 'a.css' %}") == "/a&amp;b/build/a.css"
+        off = "{% autoescape off %}{% asset 'a.css' %}{% endautoescape %}"
+        assert rendered(off) == "/a&b/build/a.css"
+
+    def test_one_that_was_not_collected_is_an_error(
+        self, built: None, settings: Any, tmp_path: Path
+    ) -> None:
+        backend = "django.contrib.staticfiles.storage.ManifestStaticFilesStorage"
+        settings.STORAGES = {**settings.STORAGES, "staticfiles": {"BACKEND": backend}}
+        settings.STATIC_ROOT = tmp_path
+        settings.DEBUG = False
+        with pytest.raises(ValueError, match=r"build/a\.css"):
+            rendered("{% asset 'a.css' %}")
+
+    def test_every_page_has_a_source_for_what_is_built(self) -> None:
+        tag = re.compile(r"\{% asset '([^']+)'(?: source='([^']+)')? %\}")
+        found = [
+            found
+            for path in TEMPLATES.rglob("*.html")
+            for found in tag.findall(path.read_text("utf-8"))
+        ]
+        assert found
+        for name, source in found:
+            path = source or f"{name.rpartition('.')[2]}/{name}"
+            assert (Path(site.BASE_DIR) / "static" / path).is_file(), name
