@@ -53,6 +53,7 @@ FORBIDDEN = {
     },
     "views": {"consumers", "management", "demo"},
     "forms": {"engine", "views", "demo"},
+    "composer_form": {"transport", "engine", "rendering", "views", "management", "demo", "library"},
     "collection_run_forms": {"engine", "rendering", "views", "management", "demo"},
     "management": {"views", "consumers", "demo"},
     "demo": {

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
 
-from django.forms import ValidationError
 from django.http import HttpRequest
 
+from playground.composer_form import SendForm
 from playground.engine import Composition, Draft, Scope, addressed, prepare
-from playground.engine.preparing import AUTH, HEADERS
-from playground.expectations import check_schema
-from playground.forms import read_document, read_pairs, read_value
+from playground.engine.preparing import AUTH, EXPECTATIONS, HEADERS
 from playground.library.credentials import clean_auth
-from playground.models import Agent, Environment, SavedRequest
 from playground.models.ownership import owner_of
 from playground.protocols.exchange import RequestProblem
 from playground.views.environment_choice import active_environment
@@ -46,77 +41,43 @@ class Composed:
             addressed.keep(self.draft.agent)
 
 
+#: Where a problem with a field is shown; those of others belong to the request as a whole.
+_PLACES = {"headers": HEADERS, "auth": AUTH, "expectations": EXPECTATIONS}
+
+
 def read_form(request: HttpRequest) -> Composed:
     """Read the composer's fields: where it goes, document, headers and what belongs to them.
 
     A document that cannot be sent yet gives a draft all the same, for a look at it.
     """
     composed = Composed()
-    composition = _composition(request, composed)
-    scope = Scope(_environment(request, composed))
+    form = SendForm(request.POST, request.user)
+    for name, errors in form.errors.items():
+        composed.refuse(_PLACES.get(name, ""), str(errors[0]))
     if composed.problems:
         return composed
-    prepared = prepare(composition, scope, owner_of(request.user))
+    # Without the field, it is the environment of the top bar.
+    is_named = "environment" in request.POST
+    environment = form.cleaned_data["environment"] if is_named else active_environment(request)
+    prepared = prepare(_composition(form), Scope(environment), owner_of(request.user))
     composed.draft, composed.problems = prepared.draft, prepared.problems
     composed.missing = prepared.missing
     composed.made = [name for name in prepared.used if name.startswith("$")]
     return composed
 
 
-def _composition(request: HttpRequest, composed: Composed) -> Composition:
-    form = request.POST
-
-    def read(place: str, reader: Callable[[str], Any], name: str, empty: Any) -> Any:
-        text = form.get(name, "")
-        if not text.strip() and name != "document":
-            return empty
-        try:
-            return reader(text)
-        except ValidationError as error:
-            composed.refuse(place, error.messages[0])
-            return empty
-
-    agent = Agent.objects.owned_by(request.user).filter(slug=form.get("agent", "")).first()
-    address = "" if form.get("agent") else form.get("address", "").strip()
-    if agent is None and not address:
-        composed.refuse("", "Choose an agent to send the request to.")
+def _composition(form: SendForm) -> Composition:
+    """What a valid form holds, as the engine takes it."""
+    found = form.cleaned_data
     return Composition(
-        request=read("", read_document, "document", {}),
-        headers=read(HEADERS, read_pairs, "headers", []),
-        agent=agent,
-        address=address,
-        protocol=form.get("protocol", ""),
-        version=form.get("version"),
-        binding=form.get("binding"),
-        auth=clean_auth(read(AUTH, read_value, "auth", {})),
-        saved=_saved(request),
-        expectations=read("#expectations", _read_expectations, "expectations", []),
+        request=found["document"],
+        headers=found["headers"],
+        agent=found["agent"],
+        address="" if found["agent"] else found["address"],
+        protocol=found["protocol"],
+        version=found["version"],
+        binding=found["binding"],
+        auth=clean_auth(found["auth"]),
+        saved=found["saved"],
+        expectations=found["expectations"],
     )
-
-
-def _read_expectations(text: str) -> Any:
-    value = read_value(text)
-    if problems := check_schema(value):
-        raise ValidationError(f"Expectations, {problems[0].pointer}: {problems[0].message}")
-    return value
-
-
-def _saved(request: HttpRequest) -> SavedRequest | None:
-    """The saved request that is open in the composer, None for one that is gone."""
-    collection, slash, slug = request.POST.get("saved", "").partition("/")
-    if not slash:
-        return None
-    owner = owner_of(request.user)
-    found = SavedRequest.objects.filter(collection__owner=owner, collection__slug=collection)
-    return found.filter(slug=slug).first()
-
-
-def _environment(request: HttpRequest, composed: Composed) -> Environment | None:
-    """The environment that the form names; without the field, that of the top bar."""
-    slug = request.POST.get("environment")
-    if slug is None:
-        return active_environment(request)
-    found = Environment.objects.owned_by(request.user).filter(slug=slug).first()
-    if slug and found is None:
-        composed.refuse("", f"The environment “{slug[:80]}” is gone. Choose another one.")
-    return found

@@ -13,9 +13,8 @@ from django.db import models, transaction
 from django.forms import ValidationError
 from django.utils import timezone
 
+from playground.composer_form import SaveForm
 from playground.engine import draft_over
-from playground.expectations import check_captures, check_schema
-from playground.forms import read_document, read_pairs, read_value
 from playground.library.credentials import clean_address, clean_auth, clean_headers
 from playground.models import Agent, Collection, Run, SavedRequest
 from playground.models.collections import STEP, destination_of
@@ -72,19 +71,19 @@ def _touch(saved: SavedRequest) -> None:
     collections.update(modified_at=saved.modified_at)
 
 
-def read_kept(
-    form: Mapping[str, str], agents: models.QuerySet[Agent], saved: SavedRequest | None = None
-) -> Kept:
+def read_kept(form: SaveForm, saved: SavedRequest | None = None) -> Kept:
     """What the composer's fields say, to be kept. Raises `ValidationError` with a sentence.
 
     A document that could not be sent yet can be kept all the same; one that is no JSON object
     cannot. `saved` is the request that it is saved into.
     """
-    agent = agents.filter(slug=form.get("agent", "")).first()
-    document = read_document(form.get("document", ""))
-    headers = [list(pair) for pair in read_pairs(form.get("headers", ""))]
-    protocol, version, binding = _way(form, agent)
-    address = form.get("address", "").strip()
+    if form.mistake:
+        raise ValidationError(form.mistake)
+    given = form.cleaned_data
+    agent, document = given["agent"], given["document"]
+    headers = [list(pair) for pair in given["headers"]]
+    protocol, version, binding = _way(given, agent)
+    address = given["address"]
     if agent is not None:
         draft = draft_over(agent, document, (), version=version, binding=binding)
         address = _address_of(draft.target.url)
@@ -94,12 +93,11 @@ def read_kept(
     dropped = [name for (name, was), (_, now) in zip(headers, kept[0], strict=True) if was != now]
     if kept[1] != address:
         dropped.append("the address")
-    wanted = _value(form, "auth", {})
-    auth = clean_auth(wanted)
-    if wanted.get("secret") and auth.get("secret") == "":
+    auth = clean_auth(given["auth"])
+    if given["auth"].get("secret") and auth.get("secret") == "":
         dropped.append("the authentication")
     place = (agent.slug if agent else "", kept[1])
-    if saved and destination_of(saved, agents) == (None, address):
+    if saved and destination_of(saved, form.agents) == (None, address):
         place = (saved.agent, saved.address)  # A path at its agent's origin stays one.
     elif saved and agent and saved.agent == agent.slug and saved.binding == binding:
         place = (agent.slug, saved.address)  # What did not change is no difference of the file.
@@ -112,8 +110,8 @@ def read_kept(
         "document": document,
         "headers": kept[0],
         "auth": auth,
-        "expectations": _expectations(form),
-        "captures": _captures(form),
+        "expectations": given["expectations"],
+        "captures": given["captures"],
     }
     return Kept(fields, dropped)
 
@@ -124,48 +122,19 @@ def _address_of(url: str) -> str:
     return "" if host == "localhost" or host.startswith("127.") or host == "::1" else url
 
 
-def _way(form: Mapping[str, str], agent: Agent | None) -> tuple[str, str, str]:
+def _way(given: Mapping[str, Any], agent: Agent | None) -> tuple[str, str, str]:
     """Protocol, version and binding, each one that there is."""
-    protocol = agent.protocol if agent else form.get("protocol", "")
+    protocol = agent.protocol if agent else given["protocol"]
     if protocol not in registry.PROTOCOLS:
         protocol = next(iter(registry.PROTOCOLS))
     known = [version.name for version in registry.versions(protocol)]
-    version = form.get("version", "")
+    version = given["version"]
     if version not in known:
         version = agent.version if agent else known[-1]
-    binding = form.get("binding", "")
+    binding = given["binding"]
     if protocol != Agent.Protocol.NLWEB or binding not in Agent.Binding.values:
         binding = agent.binding if agent else str(Agent.Binding.HTTP)
     return protocol, version, binding
-
-
-def _value(form: Mapping[str, str], name: str, empty: Any) -> Any:
-    """The JSON of a field that holds the same kind of value as `empty`."""
-    text = form.get(name, "")
-    if not text.strip():
-        return empty
-    try:
-        value = read_value(text)
-    except ValidationError as error:
-        raise ValidationError(f"The {name} cannot be read. {error.messages[0]}") from None
-    if not isinstance(value, type(empty)):
-        kind = "a list" if isinstance(empty, list) else "an object"
-        raise ValidationError(f"The {name} have to be {kind}.")
-    return value
-
-
-def _expectations(form: Mapping[str, str]) -> Any:
-    value = _value(form, "expectations", [])
-    if problems := check_schema(value):
-        raise ValidationError(f"Expectations, {problems[0].pointer}: {problems[0].message}")
-    return value
-
-
-def _captures(form: Mapping[str, str]) -> Any:
-    value = _value(form, "captures", {})
-    if problems := check_captures(value):
-        raise ValidationError(f"Captures, {problems[0].pointer}: {problems[0].message}")
-    return value
 
 
 def last_place(requests: models.QuerySet[SavedRequest]) -> int:

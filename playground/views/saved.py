@@ -17,6 +17,7 @@ from django.views.decorators.csrf import ensure_csrf_cookie
 from django.views.decorators.http import require_http_methods
 from django_htmx.http import trigger_client_event
 
+from playground.composer_form import SaveForm
 from playground.library.recordings import RecordingError, record
 from playground.models import Agent, Collection, Folder, SavedRequest
 from playground.models.ownership import owner_of
@@ -36,7 +37,7 @@ def saved_requests(request: HttpRequest) -> HttpResponse:
         return _ask(request, request.GET.dict(), [])
     try:
         with transaction.atomic():
-            kept = read_kept(request.POST, Agent.objects.owned_by(request.user))
+            kept = read_kept(SaveForm(request.POST, request.user))
             saved = _create(request, kept)
     except (ValidationError, RecordingError) as error:
         messages = error.messages if isinstance(error, ValidationError) else [str(error)]
@@ -144,7 +145,7 @@ def _update(request: HttpRequest, found: SavedRequest) -> HttpResponse:
     # Of two at once the second waits here, where the database can: it reads what the first made.
     saved = get_object_or_404(SavedRequest.objects.select_for_update(), pk=found.pk)
     try:
-        kept = read_kept(request.POST, Agent.objects.owned_by(request.user), saved)
+        kept = read_kept(SaveForm(request.POST, request.user), saved)
     except ValidationError as error:
         context = {"saved": saved, "errors": error.messages}
         return render(request, "saved/refused.html", context, status=422)

@@ -49,6 +49,10 @@ REFUSED: list[tuple[str, dict[str, str], str, str]] = [
     ("Content-Length", form(headers='[["Content-Length", "1"]]'), "#headers", "cannot be given"),
     ("a line break", form(headers='[["X-A", "a\\r\\nX-B: c"]]'), "#headers", "control character"),
     ("a NUL", form(headers='[["X-A", "a\\u0000b"]]'), "#headers", "control character"),
+    ("authentication that is no JSON", form(auth="x"), "#auth", "no JSON value begins here"),
+    ("expectations that are no JSON", form(expectations="["), "#expectations", "Line 1, column 2"),
+    ("expectations that are no list", form(expectations="{}"), "#expectations", "are an array"),
+    ("an environment that is gone", form(environment="gone"), "", "“gone” is gone"),
     ("an umlaut", form(headers='[["X-A", "ä"]]'), "#headers", "outside ASCII"),
 ]  # fmt: skip
 
