@@ -32,7 +32,7 @@ hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or "dev")
 
 
 #: Fixtures that start a process.
-_PROCESS_FIXTURES = {"dead_pid", "hosted", "pair", "playground", "site"}
+_PROCESS_FIXTURES = {"hosted", "pair", "playground", "site"}
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

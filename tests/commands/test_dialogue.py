@@ -16,7 +16,7 @@ import pytest
 from asgiref.sync import sync_to_async
 
 from playground import engine
-from playground.engine import follow_to_end
+from playground.engine import follow_to_end, promises
 from playground.headless.dialogue import Dialogue, Wishes
 from playground.headless.printer import Printer
 from playground.models import Agent
@@ -96,6 +96,13 @@ def promising(then: bytes, checks: int = 1) -> Answer:
     return lambda _: [left.pop(0) if len(left) > 1 else left[0]]
 
 
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Promises are asked after at once."""
+    monkeypatch.setattr(promises, "wait_before_check", lambda *_: 0.0)
+
+
+@pytest.mark.usefixtures("impatient")
 def test_a_promise_is_followed() -> None:
     done = talk(promising(ANSWER), "--follow")
     assert done.code == 0, done.err
@@ -111,6 +118,7 @@ def test_without_follow_a_promise_is_the_end() -> None:
     assert (done.code, done.end["outcome"], len(done.requests)) == (0, "promise", 1)
 
 
+@pytest.mark.usefixtures("impatient")
 def test_a_promise_that_becomes_a_failure() -> None:
     failure = document("failure", error={"code": "INTERNAL_ERROR"})
     done = talk(promising(failure), "--follow", as_json=False)
@@ -280,6 +288,7 @@ def dialogue(transactional_db: None) -> Callable[..., Dialogue]:
     return talk_to
 
 
+@pytest.mark.usefixtures("impatient")
 async def test_a_server_was_told_the_end_of_the_promise(
     dialogue: Callable[..., Dialogue], capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
