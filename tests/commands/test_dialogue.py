@@ -99,7 +99,7 @@ def promising(then: bytes, checks: int = 1) -> Answer:
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Promises are asked after at once."""
-    monkeypatch.setattr(promises, "wait_before_check", lambda *_: 0.0)
+    monkeypatch.setattr(promises, "SHORTEST", 0.0)
 
 
 @pytest.mark.usefixtures("impatient")
