@@ -76,9 +76,8 @@ ENDINGS: dict[str, tuple[str, str, int, int, str | None]] = {
     "foreign-error": ("failed", "none", 3, 0, "decode"),
     "empty-error": ("failed", "none", 3, 0, "decode"),
 }
-#: What else is given to `send` where a scenario would take its time.
-FASTER = {
-    "slow": ("?every=0.02", "60"),
+#: Knobs and `--timeout` of the scenarios that have no end; the others do not take their time.
+ENDLESS = {
     "endless": ("?every=0.02", "2"),
     "heartbeats": ("?every=0.1", "2"),
     "silent": ("", "2"),
@@ -98,7 +97,7 @@ def test_the_demo_page_says_the_same(slug: str) -> None:
 @pytest.mark.parametrize("slug", ENDINGS)
 def test_each_ends_as_the_table_says(playground: PlaygroundServer, slug: str) -> None:
     state, outcome, code, results, stage = ENDINGS[slug]
-    query, seconds = FASTER.get(slug, ("", "60"))
+    query, seconds = ENDLESS.get(slug, ("?every=0.02", "60"))
     done = run_command(
         "send", f"{playground.url}/demo/scenarios/{slug}/ask{query}",
         "--text", "soup", "--output", "jsonl", "--timeout", seconds,
