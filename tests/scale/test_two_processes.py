@@ -70,7 +70,9 @@ def until(condition: Callable[[], bool]) -> None:
 
 def test_both_start_at_once_on_an_empty_database(tmp_path: Path, shared: dict[str, str]) -> None:
     with ExitStack() as stack:
-        servers = [PlaygroundServer(tmp_path / "shared", **shared) for _ in range(2)]
+        servers = [
+            PlaygroundServer(tmp_path / "shared", template=False, **shared) for _ in range(2)
+        ]
         for server in servers:
             stack.callback(server.stop)
         with ThreadPoolExecutor(2) as pool:
