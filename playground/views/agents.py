@@ -8,7 +8,7 @@ from asgiref.sync import sync_to_async
 from django.conf import settings
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import aget_object_or_404, get_object_or_404, redirect, render
+from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
@@ -21,7 +21,7 @@ from playground.protocols import mcp, registry
 from playground.protocols.events import Event, Failure
 from playground.protocols.problems import Problem
 from playground.rendering.toolbox import toolbox_of
-from playground.views.helpers import is_htmx
+from playground.views.helpers import get_agent, is_htmx
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -49,7 +49,7 @@ def new(request: HttpRequest) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def agent(request: HttpRequest, slug: str) -> HttpResponse:
     """GET shows the form of an agent; POST saves it."""
-    found = get_object_or_404(Agent.objects.owned_by(request.user), slug=slug)
+    found = get_agent(request, slug)
     name = found.name
     if request.method != "POST":
         return _form(request, AgentForm(instance=found), found)
@@ -86,8 +86,7 @@ def _tools_context(agent: Agent) -> dict[str, Any]:
 @require_POST
 async def tools(request: HttpRequest, slug: str) -> HttpResponse:
     """Open the agent's MCP server now, and show the tools that it has."""
-    user = await request.auser()
-    found = await aget_object_or_404(Agent.objects.owned_by(user), slug=slug)
+    found = await sync_to_async(get_agent)(request, slug)
     if Agent.Binding.MCP not in bindings_of(found):
         raise Http404
     draft = await sync_to_async(engine.draft_over)(found, {}, binding=Agent.Binding.MCP)
@@ -114,7 +113,7 @@ def _trouble(events: list[Event], problem: Problem | None) -> dict[str, Any]:
 @require_POST
 def deletion(request: HttpRequest, slug: str) -> HttpResponse:
     """Delete an agent. Its runs stay; they carry a copy of what they need."""
-    found = get_object_or_404(Agent.objects.owned_by(request.user), slug=slug)
+    found = get_agent(request, slug)
     found.delete()
     messages.success(request, f"{found.name} was deleted.")
     return redirect("agents")

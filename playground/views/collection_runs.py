@@ -20,7 +20,7 @@ from playground.models.ownership import owner_of
 from playground.rendering.collection_runs import Window, listed, page_of, report_of
 from playground.reporting import FORMATS
 from playground.views.environment_choice import active_environment
-from playground.views.helpers import is_htmx
+from playground.views.helpers import is_htmx, make_download
 from playground.views.shelf import collection_of
 
 #: Runs of one page of the list.
@@ -155,5 +155,4 @@ def report(request: HttpRequest, pk: str, kind: str) -> HttpResponse:
     response = HttpResponse(text, content_type=f"{media_type}; charset=utf-8")
     name = slugify(found.name) or "collection-run"
     # Never shown in place: it is a file, and not a page of the playground.
-    response["Content-Disposition"] = f'attachment; filename="{name}.{ending}"'
-    return response
+    return make_download(response, f"{name}.{ending}")

@@ -18,7 +18,7 @@ from playground.models import Run
 from playground.models.trackers import earlier_progress
 from playground.protocols import nlweb, registry
 from playground.rendering.report import ABOUT, Places, ReportView, column, view_of
-from playground.views.helpers import get_run
+from playground.views.helpers import get_run, make_download
 
 #: Reports that are kept: a few findings each, and a flood takes long to judge.
 KEPT = 64
@@ -105,9 +105,7 @@ def document(request: HttpRequest, pk: str) -> HttpResponse:
     found |= _judged(run, version)[0].to_json()
     text = json.dumps(found, indent=2, ensure_ascii=False)
     response = HttpResponse(text.encode("utf-8", "backslashreplace"), "application/json")
-    name = f"conformance-{run.pk}-{version}.json"
-    response["Content-Disposition"] = f'attachment; filename="{name}"'
-    return response
+    return make_download(response, f"conformance-{run.pk}-{version}.json")
 
 
 @require_safe

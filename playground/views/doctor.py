@@ -7,18 +7,14 @@ from typing import Any
 from asgiref.sync import sync_to_async
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from playground.engine import doctor
 from playground.models import Agent
 from playground.models.detection import proposal
 from playground.rendering.doctor import report_for
-
-
-def _agent(request: HttpRequest, slug: str) -> Agent:
-    found: Agent = get_object_or_404(Agent.objects.owned_by(request.user), slug=slug)
-    return found
+from playground.views.helpers import get_agent
 
 
 def _context(agent: Agent) -> dict[str, Any]:
@@ -32,7 +28,7 @@ def _context(agent: Agent) -> dict[str, Any]:
 @require_http_methods(["GET", "HEAD", "POST"])
 async def examination(request: HttpRequest, slug: str) -> HttpResponse:
     """GET shows what an examination sends and the latest report; POST starts one."""
-    agent = await sync_to_async(_agent)(request, slug)
+    agent = await sync_to_async(get_agent)(request, slug)
     if request.method != "POST":
         return await sync_to_async(_page)(request, agent)
     if not doctor.start(agent):
@@ -49,13 +45,13 @@ def _page(request: HttpRequest, agent: Agent) -> HttpResponse:
 @require_safe
 def report(request: HttpRequest, slug: str) -> HttpResponse:
     """The report as it is now; it asks for itself again while the examination goes on."""
-    return render(request, "agents/doctor_report.html", _context(_agent(request, slug)))
+    return render(request, "agents/doctor_report.html", _context(get_agent(request, slug)))
 
 
 @require_POST
 def use(request: HttpRequest, slug: str) -> HttpResponse:
     """Set the agent to what was found, which nothing else does."""
-    agent = _agent(request, slug)
+    agent = get_agent(request, slug)
     wanted: dict[str, Any] = {**proposal(agent)}
     for name, value in wanted.items():
         setattr(agent, name, value)

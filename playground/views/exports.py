@@ -7,6 +7,7 @@ from django.views.decorators.http import require_safe
 
 from playground.library.fixtures import dump, fixture_of
 from playground.library.postman import to_postman
+from playground.views.helpers import make_download
 from playground.views.shelf import collection_of
 
 
@@ -15,8 +16,7 @@ def collection_export(request: HttpRequest, slug: str) -> HttpResponse:
     """The collection as a Django fixture, named after it."""
     found = collection_of(request, slug)
     response = HttpResponse(dump(found), content_type="application/json; charset=utf-8")
-    response["Content-Disposition"] = f'attachment; filename="{found.slug}.json"'
-    return response
+    return make_download(response, f"{found.slug}.json")
 
 
 @require_safe
@@ -25,6 +25,4 @@ def collection_postman(request: HttpRequest, slug: str) -> HttpResponse:
     found = collection_of(request, slug)
     text = to_postman(fixture_of(found))
     response = HttpResponse(text, content_type="application/json; charset=utf-8")
-    name = f"{found.slug}.postman_collection.json"
-    response["Content-Disposition"] = f'attachment; filename="{name}"'
-    return response
+    return make_download(response, f"{found.slug}.postman_collection.json")

@@ -19,7 +19,7 @@ from playground.library.shape import FixtureError, Problem
 from playground.models import Collection, Run, SavedRequest
 from playground.models.ownership import owner_of
 from playground.views.contexts import response_context
-from playground.views.helpers import get_run, is_htmx
+from playground.views.helpers import get_run, is_htmx, make_download
 from playground.views.imports import MAX_CARRIED, pack, unpack
 
 
@@ -60,8 +60,7 @@ def run_har(request: HttpRequest, pk: str) -> HttpResponse:
     """A run as an HTTP archive, to be downloaded."""
     run = get_run(request, pk)
     response = HttpResponse(to_har(run), content_type="application/json")
-    response["Content-Disposition"] = f'attachment; filename="run-{run.pk}.har"'
-    return response
+    return make_download(response, f"run-{run.pk}.har")
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

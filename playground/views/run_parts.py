@@ -32,7 +32,7 @@ from playground.rendering.timeline import timeline_of
 from playground.rendering.wire import blocks_of
 from playground.transport.reference import NotAStreamError
 from playground.transport.reference import standard_client as standard_reading
-from playground.views.helpers import get_run
+from playground.views.helpers import get_run, make_download
 
 ROWS = 200
 #: Frames of a run up to which the timeline says what each arrival means.
@@ -146,8 +146,7 @@ async def wire_text(request: HttpRequest, pk: str) -> StreamingHttpResponse:
     request.META.pop("HTTP_ACCEPT_ENCODING", None)
     run = await sync_to_async(get_run)(request, pk)
     response = StreamingHttpResponse(_wire_bytes(run), content_type="text/plain; charset=utf-8")
-    response["Content-Disposition"] = f'attachment; filename="run-{run.pk}.txt"'
-    return response
+    return make_download(response, f"run-{run.pk}.txt")
 
 
 async def _wire_bytes(run: Run) -> AsyncIterator[bytes]:

@@ -29,7 +29,7 @@ from playground.protocols.links import badge, workbench_link
 from playground.query_params import int_param
 from playground.rendering.pretty import readable
 from playground.rendering.sharing import shared_fixture, shared_run
-from playground.views.helpers import get_run
+from playground.views.helpers import get_run, make_download
 from playground.views.shelf import collection_of
 
 #: Days that a link can be made for; "" for no end.
@@ -211,9 +211,8 @@ def fixture(request: HttpRequest, token: str) -> HttpResponse:
     collection = _shared_collection(token)
     shown = shared_fixture(fixtures.fixture_of(collection)).ordered()
     response = HttpResponse(fixtures.render(shown), content_type="application/json")
-    response["Content-Disposition"] = f'attachment; filename="{collection.slug}.json"'
     response["X-Robots-Tag"] = "noindex, nofollow"
-    return response
+    return make_download(response, f"{collection.slug}.json")
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

@@ -8,13 +8,13 @@ from uuid import uuid4
 import pytest
 from django.contrib.auth.models import AnonymousUser, User
 from django.db import connection
-from django.http import Http404, HttpRequest
+from django.http import Http404, HttpRequest, HttpResponse
 from django.test import RequestFactory
 from django.test.utils import CaptureQueriesContext
 
 from playground.models import Agent, Run
 from playground.views import helpers
-from playground.views.helpers import find_run, get_current_run, get_run
+from playground.views.helpers import find_run, get_agent, get_current_run, get_run, make_download
 
 pytestmark = pytest.mark.django_db
 
@@ -90,3 +90,44 @@ def test_a_run_that_nobody_drives_is_interrupted(
     )
     assert get_run(asked(), run.pk).state == state
     assert get_current_run(asked(), run.pk).state == after
+
+
+@pytest.mark.parametrize(
+    ("hosted", "owner", "user", "is_found"),
+    [
+        (False, None, "ann", True),
+        (False, "ann", "ann", False),
+        (True, "ann", "ann", True),
+        (True, "ann", "bob", False),
+        (True, None, "ann", False),
+    ],
+)
+def test_an_agent_is_its_owners(
+    settings: Any, hosted: bool, owner: str | None, user: str, is_found: bool
+) -> None:
+    settings.HOSTED = hosted
+    users = {name: User.objects.create(username=name) for name in ("ann", "bob")}
+    agent = Agent.objects.create(name="Hers", url="http://a.example", owner=users.get(owner or ""))
+    request = asked(users[user])
+    if is_found:
+        assert get_agent(request, "hers") == agent
+    else:
+        with pytest.raises(Http404):
+            get_agent(request, "hers")
+    with pytest.raises(Http404):
+        get_agent(request, "gone")
+
+
+@pytest.mark.parametrize(
+    ("name", "header"),
+    [
+        ("eggs.json", 'attachment; filename="eggs.json"'),
+        ("two words.json", 'attachment; filename="two words.json"'),
+        ('a"b\\c.json', 'attachment; filename="a\\"b\\\\c.json"'),
+        ("é.json", "attachment; filename*=utf-8''%C3%A9.json"),
+    ],
+)
+def test_a_download_has_a_name(name: str, header: str) -> None:
+    response = HttpResponse("{}", content_type="application/json")
+    assert make_download(response, name) is response
+    assert response["Content-Disposition"] == header
