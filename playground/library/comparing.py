@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import Any, Literal
 
 from playground.library.shape import COLLECTION, FIELDS, FOLDER, REQUEST, Fields, Fixture
+from playground.protocols.json_diff import identical
 from playground.protocols.text import shorten
 
 Status = Literal["added", "changed", "same", "kept", "removed"]
@@ -122,15 +123,8 @@ def _differing(one: Fields, other: Fields, model: str) -> Iterator[str]:
     for name in FIELDS[model]:
         if name in {"collection", "slug"}:
             continue
-        if not _alike(one[name], other[name]):
+        if not identical(one[name], other[name]):
             yield name
-
-
-def _alike(one: Any, other: Any) -> bool:
-    """Whether two values are the same as JSON; `1`, `1.0` and `true` are equal in Python."""
-    if one != other or type(one) is not type(other):
-        return False
-    return not isinstance(one, dict | list) or not one or json.dumps(one) == json.dumps(other)
 
 
 def _lines(value: Any) -> list[str]:

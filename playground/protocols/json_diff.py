@@ -1,11 +1,19 @@
-"""Two JSON values: a digest that tells whether they are the same, and where they differ.
+"""Differences of two JSON values, each with its place as a JSON Pointer.
 
 The order of an object's members means nothing, that of a list's elements does unless one is told
-otherwise. 1 and 1.0 are the same number; true is none.
+otherwise. 1 and 1.0 are the same number; true is none. Time is near-linear in the size of both
+values, whatever an agent sends.
+
+Why not deepdiff 9.1, which was tried on replies of 1,000 results and on hostile values: five
+times slower where lists keep their order and 150 times where they do not (12.5 s for two lists
+in which 1,000 results stand in another order); true equals 1 as soon as 1 equals 1.0, and
+then integers beyond a float raise OverflowError; no JSON Pointers, and no pairing of a list's
+elements by what names them without comparing each with each.
 """
 
 from __future__ import annotations
 
+import json
 import math
 from bisect import bisect_left
 from collections import defaultdict
@@ -17,10 +25,13 @@ from typing import Any
 from playground.protocols.json_pointer import escape
 from playground.protocols.text import shorten
 
-#: Levels of nesting that are looked at; what is deeper counts as the same.
+#: Levels of nesting in which places are told; what is deeper is compared as a whole.
 MAX_DEPTH = 200
 #: Characters of a name in a pointer, and of a pointer that still gets longer.
 MAX_NAME, MAX_POINTER = 200, 1_000
+
+#: Types of objects and lists, the usual ones first.
+_NESTED = (dict, list, tuple, Mapping)
 
 
 #: Whether a member of an object is left out, by its name.
@@ -57,47 +68,68 @@ class Values:
     """Digests and differences, with the members that `skip` names left out.
 
     With `folded`, differences of those members are told, too, as volatile ones; without
-    `ordered`, the order of no list means anything. Remembers the digest of every object and list
-    that it has seen, so those must be neither changed nor thrown away as long as it is used.
+    `ordered`, the order of no list means anything; with `by_place`, elements of lists are
+    compared that stand at the same place. What is nested deeper than `levels` is compared as a
+    whole. Remembers the digest of every object and list that it has seen, so those must be
+    neither changed nor thrown away as long as it is used.
     """
 
-    def __init__(self, skip: Skip, *, ordered: bool = True, folded: bool = False) -> None:
+    def __init__(
+        self,
+        skip: Skip = lambda _: False,
+        *,
+        ordered: bool = True,
+        folded: bool = False,
+        by_place: bool = False,
+        levels: int = MAX_DEPTH,
+    ) -> None:
         self._skip = skip
         self._ordered = ordered
         self._folded = folded
+        self._by_place = by_place
+        self._levels = min(levels, MAX_DEPTH)
         self._known: tuple[dict[int, bytes], dict[int, bytes]] = ({}, {})
 
     def digest(self, value: Any) -> bytes:
         """The same for values that say the same, and only for those."""
-        return self._digest(value, 0, False)
+        return self._digest(value, False)
 
-    def _digest(self, value: Any, depth: int, exact: bool) -> bytes:
+    def _digest(self, value: Any, exact: bool) -> bytes:
         """`exact`: with the members that are left out otherwise."""
-        if not isinstance(value, Mapping | list | tuple):
+        if not isinstance(value, _NESTED):
             return _hash(b"s", _scalar(value))
-        if depth > MAX_DEPTH:
-            return b"deep"
-        known, key = self._known[exact], id(value)
-        if key not in known:
-            if isinstance(value, Mapping):
-                members = self._members(value, exact)
-                pairs = sorted(
-                    (_text(name), self._digest(members[name], depth + 1, exact)) for name in members
-                )
-                known[key] = _hash(b"o", *(part for pair in pairs for part in pair))
+        known = self._known[exact]
+        if id(value) in known:
+            return known[id(value)]
+        # A loop, because nesting may exceed the stack: what is inside comes after what is around.
+        found: list[tuple[Any, Mapping[str, Any] | None]] = []
+        waiting = [value]
+        while waiting:
+            outer = waiting.pop()
+            if id(outer) in known:
+                continue
+            members = self._members(outer, exact) if isinstance(outer, Mapping) else None
+            found.append((outer, members))
+            for each in outer if members is None else members.values():
+                if isinstance(each, _NESTED):
+                    waiting.append(each)  # noqa: PERF401
+        for outer, members in reversed(found):
+            if members is None:
+                parts = [self._digest(each, exact) for each in outer]
+                known[id(outer)] = _hash(b"l", *(parts if self._ordered else sorted(parts)))
             else:
-                parts = [self._digest(each, depth + 1, exact) for each in value]
-                known[key] = _hash(b"l", *(parts if self._ordered else sorted(parts)))
-        return known[key]
+                pairs = sorted((_text(n), self._digest(each, exact)) for n, each in members.items())
+                known[id(outer)] = _hash(b"o", *(part for pair in pairs for part in pair))
+        return known[id(value)]
 
     def changes(self, left: Any, right: Any, pointer: str = "", depth: int = 0) -> Iterator[Change]:
         """Where the two differ, in the order of the left one's members."""
-        ours, theirs = (self._digest(each, 0, self._folded) for each in (left, right))
-        if depth > MAX_DEPTH or ours == theirs:
+        if self._digest(left, self._folded) == self._digest(right, self._folded):
             return
-        if isinstance(left, Mapping) and isinstance(right, Mapping):
+        is_inside = depth < self._levels
+        if is_inside and isinstance(left, Mapping) and isinstance(right, Mapping):
             yield from self._of_objects(left, right, pointer, depth)
-        elif isinstance(left, list | tuple) and isinstance(right, list | tuple):
+        elif is_inside and isinstance(left, list | tuple) and isinstance(right, list | tuple):
             yield from self._of_lists(left, right, pointer, depth)
         else:
             yield Change(pointer, left, right)
@@ -120,14 +152,17 @@ class Values:
     def _differ(self, left: Any, right: Any) -> bool:
         if left is MISSING or right is MISSING:
             return True
-        return self._digest(left, 0, True) != self._digest(right, 0, True)
+        return self._digest(left, True) != self._digest(right, True)
 
     def _of_lists(
         self, left: Sequence[Any], right: Sequence[Any], pointer: str, depth: int
     ) -> Iterator[Change]:
-        """Element by element: which is which is decided by `aligning`."""
-        digests = [[self.digest(each) for each in side] for side in (left, right)]
-        pairs = align(left, right, *digests, ordered=self._ordered)
+        """Element by element: which is which is decided by `align`."""
+        if self._by_place:
+            pairs = _beside(range(len(left)), range(len(right)))
+        else:
+            digests = [[self.digest(each) for each in side] for side in (left, right)]
+            pairs = align(left, right, *digests, ordered=self._ordered)
         gone = moved(pairs) if self._ordered else frozenset()
         for ours, theirs in pairs:
             place = _place(pointer, str(theirs if ours is None else ours))
@@ -141,6 +176,13 @@ class Values:
 
     def _members(self, value: Mapping[Any, Any], exact: bool) -> dict[str, Any]:
         return {str(name): value[name] for name in value if exact or not self._skip(str(name))}
+
+
+def identical(left: Any, right: Any) -> bool:
+    """Whether two values are the same text as JSON: members in one order, 1 and 1.0 apart."""
+    if left != right or type(left) is not type(right):
+        return False
+    return not isinstance(left, dict | list) or not left or json.dumps(left) == json.dumps(right)
 
 
 def _place(pointer: str, name: str) -> str:

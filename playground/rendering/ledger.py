@@ -6,12 +6,13 @@ member, and a huge one is cut.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
-from playground.protocols.json_pointer import escape
+from playground.protocols import json_diff
+from playground.protocols.json_diff import MISSING, Values
 from playground.rendering.pretty import pretty
 from playground.rendering.turns import Branch, Row
 from playground.rendering.words import words
@@ -22,8 +23,6 @@ MAX_CHANGES = 100
 MAX_DEPTH = 12
 #: Characters of a value in a difference.
 MAX_VALUE = 160
-
-_ABSENT = object()
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,40 +45,16 @@ class Change:
 
 def changes(before: Any, after: Any) -> list[Change]:
     """What differs between two JSON values, in their order. At most `MAX_CHANGES`."""
-    return list(islice(_compare(before, after, "", 0), MAX_CHANGES))
+    found = Values(by_place=True, levels=MAX_DEPTH).changes(before, after)
+    return [_change(each) for each in islice(found, MAX_CHANGES)]
 
 
-def _compare(before: Any, after: Any, pointer: str, depth: int) -> Iterator[Change]:
-    inner = _members(before, after) if depth < MAX_DEPTH else None
-    if inner is not None:
-        for name, was, becomes in inner:
-            yield from _compare(was, becomes, f"{pointer}/{escape(name)}", depth + 1)
-    elif before is _ABSENT:
-        yield Change("added", pointer, after=_shown(after))
-    elif after is _ABSENT:
-        yield Change("dropped", pointer, before=_shown(before))
-    elif not _same(before, after):
-        yield Change("changed", pointer, _shown(before), _shown(after))
-
-
-def _members(before: Any, after: Any) -> Iterator[tuple[str, Any, Any]] | None:
-    """The members of two objects, or of two lists, side by side; None for anything else."""
-    if isinstance(before, Mapping) and isinstance(after, Mapping):
-        names = [*before, *(name for name in after if name not in before)]
-        return ((n, before.get(n, _ABSENT), after.get(n, _ABSENT)) for n in names)
-    if isinstance(before, list) and isinstance(after, list):
-        length = max(len(before), len(after))
-        return ((str(n), _at(before, n), _at(after, n)) for n in range(length))
-    return None
-
-
-def _at(values: Sequence[Any], number: int) -> Any:
-    return values[number] if number < len(values) else _ABSENT
-
-
-def _same(before: Any, after: Any) -> bool:
-    """Whether two values are the same JSON: for Python `True` equals 1."""
-    return isinstance(before, bool) == isinstance(after, bool) and bool(before == after)
+def _change(found: json_diff.Change) -> Change:
+    if found.left is MISSING:
+        return Change("added", found.pointer, after=_shown(found.right))
+    if found.right is MISSING:
+        return Change("dropped", found.pointer, before=_shown(found.left))
+    return Change("changed", found.pointer, _shown(found.left), _shown(found.right))
 
 
 def _shown(value: Any) -> str:
