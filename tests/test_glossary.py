@@ -24,11 +24,12 @@ DEFINITION = re.compile(
 
 
 class Row(NamedTuple):
-    """A rename: the name of today and the words that may take its place."""
+    """A rename: today's name and the words that may take its place."""
 
     today: str
     words: tuple[str, ...]
-    #: Whether other work changes what it is about: then the name may be anywhere.
+    is_module: bool
+    #: Whether a merge is changing what it is about: then the name may be anywhere.
     is_merging: bool
 
 
@@ -62,15 +63,17 @@ def renames() -> list[Row]:
     """The rows of Part 2 that name something in the code."""
     found = []
     for today, words, *rest in cells(part(2)):
-        if re.fullmatch(r"`[\w.:/-]+`", today) and words.startswith("`"):
+        if rest and re.fullmatch(r"`[\w.:/-]+`", today) and words.startswith("`"):
             new = tuple(re.findall(r"`([^`]+)`", words))
-            found.append(Row(today.strip("`"), new, any("†" in cell for cell in rest)))
+            is_module = rest[0] in ("module", "package")
+            is_merging = any("†" in cell for cell in rest)
+            found.append(Row(today.strip("`"), new, is_module, is_merging))
     return found
 
 
 @cache
 def words_of() -> dict[str, tuple[str, ...]]:
-    """The words of each name of today."""
+    """The words of each of today's names."""
     return {row.today: row.words for row in renames()}
 
 
@@ -114,13 +117,12 @@ def url_names() -> frozenset[str]:
 
 
 def is_there(name: str) -> bool:
-    """Whether a name of the tables exists; a bare word may be anywhere in the package."""
+    """Whether a name of the tables exists as it is written."""
     if name.startswith("url:"):
         return name.removeprefix("url:") in url_names()
     if "/" in name:
         return (ROOT / name).is_file()
-    known = names()
-    return name in known.modules or name in known.qualified or name in known.bare
+    return name in names().modules or name in names().qualified
 
 
 def spellings(name: str) -> Iterator[str]:
@@ -134,10 +136,16 @@ def spellings(name: str) -> Iterator[str]:
 
 
 def holds(row: Row) -> bool:
-    """Whether a row is about something that is there: under the old name or a new one."""
-    if any(map(is_there, row.words)) or any(map(is_there, spellings(row.today))):
+    """Whether a row is about something that is there: under the old name or a new one.
+
+    A new name may be anywhere in the package, because things move as well.
+    """
+    if any(map(is_there, (*row.words, *spellings(row.today)))):
         return True
-    return row.is_merging and row.today.rpartition(".")[2] in names().bare
+    anywhere = () if row.is_module else row.words
+    if row.is_merging:
+        anywhere = (*anywhere, row.today.rpartition(".")[2])
+    return not names().bare.isdisjoint(anywhere)
 
 
 def slug(heading: str) -> str:
