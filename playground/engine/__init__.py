@@ -4,7 +4,7 @@ Imported by views and management commands. `create_run`, `send` and `cancel` are
 """
 
 from playground.engine.composing import Composition, Scope
-from playground.engine.drafts import ActionDraft, Draft, Headers
+from playground.engine.drafts import Headers, PreparedRequest, action_request, request_to
 from playground.engine.launch import Link, create_run
 from playground.engine.peeking import peek
 from playground.engine.preparing import Prepared, prepare
@@ -19,30 +19,36 @@ from playground.engine.tracking import (
     stop_following,
     supervise,
 )
-from playground.engine.ways import address_of, draft_like, draft_over, kept_headers
+from playground.engine.ways import (
+    address_of,
+    follow_up_request,
+    kept_headers,
+    request_over_binding,
+)
 
 __all__ = [
-    "ActionDraft",
     "Composition",
-    "Draft",
     "Headers",
     "Link",
     "Prepared",
+    "PreparedRequest",
     "Scope",
     "WithheldError",
+    "action_request",
     "address_of",
     "cancel",
     "cancel_promise",
     "check_now",
     "create_run",
-    "draft_like",
-    "draft_over",
     "follow",
     "follow_to_end",
+    "follow_up_request",
     "kept_headers",
     "peek",
     "prepare",
     "repeated",
+    "request_over_binding",
+    "request_to",
     "send",
     "start",
     "stop",

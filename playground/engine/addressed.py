@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 
 from django.db import transaction
 
+from playground.engine.drafts import PreparedRequest, request_to
 from playground.library.credentials import clean_address
 from playground.models import Agent, SavedRequest
 from playground.protocols import registry
@@ -61,6 +62,25 @@ def known_as(agent: Agent) -> Agent | None:
     )
     same = [each for each in found if normal(each.url) == normal(agent.url)]
     return min(same, key=lambda each: each.url != agent.url, default=None)
+
+
+def with_kept_agent(prepared: PreparedRequest) -> PreparedRequest:
+    """The same request, its agent saved where it was made of an address: see `keep`."""
+    agent = prepared.agent
+    if agent.pk is not None:
+        return prepared
+    keep(agent)
+    # It may be another one now, with headers of its own.
+    return request_to(
+        agent,
+        prepared.request,
+        prepared.headers,
+        version=prepared.target.version,
+        binding=prepared.target.binding,
+        auth=prepared.auth,
+        wire=prepared.wire,
+        provenance=prepared.provenance,
+    ).resuming(prepared.target.resume)
 
 
 def keep(agent: Agent) -> None:

@@ -1,67 +1,29 @@
-"""What a run can be made of: a request as it is kept and as it is sent, an action, an errand."""
+"""Requests ready to be sent, each as its run stores it and as it goes over the wire."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from typing import Any
 from urllib.parse import urlsplit
 
 from playground.engine.secrets import Headers as Headers
-from playground.engine.secrets import Sending, authorising
-from playground.models import Agent, MadeBy, SavedRequest
+from playground.engine.secrets import WireValues, authorising
+from playground.models import Agent, MadeBy, Run, SavedRequest
 from playground.protocols import registry
 from playground.protocols.exchange import Target
 from playground.protocols.http import merged
 from playground.variables import names_in
 
 
-class Sendable(Protocol):
-    """What a run can be made of: a document, where it goes, and what must stay secret."""
-
-    @property
-    def agent(self) -> Agent:
-        """The agent that the run belongs to."""
-        ...
-
-    @property
-    def request(self) -> dict[str, Any]:
-        """The document, as it is kept with the run."""
-        ...
-
-    @property
-    def document(self) -> dict[str, Any]:
-        """The document as it is sent. Never shown, never stored."""
-        ...
-
-    @property
-    def headers(self) -> Headers:
-        """The request's own headers, credentials in the clear, of secrets their placeholders."""
-        ...
-
-    @property
-    def target(self) -> Target:
-        """The target with every header, credentials included. Never shown, never stored."""
-        ...
-
-    @property
-    def address(self) -> str:
-        """Where it goes, as the run keeps it."""
-        ...
-
-    @property
-    def secrets(self) -> list[str]:
-        """What must not appear in any frame."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
-class Origin:
-    """What a request was made of, as its run keeps it: columns of `Run`."""
+class Provenance:
+    """What a request was made of, as its run stores it: columns of `Run`."""
 
     saved_request: SavedRequest | None = None
     template: Mapping[str, Any] | None = None
     environment: str = ""
+    #: Names of the secrets that go along.
     secrets: tuple[str, ...] = ()
     expectations: Sequence[Mapping[str, Any]] = ()
     made_by: str = MadeBy.USER
@@ -80,167 +42,162 @@ class Origin:
 
 
 @dataclass(frozen=True, slots=True)
-class Draft:
-    """A composed request and where it is to go, as it is kept and as it is sent.
+class PreparedRequest:
+    """A request that a run can be made of: as the run stores it, and as it goes over the wire.
 
-    Both are the same where no secret of an environment goes along. Where one does, `request`,
-    `headers` and `url` hold its placeholder, and `sending` what the wire sees.
+    What is stored has the names of the columns of `Run`: `agent`, `request`, `url`, `headers`.
+    It is what is sent as well, unless secrets of an environment go along: then it holds their
+    placeholders, and `wire` their values. Made by `request_to`, `action_request`,
+    `automatic_reply`, and by `prepare` of a composition.
     """
 
     agent: Agent
+    #: The document.
     request: dict[str, Any]
+    url: str
+    #: Where and how it is sent, with every header, credentials included. Never shown or stored.
+    target: Target = field(repr=False)
+    #: The request's own headers, credentials in the clear.
     headers: Headers = field(default=(), repr=False)
-    #: The protocol version to speak; None for the agent's own.
-    version: str | None = None
-    #: How it travels; None for the agent's own binding.
-    binding: str | None = None
-    #: The answer to a question of the binding itself.
-    resume: Mapping[str, Any] | None = None
-    #: Where it goes, for a binding that is not the agent's own; None for the agent's address.
-    url: str | None = None
     #: How it authenticates, as a saved request says it; {} for the way of the agent.
     auth: Mapping[str, Any] = field(default_factory=dict)
-    sending: Sending | None = field(default=None, repr=False)
-    origin: Origin = Origin()
+    wire: WireValues | None = field(default=None, repr=False)
+    provenance: Provenance = Provenance()
 
     def __post_init__(self) -> None:
         """Refuse a document beside which another one would be sent."""
-        if self.sending is not None and self.sending.request is not self.request:
+        if self.wire is not None and self.wire.request is not self.request:
             raise ValueError("Change the document with `revised` or `carrying`.")
 
     @property
-    def document(self) -> dict[str, Any]:
+    def wire_document(self) -> dict[str, Any]:
         """The document as it is sent. Never shown, never stored."""
-        return self.sending.document if self.sending else self.request
-
-    @property
-    def address(self) -> str:
-        """Where it goes, as the run keeps it."""
-        return self.url or self.agent.url
-
-    @property
-    def target(self) -> Target:
-        """The target with every header, credentials included. Never shown, never stored."""
-        own = self.sending.headers if self.sending else self.headers
-        target = self.agent.target(list(own), with_credentials=not self.auth)
-        return replace(
-            target,
-            url=self.sending.url if self.sending else self.address,
-            version=self.version or target.version,
-            binding=self.binding or target.binding,
-            resume=self.resume,
-            # What was found out as somebody else holds for them.
-            opening=target.opening if self.is_own_way else None,
-        )
+        return self.wire.document if self.wire else self.request
 
     @property
     def shown(self) -> Target:
         """The target as it may be shown: with the placeholders of secrets."""
+        if self.wire is None:
+            return self.target
         headers, _ = authorising(self.auth, "{{{{{}}}}}".format, _password)
         own = list(merged(headers, self.headers))
         target = self.agent.target(own, with_credentials=not self.auth)
-        return replace(self.target, url=self.address, headers=target.headers)
+        return replace(self.target, url=self.url, headers=target.headers)
 
     @property
-    def is_own_way(self) -> bool:
-        """Whether it shows who asks as its agent always does."""
-        return self.sending is None and not self.auth
-
-    @property
-    def secrets(self) -> list[str]:
+    def redact(self) -> list[str]:
         """What must not appear in any frame: what authenticates at this agent, and what went in.
 
+        An action leaves out what authenticates, but whoever runs it may have it from the agent.
         Other headers that carry credentials the transport knows by their names.
         """
         values = [self.agent.auth_secret] if self.agent.auth_secret else []
         for _, value in self.agent.auth_headers():
             # The credentials alone, too, whatever the scheme before them is.
             values += [value, value.partition(" ")[2].strip()]
-        values += self.sending.redact if self.sending else []
+        values += self.wire.redact if self.wire else []
         return sorted(filter(None, set(values)), key=len, reverse=True)
 
-    def revised(self, change: Callable[[Any], Any]) -> Draft:
+    def resuming(self, resume: Mapping[str, Any] | None) -> PreparedRequest:
+        """The same with the answer to a question of the binding itself."""
+        return replace(self, target=replace(self.target, resume=resume))
+
+    def in_version(self, version: str) -> PreparedRequest:
+        """The same in another version of its protocol; the document stays as it is."""
+        return replace(self, target=replace(self.target, version=version))
+
+    def revised(self, change: Callable[[Any], Any]) -> PreparedRequest:
         """The same with a document that `change` makes of this one: with and without secrets."""
         request = change(self.request)
-        sending = self.sending and self.sending.revised(request, change)
-        return replace(self, request=request, sending=sending)
+        return replace(self, request=request, wire=self.wire and self.wire.revised(request, change))
 
-    def carrying(self, request: dict[str, Any]) -> Draft:
+    def carrying(self, request: dict[str, Any]) -> PreparedRequest:
         """The same with another document, in which the same secrets take their places."""
-        sending = self.sending and self.sending.carrying(request)
-        return replace(self, request=request, sending=sending)
+        return replace(self, request=request, wire=self.wire and self.wire.carrying(request))
 
-    def at(self, url: str) -> Draft:
-        """The same to another address, as a run keeps it."""
-        return replace(self, url=url, sending=self.sending and self.sending.at(url))
+    def at(self, url: str) -> PreparedRequest:
+        """The same to another address, as a run stores it."""
+        wire = self.wire and self.wire.at(url)
+        target = replace(self.target, url=wire.url if wire else url)
+        return replace(self, url=url, target=target, wire=wire)
 
     def refusals(self) -> list[str]:
         """Why it must not be sent, as sentences: secrets that may not go there, and the like."""
-        found = self.sending.refusals() if self.sending else []
+        found = self.wire.refusals() if self.wire else []
         if names := names_in(self.target.url):
             found.append(f"Its address has names without a value: {', '.join(names)}.")
         return found
 
 
-@dataclass(frozen=True, slots=True)
-class ActionDraft:
-    """An action of a result, and where it is to go: to anybody, so nothing goes along.
+def request_to(
+    agent: Agent,
+    request: dict[str, Any],
+    headers: Headers = (),
+    *,
+    version: str | None = None,
+    binding: str | None = None,
+    url: str | None = None,
+    auth: Mapping[str, Any] | None = None,
+    wire: WireValues | None = None,
+    provenance: Provenance | None = None,
+) -> PreparedRequest:
+    """A request to `agent`; None for the version, the binding and the address that it has."""
+    own = wire.headers if wire else headers
+    target = agent.target(list(own), with_credentials=not auth)
+    url = url or agent.url
+    target = replace(
+        target,
+        url=wire.url if wire else url,
+        version=version or target.version,
+        binding=binding or target.binding,
+        # What was found out as somebody else holds for them.
+        opening=None if wire else target.opening,
+    )
+    return PreparedRequest(
+        agent, request, url, target, headers, auth or {}, wire, provenance or Provenance()
+    )
 
-    The agent's credentials are sent only where `as_agent` asks for it, which is refused for
-    any other origin than the agent's own.
+
+def action_request(
+    agent: Agent,
+    action: dict[str, Any],
+    url: str,
+    *,
+    binding: str = "http",
+    headers: Headers = (),
+    as_agent: bool = False,
+    resume: Mapping[str, Any] | None = None,
+) -> PreparedRequest:
+    """An action of a result, a document of `playground.protocols.actions`.
+
+    It goes to anybody, so nothing goes along, and nothing is put into it, whatever names stand
+    there. The agent's credentials are sent only where `as_agent` asks for it; raises `ValueError`
+    for any other origin than the agent's own. `resume` answers a question of the binding itself.
     """
-
-    agent: Agent
-    #: The action document of `playground.protocols.actions`.
-    request: dict[str, Any]
-    url: str
-    binding: str = "http"
-    headers: Headers = field(default=(), repr=False)
-    as_agent: bool = False
-    #: The answer to a question of the binding itself.
-    resume: Mapping[str, Any] | None = None
-
-    @property
-    def document(self) -> dict[str, Any]:
-        """The document: nothing is put into it, whatever names stand there."""
-        return self.request
-
-    @property
-    def address(self) -> str:
-        """Where it goes: nothing is put into it either."""
-        return self.url
-
-    @property
-    def target(self) -> Target:
-        """The action's address with the headers that the user added."""
-        own = tuple(self.agent.auth_headers()) if self.as_agent else ()
-        if own and origin_key(self.url) != origin_key(self.agent.url):
-            raise ValueError("An agent's credentials go to its own origin only.")
-        taken = {name.lower() for name, _ in self.headers}
-        kept = tuple(pair for pair in own if pair[0].lower() not in taken)
-        headers = (*kept, *self.headers)
-        return Target(
-            self.url, registry.ACTION, self.binding, "", headers=headers, resume=self.resume
-        )
-
-    @property
-    def secrets(self) -> list[str]:
-        """What must not appear in any frame: the agent may hand its caller's secrets around."""
-        return Draft(self.agent, {}).secrets
+    own = agent.auth_headers() if as_agent else []
+    if own and origin_key(url) != origin_key(agent.url):
+        raise ValueError("An agent's credentials go to its own origin only.")
+    sent = tuple(merged(own, headers))
+    target = Target(url, registry.ACTION, binding, "", headers=sent, resume=resume)
+    return PreparedRequest(agent, action, url, target, headers)
 
 
-@dataclass(frozen=True, slots=True)
-class ErrandDraft:
-    """An answer to a server's request that goes by itself, the way that the run went."""
+def automatic_reply(
+    run: Run, target: Target, document: dict[str, Any] | None, redact: Sequence[str]
+) -> PreparedRequest:
+    """An answer to a server's request in mid-call that goes by itself, the way that `run` went.
 
-    agent: Agent
-    request: dict[str, Any]
-    target: Target = field(repr=False)
-    secrets: list[str] = field(repr=False)
-    #: The document as it is sent, and where it goes as the run keeps it.
-    document: dict[str, Any] = field(repr=False)
-    address: str
-    headers: Headers = field(default=(), repr=False)
+    `document` and `redact` are what went out with the run, and what must not be shown of it.
+    """
+    agent = run.agent or Agent(name=run.agent_name, url=run.url)
+    wire = WireValues(
+        request=run.request,
+        document=document or run.request,
+        headers=(),
+        url=target.url,
+        disguised=tuple(redact),
+    )
+    return PreparedRequest(agent, run.request, run.url, target, wire=wire)
 
 
 def _password(pair: str) -> str:

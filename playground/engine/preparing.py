@@ -1,4 +1,4 @@
-"""From what was composed, with names in it, to a draft with their values.
+"""From what was composed, with names in it, to a request with their values.
 
 A composition is what a user wrote or saved, a scope what the names in it stand for. `prepare`
 puts them together: every name has a value, every secret may go where the request goes, and what
@@ -8,7 +8,7 @@ is kept of it holds no secret.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
@@ -16,9 +16,9 @@ from django.utils import timezone
 
 from playground.engine.addressed import agent_for, known_as
 from playground.engine.composing import Composition, Owner, Scope, key_of
-from playground.engine.drafts import Draft, Origin
+from playground.engine.drafts import PreparedRequest, Provenance, request_to
 from playground.engine.expecting import expected, why_not
-from playground.engine.secrets import Sending, authorising, keepable
+from playground.engine.secrets import WireValues, authorising, keepable
 from playground.engine.ways import address_of, bindings_of
 from playground.library.credentials import clean_address
 from playground.models import Agent
@@ -41,7 +41,7 @@ class Prepared:
     """What became of a composition."""
 
     #: None where there is nothing that could be sent, or shown as if it could.
-    draft: Draft | None = None
+    prepared: PreparedRequest | None = None
     problems: list[RequestProblem] = field(default_factory=list)
     #: Names that had a value.
     used: tuple[str, ...] = ()
@@ -66,9 +66,9 @@ class Prepared:
 def prepare(
     composition: Composition, scope: Scope, owner: Owner = None, *, moment: datetime | None = None
 ) -> Prepared:
-    """The draft of a composition, and everything that is wrong with it.
+    """The request of a composition, and everything that is wrong with it.
 
-    With unresolved names, or secrets that may not go there, there is a draft as well, for a
+    With unresolved names, or secrets that may not go there, there is a request as well, for a
     look at it: `errors` says whether it may be sent. An address that belongs to no agent of
     `owner` makes one that is not saved. `moment` is that of the built-in variables, None for now.
     """
@@ -76,7 +76,7 @@ def prepare(
 
 
 class _Preparation:
-    """One composition on its way to a draft."""
+    """One composition on its way to a request."""
 
     def __init__(
         self, composition: Composition, scope: Scope, owner: Owner, moment: datetime
@@ -108,24 +108,34 @@ class _Preparation:
         self._check_auth(own)
         if result.problems:
             return  # A header that no call can have.
-        draft = self._draft(agent, url, document, headers)
+        wire = None
         if self._work.secrets or composition.auth:
-            sending = Sending(
-                request=draft.request,
+            wire = WireValues(
+                request=document.kept,
                 document=document.sent,
                 headers=merged(own, [pair.sent for pair in headers]),
                 url=url.sent,
                 secrets=tuple(filter(None, map(self._scope.secret, self._names()))),
                 disguised=(disguised,) if disguised else (),
             )
-            draft = replace(draft, sending=sending)
-        result.draft = draft
+        prepared = request_to(
+            agent,
+            document.kept,
+            [pair.kept for pair in headers],
+            version=self._version(agent),
+            binding=self._way(agent),
+            url=url.kept,
+            auth=composition.auth,
+            wire=wire,
+            provenance=self._provenance(),
+        )
+        result.prepared = prepared
         self._say_what_is_missing()
         if not any(place == ADDRESS for place, _ in self._work.unresolved):
-            for refusal in draft.refusals():
+            for refusal in prepared.refusals():
                 result.refuse("", refusal)
         # What is kept: a message of the check may quote it.
-        result.problems += registry.check(draft.target, draft.request)
+        result.problems += registry.check(prepared.target, prepared.request)
 
     # Where it goes
 
@@ -170,28 +180,20 @@ class _Preparation:
         wanted = self._composition.binding
         return wanted if wanted in bindings_of(agent) else str(agent.binding)
 
-    def _draft(self, agent: Agent, url: Both, document: Both, headers: Sequence[Both]) -> Draft:
-        composition = self._composition
+    def _version(self, agent: Agent) -> str:
+        wanted = self._composition.version
         known = {version.name for version in registry.versions(agent.protocol)}
-        version = composition.version if composition.version in known else agent.version
-        binding = self._way(agent)
-        origin = Origin(
-            saved_request=composition.saved,
+        return wanted if wanted in known else str(agent.version)
+
+    # What is stored of what it was made of
+
+    def _provenance(self) -> Provenance:
+        return Provenance(
+            saved_request=self._composition.saved,
             template=self._template(),
             environment=self._scope.slug,
             secrets=self._names(),
             expectations=self._expected(),
-        )
-        own = url.kept if url.kept != agent.url or binding != agent.binding else None
-        return Draft(
-            agent,
-            document.kept,
-            [pair.kept for pair in headers],
-            version,
-            binding,
-            url=own,
-            auth=composition.auth,
-            origin=origin,
         )
 
     def _template(self) -> dict[str, Any] | None:

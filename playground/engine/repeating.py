@@ -7,7 +7,7 @@ from dataclasses import replace
 from playground.engine.composing import Composition, Scope
 from playground.engine.preparing import Prepared, prepare
 from playground.engine.secrets import WithheldError
-from playground.engine.ways import draft_like, kept_headers
+from playground.engine.ways import follow_up_request, kept_headers
 from playground.models import Environment, Run
 
 
@@ -16,17 +16,17 @@ def repeated(run: Run) -> Prepared:
 
     What the user composed with names in it is prepared anew, with what they stand for now; what
     a run carried on of another keeps what went with it. The run must have its agent; raises
-    `WithheldError` as `draft_like`.
+    `WithheldError` as `follow_up_request`.
     """
     template = run.template or {}
     if "document" not in template:
-        draft = draft_like(run, run.request, kept_headers(run))
-        origin = replace(
-            draft.origin,
+        prepared = follow_up_request(run, run.request, kept_headers(run))
+        provenance = replace(
+            prepared.provenance,
             saved_request=run.saved_request,
             expectations=run.expectations or (),
         )
-        return Prepared(replace(draft, origin=origin))
+        return Prepared(replace(prepared, provenance=provenance))
     environment = Environment.objects.filter(owner=run.owner_id, slug=run.environment).first()
     if run.environment and environment is None:
         raise WithheldError(f"The environment “{run.environment}” is gone.")

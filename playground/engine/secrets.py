@@ -57,10 +57,10 @@ class Secret:
 
 
 @dataclass(frozen=True, slots=True)
-class Sending:
-    """What only the wire sees of a draft. Never shown, never stored."""
+class WireValues:
+    """What only the wire sees of a request. Never shown, never stored."""
 
-    #: The document that this one is sent for: see `Draft`.
+    #: The stored document that `document` is sent for: see `PreparedRequest`.
     request: Mapping[str, Any] = field(repr=False)
     document: dict[str, Any] = field(repr=False)
     #: The request's own headers, those that authenticate among them.
@@ -75,15 +75,15 @@ class Sending:
         """What must not appear in any frame."""
         return [*self.disguised, *(form for secret in self.secrets for form in secret.forms)]
 
-    def revised(self, request: dict[str, Any], change: Callable[[Any], Any]) -> Sending:
+    def revised(self, request: dict[str, Any], change: Callable[[Any], Any]) -> WireValues:
         """The same for the document `request`, to which `change` has led."""
         return replace(self, request=request, document=change(self.document))
 
-    def carrying(self, request: dict[str, Any]) -> Sending:
+    def carrying(self, request: dict[str, Any]) -> WireValues:
         """The same with another document, in which the same secrets take their places."""
         return replace(self, request=request, document=filled(self.secrets).json(request).sent)
 
-    def at(self, url: str) -> Sending:
+    def at(self, url: str) -> WireValues:
         """The same at another address, in which the same secrets take their places."""
         return replace(self, url=filled(self.secrets).url(url).sent)
 

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
-from playground.engine.drafts import Draft, Headers, Origin
-from playground.engine.secrets import Secret, Sending, WithheldError, authorising, filled
+from playground.engine.drafts import Headers, PreparedRequest, Provenance, request_to
+from playground.engine.secrets import Secret, WireValues, WithheldError, authorising, filled
 from playground.models import Agent, Run, Variable
 from playground.protocols import registry
 from playground.protocols.addresses import address_over, same_origin
@@ -32,22 +32,22 @@ def address_of(agent: Agent, binding: str) -> str:
     return address_over(binding, agent.url, agent.binding, found)
 
 
-def draft_over(
+def request_over_binding(
     agent: Agent,
     request: dict[str, Any],
     headers: Headers = (),
     *,
     version: str | None = None,
     binding: str | None = None,
-) -> Draft:
+) -> PreparedRequest:
     """A request to `agent` over `binding`, None for its own."""
-    url = address_of(agent, binding) if binding and binding != agent.binding else None
-    return Draft(agent, request, headers, version, binding, url=url)
+    url = address_of(agent, binding) if binding else None
+    return request_to(agent, request, headers, version=version, binding=binding, url=url)
 
 
-def draft_like(
+def follow_up_request(
     run: Run, request: dict[str, Any], headers: Headers = (), *, agent: Agent | None = None
-) -> Draft:
+) -> PreparedRequest:
     """A request that goes the way that `run` went: its version, its binding, its address.
 
     Over the agent's own binding that is the address that the agent has now; so it is where the
@@ -62,16 +62,31 @@ def draft_like(
     agent = agent or run.agent
     if agent is None:
         raise ValueError("The agent of this run was deleted.")
+    url = _address_after(run, agent)
+    wire, provenance = with_secrets_of(run, request, headers, url)
+    prepared = request_to(
+        agent,
+        request,
+        headers,
+        version=run.version,
+        binding=run.binding,
+        url=url,
+        auth=_auth_of(run),
+        wire=wire,
+        provenance=provenance,
+    )
+    if wire and (refusals := prepared.refusals()):
+        raise WithheldError(" ".join(refusals))
+    return prepared
+
+
+def _address_after(run: Run, agent: Agent) -> str:
+    """Where a request to `agent` goes that follows on `run`."""
     if names_in(agent.url):
-        # What its names stood for, the run knows.
-        return carried_on(
-            run, Draft(agent, request, headers, run.version, run.binding, url=run.url)
-        )
+        return run.url  # What the names in it stood for, the run knows.
     if run.binding == agent.binding or not same_origin(run.url, agent.url):
-        draft = draft_over(agent, request, headers, version=run.version, binding=run.binding)
-    else:
-        draft = Draft(agent, request, headers, run.version, run.binding, url=run.url)
-    return carried_on(run, draft)
+        return address_of(agent, run.binding or agent.binding)
+    return run.url
 
 
 def kept_headers(run: Run) -> list[tuple[str, str]]:
@@ -79,47 +94,63 @@ def kept_headers(run: Run) -> list[tuple[str, str]]:
     return [(name, value) for name, value in run.headers if value or not is_credential(name)]
 
 
-def rerouted(draft: Draft, other: Draft) -> Draft:
-    """The same request the way of `other`, which was made of its document without secrets.
+def retarget(
+    prepared: PreparedRequest, agent: Agent, headers: Headers, *, binding: str | None = None
+) -> PreparedRequest:
+    """The same request to `agent` over `binding`, None for its own, in the same version.
 
-    Of its headers only those go along that `other` has.
+    `headers` are those of its headers that go along.
     """
-    sending = draft.sending
-    if sending is not None:
-        dropped = {name.lower() for name, _ in draft.headers}
-        dropped -= {name.lower() for name, _ in other.headers}
-        headers = [pair for pair in sending.headers if pair[0].lower() not in dropped]
-        sending = replace(sending.at(other.address), headers=headers)
-    return replace(other, auth=draft.auth, sending=sending, origin=draft.origin)
+    url = address_of(agent, binding or agent.binding)
+    wire = prepared.wire
+    if wire is not None:
+        dropped = {name.lower() for name, _ in prepared.headers}
+        dropped -= {name.lower() for name, _ in headers}
+        kept = [pair for pair in wire.headers if pair[0].lower() not in dropped]
+        wire = replace(wire.at(url), headers=kept)
+    return request_to(
+        agent,
+        prepared.request,
+        headers,
+        version=prepared.target.version,
+        binding=binding,
+        url=url,
+        auth=prepared.auth,
+        wire=wire,
+        provenance=prepared.provenance,
+    )
 
 
-def carried_on(run: Run, draft: Draft) -> Draft:
-    """A draft that follows on `run`, with the secrets and the authentication of that."""
-    auth = (run.template or {}).get("auth") or {}
+def with_secrets_of(
+    run: Run, request: dict[str, Any], headers: Headers, url: str
+) -> tuple[WireValues | None, Provenance]:
+    """The secrets and the authentication of `run`, put into a request that follows on it."""
+    auth = _auth_of(run)
     if not run.secrets and not auth:
-        return draft
+        return None, Provenance()
     secrets = secrets_of(run.environment, run.secrets, run.owner_id)
     values = {each.name: each.value for each in secrets}
     own, disguised = authorising(auth, values.__getitem__)
     fill = filled(secrets)
-    headers = [(name, fill.text(value).sent) for name, value in draft.headers]
-    sending = Sending(
-        request=draft.request,
-        document=fill.json(draft.request).sent,
-        headers=merged(own, headers),
-        url=fill.url(draft.address).sent,
+    wire = WireValues(
+        request=request,
+        document=fill.json(request).sent,
+        headers=merged(own, [(name, fill.text(value).sent) for name, value in headers]),
+        url=fill.url(url).sent,
         secrets=secrets,
         disguised=(disguised,) if disguised else (),
     )
-    origin = Origin(
+    provenance = Provenance(
         template={"auth": auth} if auth else None,
         environment=run.environment,
         secrets=tuple(each.name for each in secrets),
     )
-    draft = replace(draft, auth=auth, sending=sending, origin=origin)
-    if refusals := draft.refusals():
-        raise WithheldError(" ".join(refusals))
-    return draft
+    return wire, provenance
+
+
+def _auth_of(run: Run) -> dict[str, Any]:
+    auth: dict[str, Any] = (run.template or {}).get("auth") or {}
+    return auth
 
 
 def secrets_of(environment: str, names: Iterable[str], owner: int | None) -> tuple[Secret, ...]:

@@ -12,7 +12,7 @@ from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_GET, require_POST
 
-from playground.engine import Draft
+from playground.engine import PreparedRequest
 from playground.library.credentials import is_placeholder
 from playground.models import Run
 from playground.protocols import registry, schemas
@@ -62,13 +62,15 @@ def describe_call(
     }
 
 
-def shown_call(draft: Draft, missing: Collection[str] = ()) -> dict[str, Any] | None:
-    """The call of a draft as `describe_call` describes it; None where there is nothing to send."""
-    call = registry.preview(draft.shown, draft.request)
+def shown_call(prepared: PreparedRequest, missing: Collection[str] = ()) -> dict[str, Any] | None:
+    """Its call as `describe_call` describes it; None where there is nothing to send."""
+    call = registry.preview(prepared.shown, prepared.request)
     if call is None:
         return None
-    described = describe_call(call, draft.secrets, draft.origin.secrets, missing)
-    if draft.sending is not None and (sent := registry.preview(draft.target, draft.document)):
+    described = describe_call(call, prepared.redact, prepared.provenance.secrets, missing)
+    if prepared.wire is not None and (
+        sent := registry.preview(prepared.target, prepared.wire_document)
+    ):
         described["body_bytes"] = len(sent.body)
     return described
 
@@ -82,11 +84,11 @@ def preview(request: HttpRequest) -> HttpResponse:
     """
     composed = read_form(request)
     context: dict[str, Any] = {"problems": composed.problems, "unready": bool(composed.errors)}
-    draft = composed.draft
-    if draft and (call := shown_call(draft, composed.missing)):
-        first = registry.exchange(draft.shown, draft.request).next_call()
+    prepared = composed.prepared
+    if prepared and (call := shown_call(prepared, composed.missing)):
+        first = registry.exchange(prepared.shown, prepared.request).next_call()
         context["call"] = call
-        context["opens"] = first != registry.preview(draft.shown, draft.request)
+        context["opens"] = first != registry.preview(prepared.shown, prepared.request)
         context["new_origin"] = is_new(request, call["origin"])
         context["made"] = composed.made
     return render(request, "compose/effective.html", context)

@@ -9,7 +9,7 @@ from typing import Any
 from django.forms import ValidationError
 from django.http import HttpRequest
 
-from playground.engine import Composition, Draft, Scope, addressed, prepare
+from playground.engine import Composition, PreparedRequest, Scope, addressed, prepare
 from playground.engine.preparing import AUTH, HEADERS
 from playground.expectations import check_schema
 from playground.forms import read_document, read_pairs, read_value
@@ -21,9 +21,9 @@ from playground.views.environment_choice import active_environment
 
 @dataclass(slots=True)
 class Composed:
-    """A form that was read: a draft if it can be sent, and everything wrong with it."""
+    """A form that was read: a request if it can be sent, and everything wrong with it."""
 
-    draft: Draft | None = None
+    prepared: PreparedRequest | None = None
     problems: list[RequestProblem] = field(default_factory=list)
     #: Names without a value.
     missing: list[str] = field(default_factory=list)
@@ -41,24 +41,24 @@ class Composed:
 
     def keep_agent(self) -> None:
         """Keep the agent that was made of an address, so that what follows finds it."""
-        if self.draft is not None and self.draft.agent.pk is None:
-            addressed.keep(self.draft.agent)
+        if self.prepared is not None:
+            self.prepared = addressed.with_kept_agent(self.prepared)
 
 
 def read_form(request: HttpRequest) -> Composed:
     """Read the composer's fields: where it goes, document, headers and what belongs to them.
 
-    A document that cannot be sent yet gives a draft all the same, for a look at it.
+    A document that cannot be sent yet gives a request all the same, for a look at it.
     """
     composed = Composed()
     composition = _composition(request, composed)
     scope = Scope(_environment(request, composed))
     if composed.problems:
         return composed
-    prepared = prepare(composition, scope, request.user)
-    composed.draft, composed.problems = prepared.draft, prepared.problems
-    composed.missing = prepared.missing
-    composed.made = [name for name in prepared.used if name.startswith("$")]
+    found = prepare(composition, scope, request.user)
+    composed.prepared, composed.problems = found.prepared, found.problems
+    composed.missing = found.missing
+    composed.made = [name for name in found.used if name.startswith("$")]
     return composed
 
 

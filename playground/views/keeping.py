@@ -13,7 +13,7 @@ from django.db import models, transaction
 from django.forms import ValidationError
 from django.utils import timezone
 
-from playground.engine import draft_over
+from playground.engine import request_over_binding
 from playground.expectations import check_captures, check_schema
 from playground.forms import read_document, read_pairs, read_value
 from playground.library.credentials import clean_address, clean_auth, clean_headers
@@ -86,8 +86,8 @@ def read_kept(
     protocol, version, binding = _way(form, agent)
     address = form.get("address", "").strip()
     if agent is not None:
-        draft = draft_over(agent, document, (), version=version, binding=binding)
-        address = _address_of(draft.target.url)
+        prepared = request_over_binding(agent, document, (), version=version, binding=binding)
+        address = _address_of(prepared.target.url)
     if len(address) > MAX_ADDRESS:
         raise ValidationError(f"The address is longer than {MAX_ADDRESS:,} characters.")
     kept = clean_headers(headers), clean_address(address)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-from dataclasses import replace
 from urllib.parse import urlsplit
 
 from asgiref.sync import sync_to_async
@@ -30,9 +29,9 @@ async def create(request: HttpRequest) -> HttpResponse:
     return await begin(request, *sent)
 
 
-async def begin(request: HttpRequest, run: Run, draft: engine.Draft) -> HttpResponse:
+async def begin(request: HttpRequest, run: Run, prepared: engine.PreparedRequest) -> HttpResponse:
     """Drive a run that was recorded; the response pane opens on it."""
-    engine.send(run, draft)
+    engine.send(run, prepared)
     if not request.htmx:  # type: ignore[attr-defined]
         return redirect(run)
     response = await sync_to_async(render)(
@@ -43,14 +42,14 @@ async def begin(request: HttpRequest, run: Run, draft: engine.Draft) -> HttpResp
     return response if in_pane else push_url(response, run.get_absolute_url())
 
 
-def _record(request: HttpRequest) -> HttpResponse | tuple[Run, engine.Draft]:
+def _record(request: HttpRequest) -> HttpResponse | tuple[Run, engine.PreparedRequest]:
     composed = read_form(request)
     parent = continued(request, composed)
-    if composed.draft is None or composed.errors:
+    if composed.prepared is None or composed.errors:
         return refusal(request, composed)
     composed.keep_agent()
     link = engine.Link(RunKind.ASK, parent)
-    return engine.create_run(composed.draft, request.user, link), composed.draft
+    return engine.create_run(composed.prepared, request.user, link), composed.prepared
 
 
 def refusal(request: HttpRequest, composed: Composed) -> HttpResponse:
@@ -87,19 +86,19 @@ async def repetition(request: HttpRequest, pk: str) -> HttpResponse:
     return sent if isinstance(sent, HttpResponse) else await begin(request, *sent)
 
 
-def _repeat(request: HttpRequest, pk: str) -> HttpResponse | tuple[Run, engine.Draft]:
+def _repeat(request: HttpRequest, pk: str) -> HttpResponse | tuple[Run, engine.PreparedRequest]:
     found = Run.objects.turns().filter(agent__isnull=False, protocol__in=registry.PROTOCOLS)
     run = get_object_or_404(found.owned_by(request.user).select_related("agent", "parent"), pk=pk)
     composed = Composed()
     try:
         again = engine.repeated(run)
-        composed.draft, composed.problems = again.draft, again.problems
+        composed.prepared, composed.problems = again.prepared, again.problems
     except engine.WithheldError as error:
         composed.refuse("", str(error))
-    if composed.draft is None or composed.errors:
+    if composed.prepared is None or composed.errors:
         return refusal(request, composed)
     composed.keep_agent()
-    draft = replace(composed.draft, resume=run.resume)
+    prepared = composed.prepared.resuming(run.resume)
     link = engine.Link(
         kind=RunKind(run.kind),
         parent=run.parent,
@@ -107,7 +106,7 @@ def _repeat(request: HttpRequest, pk: str) -> HttpResponse | tuple[Run, engine.D
         part=run.cause_part,
         answers=run.answers,
     )
-    return engine.create_run(draft, request.user, link), draft
+    return engine.create_run(prepared, request.user, link), prepared
 
 
 @require_POST

@@ -13,7 +13,14 @@ from django.views.decorators.http import require_safe
 from django_htmx.http import reswap, retarget
 
 from playground.conversations import next_document
-from playground.engine import Draft, Link, WithheldError, create_run, draft_like, kept_headers
+from playground.engine import (
+    Link,
+    PreparedRequest,
+    WithheldError,
+    create_run,
+    follow_up_request,
+    kept_headers,
+)
 from playground.forms import read_headers
 from playground.models import Run, RunKind
 from playground.models.conversations import turn_of
@@ -65,16 +72,16 @@ def _compose(request: HttpRequest, pk: str) -> HttpResponse:
     return page(request, parent.agent, run, document, headers_of(parent), **context)
 
 
-def _record(request: HttpRequest, pk: str) -> HttpResponse | tuple[Run, Draft]:
+def _record(request: HttpRequest, pk: str) -> HttpResponse | tuple[Run, PreparedRequest]:
     run = get_object_or_404(Run.objects.owned_by(request.user), pk=pk)
     parent = turn_of(run)
     text = request.POST.get("text", "").strip()[:MAX_TEXT]
     if not text:
         return _refuse(request, run, text, ["Say what you would like to know."])
     composed = follow_up(request, parent, next_document(run, text))
-    if composed.draft is None or composed.errors:
+    if composed.prepared is None or composed.errors:
         return _refuse(request, run, text, [problem.message for problem in composed.errors])
-    return create_run(composed.draft, request.user, Link(RunKind.ASK, parent)), composed.draft
+    return create_run(composed.prepared, request.user, Link(RunKind.ASK, parent)), composed.prepared
 
 
 def _refuse(request: HttpRequest, run: Run, text: str, errors: list[str]) -> HttpResponse:
@@ -99,10 +106,10 @@ def follow_up(request: HttpRequest, run: Run, document: dict[str, Any]) -> Compo
     except ValidationError as error:
         return refuse(f"In the composer's headers: {error.messages[0]}")
     try:
-        composed.draft = draft_like(turn, document, headers)
+        composed.prepared = follow_up_request(turn, document, headers)
     except WithheldError as error:
         return refuse(str(error))
-    composed.problems = registry.check(composed.draft.target, document)
+    composed.problems = registry.check(composed.prepared.target, document)
     return composed
 
 

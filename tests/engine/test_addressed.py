@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from playground import engine
 from playground.engine import addressed
 from playground.models import Agent, SavedRequest
 from playground.protocols import registry
@@ -107,3 +108,19 @@ def test_one_that_stands_in_speaks_what_all_of_the_requests_do(
 def test_none_stands_in_at_what_cannot_be_called() -> None:
     with pytest.raises(addressed.AddressError, match="user name or password"):
         addressed.stand_in("http://a:b@a.example/", [], None)
+
+
+@pytest.mark.parametrize("is_there", [False, True])
+def test_a_request_goes_to_the_agent_that_has_come_meanwhile(is_there: bool) -> None:
+    agent = addressed.agent_for("http://a.example:8000/ask", "nlweb", None)
+    prepared = engine.request_to(agent, {"query": {"text": "a"}}, [("X-A", "1")], version="0.54")
+    own: tuple[tuple[str, str], ...] = ()
+    if is_there:
+        Agent.objects.create(name="A", url="http://A.example:8000/ask", headers=[["X-B", "2"]])
+        own = (("X-B", "2"),)
+    found = addressed.with_kept_agent(prepared)
+    assert found.agent == Agent.objects.get()
+    assert found.target.headers == (*own, ("X-A", "1"))
+    assert found.target.version == "0.54"
+    assert found.url == found.target.url == Agent.objects.get().url
+    assert addressed.with_kept_agent(found) is found

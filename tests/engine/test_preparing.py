@@ -54,9 +54,9 @@ def told(found: Prepared) -> str:
 
 def test_without_names_nothing_is_kept_beside_the_request(agent: Agent) -> None:
     found = prepared(Composition(document(), [("X-A", "1")], agent), None)
-    assert found.draft
+    assert found.prepared
     assert not found.errors
-    run = engine.create_run(found.draft)
+    run = engine.create_run(found.prepared)
     assert (run.template, run.environment, run.secrets) == (None, "", [])
     assert run.request == document()
 
@@ -71,13 +71,18 @@ def test_variables_are_resolved_and_secrets_stay_names(
     )
     found = prepared(composition, environment)
     assert not found.errors
-    draft = found.draft
-    assert draft
-    assert draft.document["query"] == {"text": "eggs", "site": "Paris", "key": SECRET, "n": [1, 2]}
-    headers = dict(draft.target.headers)
+    request = found.prepared
+    assert request
+    assert request.wire_document["query"] == {
+        "text": "eggs",
+        "site": "Paris",
+        "key": SECRET,
+        "n": [1, 2],
+    }
+    headers = dict(request.target.headers)
     assert headers["X-Api-Key"] == SECRET
     assert headers["Authorization"] == "Bearer literal"
-    run = engine.create_run(draft)
+    run = engine.create_run(request)
     run.refresh_from_db()
     assert run.request["query"]["key"] == "{{token}}"
     assert run.headers == [["X-Api-Key", "{{token}}"], ["Authorization", ""]]
@@ -89,8 +94,8 @@ def test_variables_are_resolved_and_secrets_stay_names(
         "address": "",
         "auth": {},
     }
-    assert SECRET in draft.secrets
-    assert SECRET not in repr(draft) + repr(found) + repr(vars(run))
+    assert SECRET in request.redact
+    assert SECRET not in repr(request) + repr(found) + repr(vars(run))
 
 
 @pytest.mark.parametrize(
@@ -109,15 +114,15 @@ def test_a_request_of_its_own_authentication_leaves_that_of_the_agent(
     agent: Agent, environment: Environment, auth: dict[str, str], sent: dict[str, str]
 ) -> None:
     found = prepared(Composition(document(), agent=agent, auth=auth), environment)
-    assert found.draft
+    assert found.prepared
     assert not found.errors
-    assert dict(found.draft.target.headers) == sent
-    shown = str(found.draft.shown.headers)
+    assert dict(found.prepared.target.headers) == sent
+    shown = str(found.prepared.shown.headers)
     assert SECRET not in shown
-    assert found.draft.origin.template
-    assert found.draft.origin.template["auth"] == auth
+    assert found.prepared.provenance.template
+    assert found.prepared.provenance.template["auth"] == auth
     for value in sent.values():
-        assert value.rpartition(" ")[2] in found.draft.secrets
+        assert value.rpartition(" ")[2] in found.prepared.redact
 
 
 def test_every_name_without_a_value_is_named(agent: Agent, environment: Environment) -> None:
@@ -139,10 +144,10 @@ def test_values_win_over_the_environment_and_a_secret_stays_one(
 ) -> None:
     composition = Composition(document(site="{{city}}", key="{{token}}"), agent=agent)
     found = prepared(composition, environment, city="Oslo {{token}}", token="other-secret")
-    assert found.draft
-    assert found.draft.document["query"]["site"] == "Oslo {{token}}"
-    assert found.draft.document["query"]["key"] == "other-secret"
-    assert found.draft.request["query"]["key"] == "{{token}}"
+    assert found.prepared
+    assert found.prepared.wire_document["query"]["site"] == "Oslo {{token}}"
+    assert found.prepared.wire_document["query"]["key"] == "other-secret"
+    assert found.prepared.request["query"]["key"] == "{{token}}"
 
 
 @pytest.mark.parametrize(
@@ -166,21 +171,23 @@ def test_a_secret_goes_where_it_may_go(
 
 def test_an_address_becomes_an_agent(agent: Agent, environment: Environment) -> None:
     found = prepared(Composition(document(), address="{{base}}"), environment)
-    assert found.draft
-    assert found.draft.agent == agent
-    other = prepared(Composition(document(), address="{{base}}/x?k={{token}}"), environment).draft
+    assert found.prepared
+    assert found.prepared.agent == agent
+    other = prepared(
+        Composition(document(), address="{{base}}/x?k={{token}}"), environment
+    ).prepared
     assert other
     assert other.agent.pk is None
     assert other.agent.name == "agent.example/x?k={{token}}"
     assert other.target.url == f"{HERE}/x?k={SECRET}"
-    assert other.agent.url == other.address == f"{HERE}/x?k={{{{token}}}}"
-    assert engine.create_run(other).url == other.address
+    assert other.agent.url == other.url == f"{HERE}/x?k={{{{token}}}}"
+    assert engine.create_run(other).url == other.url
 
 
 @pytest.mark.parametrize("address", ["", "ftp://a.example", "{{nobody}}/ask", "{{token}}/ask"])
-def test_no_address_no_draft(environment: Environment, address: str) -> None:
+def test_no_address_no_request(environment: Environment, address: str) -> None:
     found = prepared(Composition(document(), address=address), environment)
-    assert found.draft is None
+    assert found.prepared is None
     assert found.errors
 
 
@@ -197,9 +204,9 @@ class TestExpectations:
             Composition(document(), (), agent, expectations=wanted), environment, row=7
         )
         assert not found.errors
-        assert found.draft
+        assert found.prepared
         assert found.used == ("city", "list", "row")
-        run = engine.create_run(found.draft)
+        run = engine.create_run(found.prepared)
         assert [each["equals"] for each in run.expectations] == ["in Paris", [1, 2], 7]
         assert run.template is not None
         assert run.template["expectations"] == wanted
@@ -207,11 +214,11 @@ class TestExpectations:
     def test_without_names_are_kept_as_they_are(self, agent: Agent) -> None:
         wanted = equals("{{$braces}}city}}")
         found = prepared(Composition(document(), (), agent, expectations=equals(1)), None)
-        assert found.draft
-        assert engine.create_run(found.draft).template is None
+        assert found.prepared
+        assert engine.create_run(found.prepared).template is None
         found = prepared(Composition(document(), (), agent, expectations=wanted), None)
-        assert found.draft
-        assert engine.create_run(found.draft).expectations == equals("{{city}}")
+        assert found.prepared
+        assert engine.create_run(found.prepared).expectations == equals("{{city}}")
 
     def test_with_names_that_have_no_value_are_refused(
         self, agent: Agent, environment: Environment
@@ -229,36 +236,36 @@ class TestExpectations:
             "No secret can be a part of what is expected, because that is kept: “token”."
         )
         assert [problem.pointer for problem in found.errors] == ["#expectations"]
-        assert found.draft
-        assert found.draft.sending is None
-        assert SECRET not in str(found.draft.origin)
+        assert found.prepared
+        assert found.prepared.wire is None
+        assert SECRET not in str(found.prepared.provenance)
 
     def test_that_grow_without_end_are_refused(self, agent: Agent) -> None:
         wanted = equals("{{big}}" * 5_000)
         composition = Composition(document(), (), agent, expectations=wanted)
         found = prepared(composition, None, big="x" * 1_000)
-        assert found.draft is None
+        assert found.prepared is None
         assert told(found)
 
     def test_once_more_are_resolved_anew(self, agent: Agent, environment: Environment) -> None:
         wanted = equals("{{city}}")
         found = prepared(Composition(document(), (), agent, expectations=wanted), environment)
-        assert found.draft
-        run = engine.create_run(found.draft)
+        assert found.prepared
+        run = engine.create_run(found.prepared)
         Variable.objects.filter(name="city").update(value="Oslo {{city}}")
         for _ in range(2):
             again = engine.repeated(run)
-            assert again.draft
+            assert again.prepared
             assert not again.errors
-            run = engine.create_run(again.draft)
+            run = engine.create_run(again.prepared)
             assert run.expectations == equals("Oslo {{city}}")
         Variable.objects.filter(name="city").delete()
         assert "“city”" in told(engine.repeated(run))
 
     def test_once_more_without_names_stay(self, agent: Agent) -> None:
         found = prepared(Composition(document(), (), agent, expectations=equals(1)), None)
-        assert found.draft
-        again = engine.repeated(engine.create_run(found.draft)).draft
+        assert found.prepared
+        again = engine.repeated(engine.create_run(found.prepared)).prepared
         assert again
         assert engine.create_run(again).expectations == equals(1)
 
@@ -270,9 +277,9 @@ class TestWhatFollows:
             document(key="{{token}}", site="{{city}}"), [("X-Api-Key", "{{token}}")], agent,
             auth={"type": "basic", "user": "ada", "secret": "token"},
         )  # fmt: skip
-        draft = prepared(composition, environment).draft
-        assert draft
-        return engine.create_run(draft)
+        request = prepared(composition, environment).prepared
+        assert request
+        return engine.create_run(request)
 
     def test_it_authenticates_alike_with_the_secrets_of_the_run_only(
         self, run: Run, environment: Environment
@@ -282,12 +289,12 @@ class TestWhatFollows:
             origins=[HERE],
         )  # fmt: skip
         said = {**run.request, "context": {"of": "the agent: {{more}} {{city}}"}}
-        draft = engine.draft_like(run, said, engine.kept_headers(run))
-        assert draft.document["query"]["key"] == SECRET
-        assert draft.document["context"] == said["context"]
-        assert dict(draft.target.headers)["X-Api-Key"] == SECRET
-        assert dict(draft.target.headers)["Authorization"].startswith("Basic ")
-        again = engine.create_run(draft)
+        request = engine.follow_up_request(run, said, engine.kept_headers(run))
+        assert request.wire_document["query"]["key"] == SECRET
+        assert request.wire_document["context"] == said["context"]
+        assert dict(request.target.headers)["X-Api-Key"] == SECRET
+        assert dict(request.target.headers)["Authorization"].startswith("Basic ")
+        again = engine.create_run(request)
         assert again.request == said
         assert again.secrets == ["token"]
         assert again.template == {"auth": run.template["auth"]}  # type: ignore[index]
@@ -295,22 +302,26 @@ class TestWhatFollows:
     def test_a_secret_that_is_gone_or_may_not_go_there_any_more_stays(self, run: Run) -> None:
         Variable.objects.filter(name="token").update(origins=["https://other.example"])
         with pytest.raises(engine.WithheldError, match="may go to https://other"):
-            engine.draft_like(run, run.request)
+            engine.follow_up_request(run, run.request)
         Variable.objects.filter(name="token").delete()
         with pytest.raises(engine.WithheldError, match="no secret “token” any more"):
-            engine.draft_like(run, run.request)
+            engine.follow_up_request(run, run.request)
 
     def test_once_more_resolves_anew(self, run: Run) -> None:
         Variable.objects.filter(name="city").update(value="Oslo")
         again = engine.repeated(run)
-        assert again.draft
+        assert again.prepared
         assert not again.errors
-        assert again.draft.document["query"] == {"text": "eggs", "key": SECRET, "site": "Oslo"}
+        assert again.prepared.wire_document["query"] == {
+            "text": "eggs",
+            "key": SECRET,
+            "site": "Oslo",
+        }
 
     def test_another_document_needs_its_own_way_in(self, run: Run) -> None:
-        draft = engine.draft_like(run, run.request)
+        request = engine.follow_up_request(run, run.request)
         with pytest.raises(ValueError, match="carrying"):
-            replace(draft, request={})
-        other = draft.carrying({"query": {"text": "{{token}}"}})
-        assert other.document == {"query": {"text": SECRET}}
+            replace(request, request={})
+        other = request.carrying({"query": {"text": "{{token}}"}})
+        assert other.wire_document == {"query": {"text": SECRET}}
         assert other.request == {"query": {"text": "{{token}}"}}

@@ -29,12 +29,12 @@ def ran(agent: Agent | None, **fields: Any) -> Any:
 
 def test_the_agents_own_binding_has_its_own_address(agent: Agent) -> None:
     for binding in (None, "http"):
-        target = engine.draft_over(agent, DOCUMENT, binding=binding).target
+        target = engine.request_over_binding(agent, DOCUMENT, binding=binding).target
         assert (target.binding, target.url) == ("http", "http://a.example/ask")
 
 
 def test_the_other_binding_has_an_address_at_the_same_origin(agent: Agent) -> None:
-    target = engine.draft_over(agent, DOCUMENT, version="0.54", binding="mcp").target
+    target = engine.request_over_binding(agent, DOCUMENT, version="0.54", binding="mcp").target
     assert (target.binding, target.url, target.version) == ("mcp", "http://a.example/mcp", "0.54")
     Agent.objects.create(name="Elsewhere", url="http://b.example/tools", binding="mcp")
     Agent.objects.create(
@@ -54,9 +54,9 @@ def test_an_agent_of_somebody_else_is_not_looked_at(agent: Agent, django_user_mo
 
 def test_the_agents_credentials_go_along(agent: Agent) -> None:
     agent.auth, agent.auth_secret = Agent.Auth.BEARER, "s3cret"
-    draft = engine.draft_over(agent, DOCUMENT, binding="mcp")
-    assert ("Authorization", "Bearer s3cret") in draft.target.headers
-    assert "s3cret" in draft.secrets
+    prepared = engine.request_over_binding(agent, DOCUMENT, binding="mcp")
+    assert ("Authorization", "Bearer s3cret") in prepared.target.headers
+    assert "s3cret" in prepared.redact
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ def test_what_follows_a_run_goes_its_way(
 ) -> None:
     run = ran(agent, url=url, version="0.54")
     run.binding = binding
-    target = engine.draft_like(run, DOCUMENT, [("X-A", "1")]).target
+    target = engine.follow_up_request(run, DOCUMENT, [("X-A", "1")]).target
     assert (target.binding, target.url, target.version) == (binding, expected, "0.54")
     assert ("X-A", "1") in target.headers
 
@@ -83,5 +83,5 @@ def test_what_follows_a_run_goes_its_way(
 def test_an_agent_may_stand_in_for_the_runs(agent: Agent) -> None:
     run = ran(None)
     with pytest.raises(ValueError, match="was deleted"):
-        engine.draft_like(run, DOCUMENT)
-    assert engine.draft_like(run, DOCUMENT, agent=agent).agent == agent
+        engine.follow_up_request(run, DOCUMENT)
+    assert engine.follow_up_request(run, DOCUMENT, agent=agent).agent == agent
