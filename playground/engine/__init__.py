@@ -7,7 +7,7 @@ from playground.engine.composing import Composition, Scope
 from playground.engine.drafts import Headers, PreparedRequest, action_request, request_to
 from playground.engine.launch import Link, create_run
 from playground.engine.peeking import peek
-from playground.engine.preparing import Prepared, prepare
+from playground.engine.preparing import PreparationResult, prepare, refused
 from playground.engine.repeating import repeated
 from playground.engine.secrets import WithheldError
 from playground.engine.tasks import cancel, send, start, stop, stop_all
@@ -30,7 +30,7 @@ __all__ = [
     "Composition",
     "Headers",
     "Link",
-    "Prepared",
+    "PreparationResult",
     "PreparedRequest",
     "Scope",
     "WithheldError",
@@ -46,6 +46,7 @@ __all__ = [
     "kept_headers",
     "peek",
     "prepare",
+    "refused",
     "repeated",
     "request_over_binding",
     "request_to",

@@ -14,7 +14,7 @@ from typing import Any
 
 from django.utils import timezone
 
-from playground.engine.addressed import agent_for, known_as
+from playground.engine.addressed import agent_for, known_as, with_kept_agent
 from playground.engine.composing import Composition, Owner, Scope, key_of
 from playground.engine.drafts import PreparedRequest, Provenance, request_to
 from playground.engine.expecting import expected, why_not
@@ -37,8 +37,8 @@ MAX_ADDRESS = 2000
 
 
 @dataclass(slots=True)
-class Prepared:
-    """What became of a composition."""
+class PreparationResult:
+    """A request that was prepared, if it could be, and everything that is wrong with it."""
 
     #: None where there is nothing that could be sent, or shown as if it could.
     prepared: PreparedRequest | None = None
@@ -58,14 +58,29 @@ class Prepared:
         """The names without a value, each once."""
         return list(dict.fromkeys(name for _, name in self.unresolved))
 
+    @property
+    def built_in(self) -> list[str]:
+        """The built-in names that had a value: it is made anew when the request is sent."""
+        return [name for name in self.used if name.startswith("$")]
+
+    def keep_agent(self) -> None:
+        """Save the agent that was made of an address, so that what follows finds it."""
+        if self.prepared is not None:
+            self.prepared = with_kept_agent(self.prepared)
+
     def refuse(self, place: str, message: str) -> None:
         """Note something that stops a send."""
         self.problems.append(RequestProblem(place, message, "error"))
 
 
+def refused(message: str) -> PreparationResult:
+    """No request at all, for one reason."""
+    return PreparationResult(problems=[RequestProblem("", message, "error")])
+
+
 def prepare(
     composition: Composition, scope: Scope, owner: Owner = None, *, moment: datetime | None = None
-) -> Prepared:
+) -> PreparationResult:
     """The request of a composition, and everything that is wrong with it.
 
     With unresolved names, or secrets that may not go there, there is a request as well, for a
@@ -81,7 +96,7 @@ class _Preparation:
     def __init__(
         self, composition: Composition, scope: Scope, owner: Owner, moment: datetime
     ) -> None:
-        self.result = Prepared()
+        self.result = PreparationResult()
         self._composition = composition
         self._scope = scope
         self._owner = owner

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 from playground.engine.composing import Composition, Scope
-from playground.engine.preparing import Prepared, prepare
+from playground.engine.preparing import PreparationResult, prepare
 from playground.engine.secrets import WithheldError
 from playground.engine.ways import follow_up_request, kept_headers
 from playground.models import Environment, Run
 
 
-def repeated(run: Run) -> Prepared:
+def repeated(run: Run) -> PreparationResult:
     """The request of a run once more, the same way.
 
     What the user composed with names in it is prepared anew, with what they stand for now; what
@@ -26,7 +26,7 @@ def repeated(run: Run) -> Prepared:
             saved_request=run.saved_request,
             expectations=run.expectations or (),
         )
-        return Prepared(replace(prepared, provenance=provenance))
+        return PreparationResult(replace(prepared, provenance=provenance))
     environment = Environment.objects.filter(owner=run.owner_id, slug=run.environment).first()
     if run.environment and environment is None:
         raise WithheldError(f"The environment “{run.environment}” is gone.")

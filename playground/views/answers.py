@@ -13,13 +13,13 @@ from django_htmx.http import reswap, retarget
 
 from playground.conversations import answer_document, elicitation_at
 from playground.elicitation import STRATEGIES, WHOLE_FORM, TemplateError, read_answers
-from playground.engine import Link, PreparedRequest, create_run, send
+from playground.engine import Link, PreparationResult, PreparedRequest, create_run, send
 from playground.models import Agent, Run, RunKind
 from playground.protocols.mcp.questions import ACCEPT
 from playground.rendering.asking import STRATEGY, TEMPLATE, Asking, Filled, declined_key
 from playground.rendering.thread import Thread
 from playground.views import action_answers, own_questions
-from playground.views.compose import Composed, shown_call
+from playground.views.compose import shown_call
 from playground.views.runs import begin
 from playground.views.turns import follow_up
 
@@ -108,18 +108,18 @@ def _read(asking: Asking) -> tuple[dict[str, Any], dict[str, str]]:
 
 def _compose(
     request: HttpRequest, asking: Asking, values: dict[str, Any], errors: dict[str, str]
-) -> Composed:
+) -> PreparationResult:
     """The next request; what is wrong with the template joins `errors`."""
     if asking.is_own:
         return own_questions.compose(request, asking, values)
     if STRATEGY in errors:
-        return Composed()
+        return PreparationResult()
     strategy, template = asking.filled.text(STRATEGY), asking.filled.text(TEMPLATE)
     try:
         document = answer_document(asking.run, asking.form, values, strategy, template)
     except TemplateError as error:
         errors[TEMPLATE] = str(error)
-        return Composed()
+        return PreparationResult()
     return follow_up(request, asking.run, document)
 
 

@@ -11,7 +11,7 @@ from django.views.decorators.http import require_POST, require_safe
 from django_htmx.http import reswap, retarget
 
 from playground.conversations import call_document
-from playground.engine import Link, PreparedRequest, create_run
+from playground.engine import Link, PreparationResult, PreparedRequest, create_run
 from playground.models import Run, RunKind
 from playground.rendering.calling import Calling
 from playground.rendering.fold import Fold
@@ -19,7 +19,7 @@ from playground.rendering.messages import Joined
 from playground.rendering.shown import printed
 from playground.rendering.thread import Thread, render_entry
 from playground.views.answering import Answer, filled_in
-from playground.views.compose import Composed, shown_call
+from playground.views.compose import shown_call
 from playground.views.runs import begin
 from playground.views.turns import follow_up
 
@@ -100,7 +100,7 @@ def _answer(request: HttpRequest, pk: str) -> Answer:
     return Answer(chosen, callings)
 
 
-def _compose(request: HttpRequest, answer: Answer) -> Composed:
+def _compose(request: HttpRequest, answer: Answer) -> PreparationResult:
     run = answer.chosen.run
     return follow_up(request, run, call_document(run, answer.messages))
 

@@ -20,7 +20,6 @@ from playground.protocols.calls import Call
 from playground.rendering.effective import pieces
 from playground.rendering.pretty import readable
 from playground.transport.redaction import is_credential
-from playground.views.composed import Composed as Composed
 from playground.views.composed import read_form as read_form
 
 DOTS = "••••••"
@@ -90,7 +89,7 @@ def preview(request: HttpRequest) -> HttpResponse:
         context["call"] = call
         context["opens"] = first != registry.preview(prepared.shown, prepared.request)
         context["new_origin"] = is_new(request, call["origin"])
-        context["made"] = composed.made
+        context["made"] = composed.built_in
     return render(request, "compose/effective.html", context)
 
 

@@ -3,66 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Any
 
 from django.forms import ValidationError
 from django.http import HttpRequest
 
-from playground.engine import Composition, PreparedRequest, Scope, addressed, prepare
+from playground.engine import Composition, PreparationResult, Scope, prepare
 from playground.engine.preparing import AUTH, HEADERS
 from playground.expectations import check_schema
 from playground.forms import read_document, read_pairs, read_value
 from playground.library.credentials import clean_auth
 from playground.models import Agent, Environment, SavedRequest
-from playground.protocols.exchange import RequestProblem
 from playground.views.environment_choice import active_environment
 
 
-@dataclass(slots=True)
-class Composed:
-    """A form that was read: a request if it can be sent, and everything wrong with it."""
-
-    prepared: PreparedRequest | None = None
-    problems: list[RequestProblem] = field(default_factory=list)
-    #: Names without a value.
-    missing: list[str] = field(default_factory=list)
-    #: Built-in names: their values are made anew when it is sent.
-    made: list[str] = field(default_factory=list)
-
-    @property
-    def errors(self) -> list[RequestProblem]:
-        """The problems that stop a send."""
-        return [problem for problem in self.problems if problem.level == "error"]
-
-    def refuse(self, pointer: str, message: str) -> None:
-        """Note something that stops a send."""
-        self.problems.append(RequestProblem(pointer, message, "error"))
-
-    def keep_agent(self) -> None:
-        """Keep the agent that was made of an address, so that what follows finds it."""
-        if self.prepared is not None:
-            self.prepared = addressed.with_kept_agent(self.prepared)
-
-
-def read_form(request: HttpRequest) -> Composed:
+def read_form(request: HttpRequest) -> PreparationResult:
     """Read the composer's fields: where it goes, document, headers and what belongs to them.
 
     A document that cannot be sent yet gives a request all the same, for a look at it.
     """
-    composed = Composed()
+    composed = PreparationResult()
     composition = _composition(request, composed)
     scope = Scope(_environment(request, composed))
     if composed.problems:
         return composed
-    found = prepare(composition, scope, request.user)
-    composed.prepared, composed.problems = found.prepared, found.problems
-    composed.missing = found.missing
-    composed.made = [name for name in found.used if name.startswith("$")]
-    return composed
+    return prepare(composition, scope, request.user)
 
 
-def _composition(request: HttpRequest, composed: Composed) -> Composition:
+def _composition(request: HttpRequest, composed: PreparationResult) -> Composition:
     form = request.POST
 
     def read(place: str, reader: Callable[[str], Any], name: str, empty: Any) -> Any:
@@ -110,7 +78,7 @@ def _saved(request: HttpRequest) -> SavedRequest | None:
     return found.filter(slug=slug).first()
 
 
-def _environment(request: HttpRequest, composed: Composed) -> Environment | None:
+def _environment(request: HttpRequest, composed: PreparationResult) -> Environment | None:
     """The environment that the form names; without the field, that of the top bar."""
     slug = request.POST.get("environment")
     if slug is None:

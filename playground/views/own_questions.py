@@ -14,11 +14,9 @@ from django.shortcuts import redirect, render
 from playground import engine
 from playground.models import Run, RunKind
 from playground.protocols.addresses import same_origin
-from playground.protocols.exchange import RequestProblem
 from playground.protocols.mcp import questions
 from playground.rendering.asking import Asking
 from playground.rendering.thread import Thread
-from playground.views.compose import Composed
 from playground.views.turns import follow_up
 
 #: Name of the button that was pressed.
@@ -35,7 +33,9 @@ def action_of(asking: Asking) -> str:
     return action if action in questions.ACTIONS else questions.ACCEPT
 
 
-def compose(request: HttpRequest, asking: Asking, values: Mapping[str, Any]) -> Composed:
+def compose(
+    request: HttpRequest, asking: Asking, values: Mapping[str, Any]
+) -> engine.PreparationResult:
     """The answer as something that can be sent: the same request, with what resumes it."""
     composed = follow_up(request, asking.run, asking.run.request)
     if (prepared := composed.prepared) is not None and asking.form.reply is not None:
@@ -43,7 +43,7 @@ def compose(request: HttpRequest, asking: Asking, values: Mapping[str, Any]) -> 
         if asking.is_in_call:
             # It belongs to the session of the call, and so to where that went.
             if not same_origin(asking.run.url, prepared.target.url):
-                composed.problems.append(RequestProblem("", MOVED, "error"))
+                composed.refuse("", MOVED)
             prepared = prepared.at(asking.run.url)
         composed.prepared = prepared.resuming(resume)
     return composed

@@ -16,8 +16,7 @@ from playground import engine
 from playground.models import Run, RunKind
 from playground.models.conversations import turn_of
 from playground.protocols import registry
-from playground.protocols.exchange import RequestProblem
-from playground.views.compose import Composed, read_form
+from playground.views.compose import read_form
 from playground.views.contexts import response_context
 
 
@@ -52,14 +51,14 @@ def _record(request: HttpRequest) -> HttpResponse | tuple[Run, engine.PreparedRe
     return engine.create_run(composed.prepared, request.user, link), composed.prepared
 
 
-def refusal(request: HttpRequest, composed: Composed) -> HttpResponse:
+def refusal(request: HttpRequest, composed: engine.PreparationResult) -> HttpResponse:
     """Why what was composed is not sent, above the composer's fields."""
     problems = {"problems": composed.errors or composed.problems}
     response = render(request, "compose/problems.html", problems, status=422)
     return reswap(retarget(response, "#compose-problems"), "innerHTML")
 
 
-def continued(request: HttpRequest, composed: Composed) -> Run | None:
+def continued(request: HttpRequest, composed: engine.PreparationResult) -> Run | None:
     """The turn that the composer continues, None for a new conversation."""
     pk = request.POST.get("parent", "")
     if not pk:
@@ -67,11 +66,7 @@ def continued(request: HttpRequest, composed: Composed) -> Run | None:
     with contextlib.suppress(ValidationError):
         if found := Run.objects.owned_by(request.user).filter(pk=pk).first():
             return turn_of(found)
-    composed.problems.append(
-        RequestProblem(
-            "", "The turn that this continues is gone: press “New conversation”.", "error"
-        )
-    )
+    composed.refuse("", "The turn that this continues is gone: press “New conversation”.")
     return None
 
 
@@ -89,12 +84,10 @@ async def repetition(request: HttpRequest, pk: str) -> HttpResponse:
 def _repeat(request: HttpRequest, pk: str) -> HttpResponse | tuple[Run, engine.PreparedRequest]:
     found = Run.objects.turns().filter(agent__isnull=False, protocol__in=registry.PROTOCOLS)
     run = get_object_or_404(found.owned_by(request.user).select_related("agent", "parent"), pk=pk)
-    composed = Composed()
     try:
-        again = engine.repeated(run)
-        composed.prepared, composed.problems = again.prepared, again.problems
+        composed = engine.repeated(run)
     except engine.WithheldError as error:
-        composed.refuse("", str(error))
+        composed = engine.refused(str(error))
     if composed.prepared is None or composed.errors:
         return refusal(request, composed)
     composed.keep_agent()

@@ -16,9 +16,8 @@ from playground import engine
 from playground.counterparts import Counterpart, counterparts_of
 from playground.models import Agent, Run, RunKind, Twin
 from playground.models.liveness import mark_interrupted
-from playground.protocols.exchange import RequestProblem
 from playground.rendering.twins import outline, verdict_of
-from playground.views.compose import Composed, read_form
+from playground.views.compose import read_form
 from playground.views.contexts import response_context
 from playground.views.runs import continued, refusal
 
@@ -67,13 +66,12 @@ def _record(request: HttpRequest) -> HttpResponse | tuple[Twin, list[Sent]]:
     return twin, [(left, both[0]), (right, both[1])]
 
 
-def _chosen(request: HttpRequest, composed: Composed) -> Counterpart | None:
+def _chosen(request: HttpRequest, composed: engine.PreparationResult) -> Counterpart | None:
     wanted = request.POST.get("other", "")
     found = _counterparts(request, composed.prepared)
     chosen = next((each for each in found if each.value == wanted), None)
     if chosen is None and not composed.errors:
-        message = "Choose what the request is to be compared with."
-        composed.problems.append(RequestProblem("", message, "error"))
+        composed.refuse("", "Choose what the request is to be compared with.")
     return chosen
 
 

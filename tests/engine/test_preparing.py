@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from playground import engine
-from playground.engine import Composition, Prepared, Scope
+from playground.engine import Composition, PreparationResult, Scope
 from playground.models import Agent, Environment, Run, Variable
 
 pytestmark = pytest.mark.django_db
@@ -44,11 +44,13 @@ def document(**fields: Any) -> dict[str, Any]:
     return {"query": {"text": "eggs", **fields}}
 
 
-def prepared(composition: Composition, environment: Environment | None, **values: Any) -> Prepared:
+def prepared(
+    composition: Composition, environment: Environment | None, **values: Any
+) -> PreparationResult:
     return engine.prepare(composition, Scope(environment, values))
 
 
-def told(found: Prepared) -> str:
+def told(found: PreparationResult) -> str:
     return " ".join(problem.message for problem in found.errors)
 
 
