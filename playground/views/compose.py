@@ -62,15 +62,19 @@ def describe_call(
 
 
 def shown_call(prepared: PreparedRequest, missing: Collection[str] = ()) -> dict[str, Any] | None:
-    """Its call as `describe_call` describes it; None where there is nothing to send."""
-    call = registry.preview(prepared.shown, prepared.request)
+    """Its call as `describe_call` describes it; None where there is nothing to send.
+
+    `opens` is true where a binding makes another call before it.
+    """
+    first, call = registry.first_calls(prepared.shown, prepared.request)
     if call is None:
         return None
     described = describe_call(call, prepared.redact, prepared.provenance.secrets, missing)
-    if prepared.wire is not None and (
-        sent := registry.preview(prepared.target, prepared.wire_document)
-    ):
-        described["body_bytes"] = len(sent.body)
+    described["opens"] = first != call
+    if prepared.wire is not None:
+        # Placeholders stand in what is shown: only what is sent has its size.
+        sent = registry.preview(prepared.target, prepared.wire_document)
+        described["body_bytes"] = len((sent or call).body)
     return described
 
 
@@ -85,9 +89,8 @@ def preview(request: HttpRequest) -> HttpResponse:
     context: dict[str, Any] = {"problems": composed.problems, "unready": bool(composed.errors)}
     prepared = composed.prepared
     if prepared and (call := shown_call(prepared, composed.missing)):
-        first = registry.exchange(prepared.shown, prepared.request).next_call()
         context["call"] = call
-        context["opens"] = first != registry.preview(prepared.shown, prepared.request)
+        context["opens"] = call["opens"]
         context["new_origin"] = is_new(request, call["origin"])
         context["made"] = composed.built_in
     return render(request, "compose/effective.html", context)
