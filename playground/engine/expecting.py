@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
 from playground.engine.composing import Scope
-from playground.variables import Substituted, substitute
+from playground.variables import Substitution
 
 
-def expected(expectations: Any, scope: Scope, moment: datetime) -> Substituted:
-    """Expectations with the values that their names stand for: in `kept`, which is judged.
+def expected(expectations: Any, scope: Scope, moment: datetime) -> tuple[Any, Substitution]:
+    """Expectations with the values that their names stand for, and which names these are.
 
     They are judged again whenever somebody looks, so the values are kept with the run, and of
     a secret nothing but its name can be: `why_not` says so. Raises `VariableError`.
     """
-    return substitute(expectations, scope.find, moment=moment)
+    work = Substitution(scope.find, moment=moment)
+    return work.json(expectations).kept, work
 
 
-def why_not(found: Substituted) -> str:
-    """Why these cannot be expected, as a sentence; "" where they can."""
-    if not found.secrets:
+def why_not(secrets: Sequence[str]) -> str:
+    """Why expectations with these secrets are none, as a sentence; "" where there are none."""
+    if not secrets:
         return ""
-    names = ", ".join(f"“{name}”" for name in found.secrets)
+    names = ", ".join(f"“{name}”" for name in secrets)
     return f"No secret can be a part of what is expected, because that is kept: {names}."

@@ -28,7 +28,7 @@ from playground.protocols.addresses import same_origin
 from playground.protocols.exchange import RequestProblem
 from playground.protocols.http import merged
 from playground.transport import check_url
-from playground.variables import Both, Substitution, VariableError, names_in
+from playground.variables import Substituted, Substitution, VariableError, names_in
 
 #: Where a problem or a name is, beside the JSON pointers of the document.
 HEADERS, ADDRESS, AUTH, EXPECTATIONS = "#headers", "#address", "#auth", "#expectations"
@@ -154,7 +154,7 @@ class _Preparation:
 
     # Where it goes
 
-    def _address(self) -> tuple[Agent, Both] | None:
+    def _address(self) -> tuple[Agent, Substituted] | None:
         """The agent, and the address of it; None where there is none that could be called."""
         composition = self._composition
         if composition.agent is None and not composition.address:
@@ -174,7 +174,7 @@ class _Preparation:
             return agent, url
         return (self._agent_at(url.kept), url) if self._is_callable(url) else None
 
-    def _is_callable(self, url: Both) -> bool:
+    def _is_callable(self, url: Substituted) -> bool:
         if any(place == ADDRESS for place, _ in self._work.unresolved):
             self._say_what_is_missing()
             return False
@@ -229,17 +229,17 @@ class _Preparation:
 
     def _expected(self) -> Sequence[Mapping[str, Any]]:
         """What the reply is held to, with values for the names in it."""
-        found = expected(self._composition.expectations, self._scope, self._moment)
+        wanted, found = expected(self._composition.expectations, self._scope, self._moment)
         self._judged = found.used
         self._work.unresolved += [(EXPECTATIONS, name) for _, name in found.unresolved]
-        if why := why_not(found):
+        if why := why_not(found.secrets):
             self.result.refuse(EXPECTATIONS, why)
-        wanted: Sequence[Mapping[str, Any]] = found.kept
-        return wanted
+        expectations: Sequence[Mapping[str, Any]] = wanted
+        return expectations
 
     # What goes along
 
-    def _headers(self) -> list[Both]:
+    def _headers(self) -> list[Substituted]:
         """Pairs of name and value, each as it goes out and as it is kept."""
         found = []
         for name, value in self._composition.headers:
@@ -251,7 +251,7 @@ class _Preparation:
             # One whose names have no value is said to lack them.
             elif not unresolved and (refusal := header_rules.refusal(names.sent, values.sent)):
                 self.result.refuse(HEADERS, refusal)
-            found.append(Both((names.sent, values.sent), (names.kept, values.kept)))
+            found.append(Substituted((names.sent, values.sent), (names.kept, values.kept)))
         return found
 
     def _secret(self, name: str) -> str:

@@ -14,7 +14,7 @@ from playground.engine.drafts import (
 from playground.engine.secrets import Secret, WireValues
 from playground.models import Agent, Run
 from playground.protocols.exchange import Target
-from playground.variables import Both
+from playground.variables import Substituted
 
 CANARY = "canary-4711"
 HEADERS = (("X-Anything", CANARY),)
@@ -30,7 +30,7 @@ HOLDING = {
     "Secret": Secret("token", CANARY),
     "WireValues": WIRE,
     "Composition": Composition({}, HEADERS, AGENT),
-    "Both": Both(CANARY, "{{token}}"),
+    "Substituted": Substituted(CANARY, "{{token}}"),
 }
 REQUESTS = {
     "to an agent": request_to(AGENT, {}, HEADERS),
