@@ -4,12 +4,17 @@ Imported by views and management commands. `create_run`, `send` and `cancel` are
 """
 
 from playground.engine.composing import Composition, Scope
-from playground.engine.drafts import Headers, PreparedRequest, action_request, request_to
 from playground.engine.launch import Link, create_run
 from playground.engine.peeking import peek
 from playground.engine.preparing import PreparationResult, prepare, refused
 from playground.engine.repeating import repeated
-from playground.engine.secrets import WithheldError
+from playground.engine.request import (
+    Headers,
+    PreparedRequest,
+    WithheldError,
+    action_request,
+    request_to,
+)
 from playground.engine.tasks import cancel, send, start, stop, stop_all
 from playground.engine.tracking import (
     cancel_promise,

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from django.db import transaction
 
-from playground.engine.drafts import PreparedRequest, request_to
+from playground.engine.request import PreparedRequest, request_to
 from playground.library.credentials import clean_address
 from playground.models import Agent, SavedRequest
 from playground.protocols import registry

@@ -9,8 +9,7 @@ from typing import Any
 
 from django.contrib.auth.models import AnonymousUser, User
 
-from playground.engine.drafts import Headers
-from playground.engine.secrets import Secret
+from playground.engine.request import Headers, Secret
 from playground.models import Agent, Environment, SavedRequest, Variable
 from playground.models.collections import destination_of
 from playground.variables import Value

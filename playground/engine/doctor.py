@@ -19,7 +19,7 @@ from django.conf import settings
 from django.utils import timezone
 from django.utils.dateparse import parse_datetime
 
-from playground.engine.drafts import request_to
+from playground.engine.request import request_to
 from playground.limits import Limits
 from playground.models import Agent
 from playground.models.detection import report_of

@@ -11,8 +11,7 @@ from django.contrib.auth.models import AnonymousUser, User
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
-from playground.engine.drafts import PreparedRequest
-from playground.engine.secrets import keepable
+from playground.engine.request import PreparedRequest, keepable
 from playground.models import Conversation, Run, RunKind, RunState
 from playground.models.json_text import storable
 from playground.models.liveness import mark_interrupted, this_driver

@@ -16,9 +16,15 @@ from django.utils import timezone
 
 from playground.engine.addressed import agent_for, known_as, with_kept_agent
 from playground.engine.composing import Composition, Owner, Scope, key_of
-from playground.engine.drafts import PreparedRequest, Provenance, request_to
 from playground.engine.expecting import expected, why_not
-from playground.engine.secrets import WireValues, authorising, keepable
+from playground.engine.request import (
+    PreparedRequest,
+    Provenance,
+    WireValues,
+    authorising,
+    keepable,
+    request_to,
+)
 from playground.engine.ways import address_of, bindings_of
 from playground.library.credentials import clean_address
 from playground.models import Agent

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from playground.engine.composing import Composition, Scope
 from playground.engine.preparing import PreparationResult, prepare
-from playground.engine.secrets import WithheldError
+from playground.engine.request import WithheldError
 from playground.engine.ways import follow_up_request, kept_headers
 from playground.models import Environment, Run
 

@@ -15,9 +15,9 @@ from asgiref.sync import sync_to_async
 
 from playground.engine import room
 from playground.engine.background import begin
-from playground.engine.drafts import PreparedRequest, automatic_reply
 from playground.engine.driver import Driver
 from playground.engine.launch import Link, create_run
+from playground.engine.request import PreparedRequest, automatic_reply
 from playground.models import Run, RunKind
 from playground.models.liveness import driven_here, mark_interrupted
 from playground.protocols.exchange import Target

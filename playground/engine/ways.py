@@ -6,8 +6,17 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
-from playground.engine.drafts import Headers, PreparedRequest, Provenance, request_to
-from playground.engine.secrets import Secret, WireValues, WithheldError, authorising, filled
+from playground.engine.request import (
+    Headers,
+    PreparedRequest,
+    Provenance,
+    Secret,
+    WireValues,
+    WithheldError,
+    authorising,
+    filled,
+    request_to,
+)
 from playground.models import Agent, Run, Variable
 from playground.protocols import registry
 from playground.protocols.addresses import address_over, same_origin

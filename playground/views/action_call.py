@@ -10,7 +10,7 @@ from django.conf import settings
 from django.http import HttpRequest
 
 from playground import engine
-from playground.engine.drafts import origin_key
+from playground.engine.request import origin_key
 from playground.models import Agent
 from playground.protocols import registry
 from playground.protocols.actions import Plan, plan

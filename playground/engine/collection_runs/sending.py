@@ -22,9 +22,9 @@ from playground.engine.collection_runs.planning import (
     reread,
 )
 from playground.engine.composing import Composition, Scope
-from playground.engine.drafts import PreparedRequest
 from playground.engine.launch import Link, create_run, is_full
 from playground.engine.preparing import prepare
+from playground.engine.request import PreparedRequest
 from playground.engine.room import Room
 from playground.models import Agent, MadeBy, Run, SavedRequest, Step
 from playground.models.json_text import storable

@@ -5,13 +5,14 @@ from __future__ import annotations
 import pytest
 
 from playground.engine.composing import Composition
-from playground.engine.drafts import (
+from playground.engine.request import (
     PreparedRequest,
+    Secret,
+    WireValues,
     action_request,
     automatic_reply,
     request_to,
 )
-from playground.engine.secrets import Secret, WireValues
 from playground.models import Agent, Run
 from playground.protocols.exchange import Target
 from playground.variables import Substituted
