@@ -10,8 +10,8 @@ from functools import partial
 from typing import Any
 
 from playground.engine import PreparedRequest
-from playground.engine.ways import bindings_of as bindings_of
-from playground.engine.ways import retarget
+from playground.engine.preparation import bindings_of as bindings_of
+from playground.engine.preparation import retarget
 from playground.library.credentials import is_placeholder
 from playground.models import Agent
 from playground.protocols import registry

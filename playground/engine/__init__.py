@@ -3,11 +3,20 @@
 Imported by views and management commands. `create_run`, `send` and `cancel` are what they need.
 """
 
-from playground.engine.composing import Composition, Scope
 from playground.engine.launch import Link, create_run
 from playground.engine.peeking import peek
-from playground.engine.preparing import PreparationResult, prepare, refused
-from playground.engine.repeating import repeated
+from playground.engine.preparation import (
+    Composition,
+    PreparationResult,
+    Scope,
+    address_of,
+    follow_up_request,
+    kept_headers,
+    prepare,
+    refused,
+    repeated,
+    request_over_binding,
+)
 from playground.engine.request import (
     Headers,
     PreparedRequest,
@@ -23,12 +32,6 @@ from playground.engine.tracking import (
     follow_to_end,
     stop_following,
     supervise,
-)
-from playground.engine.ways import (
-    address_of,
-    follow_up_request,
-    kept_headers,
-    request_over_binding,
 )
 
 __all__ = [

@@ -14,10 +14,10 @@ from django.db import transaction
 from playground.engine import tasks
 from playground.engine.claims import claim, kept
 from playground.engine.launch import Link, create_run
+from playground.engine.preparation import follow_up_request
 from playground.engine.promises import Heard, Listener, Reply, schedule, take_in
 from playground.engine.recovery import settle_lost
 from playground.engine.request import PreparedRequest, WithheldError, origin_key
-from playground.engine.ways import follow_up_request
 from playground.engine.writer import nudge
 from playground.models import Agent, Run, RunKind, Tracker, TrackerStatus
 from playground.models.conversations import turns_to

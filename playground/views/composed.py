@@ -9,7 +9,7 @@ from django.forms import ValidationError
 from django.http import HttpRequest
 
 from playground.engine import Composition, PreparationResult, Scope, prepare
-from playground.engine.preparing import AUTH, HEADERS
+from playground.engine.preparation import AUTH, HEADERS
 from playground.expectations import check_schema
 from playground.forms import read_document, read_pairs, read_value
 from playground.library.credentials import clean_auth

@@ -14,7 +14,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
 from playground.engine import Scope
-from playground.engine.expecting import expected, why_not
+from playground.engine.preparation import expected, why_not
 from playground.expectations import KINDS, Check, Observed, capture, check_schema, evaluate
 from playground.expectations.reply import OPERATORS
 from playground.expectations.suggesting import suggestions

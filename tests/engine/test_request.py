@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from playground.engine.composing import Composition
+from playground.engine.preparation import Composition
 from playground.engine.request import (
     PreparedRequest,
     Secret,

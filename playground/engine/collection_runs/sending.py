@@ -21,9 +21,8 @@ from playground.engine.collection_runs.planning import (
     folder_of,
     reread,
 )
-from playground.engine.composing import Composition, Scope
 from playground.engine.launch import Link, create_run, is_full
-from playground.engine.preparing import prepare
+from playground.engine.preparation import Composition, Scope, prepare
 from playground.engine.request import PreparedRequest
 from playground.engine.room import Room
 from playground.models import Agent, MadeBy, Run, SavedRequest, Step
