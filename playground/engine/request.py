@@ -1,4 +1,11 @@
-"""Requests ready to be sent, each as its run stores it and as it goes over the wire."""
+"""A request ready to be sent: as its run stores it, and as it goes over the wire.
+
+A `PreparedRequest` is all that the engine needs to record and to drive a run. Its stored half holds
+placeholders of secrets; their values are in `WireValues` and in the target, which no `repr` shows
+and nothing stores. `Secret` knows where its value may go.
+
+For the engine, and for views and commands, which import most of it from `playground.engine`.
+"""
 
 from __future__ import annotations
 
@@ -36,11 +43,11 @@ class Secret:
     origins: tuple[str, ...] = ()
 
     def may_go(self, url: str) -> bool:
-        """Whether it may be sent to this address."""
+        """Return whether it may be sent to this address."""
         return any(same_origin(url, origin) for origin in self.origins)
 
     def against(self, url: str) -> str:
-        """Why it does not go to `url`, as a sentence; "" where it does.
+        """Return why it does not go to `url`, as a sentence; "" where it does.
 
         The address may hold other secrets, so its origin alone is named.
         """
@@ -57,7 +64,7 @@ class Secret:
 
     @property
     def forms(self) -> tuple[str, ...]:
-        """What must not be shown: the value, and how headers disguise it."""
+        """Return what must not be shown: the value, and how headers disguise it."""
         return (self.value, self.value.strip(), encoded(self.value))
 
 
@@ -77,34 +84,34 @@ class WireValues:
 
     @property
     def redact(self) -> list[str]:
-        """What must not appear in any frame."""
+        """Return what must not appear in any frame."""
         return [*self.disguised, *(form for secret in self.secrets for form in secret.forms)]
 
     def revised(self, request: dict[str, Any], change: Callable[[Any], Any]) -> WireValues:
-        """The same for the document `request`, to which `change` has led."""
+        """Return the same for the document `request`, to which `change` has led."""
         return replace(self, request=request, document=change(self.document))
 
     def carrying(self, request: dict[str, Any]) -> WireValues:
-        """The same with another document, in which the same secrets take their places."""
+        """Return the same with another document, in which the same secrets take their places."""
         return replace(self, request=request, document=filled(self.secrets).json(request).sent)
 
     def at(self, url: str) -> WireValues:
-        """The same at another address, in which the same secrets take their places."""
+        """Return the same at another address, in which the same secrets take their places."""
         return replace(self, url=filled(self.secrets).url(url).sent)
 
     def refusals(self) -> list[str]:
-        """Why it must not be sent, a sentence for each secret that may not go there."""
+        """Return why it must not be sent, a sentence for each secret that may not go there."""
         return list(filter(None, (secret.against(self.url) for secret in self.secrets)))
 
 
 def filled(secrets: Iterable[Secret]) -> Substitution:
-    """What puts these secrets, and no other name, into what was kept without them."""
+    """Return what puts these secrets, and no other name, into what was kept without them."""
     known = {secret.name: Value(secret.value, secret=True) for secret in secrets}
     return Substitution(known.get, moment=datetime.now(UTC))
 
 
 def encoded(text: str) -> str:
-    """Base64, as Basic authentication writes it (RFC 7617, section 2)."""
+    """Encode a text as Base64, as Basic authentication does (RFC 7617, section 2)."""
     return base64.b64encode(text.encode("utf-8", "surrogatepass")).decode()
 
 
@@ -113,7 +120,7 @@ def authorising(
     value: Callable[[str], str],
     encode: Callable[[str], str] = encoded,
 ) -> tuple[list[tuple[str, str]], str]:
-    """The headers of a request's own authentication, and what else must not be shown of them.
+    """Return the headers of a request's own authentication, and what else must not be shown.
 
     `auth` is that of a saved request, `value` gives a secret by its name, and `encode` writes a
     pair of user and password.
@@ -132,7 +139,7 @@ def authorising(
 
 
 def keepable(headers: Headers) -> list[list[str]]:
-    """Headers as they may be stored: "" for every credential that is no placeholder."""
+    """Return headers as they may be stored: "" for every credential that is no placeholder."""
     return clean_headers([list(pair) for pair in headers])
 
 
@@ -150,7 +157,7 @@ class Provenance:
 
     @property
     def columns(self) -> dict[str, Any]:
-        """The columns, by their names."""
+        """Return the columns, by their names."""
         return {
             "saved_request": self.saved_request,
             "template": dict(self.template) if self.template is not None else None,
@@ -191,12 +198,15 @@ class PreparedRequest:
 
     @property
     def wire_document(self) -> dict[str, Any]:
-        """The document as it is sent. Never shown, never stored."""
+        """Return the document as it is sent. Never shown, never stored."""
         return self.wire.document if self.wire else self.request
 
     @property
     def shown(self) -> Target:
-        """The target as it may be shown: with the placeholders of secrets."""
+        """Return the target with the placeholders of secrets.
+
+        What authenticates at the agent is in it: whatever shows it leaves out what `redact` has.
+        """
         if self.wire is None:
             return self.target
         headers, _ = authorising(self.auth, "{{{{{}}}}}".format, _password)
@@ -206,7 +216,7 @@ class PreparedRequest:
 
     @property
     def redact(self) -> list[str]:
-        """What must not appear in any frame: what authenticates at this agent, and what went in.
+        """Return what must not appear in any frame: the agent's credentials, and what went in.
 
         An action leaves out what authenticates, but whoever runs it may have it from the agent.
         Other headers that carry credentials the transport knows by their names.
@@ -219,30 +229,30 @@ class PreparedRequest:
         return sorted(filter(None, set(values)), key=len, reverse=True)
 
     def resuming(self, resume: Mapping[str, Any] | None) -> PreparedRequest:
-        """The same with the answer to a question of the binding itself."""
+        """Return the same with the answer to a question of the binding itself."""
         return replace(self, target=replace(self.target, resume=resume))
 
     def in_version(self, version: str) -> PreparedRequest:
-        """The same in another version of its protocol; the document stays as it is."""
+        """Return the same in another version of its protocol; the document stays as it is."""
         return replace(self, target=replace(self.target, version=version))
 
     def revised(self, change: Callable[[Any], Any]) -> PreparedRequest:
-        """The same with a document that `change` makes of this one: with and without secrets."""
+        """Return the same with a document that `change` makes of this one, and of the one sent."""
         request = change(self.request)
         return replace(self, request=request, wire=self.wire and self.wire.revised(request, change))
 
     def carrying(self, request: dict[str, Any]) -> PreparedRequest:
-        """The same with another document, in which the same secrets take their places."""
+        """Return the same with another document, in which the same secrets take their places."""
         return replace(self, request=request, wire=self.wire and self.wire.carrying(request))
 
     def at(self, url: str) -> PreparedRequest:
-        """The same to another address, as a run stores it."""
+        """Return the same to another address, as a run stores it."""
         wire = self.wire and self.wire.at(url)
         target = replace(self.target, url=wire.url if wire else url)
         return replace(self, url=url, target=target, wire=wire)
 
     def refusals(self) -> list[str]:
-        """Why it must not be sent, as sentences: secrets that may not go there, and the like."""
+        """Return why it must not be sent, as sentences, for example a secret that may not."""
         found = self.wire.refusals() if self.wire else []
         if names := names_in(self.target.url):
             found.append(f"Its address has names without a value: {', '.join(names)}.")
@@ -261,7 +271,7 @@ def request_to(
     wire: WireValues | None = None,
     provenance: Provenance | None = None,
 ) -> PreparedRequest:
-    """A request to `agent`; None for the version, the binding and the address that it has."""
+    """Return a request to `agent`, by its own version, binding and address where None is given."""
     own = wire.headers if wire else headers
     target = agent.target(list(own), with_credentials=not auth)
     url = url or agent.url
@@ -288,7 +298,7 @@ def action_request(
     as_agent: bool = False,
     resume: Mapping[str, Any] | None = None,
 ) -> PreparedRequest:
-    """An action of a result, a document of `playground.protocols.actions`.
+    """Return a request for an action of a result, a document of `playground.protocols.actions`.
 
     It goes to anybody, so nothing goes along, and nothing is put into it, whatever names stand
     there. The agent's credentials are sent only where `as_agent` asks for it; raises `ValueError`
@@ -305,7 +315,7 @@ def action_request(
 def automatic_reply(
     run: Run, target: Target, document: dict[str, Any] | None, redact: Sequence[str]
 ) -> PreparedRequest:
-    """An answer to a server's request in mid-call that goes by itself, the way that `run` went.
+    """Return an answer to a server's request in mid-call, which goes the way that `run` went.
 
     `document` and `redact` are what went out with the run, and what must not be shown of it.
     """
