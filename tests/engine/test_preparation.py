@@ -1,8 +1,10 @@
-"""From a composition to a draft: what is sent, what is kept, and what is refused."""
+"""From a composition to a request: what is sent, what is kept, and what is refused."""
 
 from __future__ import annotations
 
 import base64
+import json
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -327,3 +329,200 @@ class TestWhatFollows:
         other = request.carrying({"query": {"text": "{{token}}"}})
         assert other.wire_document == {"query": {"text": SECRET}}
         assert other.request == {"query": {"text": "{{token}}"}}
+
+
+#: Where a name can stand: the composition with a text there, and what of the request it becomes
+#: (as it is stored, as it is sent).
+Place = tuple[
+    Callable[[Agent, str], Composition], Callable[[engine.PreparedRequest], tuple[Any, Any]]
+]
+PLACES: dict[str, Place] = {
+    "a string of the document": (
+        lambda agent, text: Composition(document(x=text), (), agent),
+        lambda made: (made.request["query"]["x"], made.wire_document["query"]["x"]),
+    ),
+    "a name in the document": (
+        lambda agent, text: Composition({text: 1, **document()}, (), agent),
+        lambda made: (next(iter(made.request)), next(iter(made.wire_document))),
+    ),
+    "a header": (
+        lambda agent, text: Composition(document(), [("X-A", text)], agent),
+        lambda made: (dict(made.headers)["X-A"], dict(made.target.headers)["X-A"]),
+    ),
+    "an address": (
+        lambda agent, text: Composition(document(), address=f"{HERE}/ask?x={text}"),
+        lambda made: (made.url.partition("?x=")[2], made.target.url.partition("?x=")[2]),
+    ),
+    "the address of an agent": (
+        lambda agent, text: Composition(document(), agent=addressed(agent, f"{HERE}/ask?x={text}")),
+        lambda made: (made.url.partition("?x=")[2], made.target.url.partition("?x=")[2]),
+    ),
+}
+#: A text, and the same as it is stored and as it is sent.
+TEXTS = {
+    "no name": ("text", "text", "text"),
+    "a value": ("in-{{ city }}", "in-Paris", "in-Paris"),
+    "a value of this run": ("in-{{row}}", "in-7", "in-7"),
+    "a value with a placeholder": ("in-{{said}}", "in-{{token}}", "in-{{token}}"),
+    "a secret": ("k-{{token}}", "k-{{token}}", f"k-{SECRET}"),
+    "a secret twice": ("{{token}}-{{token}}", "{{token}}-{{token}}", f"{SECRET}-{SECRET}"),
+    "a secret of this run": ("k-{{lost}}", "k-{{lost}}", "k-found-4711"),
+    "a name without a value": ("in-{{nobody}}", "in-{{nobody}}", "in-{{nobody}}"),
+}
+
+
+def addressed(agent: Agent, url: str) -> Agent:
+    agent.url = url
+    agent.save()
+    return agent
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize(("text", "stored", "sent"), TEXTS.values(), ids=TEXTS)
+def test_a_name_in_every_place(
+    agent: Agent, environment: Environment, place: str, text: str, stored: str, sent: str
+) -> None:
+    compose, read = PLACES[place]
+    values = {"row": 7, "said": "{{token}}", "lost": "found-4711"}
+    composition = compose(agent, text)
+    found = engine.prepare(composition, Scope(environment, values))
+    if "nobody" in text:
+        assert found.missing == ["nobody"]
+        assert "“nobody” in the environment “Staging”" in told(found)
+    else:
+        assert not found.errors
+    if found.prepared is None:
+        assert (place, "nobody" in text) == ("an address", True)
+        return
+    if "address" in place:  # A value cannot reach beyond its place.
+        stored, sent = ("in-%7B%7Btoken%7D%7D",) * 2 if "said" in text else (stored, sent)
+    assert read(found.prepared) == (stored, sent)
+    run = engine.create_run(found.prepared)
+    kept = json.dumps([run.request, run.headers, run.url, run.template, run.secrets])
+    for secret in (SECRET, "found-4711"):
+        assert secret not in kept + repr(found) + repr(found.prepared) + repr(composition)
+        assert (secret in found.prepared.redact) is (secret in sent)
+    # An agent's address is no part of what the user wrote.
+    assert (run.template is None) is ("{{" not in text or place == "the address of an agent")
+
+
+#: How a secret goes along, and what of a composition asks for it.
+ALONG: dict[str, dict[str, Any]] = {
+    "in the document": {"request": document(key="{{token}}")},
+    "in a header": {"headers": [("X-Key", "{{token}}")]},
+    "in the address": {"path": "/ask?key={{token}}"},
+    "as a bearer token": {"auth": {"type": "bearer", "secret": "token"}},
+    "as an API key": {"auth": {"type": "api_key", "header": "X-K", "secret": "token"}},
+    "as a password": {"auth": {"type": "basic", "user": "ada", "secret": "token"}},
+}
+
+
+@pytest.mark.parametrize("way", ALONG)
+@pytest.mark.parametrize(
+    ("origin", "goes"),
+    [
+        (HERE, True),
+        (f"{HERE}:443", True),
+        ("https://AGENT.example", True),
+        ("http://agent.example", False),
+        (f"{HERE}:8443", False),
+        ("https://agent.example.evil.example", False),
+        ("https://evil.example", False),
+    ],
+)
+def test_a_secret_goes_to_its_origins_however_it_goes_along(
+    environment: Environment, way: str, origin: str, goes: bool
+) -> None:
+    fields = {"request": document(), **ALONG[way]}
+    address = origin + fields.pop("path", "/ask")
+    found = prepared(Composition(address=address, **fields), environment)
+    assert found.prepared
+    assert (told(found) == "") is goes
+    assert ("The secret “token” may go to https://agent.example" in told(found)) is not goes
+    run = engine.create_run(found.prepared)
+    assert run.secrets == ["token"]
+    assert SECRET not in json.dumps([run.request, run.headers, run.url, run.template])
+    assert SECRET not in repr(found) + str(found.prepared.shown) + told(found)
+    assert {SECRET, base64.b64encode(SECRET.encode()).decode()} <= set(found.prepared.redact)
+    sent = found.prepared.target
+    whole = json.dumps([found.prepared.wire_document, sent.url, sent.headers])
+    pair = base64.b64encode(f"ada:{SECRET}".encode()).decode()
+    assert (pair if way == "as a password" else SECRET) in whole
+
+
+@pytest.mark.parametrize(
+    ("slug", "values", "sent", "message"),
+    [
+        ("staging", {}, "Paris", ""),
+        ("other", {}, "Rome", ""),
+        ("other", {"city": "Oslo"}, "Oslo", ""),
+        ("", {"city": "Oslo"}, "Oslo", ""),
+        ("", {}, "{{city}}", "for “city” anywhere. Choose an environment that has it."),
+        ("bare", {}, "{{city}}", "for “city” in the environment “Bare”. Add it there."),
+    ],
+)
+def test_the_environment_says_what_a_name_stands_for(
+    agent: Agent,
+    environment: Environment,
+    slug: str,
+    values: dict[str, Any],
+    sent: str,
+    message: str,
+) -> None:
+    Environment.objects.create(name="Bare")
+    other = Environment.objects.create(name="Other")
+    Variable.objects.create(environment=other, name="city", value="Rome")
+    chosen = Environment.objects.filter(slug=slug).first()
+    found = prepared(Composition(document(site="{{city}}"), (), agent), chosen, **values)
+    assert found.prepared
+    assert found.prepared.wire_document["query"]["site"] == sent
+    assert found.prepared.provenance.environment == slug
+    assert message in told(found)
+    assert bool(message) is bool(found.errors)
+
+
+@pytest.mark.parametrize(
+    ("fields", "wanted", "version", "binding", "url"),
+    [
+        ({}, {}, "0.55", "http", HERE),
+        ({"version": "0.54"}, {}, "0.54", "http", HERE),
+        ({"version": "0.54"}, {"version": "0.55"}, "0.55", "http", HERE),
+        ({}, {"version": "legacy"}, "legacy", "http", HERE),
+        ({"version": "legacy"}, {}, "legacy", "http", HERE),
+        ({}, {"version": "9"}, "0.55", "http", HERE),
+        ({}, {"version": ""}, "0.55", "http", HERE),
+        ({}, {"binding": "mcp"}, "0.55", "mcp", f"{HERE}/mcp"),
+        ({"binding": "mcp"}, {}, "0.55", "mcp", HERE),
+        ({"binding": "mcp", "url": f"{HERE}/mcp"}, {"binding": "http"}, "0.55", "http", HERE),
+        ({}, {"binding": "pigeon"}, "0.55", "http", HERE),
+        ({"protocol": "agent-api", "version": "1"}, {"binding": "mcp"}, "1", "http", HERE),
+        ({"protocol": "agent-api", "version": "1"}, {"version": "0.55"}, "1", "http", HERE),
+    ],
+)  # fmt: skip
+def test_the_version_and_the_binding_are_those_that_are_asked_for(
+    fields: dict[str, str], wanted: dict[str, Any], version: str, binding: str, url: str
+) -> None:
+    agent = Agent.objects.create(name="A", **{"url": HERE, "version": "0.55", **fields})
+    found = prepared(Composition(document(), agent=agent, **wanted), None)
+    assert found.prepared
+    target = found.prepared.target
+    assert (target.version, target.binding, target.url) == (version, binding, url)
+    run = engine.create_run(found.prepared)
+    assert (run.version, run.binding, run.url) == (version, binding, url)
+
+
+def test_the_result_knows_built_in_names(agent: Agent) -> None:
+    found = prepared(Composition(document(a="{{$uuid}} {{$braces}}", b="{{row}}"), (), agent), None,
+                     row=1)  # fmt: skip
+    assert (found.used, found.built_in) == (("$uuid", "$braces", "row"), ["$uuid", "$braces"])
+
+
+def test_the_result_keeps_the_agent_that_was_made_of_an_address() -> None:
+    found = prepared(Composition(document(), address=f"{HERE}/ask"), None)
+    assert not Agent.objects.exists()
+    found.keep_agent()
+    assert found.prepared
+    assert found.prepared.agent == Agent.objects.get()
+    nothing = engine.refused("No.")
+    nothing.keep_agent()
+    assert (nothing.prepared, told(nothing)) == (None, "No.")

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from playground import engine
-from playground.models import Agent
+from playground.engine.preparation import retarget
+from playground.models import Agent, Environment, Variable
 from tests.rendering.recording import CALL, END, HEAD, OPEN, Recording
 
 pytestmark = pytest.mark.django_db
@@ -85,3 +86,37 @@ def test_an_agent_may_stand_in_for_the_runs(agent: Agent) -> None:
     with pytest.raises(ValueError, match="was deleted"):
         engine.follow_up_request(run, DOCUMENT)
     assert engine.follow_up_request(run, DOCUMENT, agent=agent).agent == agent
+
+
+@pytest.mark.parametrize(
+    ("url", "along", "own", "refused"),
+    [
+        ("http://a.example/other", 2, {"X-Key": "canary-4711", "X-A": "1"}, False),
+        ("http://a.example/other", 1, {"X-Key": "canary-4711"}, False),
+        ("http://a.example/other", 0, {}, False),
+        ("http://b.example/ask", 2, {"X-Key": "canary-4711", "X-A": "1"}, True),
+    ],
+)
+def test_a_request_to_another_agent_takes_its_secrets_and_chosen_headers_along(
+    agent: Agent, url: str, along: int, own: dict[str, str], refused: bool
+) -> None:
+    environment = Environment.objects.create(name="Staging")
+    Variable.objects.create(
+        environment=environment, name="token", kind="secret", secret="canary-4711",
+        origins=["http://a.example"],
+    )  # fmt: skip
+    headers = [("X-Key", "{{token}}"), ("X-A", "1")]
+    document = {"query": {"text": "{{token}}"}}
+    prepared = engine.prepare(
+        engine.Composition(document, headers, agent, version="0.54"), engine.Scope(environment)
+    ).prepared
+    assert prepared
+    other = Agent.objects.create(name="Other", url=url, headers=[["X-Own", "2"]])
+    found = retarget(prepared, other, headers[:along])
+    assert dict(found.target.headers) == {"X-Own": "2", **own}
+    assert (found.url, found.target.url, found.target.version) == (url, url, "0.54")
+    assert list(found.headers) == headers[:along]
+    assert found.request == document
+    assert found.wire_document == {"query": {"text": "canary-4711"}}
+    assert found.provenance == prepared.provenance
+    assert bool(found.refusals()) is refused

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
+from operator import attrgetter
+from typing import Any
+
 import pytest
 
 from playground.engine.preparation import Composition
@@ -54,7 +59,7 @@ def test_a_prepared_request_shows_no_credential(name: str) -> None:
     assert CANARY in REQUESTS[name].redact
 
 
-def with_auth(**fields: str) -> Agent:
+def with_auth(**fields: Any) -> Agent:
     return Agent(name="A", url="https://a.example/ask", auth="bearer", auth_secret=CANARY,
                  headers=[["X-Tenant", "t"]], **fields)  # fmt: skip
 
@@ -75,7 +80,9 @@ def with_auth(**fields: str) -> Agent:
         ),
     ],
 )
-def test_an_action_takes_along_what_it_is_told_to(options: dict, sent: tuple) -> None:  # type: ignore[type-arg]
+def test_an_action_takes_along_what_it_is_told_to(
+    options: dict[str, Any], sent: tuple[tuple[str, str], ...]
+) -> None:
     prepared: PreparedRequest = action_request(
         with_auth(), {"action": "x"}, "https://a.example/do", **options
     )
@@ -93,3 +100,90 @@ def test_an_agents_credentials_go_to_its_own_origin_only(url: str) -> None:
     with pytest.raises(ValueError, match="own origin only"):
         action_request(with_auth(), {}, url, as_agent=True)
     assert action_request(with_auth(), {}, url).target.headers == ()
+
+
+#: How a request is changed, and what of both its halves is another one then.
+CHANGES: dict[str, tuple[Callable[[PreparedRequest], PreparedRequest], dict[str, Any]]] = {
+    "revised": (
+        lambda made: made.revised(lambda document: {**document, "n": 1}),
+        {"request": {"key": "{{token}}", "n": 1}, "wire_document": {"key": CANARY, "n": 1}},
+    ),
+    "carrying": (
+        lambda made: made.carrying({"other": "a {{token}} {{city}}"}),
+        {
+            "request": {"other": "a {{token}} {{city}}"},
+            "wire_document": {"other": f"a {CANARY} {{{{city}}}}"},
+        },
+    ),
+    "at": (
+        lambda made: made.at("http://a.example/x?key={{token}}"),
+        {
+            "url": "http://a.example/x?key={{token}}",
+            "target.url": f"http://a.example/x?key={CANARY}",
+            "shown.url": "http://a.example/x?key={{token}}",
+        },
+    ),
+    "in_version": (
+        lambda made: made.in_version("0.54"),
+        {"target.version": "0.54", "shown.version": "0.54"},
+    ),
+    "resuming": (
+        lambda made: made.resuming({"kind": "input"}),
+        {"target.resume": {"kind": "input"}, "shown.resume": {"kind": "input"}},
+    ),
+}
+LOOKED_AT = [
+    "agent", "request", "url", "headers", "auth", "provenance", "wire_document", "redact",
+    *(f"{which}.{name}" for which in ("target", "shown")
+      for name in ("url", "protocol", "binding", "version", "headers", "opening", "resume")),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_change_leaves_all_else_as_it_is(change: str) -> None:
+    how, changed = CHANGES[change]
+    agent = Agent(name="A", url="http://a.example", auth="bearer", auth_secret="own-secret")
+    secret = Secret("token", CANARY, ("http://a.example",))
+    wire = WireValues(STORED, {"key": CANARY}, [("X-Key", CANARY)], agent.url, (secret,))
+    before = request_to(agent, STORED, [("X-Key", "{{token}}")], wire=wire)
+    after = how(before)
+    for path in LOOKED_AT:
+        read = attrgetter(path)
+        assert read(after) == changed.get(path, read(before)), path
+    assert after.refusals() == before.refusals() == []
+    assert CANARY not in repr(after) + str(after.shown)
+
+
+def test_another_document_is_not_sent_beside_the_one_that_is_stored() -> None:
+    with pytest.raises(ValueError, match="carrying"):
+        replace(request_to(AGENT, STORED, wire=WIRE), request={})
+
+
+def test_without_secrets_what_is_stored_is_sent() -> None:
+    prepared = request_to(AGENT, STORED, HEADERS)
+    assert prepared.wire_document is prepared.request
+    assert prepared.shown is prepared.target
+    assert prepared.at("http://b.example/").target.url == "http://b.example/"
+
+
+@pytest.mark.parametrize(
+    ("options", "own_way"),
+    [({}, True), ({"version": "0.54"}, True), ({"wire": WIRE}, False),
+     ({"wire": WIRE, "auth": {"type": "none"}}, False)],
+)  # fmt: skip
+def test_a_session_of_the_agent_is_for_its_own_credentials_only(
+    options: dict[str, Any], own_way: bool
+) -> None:
+    agent = with_auth(opening={"session": "s"})
+    target = request_to(agent, STORED, **options).target
+    assert target.opening == ({"session": "s"} if own_way else None)
+    names = {name for name, _ in target.headers}
+    assert ("Authorization" in names) is ("auth" not in options)
+
+
+def test_a_reply_to_a_server_goes_out_as_its_run_did() -> None:
+    reply = automatic_reply(RUN, TARGET, {"key": CANARY}, [CANARY])
+    assert reply.target is TARGET
+    assert (reply.request, reply.url) == (RUN.request, RUN.url)
+    assert reply.wire_document == {"key": CANARY}
+    assert automatic_reply(RUN, TARGET, None, ()).wire_document is RUN.request
