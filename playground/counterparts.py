@@ -5,13 +5,13 @@ another agent. For pages and commands.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from playground.engine import Draft, draft_over
-from playground.engine.ways import bindings_of as bindings_of
-from playground.engine.ways import rerouted
+from playground.engine import PreparedRequest
+from playground.engine.preparation import bindings_of as bindings_of
+from playground.engine.preparation import retarget
 from playground.library.credentials import is_placeholder
 from playground.models import Agent
 from playground.protocols import registry
@@ -26,12 +26,12 @@ class Counterpart:
     #: What a form sends for it: `binding:mcp`, `version:0.54`, `agent:demo`.
     value: str
     label: str
-    draft: Draft
+    prepared: PreparedRequest
 
 
-def counterparts_of(draft: Draft, agents: Sequence[Agent]) -> list[Counterpart]:
-    """What `draft` can be compared with; `agents` are those of its user."""
-    return [*_bindings(draft), *_versions(draft), *_agents(draft, agents)]
+def counterparts_of(prepared: PreparedRequest, agents: Sequence[Agent]) -> list[Counterpart]:
+    """What `prepared` can be compared with; `agents` are those of its user."""
+    return [*_bindings(prepared), *_versions(prepared), *_agents(prepared, agents)]
 
 
 def as_version(request: Mapping[str, Any], before: str, after: str) -> dict[str, Any]:
@@ -43,58 +43,52 @@ def as_version(request: Mapping[str, Any], before: str, after: str) -> dict[str,
     return {**request, "meta": {**meta, **dict.fromkeys(names, after)}}
 
 
-def to_agent(draft: Draft, agent: Agent) -> Draft:
+def to_agent(prepared: PreparedRequest, agent: Agent) -> PreparedRequest:
     """The same request to another agent, over that one's binding.
 
     Headers that carry credentials were given for the agent that they were typed for, so they
     go to no other origin; secrets know themselves where they may go.
     """
-    here = same_origin(draft.target.url, agent.url)
+    here = same_origin(prepared.target.url, agent.url)
     headers = [
         (name, value)
-        for name, value in draft.headers
+        for name, value in prepared.headers
         if here or not is_credential(name) or is_placeholder(value)
     ]
-    return rerouted(draft, Draft(agent, draft.request, headers, draft.target.version))
+    return retarget(prepared, agent, headers)
 
 
-def _bindings(draft: Draft) -> list[Counterpart]:
-    agent, target = draft.agent, draft.target
+def _bindings(prepared: PreparedRequest) -> list[Counterpart]:
+    agent, target = prepared.agent, prepared.target
     return [
         Counterpart(
             f"binding:{name}",
             f"Over {Agent.Binding(name).label}",
-            rerouted(
-                draft,
-                draft_over(
-                    agent, draft.request, draft.headers, version=target.version, binding=name
-                ),
-            ),
+            retarget(prepared, agent, prepared.headers, binding=name),
         )
         for name in bindings_of(agent)
         if name != target.binding
     ]
 
 
-def _versions(draft: Draft) -> list[Counterpart]:
-    now = draft.target.version
+def _versions(prepared: PreparedRequest) -> list[Counterpart]:
+    now = prepared.target.version
     return [
         Counterpart(
             f"version:{version.name}",
             f"As {version.label}",
-            replace(
-                draft.revised(partial(as_version, before=now, after=version.name)),
-                version=version.name,
+            prepared.in_version(version.name).revised(
+                partial(as_version, before=now, after=version.name)
             ),
         )
-        for version in registry.versions(draft.agent.protocol)
+        for version in registry.versions(prepared.agent.protocol)
         if version.name != now
     ]
 
 
-def _agents(draft: Draft, agents: Sequence[Agent]) -> list[Counterpart]:
+def _agents(prepared: PreparedRequest, agents: Sequence[Agent]) -> list[Counterpart]:
     return [
-        Counterpart(f"agent:{agent.slug}", f"To {agent.name}", to_agent(draft, agent))
+        Counterpart(f"agent:{agent.slug}", f"To {agent.name}", to_agent(prepared, agent))
         for agent in agents
-        if agent.pk != draft.agent.pk and agent.protocol == draft.agent.protocol
+        if agent.pk != prepared.agent.pk and agent.protocol == prepared.agent.protocol
     ]

@@ -3,13 +3,27 @@
 Imported by views and management commands. `create_run`, `send` and `cancel` are what they need.
 """
 
-from playground.engine.composing import Composition, Scope
-from playground.engine.drafts import ActionDraft, Draft, Headers
 from playground.engine.launch import Link, create_run
 from playground.engine.peeking import peek
-from playground.engine.preparing import Prepared, prepare
-from playground.engine.repeating import repeated
-from playground.engine.secrets import WithheldError
+from playground.engine.preparation import (
+    Composition,
+    PreparationResult,
+    Scope,
+    address_of,
+    follow_up_request,
+    kept_headers,
+    prepare,
+    refused,
+    repeated,
+    request_over_binding,
+)
+from playground.engine.request import (
+    Headers,
+    PreparedRequest,
+    WithheldError,
+    action_request,
+    request_to,
+)
 from playground.engine.tasks import cancel, send, start, stop, stop_all
 from playground.engine.tracking import (
     cancel_promise,
@@ -19,30 +33,31 @@ from playground.engine.tracking import (
     stop_following,
     supervise,
 )
-from playground.engine.ways import address_of, draft_like, draft_over, kept_headers
 
 __all__ = [
-    "ActionDraft",
     "Composition",
-    "Draft",
     "Headers",
     "Link",
-    "Prepared",
+    "PreparationResult",
+    "PreparedRequest",
     "Scope",
     "WithheldError",
+    "action_request",
     "address_of",
     "cancel",
     "cancel_promise",
     "check_now",
     "create_run",
-    "draft_like",
-    "draft_over",
     "follow",
     "follow_to_end",
+    "follow_up_request",
     "kept_headers",
     "peek",
     "prepare",
+    "refused",
     "repeated",
+    "request_over_binding",
+    "request_to",
     "send",
     "start",
     "stop",

@@ -13,12 +13,11 @@ from django.db import transaction
 
 from playground.engine import tasks
 from playground.engine.claims import claim, kept
-from playground.engine.drafts import Draft
 from playground.engine.launch import Link, create_run
+from playground.engine.preparation import follow_up_request
 from playground.engine.promises import Heard, Listener, Reply, schedule, take_in
 from playground.engine.recovery import settle_lost
-from playground.engine.secrets import WithheldError
-from playground.engine.ways import draft_like
+from playground.engine.request import PreparedRequest, WithheldError
 from playground.engine.writer import nudge
 from playground.models import Agent, Run, RunKind, Tracker, TrackerStatus
 from playground.models.conversations import turns_to
@@ -83,15 +82,15 @@ async def send(
             if ended := await in_writer(settle_lost, pk):
                 await nudge(ended.run)
                 return
-            prepared = await in_writer(_prepare, pk, kind, agent)
-            if prepared is None:
+            recorded = await in_writer(_record, pk, kind, agent)
+            if recorded is None:
                 return
-            tracker, run, draft = prepared
+            tracker, run, prepared = recorded
             await nudge(tracker.run)
             if announce:
                 announce(run)
             heard = Heard(run, listener)
-            await tasks.send(run, draft, listener=heard)
+            await tasks.send(run, prepared, listener=heard)
             await in_reader(run.refresh_from_db)
             changed = await in_writer(_settle, pk, heard.reply())
         await nudge(changed.run)
@@ -113,7 +112,9 @@ def _give_way(tracker: Tracker, why: str) -> None:
     tracker.leased_until, tracker.cancelling = None, False
 
 
-def _prepare(pk: int, kind: RunKind, agent: Agent | None) -> tuple[Tracker, Run, Draft] | None:
+def _record(
+    pk: int, kind: RunKind, agent: Agent | None
+) -> tuple[Tracker, Run, PreparedRequest] | None:
     """Record the run of a check; None where there is nobody to ask, or nothing to ask with."""
     tracker = Tracker.objects.select_related("run__agent", "run__owner").get(pk=pk)
     turn = tracker.run
@@ -134,12 +135,12 @@ def _prepare(pk: int, kind: RunKind, agent: Agent | None) -> tuple[Tracker, Run,
     kept_ones = (pair for pair in tracker.headers if not (moved and is_credential(pair[0])))
     headers = [(str(name), str(value)) for name, value in kept_ones]
     try:
-        draft = draft_like(turn, document, headers, agent=agent)
+        prepared = follow_up_request(turn, document, headers, agent=agent)
     except WithheldError as error:
         _apply(pk, partial(_give_way, why=str(error)))
         return None
     link = Link(kind, turn, tracker.seq, tracker.part)
-    return tracker, create_run(draft, turn.owner, link), draft
+    return tracker, create_run(prepared, turn.owner, link), prepared
 
 
 def _settle(pk: int, reply: Reply) -> Tracker:

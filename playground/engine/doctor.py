@@ -18,7 +18,7 @@ from django.utils.dateparse import parse_datetime
 
 from playground.engine.background import TaskRegistry
 from playground.engine.call_loop import collect_frames, new_transport
-from playground.engine.drafts import Draft
+from playground.engine.request import request_to
 from playground.limits import Limits
 from playground.models import Agent
 from playground.models.detection import report_of
@@ -48,7 +48,7 @@ def announcement(agent: Agent) -> list[Announced]:
     """What an examination of the agent may send, to be read before it is started."""
     if check_url(agent.url):
         return []
-    return announce(Draft(agent, {}).target)
+    return announce(request_to(agent, {}).target)
 
 
 async def examine(agent: Agent, listener: Listener | None = None) -> dict[str, Any]:
@@ -57,8 +57,8 @@ async def examine(agent: Agent, listener: Listener | None = None) -> dict[str, A
     `listener` gets the report so far after every call. Nothing that the network or the agent
     does raises.
     """
-    draft = Draft(agent, {})
-    examination = Examination(draft.target, check_url(agent.url) or "")
+    prepared = request_to(agent, {})
+    examination = Examination(prepared.target, check_url(agent.url) or "")
     loop = asyncio.get_running_loop()
     deadline = loop.time() + TOTAL
     allowed = FIRST
@@ -67,7 +67,7 @@ async def examine(agent: Agent, listener: Listener | None = None) -> dict[str, A
         if left <= 0:
             examination.give_up()
             break
-        examination.take(await _frames(call, min(left, allowed), draft.secrets))
+        examination.take(await _frames(call, min(left, allowed), prepared.redact))
         allowed = EACH
         if listener:
             await listener(_dated(examination, "running"))

@@ -1,4 +1,4 @@
-"""From a draft to a run that can be driven: linked, limited, recorded."""
+"""From a prepared request to a run that can be driven: linked, limited, recorded."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ from django.contrib.auth.models import User
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
-from playground.engine.drafts import Draft, Sendable
-from playground.engine.secrets import keepable
+from playground.engine.request import PreparedRequest, keepable
 from playground.models import Conversation, Run, RunKind, RunState
 from playground.models.json_text import storable
 from playground.models.liveness import mark_interrupted, this_driver
@@ -35,18 +34,18 @@ class Link:
 
 
 def create_run(
-    draft: Sendable,
+    prepared: PreparedRequest,
     owner: User | None = None,
     link: Link | None = None,
     *,
     has_room: bool = False,
 ) -> Run:
-    """Record a run of `draft` for `owner`; it is refused at once when too many are under way.
+    """Record a run of `prepared` for `owner`; it is refused at once when too many are under way.
 
     Without a `link` to a turn before it, it starts a conversation. With `has_room` somebody has
     looked already that there are not too many.
     """
-    target = draft.target
+    target = prepared.target
     link = link or Link()
     run = Run(
         owner=owner,
@@ -56,19 +55,19 @@ def create_run(
         cause_seq=link.seq,
         cause_part=link.part,
         answers=dict(link.answers) if link.answers is not None else None,
-        agent=draft.agent if draft.agent.pk else None,
-        agent_name=draft.agent.name,
-        url=draft.address,
+        agent=prepared.agent if prepared.agent.pk else None,
+        agent_name=prepared.agent.name,
+        url=prepared.url,
         protocol=target.protocol,
         binding=target.binding,
         version=target.version,
-        request=draft.request,
+        request=prepared.request,
         resume=dict(target.resume) if target.resume is not None else None,
-        headers=keepable(draft.headers),
-        text=storable(_text(target, draft.request)[:500]),
+        headers=keepable(prepared.headers),
+        text=storable(_text(target, prepared.request)[:500]),
         driver=this_driver(),
         alive_at=timezone.now(),
-        **(draft.origin.columns if isinstance(draft, Draft) else {}),
+        **prepared.provenance.columns,
     )
     if not has_room and not _has_room(owner, run.kind):
         run.state = RunState.REFUSED

@@ -13,10 +13,10 @@ from asgiref.sync import sync_to_async
 
 from playground.engine import room
 from playground.engine.background import TaskRegistry, begin
-from playground.engine.drafts import ErrandDraft, Sendable
 from playground.engine.driver import Driver
 from playground.engine.launch import Link, create_run
-from playground.models import Agent, Run, RunKind
+from playground.engine.request import PreparedRequest, automatic_reply
+from playground.models import Run, RunKind
 from playground.models.liveness import driven_here, mark_interrupted
 from playground.protocols.exchange import Target
 from playground.threads import in_writer
@@ -30,14 +30,14 @@ def _forget(key: UUID, driver: Driver) -> None:
 _registry: TaskRegistry[UUID, Driver] = TaskRegistry("run", _forget)
 
 
-def send(run: Run, draft: Sendable, **options: Any) -> asyncio.Task[None]:
-    """Drive the run that was made of `draft`: see `start`."""
+def send(run: Run, prepared: PreparedRequest, **options: Any) -> asyncio.Task[None]:
+    """Drive the run that was made of `prepared`: see `start`."""
     return start(
         run,
-        draft.target,
-        document=draft.document,
-        redact=draft.secrets,
-        headers=draft.headers,
+        prepared.target,
+        document=prepared.wire_document,
+        redact=prepared.redact,
+        headers=prepared.headers,
         **options,
     )
 
@@ -65,13 +65,9 @@ def send_errand(
 
 
 async def _errand(run: Run, target: Target, options: Mapping[str, Any]) -> None:
-    def record() -> tuple[Run, ErrandDraft]:
-        agent = run.agent or Agent(name=run.agent_name, url=run.url)
-        secrets, document = options.get("redact", ()), options.get("document")
-        draft = ErrandDraft(
-            agent, run.request, target, list(secrets), document or run.request, run.url
-        )
-        return create_run(draft, run.owner, Link(RunKind.REPLY, run)), draft
+    def record() -> tuple[Run, PreparedRequest]:
+        reply = automatic_reply(run, target, options.get("document"), options.get("redact", ()))
+        return create_run(reply, run.owner, Link(RunKind.REPLY, run)), reply
 
     await send(*await in_writer(record))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from playground.engine import addressed
+from playground.engine import preparation
 from playground.models import Agent
 from playground.transport import check_url
 
@@ -16,7 +16,7 @@ def agent_named(name: str) -> Agent:
     if "://" in name:
         if refusal := check_url(name):
             raise LookupError(refusal)
-        return addressed.agent_for(name, Agent.Protocol.NLWEB, None)
+        return preparation.agent_for(name, Agent.Protocol.NLWEB, None)
     agent: Agent | None = Agent.objects.filter(owner=None, slug=name).first()
     if agent is None:
         known = ", ".join(Agent.objects.filter(owner=None).values_list("slug", flat=True))

@@ -90,23 +90,23 @@ def variables_of(given: Sequence[str]) -> dict[str, Any]:
         raise CommandError("--var wants NAME=VALUE", returncode=USAGE) from None
 
 
-def prepared(composition: engine.Composition, scope: engine.Scope) -> engine.Draft:
-    """The draft of a composition. Raises `CommandError` for everything that stops a send."""
+def prepared(composition: engine.Composition, scope: engine.Scope) -> engine.PreparedRequest:
+    """The request of a composition. Raises `CommandError` for everything that stops a send."""
     found = engine.prepare(composition, scope)
-    if found.draft is None or found.errors:
+    if found.prepared is None or found.errors:
         told = (f"{each.pointer or '/'}: {each.message}" for each in found.errors)
         raise CommandError("\n".join(told), returncode=USAGE)
-    return found.draft
+    return found.prepared
 
 
-def drafted(
+def request_over(
     agent: Agent,
     document: dict[str, Any],
     headers: engine.Headers = (),
     *,
     version: str,
     binding: str | None,
-) -> engine.Draft:
+) -> engine.PreparedRequest:
     """A request to `agent` that travels as `binding_of` says. Raises as that."""
     way = binding_of(agent, binding)
-    return engine.draft_over(agent, document, headers, version=version, binding=way)
+    return engine.request_over_binding(agent, document, headers, version=version, binding=way)

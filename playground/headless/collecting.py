@@ -11,7 +11,7 @@ from pathlib import Path
 
 from django.core.management import CommandError
 
-from playground.engine.addressed import AddressError, stand_in
+from playground.engine.preparation import AddressError, stand_in
 from playground.headless.arguments import USAGE, agent_of
 from playground.headless.lines import harmless, plain
 from playground.library.data_files import MAX_BYTES, DataError, Row, read_rows

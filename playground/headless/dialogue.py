@@ -50,7 +50,7 @@ class Wishes:
 class Dialogue:
     """What was sent for one command, and what came of it."""
 
-    draft: engine.Draft
+    prepared: engine.PreparedRequest
     printer: Printer
     wishes: Wishes
     #: Every run that was made, in order.
@@ -83,7 +83,7 @@ class Dialogue:
         self.gave_up |= wanted and self.last.outcome == "promise"
 
     async def _converse(self, link: engine.Link | None) -> None:
-        await self._send(self.draft, link)
+        await self._send(self.prepared, link)
         for _ in range(MAX_ROUNDS):
             if self.wishes.follow and self.last.outcome == "promise":
                 await self._follow()
@@ -99,11 +99,11 @@ class Dialogue:
         if not engine.stop_all() and self._following:
             self._following.cancel()  # Between two checks there is no run to stop.
 
-    async def _send(self, draft: engine.Draft, link: engine.Link | None) -> None:
-        run = await sync_to_async(engine.create_run)(draft, None, link)
+    async def _send(self, prepared: engine.PreparedRequest, link: engine.Link | None) -> None:
+        run = await sync_to_async(engine.create_run)(prepared, None, link)
         self._announce(run)
         self._asked = None
-        task = engine.send(run, draft, listener=self._listen, limits=self._limits)
+        task = engine.send(run, prepared, listener=self._listen, limits=self._limits)
         if self._stopped:  # While the run was being recorded there was none to stop.
             engine.stop_all()
         await task
@@ -136,9 +136,9 @@ class Dialogue:
         resume, given = replying.resume_of(asked, self.wishes.answers)
         self.unanswered = self.unanswered or given.why
         link = engine.Link(RunKind.REPLY, self.last, asked.seq, part, given.values)
-        draft = replace(self.draft, resume=resume)
-        run = await sync_to_async(engine.create_run)(draft, None, link)
-        await engine.send(run, draft)
+        prepared = self.prepared.resuming(resume)
+        run = await sync_to_async(engine.create_run)(prepared, None, link)
+        await engine.send(run, prepared)
 
     async def _answer(self, asked: Elicitation) -> bool:
         """Send the answers to what was asked; whether there were any that fit."""
@@ -150,16 +150,16 @@ class Dialogue:
         link = engine.Link(RunKind.ANSWER, self.last, seq, part, given.values)
         if asked.reply is not None:
             resume, _ = replying.resume_of(asked, self.wishes.answers)
-            await self._send(replace(self.draft, resume=resume), link)
+            await self._send(self.prepared.resuming(resume), link)
             return True
         document = await self._document(given)
         if document is not None:
-            await self._send(replace(self.draft.carrying(document), resume=None), link)
+            await self._send(self.prepared.carrying(document), link)
         return document is not None
 
     async def _document(self, given: replying.Given) -> dict[str, Any] | None:
         """The request that carries answers to NLWeb's questions, None where there is none."""
-        agent = self.draft.agent
+        agent = self.prepared.agent
         strategy = self.wishes.strategy or agent.reply_strategy
         try:
             document = await sync_to_async(answer_document)(
@@ -175,7 +175,7 @@ class Dialogue:
         if tracker is None or self._stopped:
             return
         following = engine.follow_to_end(
-            tracker.pk, agent=self.draft.agent, announce=self._announce, listener=self._listen
+            tracker.pk, agent=self.prepared.agent, announce=self._announce, listener=self._listen
         )
         self._following = asyncio.ensure_future(following)
         with contextlib.suppress(asyncio.CancelledError):

@@ -167,8 +167,17 @@ def preview(target: Target, request: Mapping[str, Any]) -> Call | None:
 
     Raises as `exchange`. None where there is nothing to send.
     """
+    return first_calls(target, request)[1]
+
+
+def first_calls(target: Target, request: Mapping[str, Any]) -> tuple[Call | None, Call | None]:
+    """The call that is made first, and the one that carries `request`: see `preview`.
+
+    Both are the same where a binding has nothing to say before it.
+    """
     found = exchange(target, request)
-    return found.tool_call() if isinstance(found, mcp.McpExchange) else found.next_call()
+    first = found.next_call()
+    return first, found.tool_call() if isinstance(found, mcp.McpExchange) else first
 
 
 def check(target: Target, request: Any) -> list[RequestProblem]:

@@ -23,19 +23,16 @@ from playground.variables.addresses import Part
 from playground.variables.names import BUILT_IN, is_name, literal, names_in
 from playground.variables.substitution import (
     MAX_GROWTH,
-    Both,
     Lookup,
     Substituted,
     Substitution,
     Value,
     VariableError,
-    substitute,
 )
 
 __all__ = [
     "BUILT_IN",
     "MAX_GROWTH",
-    "Both",
     "Lookup",
     "Part",
     "Substituted",
@@ -45,5 +42,4 @@ __all__ = [
     "is_name",
     "literal",
     "names_in",
-    "substitute",
 ]

@@ -36,29 +36,18 @@ class Value:
 Lookup = Callable[[str], Value | None]
 
 
-class Both(NamedTuple):
-    """One thing in two forms: as it goes out, and as it is kept, without the values of secrets."""
+class Substituted(NamedTuple):
+    """A value or a text with values in place of its names, in two forms.
+
+    As it goes out, and as it is kept, without the values of secrets.
+    """
 
     sent: Any
     kept: Any
 
     def __repr__(self) -> str:
         """What is kept: the other form holds secrets."""
-        return f"Both(kept={self.kept!r})"
-
-
-@dataclass(frozen=True, slots=True)
-class Substituted:
-    """What became of a value. `sent` holds secrets, so it is not shown."""
-
-    sent: Any = field(repr=False)
-    kept: Any
-    #: Names that had a value, built-in ones among them, in the order of their first use.
-    used: tuple[str, ...]
-    #: Those of them that are secrets.
-    secrets: tuple[str, ...]
-    #: (JSON pointer, name) of every placeholder without a value.
-    unresolved: tuple[tuple[str, str], ...]
+        return f"Substituted(kept={self.kept!r})"
 
 
 class Substitution:
@@ -87,11 +76,12 @@ class Substitution:
         #: What values are as text: one that is used a thousand times is written once.
         self._texts: dict[str, str] = {}
         self._used: dict[str, bool] = {}
+        #: (JSON pointer, or the place that was given; name) of every placeholder without a value.
         self.unresolved: list[tuple[str, str]] = []
 
     @property
     def used(self) -> tuple[str, ...]:
-        """Names that had a value, in the order of their first use."""
+        """Names that had a value, built-in ones among them, in the order of their first use."""
         return tuple(self._used)
 
     @property
@@ -99,20 +89,20 @@ class Substitution:
         """Those of them that are secrets."""
         return tuple(name for name, secret in self._used.items() if secret)
 
-    def json(self, value: Any, pointer: str = "", depth: int = 0) -> Both:
+    def json(self, value: Any, pointer: str = "", depth: int = 0) -> Substituted:
         """A JSON value. `VariableError` where two names of an object become the same."""
         if isinstance(value, str):
             return self._string(value, pointer)
         if not isinstance(value, dict | list | tuple):
-            return Both(value, value)
+            return Substituted(value, value)
         if depth >= MAX_DEPTH:
             raise VariableError(f"The document is nested more than {MAX_DEPTH} deep.")
         if isinstance(value, dict):
             return self._object(value, pointer, depth)
         pairs = [self.json(each, f"{pointer}/{i}", depth + 1) for i, each in enumerate(value)]
-        return Both([pair.sent for pair in pairs], [pair.kept for pair in pairs])
+        return Substituted([pair.sent for pair in pairs], [pair.kept for pair in pairs])
 
-    def _object(self, value: Mapping[str, Any], pointer: str, depth: int) -> Both:
+    def _object(self, value: Mapping[str, Any], pointer: str, depth: int) -> Substituted:
         sent: dict[str, Any] = {}
         kept: dict[str, Any] = {}
         for name, each in value.items():
@@ -122,29 +112,29 @@ class Substitution:
                 raise VariableError(f"{place}: with its value this name stands there twice.")
             inner = self.json(each, place, depth + 1)
             sent[key.sent], kept[key.kept] = inner.sent, inner.kept
-        return Both(sent, kept)
+        return Substituted(sent, kept)
 
-    def _string(self, text: str, pointer: str) -> Both:
+    def _string(self, text: str, pointer: str) -> Substituted:
         whole = PLACEHOLDER.fullmatch(text)
         if whole is None:
             return self.text(text, pointer)
         found = self._find(whole.group(1), pointer)
         if found is None:
-            return Both(text, text)
+            return Substituted(text, text)
         self._grow(self._text(whole.group(1), found))
-        return Both(found.value, text if found.secret else found.value)
+        return Substituted(found.value, text if found.secret else found.value)
 
-    def text(self, text: str, place: str = "") -> Both:
+    def text(self, text: str, place: str = "") -> Substituted:
         """A text with the text of every value in it."""
         return self._walk(text, place, lambda text, _: text)
 
-    def url(self, text: str, place: str = "") -> Both:
+    def url(self, text: str, place: str = "") -> Substituted:
         """A URL: see `playground.variables.addresses`. `VariableError` for what does not fit."""
         return self._walk(text, place, inserted)
 
-    def _walk(self, text: str, place: str, fit: Callable[[str, Part], str]) -> Both:
+    def _walk(self, text: str, place: str, fit: Callable[[str, Part], str]) -> Substituted:
         if "{{" not in text:
-            return Both(text, text)
+            return Substituted(text, text)
         sent: list[str] = []
         kept: list[str] = []
         part, end = Part.START, 0
@@ -160,7 +150,7 @@ class Substitution:
             part = follow(part, shown)
             sent += [before, shown]
             kept += [before, inner]
-        return Both("".join(sent) + text[end:], "".join(kept) + text[end:])
+        return Substituted("".join(sent) + text[end:], "".join(kept) + text[end:])
 
     def _fitted(self, name: str, found: Value, part: Part, fit: Callable[[str, Part], str]) -> str:
         if fit is inserted and found.secret and part.is_host:
@@ -194,20 +184,6 @@ class Substitution:
         self._left -= len(text)
         if self._left < 0:
             raise VariableError("With the values of its variables the request is too large.")
-
-
-def substitute(
-    value: Any,
-    lookup: Lookup,
-    *,
-    moment: datetime,
-    new_id: Callable[[], UUID] = uuid4,
-    most: int = MAX_GROWTH,
-) -> Substituted:
-    """A JSON value with the values that `lookup` knows. Raises `VariableError`."""
-    work = Substitution(lookup, moment=moment, new_id=new_id, most=most)
-    both = work.json(value)
-    return Substituted(both.sent, both.kept, work.used, work.secrets, tuple(work.unresolved))
 
 
 def _iso(moment: datetime) -> str:

@@ -29,7 +29,7 @@ from playground.views.compose import describe_call
 from playground.views.helpers import is_htmx
 
 
-def draft_of(asking: Asking, values: Mapping[str, Any]) -> engine.ActionDraft | None:
+def prepared_of(asking: Asking, values: Mapping[str, Any]) -> engine.PreparedRequest | None:
     """The action as it is run again; None where whoever offered it is no longer known.
 
     Nothing secret goes along: a run does not keep what it was sent with.
@@ -42,42 +42,42 @@ def draft_of(asking: Asking, values: Mapping[str, Any]) -> engine.ActionDraft | 
     else:
         resume = questions.resume_of(reply, own_questions.action_of(asking), values)
     headers = [(name, value) for name, value in run.headers if value]
-    return engine.ActionDraft(
+    return engine.action_request(
         run.agent, run.request, run.url, binding=run.binding, headers=headers, resume=resume
     )
 
 
 def record(
     request: HttpRequest, asking: Asking, values: Mapping[str, Any]
-) -> tuple[Asking, Run, engine.ActionDraft] | dict[str, str]:
+) -> tuple[Asking, Run, engine.PreparedRequest] | dict[str, str]:
     """A run of the action with the answer, below the question; or what is wrong, by control."""
-    draft = draft_of(asking, values)
-    if draft is None:
+    prepared = prepared_of(asking, values)
+    if prepared is None:
         return {WHOLE_FORM: "The agent that offered the action was deleted."}
-    run = own_questions.record(request, asking, draft, values)
-    return {WHOLE_FORM: run} if isinstance(run, str) else (asking, run, draft)
+    run = own_questions.record(request, asking, prepared, values)
+    return {WHOLE_FORM: run} if isinstance(run, str) else (asking, run, prepared)
 
 
 def preview(
     request: HttpRequest, asking: Asking, values: Mapping[str, Any], unanswered: int
 ) -> HttpResponse:
     """Exactly what Answer would send, as far as the questions are answered."""
-    draft = draft_of(asking, values)
-    call = _call(asking, draft) if draft else None
+    prepared = prepared_of(asking, values)
+    call = _call(asking, prepared) if prepared else None
     context: dict[str, Any] = {"asking": asking, "unanswered": unanswered}
-    if draft and call:
-        context["call"] = describe_call(call, draft.secrets)
+    if prepared and call:
+        context["call"] = describe_call(call, prepared.redact)
     return render(request, "runs/asking/preview.html", context)
 
 
-def _call(asking: Asking, draft: engine.ActionDraft) -> Call | None:
+def _call(asking: Asking, prepared: engine.PreparedRequest) -> Call | None:
     """The call that carries an answer.
 
     What the run has learnt of an agent's card tells how: it has the calls before its message.
     """
     if not asking.is_task:
-        return registry.preview(draft.target, draft.request)
-    exchange = registry.exchange(draft.target, draft.request)
+        return registry.preview(prepared.target, prepared.request)
+    exchange = registry.exchange(prepared.target, prepared.request)
     for frame in asking.run.read_frames():
         if frame.kind is FrameKind.CALL and not frame.data.startswith(b"GET "):
             break

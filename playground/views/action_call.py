@@ -46,8 +46,8 @@ def context_of(request: HttpRequest, desk: Desk, filled: Filled) -> dict[str, An
     unagreed = isinstance(facts, peers.Agent) and facts.leads_elsewhere
     unagreed = unagreed and filled.agreed != planned.url
     sendable = is_sendable(planned) and not filled.problems and not unagreed
-    draft = draft_of(desk, filled, planned)
-    described = describe_call(_exact(draft, planned), draft.secrets)
+    prepared = prepared_of(desk, filled, planned)
+    described = describe_call(_exact(prepared, planned), prepared.redact)
     credentials = [name for name, _ in desk.agent.auth_headers()] if filled.as_agent else []
     return {
         **_place(desk),
@@ -94,10 +94,10 @@ def _place(desk: Desk) -> dict[str, Any]:
     }
 
 
-def draft_of(desk: Desk, filled: Filled, planned: Plan) -> engine.ActionDraft:
+def prepared_of(desk: Desk, filled: Filled, planned: Plan) -> engine.PreparedRequest:
     """What the engine makes a run of."""
     binding = BINDINGS.get(planned.protocol)
-    return engine.ActionDraft(
+    return engine.action_request(
         desk.agent,
         planned.request,
         planned.url,
@@ -107,16 +107,16 @@ def draft_of(desk: Desk, filled: Filled, planned: Plan) -> engine.ActionDraft:
     )
 
 
-def _exact(draft: engine.ActionDraft, planned: Plan) -> Call:
+def _exact(prepared: engine.PreparedRequest, planned: Plan) -> Call:
     """The call as the engine would make it.
 
     As it is planned where it would not, or where others are made before it.
     """
     if planned.sendable and planned.protocol == HTTP:
-        call = registry.exchange(draft.target, draft.request).next_call()
+        call = registry.exchange(prepared.target, prepared.request).next_call()
         if call is not None:
             return call
-    own = dict(draft.target.headers) if planned.sendable else {}
+    own = dict(prepared.target.headers) if planned.sendable else {}
     added = [pair for pair in own.items() if pair not in planned.headers]
     return Call(planned.method, planned.url, (*planned.headers, *added), planned.body)
 

@@ -19,7 +19,7 @@ from playground.protocols.actions.reading import MCP
 from playground.protocols.exchange import Exchange
 from playground.protocols.problems import Problem
 from playground.rendering.thread import Thread
-from playground.views.action_call import context_of, draft_of, is_own, plan_of
+from playground.views.action_call import context_of, is_own, plan_of, prepared_of
 from playground.views.action_desk import (
     IDENTIFIERS,
     MAX_ADDRESS,
@@ -41,8 +41,8 @@ async def action(request: HttpRequest, pk: str, seq: int, part: int, number: int
     sent = await sync_to_async(_record)(request, pk, (seq, part), number)
     if isinstance(sent, HttpResponse):
         return sent
-    desk, run, draft = sent
-    engine.send(run, draft)
+    desk, run, prepared = sent
+    engine.send(run, prepared)
     if not is_htmx(request):
         return redirect(desk.page)
     return await sync_to_async(_started)(request, desk)
@@ -77,7 +77,7 @@ def _show(request: HttpRequest, pk: str, place: tuple[int, int], number: int) ->
 
 def _record(
     request: HttpRequest, pk: str, place: tuple[int, int], number: int
-) -> HttpResponse | tuple[Desk, Run, engine.ActionDraft]:
+) -> HttpResponse | tuple[Desk, Run, engine.PreparedRequest]:
     desk = find_desk(request, pk, place, number)
     filled = read_filled(request, desk)
     context = context_of(request, desk, filled)
@@ -90,10 +90,10 @@ def _record(
         return reswap(retarget(response, f"#desk-{desk.anchor}-confirmation"), "innerHTML")
     if desk.protocol == MCP:
         remember(request, desk, planned.url)
-    draft = draft_of(desk, filled, planned)
+    prepared = prepared_of(desk, filled, planned)
     link = engine.Link(RunKind.ACTION, desk.run, *desk.place)
-    run = engine.create_run(draft, owner_of(request.user), link)
-    return desk, run, draft
+    run = engine.create_run(prepared, owner_of(request.user), link)
+    return desk, run, prepared
 
 
 def _started(request: HttpRequest, desk: Desk) -> HttpResponse:
@@ -120,13 +120,13 @@ def _ask(
         context = {**context_of(request, desk, filled), "unasked": refusal}
         return render(request, "runs/desk/peer_read.html", context)
     filled.as_agent = filled.as_agent and is_own(desk.agent, planned)
-    draft = draft_of(desk, filled, planned)
+    prepared = prepared_of(desk, filled, planned)
     # Only an MCP server is where the user says, so headers are meant for it.
-    headers = draft.target.headers if desk.protocol == MCP else ()
+    headers = prepared.target.headers if desk.protocol == MCP else ()
     depth = settings.RUN_LIMITS.max_depth
     exchange = describing.exchange(desk.protocol, url, headers, depth)
     filled.url = url if desk.protocol == MCP else ""
-    return desk, filled, exchange, draft.secrets
+    return desk, filled, exchange, prepared.redact
 
 
 def _described(

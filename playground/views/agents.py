@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from asgiref.sync import sync_to_async
@@ -89,9 +90,10 @@ async def tools(request: HttpRequest, slug: str) -> HttpResponse:
     found = await sync_to_async(get_agent)(request, slug)
     if Agent.Binding.MCP not in bindings_of(found):
         raise Http404
-    draft = await sync_to_async(engine.draft_over)(found, {}, binding=Agent.Binding.MCP)
-    exchange = mcp.list_tools(draft.target, settings.RUN_LIMITS.max_depth)
-    events, problem = await engine.peek(exchange, owner=found.owner_id, redact=draft.secrets)
+    over_mcp = partial(engine.request_over_binding, binding=Agent.Binding.MCP)
+    prepared = await sync_to_async(over_mcp)(found, {})
+    exchange = mcp.list_tools(prepared.target, settings.RUN_LIMITS.max_depth)
+    events, problem = await engine.peek(exchange, owner=found.owner_id, redact=prepared.redact)
     if (opening := exchange.opening) is not None:
         await sync_to_async(found.remember)(opening)
         found.opening = dict(opening)

@@ -13,7 +13,7 @@ from django_htmx.http import reswap, retarget
 
 from playground.conversations import answer_document, elicitation_at
 from playground.elicitation import STRATEGIES, WHOLE_FORM, TemplateError, read_answers
-from playground.engine import ActionDraft, Draft, Link, create_run, send
+from playground.engine import Link, PreparationResult, PreparedRequest, create_run, send
 from playground.models import Agent, Run, RunKind
 from playground.models.ownership import owner_of
 from playground.protocols.mcp.questions import ACCEPT
@@ -21,7 +21,7 @@ from playground.query_params import int_param
 from playground.rendering.asking import STRATEGY, TEMPLATE, Asking, Filled, declined_key
 from playground.rendering.thread import Thread
 from playground.views import action_answers, own_questions
-from playground.views.compose import Composed, shown_call
+from playground.views.compose import shown_call
 from playground.views.helpers import get_run, is_htmx
 from playground.views.runs import begin
 from playground.views.turns import follow_up
@@ -33,13 +33,13 @@ async def answers(request: HttpRequest, pk: str) -> HttpResponse:
     sent = await sync_to_async(_record)(request, pk)
     if isinstance(sent, HttpResponse):
         return sent
-    asking, run, draft = sent
+    asking, run, prepared = sent
     if asking.is_in_call:
-        return await own_questions.send(request, asking, run, draft)
-    if isinstance(draft, ActionDraft):
-        send(run, draft)
+        return await own_questions.send(request, asking, run, prepared)
+    if asking.is_of_action:
+        send(run, prepared)
         return await sync_to_async(action_answers.begun)(request, asking)
-    return await begin(request, run, draft)
+    return await begin(request, run, prepared)
 
 
 @require_POST
@@ -57,8 +57,8 @@ def preview(request: HttpRequest, pk: str) -> HttpResponse:
         "wrong": [errors[name] for name in (STRATEGY, TEMPLATE) if name in errors],
         "problems": composed.problems,
     }
-    if composed.draft and not composed.errors:
-        context["call"] = shown_call(composed.draft)
+    if composed.prepared and not composed.errors:
+        context["call"] = shown_call(composed.prepared)
     return render(request, "runs/asking/preview.html", context)
 
 
@@ -107,24 +107,22 @@ def _read(asking: Asking) -> tuple[dict[str, Any], dict[str, str]]:
 
 def _compose(
     request: HttpRequest, asking: Asking, values: dict[str, Any], errors: dict[str, str]
-) -> Composed:
+) -> PreparationResult:
     """The next request; what is wrong with the template joins `errors`."""
     if asking.is_own:
         return own_questions.compose(request, asking, values)
     if STRATEGY in errors:
-        return Composed()
+        return PreparationResult()
     strategy, template = asking.filled.text(STRATEGY), asking.filled.text(TEMPLATE)
     try:
         document = answer_document(asking.run, asking.form, values, strategy, template)
     except TemplateError as error:
         errors[TEMPLATE] = str(error)
-        return Composed()
+        return PreparationResult()
     return follow_up(request, asking.run, document)
 
 
-def _record(
-    request: HttpRequest, pk: str
-) -> HttpResponse | tuple[Asking, Run, Draft | ActionDraft]:
+def _record(request: HttpRequest, pk: str) -> HttpResponse | tuple[Asking, Run, PreparedRequest]:
     asking = _asking(request, pk)
     values, errors = _read(asking)
     if asking.is_of_action:
@@ -133,17 +131,17 @@ def _record(
     composed = _compose(request, asking, values, errors)
     if composed.errors:
         errors.setdefault(WHOLE_FORM, " ".join(each.message for each in composed.errors))
-    if errors or composed.draft is None:
+    if errors or composed.prepared is None:
         return _refuse(request, asking, errors)
     if asking.is_own:
-        run = own_questions.record(request, asking, composed.draft, values)
+        run = own_questions.record(request, asking, composed.prepared, values)
         if isinstance(run, str):
             return _refuse(request, asking, {WHOLE_FORM: run})
-        return asking, run, composed.draft
-    _remember(composed.draft.agent, asking)
+        return asking, run, composed.prepared
+    _remember(composed.prepared.agent, asking)
     seq, part = asking.place
     link = Link(RunKind.ANSWER, asking.run, seq, part, values)
-    return asking, create_run(composed.draft, owner_of(request.user), link), composed.draft
+    return asking, create_run(composed.prepared, owner_of(request.user), link), composed.prepared
 
 
 def _refuse(request: HttpRequest, asking: Asking, errors: dict[str, str]) -> HttpResponse:

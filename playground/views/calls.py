@@ -11,7 +11,7 @@ from django.views.decorators.http import require_POST, require_safe
 from django_htmx.http import reswap, retarget
 
 from playground.conversations import call_document
-from playground.engine import Draft, Link, create_run
+from playground.engine import Link, PreparationResult, PreparedRequest, create_run
 from playground.models import Run, RunKind
 from playground.models.ownership import owner_of
 from playground.query_params import int_param
@@ -21,7 +21,7 @@ from playground.rendering.messages import Joined
 from playground.rendering.shown import printed
 from playground.rendering.thread import Thread, render_entry
 from playground.views.answering import Answer, filled_in
-from playground.views.compose import Composed, shown_call
+from playground.views.compose import shown_call
 from playground.views.helpers import get_run
 from playground.views.runs import begin
 from playground.views.turns import follow_up
@@ -52,8 +52,8 @@ def preview(request: HttpRequest, pk: str) -> HttpResponse:
     else:
         composed = _compose(request, answer)
         context["problems"] = composed.problems
-        if composed.draft and not composed.errors:
-            context["call"] = shown_call(composed.draft)
+        if composed.prepared and not composed.errors:
+            context["call"] = shown_call(composed.prepared)
     return render(request, "runs/asking/preview.html", context)
 
 
@@ -99,22 +99,22 @@ def _answer(request: HttpRequest, pk: str) -> Answer:
     return Answer(chosen, callings)
 
 
-def _compose(request: HttpRequest, answer: Answer) -> Composed:
+def _compose(request: HttpRequest, answer: Answer) -> PreparationResult:
     run = answer.chosen.run
     return follow_up(request, run, call_document(run, answer.messages))
 
 
-def _record(request: HttpRequest, pk: str) -> HttpResponse | tuple[Run, Draft]:
+def _record(request: HttpRequest, pk: str) -> HttpResponse | tuple[Run, PreparedRequest]:
     answer = _answer(request, pk)
     if answer.wrong:
         return _refuse(request, answer)
     composed = _compose(request, answer)
-    if composed.draft is None or composed.errors:
+    if composed.prepared is None or composed.errors:
         said = " ".join(each.message for each in composed.errors)
         return _refuse(request, answer.refused(said or "This cannot be sent."))
     run, (seq, part) = answer.chosen.run, answer.chosen.place
     link = Link(RunKind.ANSWER, run, seq, part, answer.history)
-    return create_run(composed.draft, owner_of(request.user), link), composed.draft
+    return create_run(composed.prepared, owner_of(request.user), link), composed.prepared
 
 
 def _refuse(request: HttpRequest, answer: Answer) -> HttpResponse:

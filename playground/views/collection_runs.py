@@ -12,8 +12,8 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from playground.collection_run_forms import StartForm
 from playground.engine import collection_runs as engine
-from playground.engine.addressed import AddressError, stand_in
 from playground.engine.collection_runs import Options, Plan, PlanError
+from playground.engine.preparation import AddressError, stand_in
 from playground.models import Collection, CollectionRun
 from playground.models.liveness import mark_interrupted
 from playground.models.ownership import owner_of

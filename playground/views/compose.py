@@ -12,7 +12,7 @@ from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_GET, require_POST
 
-from playground.engine import Draft
+from playground.engine import PreparedRequest
 from playground.library.credentials import is_placeholder
 from playground.models import Run
 from playground.protocols import registry, schemas
@@ -21,7 +21,6 @@ from playground.protocols.origins import origin_of, same_origin, with_port
 from playground.rendering.effective import pieces
 from playground.rendering.pretty import readable
 from playground.transport.redaction import is_credential
-from playground.views.composed import Composed as Composed
 from playground.views.composed import read_form as read_form
 
 DOTS = "••••••"
@@ -63,14 +62,20 @@ def describe_call(
     }
 
 
-def shown_call(draft: Draft, missing: Collection[str] = ()) -> dict[str, Any] | None:
-    """The call of a draft as `describe_call` describes it; None where there is nothing to send."""
-    call = registry.preview(draft.shown, draft.request)
+def shown_call(prepared: PreparedRequest, missing: Collection[str] = ()) -> dict[str, Any] | None:
+    """Its call as `describe_call` describes it; None where there is nothing to send.
+
+    `opens` is true where a binding makes another call before it.
+    """
+    first, call = registry.first_calls(prepared.shown, prepared.request)
     if call is None:
         return None
-    described = describe_call(call, draft.secrets, draft.origin.secrets, missing)
-    if draft.sending is not None and (sent := registry.preview(draft.target, draft.document)):
-        described["body_bytes"] = len(sent.body)
+    described = describe_call(call, prepared.redact, prepared.provenance.secrets, missing)
+    described["opens"] = first != call
+    if prepared.wire is not None:
+        # Placeholders stand in what is shown: only what is sent has its size.
+        sent = registry.preview(prepared.target, prepared.wire_document)
+        described["body_bytes"] = len((sent or call).body)
     return described
 
 
@@ -83,13 +88,12 @@ def preview(request: HttpRequest) -> HttpResponse:
     """
     composed = read_form(request)
     context: dict[str, Any] = {"problems": composed.problems, "unready": bool(composed.errors)}
-    draft = composed.draft
-    if draft and (call := shown_call(draft, composed.missing)):
-        first = registry.exchange(draft.shown, draft.request).next_call()
+    prepared = composed.prepared
+    if prepared and (call := shown_call(prepared, composed.missing)):
         context["call"] = call
-        context["opens"] = first != registry.preview(draft.shown, draft.request)
+        context["opens"] = call["opens"]
         context["new_origin"] = is_new(request, call["url"])
-        context["made"] = composed.made
+        context["made"] = composed.built_in
     return render(request, "compose/effective.html", context)
 
 

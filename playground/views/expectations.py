@@ -14,7 +14,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
 from playground.engine import Scope
-from playground.engine.expecting import expected, why_not
+from playground.engine.preparation import expected, why_not
 from playground.expectations import KINDS, Check, Observed, capture, check_schema, evaluate
 from playground.expectations.reply import OPERATORS
 from playground.expectations.suggesting import suggestions
@@ -120,15 +120,15 @@ def attempt(request: HttpRequest) -> HttpResponse:
 def _with_values(wanted: Any, environment: Environment | None) -> tuple[Any, list[RequestProblem]]:
     """What a reply is held to when this is sent, and what is wrong with the names in it."""
     try:
-        found = expected(wanted, Scope(environment), timezone.now())
+        values, found = expected(wanted, Scope(environment), timezone.now())
     except VariableError as error:
         return wanted, [RequestProblem("", str(error), "error")]
     secrets = [
-        RequestProblem(f"/{place}", why_not(found), "error")
+        RequestProblem(f"/{place}", why_not(found.secrets), "error")
         for place, each in enumerate(wanted if isinstance(wanted, list) else ())
         if set(found.secrets).intersection(names_in(each))
     ]
-    return found.kept, secrets + [
+    return values, secrets + [
         RequestProblem(pointer, f"There is no value for “{name}”.", "error")
         for pointer, name in found.unresolved
     ]

@@ -41,14 +41,14 @@ def curl(request: HttpRequest) -> HttpResponse:
 def code(request: HttpRequest) -> HttpResponse:
     """What the compose pane holds, as code; it need not be ready to be sent."""
     composed = read_form(request)
-    draft = composed.draft
-    call = registry.preview(draft.shown, draft.request) if draft else None
-    if draft is None or call is None:
+    prepared = composed.prepared
+    call = registry.preview(prepared.shown, prepared.request) if prepared else None
+    if prepared is None or call is None:
         return render(request, "formats/code.html", {"problems": composed.problems})
-    sketch = sketch_of(call, draft.secrets, draft.origin.secrets)
-    names = draft.origin.secrets
-    document = sketched(draft.request, draft.secrets, names)
-    snippets = _snippets(sketch, draft.agent.protocol, document)
+    sketch = sketch_of(call, prepared.redact, prepared.provenance.secrets)
+    names = prepared.provenance.secrets
+    document = sketched(prepared.request, prepared.redact, names)
+    snippets = _snippets(sketch, prepared.agent.protocol, document)
     context = {"snippets": snippets, "variables": sketch.variables, "missing": composed.missing}
     return render(request, "formats/code.html", context)
 

@@ -14,7 +14,7 @@ from django.forms import ValidationError
 from django.utils import timezone
 
 from playground.composer_form import SaveForm
-from playground.engine import draft_over
+from playground.engine import request_over_binding
 from playground.library.credentials import clean_address, clean_auth, clean_headers
 from playground.models import Agent, Collection, Run, SavedRequest
 from playground.models.collections import STEP, destination_of
@@ -85,8 +85,8 @@ def read_kept(form: SaveForm, saved: SavedRequest | None = None) -> Kept:
     protocol, version, binding = _way(given, agent)
     address = given["address"]
     if agent is not None:
-        draft = draft_over(agent, document, (), version=version, binding=binding)
-        address = _address_of(draft.target.url)
+        prepared = request_over_binding(agent, document, (), version=version, binding=binding)
+        address = _address_of(prepared.target.url)
     if len(address) > MAX_ADDRESS:
         raise ValidationError(f"The address is longer than {MAX_ADDRESS:,} characters.")
     kept = clean_headers(headers), clean_address(address)

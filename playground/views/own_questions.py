@@ -14,17 +14,12 @@ from django.shortcuts import redirect, render
 from playground import engine
 from playground.models import Run, RunKind
 from playground.models.ownership import owner_of
-from playground.protocols.exchange import RequestProblem
 from playground.protocols.mcp import questions
 from playground.protocols.origins import same_origin
 from playground.rendering.asking import Asking
 from playground.rendering.thread import Thread
-from playground.views.compose import Composed
 from playground.views.helpers import is_htmx
 from playground.views.turns import follow_up
-
-#: A request of a conversation, or an action.
-AnyDraft = engine.Draft | engine.ActionDraft
 
 #: Name of the button that was pressed.
 ACTION = "action"
@@ -40,41 +35,48 @@ def action_of(asking: Asking) -> str:
     return action if action in questions.ACTIONS else questions.ACCEPT
 
 
-def compose(request: HttpRequest, asking: Asking, values: Mapping[str, Any]) -> Composed:
+def compose(
+    request: HttpRequest, asking: Asking, values: Mapping[str, Any]
+) -> engine.PreparationResult:
     """The answer as something that can be sent: the same request, with what resumes it."""
     composed = follow_up(request, asking.run, asking.run.request)
-    if (draft := composed.draft) is not None and asking.form.reply is not None:
+    if (prepared := composed.prepared) is not None and asking.form.reply is not None:
         resume = questions.resume_of(asking.form.reply, action_of(asking), values)
         if asking.is_in_call:
             # It belongs to the session of the call, and so to where that went.
-            if not same_origin(asking.run.url, draft.target.url):
-                composed.problems.append(RequestProblem("", MOVED, "error"))
-            draft = draft.at(asking.run.url)
-        composed.draft = replace(draft, resume=resume)
+            if not same_origin(asking.run.url, prepared.target.url):
+                composed.refuse("", MOVED)
+            prepared = prepared.at(asking.run.url)
+        composed.prepared = prepared.resuming(resume)
     return composed
 
 
 def record(
-    request: HttpRequest, asking: Asking, draft: AnyDraft, values: Mapping[str, Any]
+    request: HttpRequest,
+    asking: Asking,
+    prepared: engine.PreparedRequest,
+    values: Mapping[str, Any],
 ) -> Run | str:
     """A run of the answer, or why there is to be none."""
     kind = RunKind.REPLY if asking.is_in_call else RunKind.ANSWER
     kind = RunKind.ACTION if asking.is_of_action and not asking.is_in_call else kind
     link = engine.Link(kind, asking.run, *asking.place, values)
     if kind == RunKind.ANSWER:  # A turn can have as many that follow as anybody likes.
-        return engine.create_run(draft, owner_of(request.user), link)
+        return engine.create_run(prepared, owner_of(request.user), link)
     with transaction.atomic():
         # Read anew: it may have been answered in another tab, or have ended meanwhile.
         run = Run.objects.select_for_update().get(pk=asking.run.pk)
         now = replace(asking, thread=Thread(run))
         if now.is_settled or now.is_over:
             return ANSWERED if now.is_settled else OVER
-        return engine.create_run(draft, owner_of(request.user), link)
+        return engine.create_run(prepared, owner_of(request.user), link)
 
 
-async def send(request: HttpRequest, asking: Asking, run: Run, draft: AnyDraft) -> HttpResponse:
+async def send(
+    request: HttpRequest, asking: Asking, run: Run, prepared: engine.PreparedRequest
+) -> HttpResponse:
     """Send an answer into the call that waits for it; the question gives way to it."""
-    engine.send(run, draft)
+    engine.send(run, prepared)
     if not is_htmx(request):
         return redirect(asking.run)
     return await sync_to_async(_settled)(request, asking)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from urllib.parse import urlsplit
 
 from asgiref.sync import sync_to_async
@@ -16,8 +15,7 @@ from playground.models import Run, RunKind
 from playground.models.conversations import turn_of
 from playground.models.ownership import owner_of
 from playground.protocols import registry
-from playground.protocols.exchange import RequestProblem
-from playground.views.compose import Composed, read_form
+from playground.views.compose import read_form
 from playground.views.contexts import response_context
 from playground.views.helpers import find_run, get_run, is_htmx
 
@@ -30,9 +28,9 @@ async def create(request: HttpRequest) -> HttpResponse:
     return await begin(request, *sent)
 
 
-async def begin(request: HttpRequest, run: Run, draft: engine.Draft) -> HttpResponse:
+async def begin(request: HttpRequest, run: Run, prepared: engine.PreparedRequest) -> HttpResponse:
     """Drive a run that was recorded; the response pane opens on it."""
-    engine.send(run, draft)
+    engine.send(run, prepared)
     if not is_htmx(request):
         return redirect(run)
     response = await sync_to_async(render)(
@@ -43,35 +41,31 @@ async def begin(request: HttpRequest, run: Run, draft: engine.Draft) -> HttpResp
     return response if in_pane else push_url(response, run.get_absolute_url())
 
 
-def _record(request: HttpRequest) -> HttpResponse | tuple[Run, engine.Draft]:
+def _record(request: HttpRequest) -> HttpResponse | tuple[Run, engine.PreparedRequest]:
     composed = read_form(request)
     parent = continued(request, composed)
-    if composed.draft is None or composed.errors:
+    if composed.prepared is None or composed.errors:
         return refusal(request, composed)
     composed.keep_agent()
     link = engine.Link(RunKind.ASK, parent)
-    return engine.create_run(composed.draft, owner_of(request.user), link), composed.draft
+    return engine.create_run(composed.prepared, owner_of(request.user), link), composed.prepared
 
 
-def refusal(request: HttpRequest, composed: Composed) -> HttpResponse:
+def refusal(request: HttpRequest, composed: engine.PreparationResult) -> HttpResponse:
     """Why what was composed is not sent, above the composer's fields."""
     problems = {"problems": composed.errors or composed.problems}
     response = render(request, "compose/problems.html", problems, status=422)
     return reswap(retarget(response, "#compose-problems"), "innerHTML")
 
 
-def continued(request: HttpRequest, composed: Composed) -> Run | None:
+def continued(request: HttpRequest, composed: engine.PreparationResult) -> Run | None:
     """The turn that the composer continues, None for a new conversation."""
     pk = request.POST.get("parent", "")
     if not pk:
         return None
     if found := find_run(request, pk):
         return turn_of(found)
-    composed.problems.append(
-        RequestProblem(
-            "", "The turn that this continues is gone: press “New conversation”.", "error"
-        )
-    )
+    composed.refuse("", "The turn that this continues is gone: press “New conversation”.")
     return None
 
 
@@ -86,19 +80,17 @@ async def repetition(request: HttpRequest, pk: str) -> HttpResponse:
     return sent if isinstance(sent, HttpResponse) else await begin(request, *sent)
 
 
-def _repeat(request: HttpRequest, pk: str) -> HttpResponse | tuple[Run, engine.Draft]:
+def _repeat(request: HttpRequest, pk: str) -> HttpResponse | tuple[Run, engine.PreparedRequest]:
     found = Run.objects.turns().filter(agent__isnull=False, protocol__in=registry.PROTOCOLS)
     run = get_object_or_404(found.owned_by(request.user).select_related("agent", "parent"), pk=pk)
-    composed = Composed()
     try:
-        again = engine.repeated(run)
-        composed.draft, composed.problems = again.draft, again.problems
+        composed = engine.repeated(run)
     except engine.WithheldError as error:
-        composed.refuse("", str(error))
-    if composed.draft is None or composed.errors:
+        composed = engine.refused(str(error))
+    if composed.prepared is None or composed.errors:
         return refusal(request, composed)
     composed.keep_agent()
-    draft = replace(composed.draft, resume=run.resume)
+    prepared = composed.prepared.resuming(run.resume)
     link = engine.Link(
         kind=RunKind(run.kind),
         parent=run.parent,
@@ -106,7 +98,7 @@ def _repeat(request: HttpRequest, pk: str) -> HttpResponse | tuple[Run, engine.D
         part=run.cause_part,
         answers=run.answers,
     )
-    return engine.create_run(draft, owner_of(request.user), link), draft
+    return engine.create_run(prepared, owner_of(request.user), link), prepared
 
 
 @require_POST

@@ -13,18 +13,25 @@ from django.views.decorators.http import require_safe
 from django_htmx.http import reswap, retarget
 
 from playground.conversations import next_document
-from playground.engine import Draft, Link, WithheldError, create_run, draft_like, kept_headers
+from playground.engine import (
+    Link,
+    PreparationResult,
+    PreparedRequest,
+    WithheldError,
+    create_run,
+    follow_up_request,
+    kept_headers,
+    refused,
+)
 from playground.forms import read_headers
 from playground.models import Run, RunKind
 from playground.models.conversations import turn_of
 from playground.models.ownership import owner_of
 from playground.protocols import registry
-from playground.protocols.exchange import RequestProblem
 from playground.rendering.fold import Fold
 from playground.rendering.thread import SHOWN, Thread, render_entries
 from playground.rendering.turns import branch_of
 from playground.variables import literal, names_in
-from playground.views.compose import Composed
 from playground.views.helpers import get_run
 from playground.views.runs import begin
 from playground.views.workbench import headers_of, page
@@ -67,17 +74,17 @@ def _compose(request: HttpRequest, pk: str) -> HttpResponse:
     return page(request, parent.agent, run, document, headers_of(parent), **context)
 
 
-def _record(request: HttpRequest, pk: str) -> HttpResponse | tuple[Run, Draft]:
+def _record(request: HttpRequest, pk: str) -> HttpResponse | tuple[Run, PreparedRequest]:
     run = get_run(request, pk)
     parent = turn_of(run)
     text = request.POST.get("text", "").strip()[:MAX_TEXT]
     if not text:
         return _refuse(request, run, text, ["Say what you would like to know."])
     composed = follow_up(request, parent, next_document(run, text))
-    if composed.draft is None or composed.errors:
+    if composed.prepared is None or composed.errors:
         return _refuse(request, run, text, [problem.message for problem in composed.errors])
     link = Link(RunKind.ASK, parent)
-    return create_run(composed.draft, owner_of(request.user), link), composed.draft
+    return create_run(composed.prepared, owner_of(request.user), link), composed.prepared
 
 
 def _refuse(request: HttpRequest, run: Run, text: str, errors: list[str]) -> HttpResponse:
@@ -86,27 +93,18 @@ def _refuse(request: HttpRequest, run: Run, text: str, errors: list[str]) -> Htt
     return reswap(retarget(response, "this"), "outerHTML")
 
 
-def follow_up(request: HttpRequest, run: Run, document: dict[str, Any]) -> Composed:
+def follow_up(request: HttpRequest, run: Run, document: dict[str, Any]) -> PreparationResult:
     """A request that follows on `run`, to its agent, and what is wrong with it."""
-    composed = Composed()
     turn = turn_of(run)
-
-    def refuse(message: str) -> Composed:
-        composed.problems.append(RequestProblem("", message, "error"))
-        return composed
-
     if turn.agent is None:
-        return refuse("The agent of this run was deleted, so there is nobody to send it to.")
+        return refused("The agent of this run was deleted, so there is nobody to send it to.")
     try:
-        headers = _headers(request, turn)
+        prepared = follow_up_request(turn, document, _headers(request, turn))
     except ValidationError as error:
-        return refuse(f"In the composer's headers: {error.messages[0]}")
-    try:
-        composed.draft = draft_like(turn, document, headers)
+        return refused(f"In the composer's headers: {error.messages[0]}")
     except WithheldError as error:
-        return refuse(str(error))
-    composed.problems = registry.check(composed.draft.target, document)
-    return composed
+        return refused(str(error))
+    return PreparationResult(prepared, registry.check(prepared.target, document))
 
 
 def _headers(request: HttpRequest, turn: Run) -> list[tuple[str, str]]:

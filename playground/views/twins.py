@@ -17,21 +17,20 @@ from playground.counterparts import Counterpart, counterparts_of
 from playground.models import Agent, Run, RunKind, Twin
 from playground.models.liveness import mark_interrupted
 from playground.models.ownership import owner_of
-from playground.protocols.exchange import RequestProblem
 from playground.rendering.twins import outline, verdict_of
-from playground.views.compose import Composed, read_form
+from playground.views.compose import read_form
 from playground.views.contexts import response_context
 from playground.views.helpers import get_current_run, is_htmx
 from playground.views.runs import continued, refusal
 
-Sent = tuple[Run, engine.Draft]
+Sent = tuple[Run, engine.PreparedRequest]
 
 
 @require_POST
 def choices(request: HttpRequest) -> HttpResponse:
     """What the composed request can be compared with, as a form."""
     composed = read_form(request)
-    found = _counterparts(request, composed.draft)
+    found = _counterparts(request, composed.prepared)
     return render(request, "twins/choices.html", {"composed": composed, "choices": found})
 
 
@@ -42,8 +41,8 @@ async def create(request: HttpRequest) -> HttpResponse:
     if isinstance(recorded, HttpResponse):
         return recorded
     twin, both = recorded
-    for run, draft in both:
-        engine.send(run, draft)
+    for run, prepared in both:
+        engine.send(run, prepared)
     if is_htmx(request):
         return HttpResponseClientRedirect(twin.get_absolute_url())
     return redirect(twin)
@@ -53,34 +52,38 @@ def _record(request: HttpRequest) -> HttpResponse | tuple[Twin, list[Sent]]:
     composed = read_form(request)
     parent = continued(request, composed)
     other = _chosen(request, composed)
-    if composed.draft is None or other is None or composed.errors:
+    if composed.prepared is None or other is None or composed.errors:
         return refusal(request, composed)
-    for reason in other.draft.refusals():
+    for reason in other.prepared.refusals():
         composed.refuse("", f"{other.label}: {reason}")
     if composed.errors:
         return refusal(request, composed)
     composed.keep_agent()
+    # With an agent that was made of an address, the other side has changed, too.
+    other = _chosen(request, composed) or other
     link = engine.Link(RunKind.ASK, parent)
-    drafts = composed.draft, other.draft
-    left, right = (engine.create_run(draft, owner_of(request.user), link) for draft in drafts)
+    both = composed.prepared, other.prepared
+    owner = owner_of(request.user)
+    left, right = (engine.create_run(prepared, owner, link) for prepared in both)
     twin = Twin.objects.create(owner=left.owner, left=left, right=right)
-    return twin, [(left, drafts[0]), (right, drafts[1])]
+    return twin, [(left, both[0]), (right, both[1])]
 
 
-def _chosen(request: HttpRequest, composed: Composed) -> Counterpart | None:
+def _chosen(request: HttpRequest, composed: engine.PreparationResult) -> Counterpart | None:
     wanted = request.POST.get("other", "")
-    found = _counterparts(request, composed.draft)
+    found = _counterparts(request, composed.prepared)
     chosen = next((each for each in found if each.value == wanted), None)
     if chosen is None and not composed.errors:
-        message = "Choose what the request is to be compared with."
-        composed.problems.append(RequestProblem("", message, "error"))
+        composed.refuse("", "Choose what the request is to be compared with.")
     return chosen
 
 
-def _counterparts(request: HttpRequest, draft: engine.Draft | None) -> list[Counterpart]:
-    if draft is None:
+def _counterparts(
+    request: HttpRequest, prepared: engine.PreparedRequest | None
+) -> list[Counterpart]:
+    if prepared is None:
         return []
-    return counterparts_of(draft, list(Agent.objects.owned_by(request.user)))
+    return counterparts_of(prepared, list(Agent.objects.owned_by(request.user)))
 
 
 @require_safe

@@ -282,8 +282,8 @@ def dialogue(transactional_db: None) -> Callable[..., Dialogue]:
 
     def talk_to(url: str, **wishes: Any) -> Dialogue:
         agent = Agent.objects.create(name="scripted", url=url)
-        draft = engine.Draft(agent, {"query": {"text": "soup"}})
-        return Dialogue(draft, Printer(as_json=True), Wishes(**wishes))
+        prepared = engine.request_to(agent, {"query": {"text": "soup"}})
+        return Dialogue(prepared, Printer(as_json=True), Wishes(**wishes))
 
     return talk_to
 

@@ -21,8 +21,8 @@ def begin(transactional_db: None) -> Callable[..., Awaitable[Any]]:
     async def start(url: str, document: dict[str, Any] | None = None, **options: Any) -> Any:
         def record() -> tuple[Run, Any, list[str]]:
             agent = Agent(name="scripted", url=url, **options.pop("agent", {}))
-            draft = engine.Draft(agent, document or {"query": {"text": "eggs"}})
-            return engine.create_run(draft), draft.target, draft.secrets
+            prepared = engine.request_to(agent, document or {"query": {"text": "eggs"}})
+            return engine.create_run(prepared), prepared.target, prepared.redact
 
         run, target, secrets = await sync_to_async(record)()
         return run, engine.start(run, target, redact=secrets, **options)

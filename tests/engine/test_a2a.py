@@ -83,15 +83,15 @@ async def run_action(
     planned = plan(action, url, peer=peer)
     assert planned.sendable, planned
 
-    def record() -> tuple[Run, engine.ActionDraft]:
+    def record() -> tuple[Run, engine.PreparedRequest]:
         agent = Agent(name="scripted", url=url)
-        draft = engine.ActionDraft(
+        prepared = engine.action_request(
             agent, planned.request, planned.url, binding="a2a", resume=resume, **options
         )
-        return engine.create_run(draft, None, engine.Link(RunKind.ACTION)), draft
+        return engine.create_run(prepared, None, engine.Link(RunKind.ACTION)), prepared
 
-    run, draft = await sync_to_async(record)()
-    await engine.start(run, draft.target, redact=draft.secrets)
+    run, prepared = await sync_to_async(record)()
+    await engine.start(run, prepared.target, redact=prepared.redact)
     await run.arefresh_from_db()
     events = await sync_to_async(lambda: [each for _, found in readings(run) for each in found])()
     return run, events
@@ -190,9 +190,9 @@ async def test_a_run_can_be_stopped_between_two_looks() -> None:
     working = result({"task": {"id": "t", "status": {"state": "TASK_STATE_WORKING"}}})
     async with scripted(working) as server:
         url = f"{server.url}/a2a"
-        draft = planned_draft(url, card_at(url))
-        run = await sync_to_async(engine.create_run)(draft, None, engine.Link(RunKind.ACTION))
-        task = engine.start(run, draft.target)
+        prepared = planned_request(url, card_at(url))
+        run = await sync_to_async(engine.create_run)(prepared, None, engine.Link(RunKind.ACTION))
+        task = engine.start(run, prepared.target)
         while len(server.requests) < 3:
             await server.asked.wait()
             server.asked.clear()
@@ -321,9 +321,9 @@ def result(value: Any, number: int = 1) -> bytes:
     return reply(json.dumps({"jsonrpc": "2.0", "id": number, "result": value}).encode())
 
 
-def planned_draft(url: str, card: Any) -> engine.ActionDraft:
+def planned_request(url: str, card: Any) -> engine.PreparedRequest:
     raw = {"name": "n", "description": "d", "protocol": "A2A", "agent_url": url, "skill": "serve"}
     (action,) = actions_of({"actions": [raw]})
     planned = plan(action, url, peer=Peer(description=card, message_id="m-1"))
     agent = Agent(name="scripted", url=url)
-    return engine.ActionDraft(agent, planned.request, planned.url, binding="a2a")
+    return engine.action_request(agent, planned.request, planned.url, binding="a2a")

@@ -73,15 +73,16 @@ async def begin(
     agent: Agent, link: engine.Link | None = None, **options: Any
 ) -> tuple[Run, asyncio.Task[None]]:
     """Start a request to a saved agent; `resume` and `limits` among the options."""
-    limits = options.pop("limits", None)
+    limits, resume = options.pop("limits", None), options.pop("resume", None)
 
-    def record() -> tuple[Run, engine.Draft]:
+    def record() -> tuple[Run, engine.PreparedRequest]:
         # The agent as it is stored now, with what was found out about it.
-        draft = engine.Draft(Agent.objects.get(pk=agent.pk), DOCUMENT, **options)
-        return engine.create_run(draft, link=link), draft
+        stored = Agent.objects.get(pk=agent.pk)
+        prepared = engine.request_to(stored, DOCUMENT, **options).resuming(resume)
+        return engine.create_run(prepared, link=link), prepared
 
-    run, draft = await sync_to_async(record)()
-    return run, engine.start(run, draft.target, redact=draft.secrets, limits=limits)
+    run, prepared = await sync_to_async(record)()
+    return run, engine.start(run, prepared.target, redact=prepared.redact, limits=limits)
 
 
 async def elicitation_of(run: Run) -> Elicitation:

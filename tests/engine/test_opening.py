@@ -22,10 +22,10 @@ DOCUMENT = {"query": {"text": "eggs"}, "meta": {"version": "0.55"}}
 KNOWN = {"url": "http://agent.example/mcp", "generation": "discover", "version": "2026-07-28"}
 
 
-async def run_of(draft: engine.Draft | engine.ActionDraft) -> Run:
-    """A run of a draft, driven to its end."""
-    run = await sync_to_async(engine.create_run)(draft)
-    await engine.start(run, draft.target)
+async def run_of(prepared: engine.PreparedRequest) -> Run:
+    """A run of a request, driven to its end."""
+    run = await sync_to_async(engine.create_run)(prepared)
+    await engine.start(run, prepared.target)
     await run.arefresh_from_db()
     return run
 
@@ -43,7 +43,7 @@ async def test_the_server_of_an_action_is_not_taken_for_the_agent() -> None:
             "action": "x", "protocol": "MCP", "server": "s", "url": url,
             "tool": "ask", "arguments": {"query": {"text": "eggs"}},
         }  # fmt: skip
-        run = await run_of(engine.ActionDraft(agent, request, url, binding="mcp"))
+        run = await run_of(engine.action_request(agent, request, url, binding="mcp"))
     assert run.state == "completed"
     await agent.arefresh_from_db()
     assert agent.opening == KNOWN
@@ -60,12 +60,12 @@ async def test_a_session_of_somebody_else_is_not_kept(
     with serving(Recipes(), generation="initialize") as url:
         own = {"auth": "bearer", "auth_secret": "a-token", "headers": [("X-Tenant", "a")]}
         agent = await saved(url, **own)
-        draft = engine.Draft(agent, DOCUMENT)
+        prepared = engine.request_to(agent, DOCUMENT)
         stored = await Agent.objects.aget(pk=agent.pk)
         for name, value in change.items():
             setattr(stored, name, value)
         await stored.asave()
-        run = await run_of(draft)
+        run = await run_of(prepared)
     assert run.state == "completed"
     await stored.arefresh_from_db()
     assert bool(stored.opening) is is_kept
@@ -76,14 +76,14 @@ async def test_a_run_that_was_stopped_answers_no_more_requests() -> None:
     data = chunk(b"data: " + json.dumps(ping).encode() + b"\n\n")
     async with serve(STREAM_HEAD, data, HOLD) as server:
         agent = await saved(server.url, opening={**KNOWN, "url": server.url})
-        draft = engine.Draft(agent, DOCUMENT)
-        run = await sync_to_async(engine.create_run)(draft)
+        prepared = engine.request_to(agent, DOCUMENT)
+        run = await sync_to_async(engine.create_run)(prepared)
 
         def stop(_: Frame, events: Sequence[Event]) -> None:
             if events:
                 engine.stop(run)
 
-        await engine.start(run, draft.target, listener=stop)
+        await engine.start(run, prepared.target, listener=stop)
     await run.arefresh_from_db()
     assert run.state == "cancelled"
     assert not await Run.objects.filter(kind=RunKind.REPLY).aexists()

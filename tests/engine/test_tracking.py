@@ -75,11 +75,11 @@ def ask(transactional_db: None) -> Callable[..., Any]:
                 "query": {"text": "a week of meals"},
                 "meta": {"user": "u1", "session_context": {"old": True}},
             }
-            draft = engine.Draft(agent, request, options.pop("headers", ()))
-            return engine.create_run(draft), draft, draft.target, draft.secrets
+            prepared = engine.request_to(agent, request, options.pop("headers", ()))
+            return engine.create_run(prepared), prepared, prepared.target, prepared.redact
 
-        run, draft, target, secrets = await sync_to_async(record)()
-        await engine.start(run, target, redact=secrets, headers=draft.headers)
+        run, prepared, target, secrets = await sync_to_async(record)()
+        await engine.start(run, target, redact=secrets, headers=prepared.headers)
         await run.arefresh_from_db()
         return run, await Tracker.objects.filter(run=run).afirst()
 
@@ -405,11 +405,11 @@ async def lost(run: Run, tracker: Tracker, kind: str, **fields: Any) -> Run:
     """A check or a cancellation that was sent, and whose reply nobody took in."""
 
     def record() -> tuple[Run, Any]:
-        draft = engine.Draft(
-            Agent.objects.get(), {"promise_token": "p1", "action": "checkin"}, (), run.version
+        prepared = engine.request_to(
+            Agent.objects.get(), {"promise_token": "p1", "action": "checkin"}, version=run.version
         )
         link = engine.Link(RunKind(kind), run, tracker.seq, tracker.part)
-        return engine.create_run(draft, None, link), draft.target
+        return engine.create_run(prepared, None, link), prepared.target
 
     child, target = await sync_to_async(record)()
     await engine.start(child, target)

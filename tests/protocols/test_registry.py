@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from playground.protocols import registry
@@ -7,6 +9,7 @@ from playground.protocols.exchange import Target
 from tests.protocols.playbook import target
 
 REQUEST = {"query": {"text": "eggs"}}
+URL = "http://a.example.com/mcp"
 
 
 class TestRegistry:
@@ -45,3 +48,24 @@ class TestRegistry:
         for attempt in (registry.exchange, registry.check):
             with pytest.raises(ValueError, match=r"no NLWeb version '9'"):
                 attempt(Target("http://a.example.com", version="9"), REQUEST)
+
+    @pytest.mark.parametrize(
+        ("binding", "opening", "opens"),
+        [
+            ("http", None, False),
+            ("mcp", None, True),
+            ("mcp", {"url": URL, "generation": "discover", "version": "2026-07-28"}, False),
+        ],
+    )
+    def test_the_first_call_and_the_one_that_carries_the_request(
+        self, binding: str, opening: dict[str, Any] | None, opens: bool
+    ) -> None:
+        agent = Target(URL, binding=binding, opening=opening)
+        first, call = registry.first_calls(agent, REQUEST)
+        assert first is not None
+        assert call is not None
+        assert (first != call) is opens
+        assert b"eggs" in call.body
+        assert (b"eggs" not in first.body) is opens
+        assert registry.exchange(agent, REQUEST).next_call() == first
+        assert registry.preview(agent, REQUEST) == call

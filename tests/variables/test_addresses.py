@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from playground.variables import Both, Substitution, Value, VariableError
+from playground.variables import Substituted, Substitution, Value, VariableError
 
 MOMENT = datetime(2026, 1, 1, tzinfo=UTC)
 TABLE = {
@@ -24,7 +24,7 @@ TABLE = {
 }
 
 
-def url(template: str, **more: Value) -> Both:
+def url(template: str, **more: Value) -> Substituted:
     return Substitution({**TABLE, **more}.get, moment=MOMENT).url(template)
 
 
@@ -43,7 +43,7 @@ def url(template: str, **more: Value) -> Both:
     ],
 )
 def test_where_a_value_stands_decides_how_it_is_written(template: str, sent: str) -> None:
-    assert url(template) == Both(sent, sent)
+    assert url(template) == Substituted(sent, sent)
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,6 @@ from playground.variables import (
     is_name,
     literal,
     names_in,
-    substitute,
 )
 from tests.json_values import TEXTS, values
 
@@ -64,43 +63,43 @@ def work(**options: Any) -> Substitution:
     ],
 )
 def test_what_is_sent(template: Any, sent: Any) -> None:
-    found = substitute(template, TABLE.get, moment=MOMENT)
+    done = work()
+    found = done.json(template)
     assert found.sent == found.kept == sent
-    assert not found.unresolved
+    assert not done.unresolved
 
 
 def test_every_occurrence_of_a_uuid_is_another() -> None:
-    first, second = substitute(["{{$uuid}}", "{{$uuid}}"], TABLE.get, moment=MOMENT).sent
+    first, second = work().json(["{{$uuid}}", "{{$uuid}}"]).sent
     assert UUID(first) != UUID(second)
 
 
 def test_a_secret_is_sent_and_its_placeholder_kept() -> None:
-    found = substitute(
-        {"key": "{{token}}", "text": "a {{ token }} {{city}}"}, TABLE.get, moment=MOMENT
-    )
+    done = work()
+    found = done.json({"key": "{{token}}", "text": "a {{ token }} {{city}}"})
     assert found.sent == {"key": "s3cret", "text": "a s3cret Paris"}
     assert found.kept == {"key": "{{token}}", "text": "a {{ token }} Paris"}
-    assert found.secrets == ("token",)
-    assert found.used == ("token", "city")
+    assert done.secrets == ("token",)
+    assert done.used == ("token", "city")
     assert "s3cret" not in repr(found) + repr(TABLE)
 
 
 def test_names_without_a_value_are_found_with_their_places() -> None:
     template = {"a/b": ["{{x}}", "y {{y}} {{x}}"], "m~n": {"{{z}}": 1}, "$": "{{$other}}"}
-    found = substitute(template, TABLE.get, moment=MOMENT)
-    assert found.sent == template
-    assert found.unresolved == (
+    done = work()
+    assert done.json(template).sent == template
+    assert done.unresolved == [
         ("/a~1b/0", "x"),
         ("/a~1b/1", "y"),
         ("/a~1b/1", "x"),
         ("/m~0n/{{z}}", "z"),
         ("/$", "$other"),
-    )
+    ]
 
 
 def test_two_names_of_an_object_must_not_become_one() -> None:
     with pytest.raises(VariableError, match="twice"):
-        substitute({"{{city}}": 1, "Paris": 2}, TABLE.get, moment=MOMENT)
+        work().json({"{{city}}": 1, "Paris": 2})
 
 
 def test_what_is_too_large_or_too_deep_is_refused() -> None:
@@ -117,7 +116,7 @@ def test_what_is_too_large_or_too_deep_is_refused() -> None:
 
 @pytest.mark.parametrize("text", ["{{" * 200_000, "{{a" * 100_000, "{{" + " " * 300_000 + "a}}"])
 def test_hostile_text_is_read_once(text: str) -> None:
-    assert substitute(text, TABLE.get, moment=MOMENT).sent == text
+    assert work().json(text).sent == text
 
 
 @pytest.mark.parametrize(
@@ -131,29 +130,31 @@ def test_what_a_variable_can_be_called(name: str, fine: bool) -> None:
 
 @given(values(["a", *NAMED], NAMED))
 def test_what_has_no_names_in_it_stays_as_it_is(value: Any) -> None:
-    found = substitute(literal(value), TABLE.get, moment=MOMENT)
+    done = work()
+    found = done.json(literal(value))
     assert found.sent == found.kept == value
-    assert not found.unresolved
+    assert not done.unresolved
 
 
 @given(values(["a"], NAMED))
 def test_names_are_those_that_are_used_or_lack_a_value(value: Any) -> None:
-    found = substitute(value, TABLE.get, moment=MOMENT)
-    lacking = {name for _, name in found.unresolved}
-    assert set(names_in(value)) == set(found.used) | lacking
-    assert set(found.secrets) <= {"token"}
+    done = work()
+    done.json(value)
+    lacking = {name for _, name in done.unresolved}
+    assert set(names_in(value)) == set(done.used) | lacking
+    assert set(done.secrets) <= {"token"}
 
 
 @given(values(["a"], NAMED))
 def test_what_is_kept_never_holds_a_secret(value: Any) -> None:
-    assert "s3cret" not in str(substitute(value, TABLE.get, moment=MOMENT).kept)
+    assert "s3cret" not in str(work().json(value).kept)
 
 
 @given(TEXTS, st.text(max_size=30))
 def test_a_value_goes_out_as_it_is(name_like: str, value: str) -> None:
-    found = substitute("{{x}}", {"x": Value(value)}.get, moment=MOMENT)
-    assert found.sent == value
-    text = substitute(f"{name_like}|{{{{x}}}}", {"x": Value(value)}.get, moment=MOMENT)
+    done = Substitution({"x": Value(value)}.get, moment=MOMENT)
+    assert done.json("{{x}}").sent == value
+    text = done.json(f"{name_like}|{{{{x}}}}")
     assert text.sent == f"{name_like}|{value}"
 
 

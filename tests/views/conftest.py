@@ -51,6 +51,6 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """The runs and targets that the engine was to drive, instead of driving them."""
     found: list[Any] = []
     monkeypatch.setattr(
-        engine, "send", lambda run, draft, **options: found.append((run, draft.target))
+        engine, "send", lambda run, prepared, **options: found.append((run, prepared.target))
     )
     return found

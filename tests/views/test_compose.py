@@ -9,8 +9,9 @@ import pytest
 from django.test import AsyncClient, Client
 
 from playground import engine
-from playground.models import Agent, Run
-from playground.protocols import schemas
+from playground.models import Agent, Environment, Run, Variable
+from playground.protocols import registry, schemas
+from playground.protocols.exchange import Exchange, Target
 from tests.rendering.markup import read
 from tests.servers import free_port
 from tests.views.conftest import form
@@ -301,3 +302,28 @@ class TestBinding:
             inputs = read(client.get(url).content.decode()).find("input")
             radios = [e.attributes for e in inputs if e.attributes.get("name") == "binding"]
             assert [e["value"] for e in radios if "checked" in e] == [chosen]
+
+
+@pytest.mark.parametrize(("headers", "built"), [("[]", 1), ('[["X-Key", "{{token}}"]]', 2)])
+def test_a_preview_builds_one_exchange_of_what_is_shown_and_one_of_what_is_sent(
+    client: Client, agent: Agent, monkeypatch: pytest.MonkeyPatch, headers: str, built: int
+) -> None:
+    environment = Environment.objects.create(name="Staging")
+    Variable.objects.create(
+        environment=environment, name="token", kind="secret", secret="canary-4711",
+        origins=[agent.url],
+    )  # fmt: skip
+    found: list[Target] = []
+    real = registry.exchange
+
+    def exchange(target: Target, *args: Any, **options: Any) -> Exchange:
+        found.append(target)
+        return real(target, *args, **options)
+
+    monkeypatch.setattr(registry, "exchange", exchange)
+    fields = form(headers=headers, environment=environment.slug)
+    response = client.post(PREVIEW, fields)
+    assert not response.context["problems"]
+    assert "canary-4711" not in response.content.decode()
+    assert len(found) == built
+    assert [("X-Key", "canary-4711") in target.headers for target in found] == [False, True][:built]

@@ -21,9 +21,9 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
     """What was handed to the engine; nothing is sent."""
     calls: list[dict[str, Any]] = []
 
-    def send(run: Run, draft: Any) -> None:
-        shown = {"redact": draft.secrets, "headers": draft.headers}
-        calls.append({"run": run, "target": draft.target, **shown})
+    def send(run: Run, prepared: Any) -> None:
+        shown = {"redact": prepared.redact, "headers": prepared.headers}
+        calls.append({"run": run, "target": prepared.target, **shown})
 
     monkeypatch.setattr(runs.engine, "send", send)
     return calls

@@ -121,8 +121,8 @@ class TestSending:
     async def test_both_continue_the_turn(
         self, async_client: AsyncClient, agent: Agent, started: list[Any]
     ) -> None:
-        draft = engine.Draft(agent, {"query": {"text": "a"}})
-        parent = await sync_to_async(engine.create_run)(draft)
+        prepared = engine.request_to(agent, {"query": {"text": "a"}})
+        parent = await sync_to_async(engine.create_run)(prepared)
         fields = form(other="version:0.54", parent=str(parent.pk))
         response = await async_client.post("/twins/", fields)
         assert response.status_code == 302

@@ -21,10 +21,9 @@ from playground.engine.collection_runs.planning import (
     folder_of,
     reread,
 )
-from playground.engine.composing import Composition, Scope
-from playground.engine.drafts import Draft
 from playground.engine.launch import Link, create_run, is_full
-from playground.engine.preparing import prepare
+from playground.engine.preparation import Composition, Scope, prepare
+from playground.engine.request import PreparedRequest
 from playground.engine.room import Room
 from playground.models import Agent, MadeBy, Run, SavedRequest, Step
 from playground.models.json_text import storable
@@ -42,7 +41,7 @@ Verdict = Step.Verdict
 class Ready:
     """A request that may be recorded and driven."""
 
-    draft: Draft
+    prepared: PreparedRequest
     link: Link
     place: Place
 
@@ -85,10 +84,15 @@ class Sender:
         run, ready = found
         # The key alone: thousands of runs with all that they hold would be kept to the end.
         step.run_id = run.pk
-        draft = ready.draft
-        options = {"document": draft.document, "redact": draft.secrets, "attended": False}
-        heard = Heard(run, draft.target, options)
-        task = tasks.start(run, draft.target, listener=heard, **options)
+        prepared = ready.prepared
+        target = prepared.target
+        options = {
+            "document": prepared.wire_document,
+            "redact": prepared.redact,
+            "attended": False,
+        }
+        heard = Heard(run, target, options)
+        task = tasks.start(run, target, listener=heard, **options)
         begun(run)
         await task
         await in_reader(judge, planned, run, heard.all, carried)
@@ -116,34 +120,35 @@ class Sender:
             self._read_at = time.monotonic()
         values = self._values(planned, carried)
         scope = Scope(self._options.environment, values, carried.sources)
-        prepared = prepare(self._composition(planned.saved), scope, self._plan.owner)
-        draft = prepared.draft
-        if draft is None or prepared.errors:
-            raise PlanError(_told(prepared.errors))
-        target = draft.target
+        found = prepare(self._composition(planned.saved), scope, self._plan.owner)
+        prepared = found.prepared
+        if prepared is None or found.errors:
+            raise PlanError(_told(found.errors))
+        target = prepared.target
         place = (folder_of(planned.saved), target.protocol, target.url)
-        thread = carried.thread_for(place, draft.request)
+        thread = carried.thread_for(place, prepared.request)
         if thread is not None:
             protocol, context = target.protocol, thread.context
-            draft = draft.revised(partial(_with_session, protocol, context))
-        draft = replace(draft, origin=replace(draft.origin, made_by=MadeBy.COLLECTION))
-        return Ready(draft, Link(parent=thread.turn if thread else None), place)
+            prepared = prepared.revised(partial(_with_session, protocol, context))
+        provenance = replace(prepared.provenance, made_by=MadeBy.COLLECTION)
+        prepared = replace(prepared, provenance=provenance)
+        return Ready(prepared, Link(parent=thread.turn if thread else None), place)
 
     def _create(self, ready: Ready) -> Run | None:
         """Record the run; None where there is no room. Everything of this process comes by here."""
-        owner, draft = self._plan.owner, ready.draft
+        owner, prepared = self._plan.owner, ready.prepared
         if is_full(owner):
             return None
         try:
             with transaction.atomic():
-                return create_run(draft, owner, ready.link, has_room=True)
+                return create_run(prepared, owner, ready.link, has_room=True)
         except (IntegrityError, ValueError):
-            agent = draft.agent
+            agent = prepared.agent
             if agent.pk and not Agent.objects.filter(pk=agent.pk).exists():
                 raise PlanError(f"The agent “{agent.name}” was deleted.") from None
             # The saved request, or the turn before, was deleted since: it is sent all the same.
-            origin = replace(draft.origin, saved_request=None)
-            return create_run(replace(draft, origin=origin), owner, has_room=True)
+            provenance = replace(prepared.provenance, saved_request=None)
+            return create_run(replace(prepared, provenance=provenance), owner, has_room=True)
 
     def _composition(self, saved: SavedRequest) -> Composition:
         composition = Composition.of(saved, self._plan.owner)

@@ -98,13 +98,13 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         """Send, print, and exit with the code for how it ended."""
         before = _turn(options["conversation"])
-        draft = _draft(options, before)
+        prepared = _prepared(options, before)
         as_json = options["output"] == "jsonl"
         prepare(sys.stdout, as_json)
         wishes = Wishes(
             options["follow"], _answers(options), options["reply"] or "", options["timeout"]
         )
-        dialogue = Dialogue(draft, Printer(as_json), wishes)
+        dialogue = Dialogue(prepared, Printer(as_json), wishes)
         asyncio.run(dialogue.hold(engine.Link(parent=before)))
         findings = dialogue.findings()
         dialogue.printer.end(dialogue.last, findings)
@@ -133,7 +133,7 @@ def _answers(options: dict[str, Any]) -> dict[str, Any] | None:
     return None if source is None else document_from(source)
 
 
-def _draft(options: dict[str, Any], before: Run | None) -> engine.Draft:
+def _prepared(options: dict[str, Any], before: Run | None) -> engine.PreparedRequest:
     agent = agent_of(options["agent"])
     version = _speak(agent, options, before)
     document = _document(options, agent.protocol, version, before)

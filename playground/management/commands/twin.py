@@ -19,7 +19,7 @@ from django.core.management import BaseCommand, CommandError, CommandParser
 
 from playground import engine
 from playground.counterparts import as_version
-from playground.headless.arguments import USAGE, agent_of, document_from, drafted, seconds
+from playground.headless.arguments import USAGE, agent_of, document_from, request_over, seconds
 from playground.headless.lines import plain
 from playground.headless.printer import prepare
 from playground.headless.stopping import on_stop
@@ -33,7 +33,7 @@ from playground.rendering.words import brief
 #: Characters of a value that a line of text has room for.
 MAX_VALUE = 100
 
-Drafts = tuple[engine.Draft, engine.Draft]
+Both = tuple[engine.PreparedRequest, engine.PreparedRequest]
 
 
 class Command(BaseCommand):
@@ -62,15 +62,15 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Send both, compare, print, and exit with the code for what came of it."""
-        drafts = _drafts(options)
-        for draft in drafts:
-            for problem in registry.check(draft.target, draft.request):
+        both = _requests(options)
+        for prepared in both:
+            for problem in registry.check(prepared.target, prepared.request):
                 if problem.level == "error":
                     place = problem.pointer or "/"
                     raise CommandError(f"{place}: {problem.message}", returncode=USAGE)
         as_json = options["output"] == "json"
         prepare(sys.stdout, as_json)
-        twin = asyncio.run(_send(drafts, options["timeout"]))
+        twin = asyncio.run(_send(both, options["timeout"]))
         reasons = list(reasons_against(twin.left, twin.right))
         found = None if reasons else comparison_of(twin.left, twin.right)
         lines = _json_lines if as_json else _text_lines
@@ -79,7 +79,7 @@ class Command(BaseCommand):
         sys.exit(3 if found is None else 0 if found.same else 1)
 
 
-def _drafts(options: dict[str, Any]) -> Drafts:
+def _requests(options: dict[str, Any]) -> Both:
     left, right = agent_of(options["left"]), agent_of(options["right"])
     versions, bindings = (_pair(options[name], name) for name in ("version", "binding"))
     if left.protocol != right.protocol:
@@ -91,8 +91,8 @@ def _drafts(options: dict[str, Any]) -> Drafts:
         document = registry.new_request(left.protocol, ours, options["text"] or "")
     other = as_version(document, ours, theirs)
     return (
-        drafted(left, document, version=ours, binding=bindings[0]),
-        drafted(right, other, version=theirs, binding=bindings[1]),
+        request_over(left, document, version=ours, binding=bindings[0]),
+        request_over(right, other, version=theirs, binding=bindings[1]),
     )
 
 
@@ -111,16 +111,16 @@ def _version(agent: Agent, wanted: str | None) -> str:
     return version
 
 
-async def _send(drafts: Drafts, most: float | None) -> Twin:
+async def _send(both: Both, most: float | None) -> Twin:
     """Make both runs at the same time, to their ends; `most` is the seconds for each."""
     on_stop(engine.stop_all)
     limits: Limits = settings.RUN_LIMITS
     limits = replace(limits, total_timeout=most) if most else limits
-    twin = await sync_to_async(_record)(drafts)
+    twin = await sync_to_async(_record)(both)
     await asyncio.gather(
         *(
-            engine.send(run, draft, limits=limits)
-            for run, draft in zip((twin.left, twin.right), drafts, strict=True)
+            engine.send(run, prepared, limits=limits)
+            for run, prepared in zip((twin.left, twin.right), both, strict=True)
         )
     )
     for run in (twin.left, twin.right):
@@ -128,8 +128,8 @@ async def _send(drafts: Drafts, most: float | None) -> Twin:
     return twin
 
 
-def _record(drafts: Drafts) -> Twin:
-    left, right = (engine.create_run(draft) for draft in drafts)
+def _record(both: Both) -> Twin:
+    left, right = (engine.create_run(prepared) for prepared in both)
     twin: Twin = Twin.objects.create(left=left, right=right)
     return twin
 

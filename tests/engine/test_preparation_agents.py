@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from playground.engine import addressed
+from playground import engine
+from playground.engine import preparation
 from playground.models import Agent, SavedRequest
 from playground.protocols import registry
 
@@ -14,10 +15,10 @@ HERE = "http://a.example:8000"
 
 
 def kept(url: str, **fields: str) -> Agent:
-    agent = addressed.agent_for(url, fields.pop("protocol", "nlweb"), None)
+    agent = preparation.agent_for(url, fields.pop("protocol", "nlweb"), None)
     for name, value in fields.items():
         setattr(agent, name, value)
-    addressed.keep(agent)
+    preparation.keep(agent)
     return agent
 
 
@@ -46,10 +47,10 @@ def test_what_is_at_the_same_address_says_what_it_speaks() -> None:
 @pytest.mark.parametrize("again", [HERE, f"{HERE}/", "HTTP://A.Example:8000/#top"])
 def test_the_same_address_is_the_same_agent(again: str) -> None:
     first = kept(HERE)
-    second = addressed.agent_for(again, "nlweb", None)
-    assert addressed.known_as(second) == first
+    second = preparation.agent_for(again, "nlweb", None)
+    assert preparation.known_as(second) == first
     # Both were made before either was kept, as two requests at once make them.
-    addressed.keep(second)
+    preparation.keep(second)
     assert (second.pk, second.slug, second.url) == (first.pk, first.slug, HERE)
     assert Agent.objects.count() == 1
 
@@ -57,7 +58,7 @@ def test_the_same_address_is_the_same_agent(again: str) -> None:
 def test_of_two_the_one_that_is_written_like_it() -> None:
     Agent.objects.create(name="One", url=f"{HERE}/")
     two = Agent.objects.create(name="Two", url=HERE)
-    assert addressed.known_as(addressed.agent_for(HERE, "nlweb", None)) == two
+    assert preparation.known_as(preparation.agent_for(HERE, "nlweb", None)) == two
 
 
 def test_a_changed_name_leaves_the_slug_alone() -> None:
@@ -99,11 +100,27 @@ def asked(protocol: str, binding: str) -> SavedRequest:
 def test_one_that_stands_in_speaks_what_all_of_the_requests_do(
     requests: list[tuple[str, str]], found: tuple[str, str]
 ) -> None:
-    agent = addressed.stand_in(HERE, [asked(*each) for each in requests], None)
+    agent = preparation.stand_in(HERE, [asked(*each) for each in requests], None)
     assert (agent.protocol, agent.binding, agent.url) == (*found, HERE)
     assert agent.version in {each.name for each in registry.versions(agent.protocol)}
 
 
 def test_none_stands_in_at_what_cannot_be_called() -> None:
-    with pytest.raises(addressed.AddressError, match="user name or password"):
-        addressed.stand_in("http://a:b@a.example/", [], None)
+    with pytest.raises(preparation.AddressError, match="user name or password"):
+        preparation.stand_in("http://a:b@a.example/", [], None)
+
+
+@pytest.mark.parametrize("is_there", [False, True])
+def test_a_request_goes_to_the_agent_that_has_come_meanwhile(is_there: bool) -> None:
+    agent = preparation.agent_for("http://a.example:8000/ask", "nlweb", None)
+    prepared = engine.request_to(agent, {"query": {"text": "a"}}, [("X-A", "1")], version="0.54")
+    own: tuple[tuple[str, str], ...] = ()
+    if is_there:
+        Agent.objects.create(name="A", url="http://A.example:8000/ask", headers=[["X-B", "2"]])
+        own = (("X-B", "2"),)
+    found = preparation.with_kept_agent(prepared)
+    assert found.agent == Agent.objects.get()
+    assert found.target.headers == (*own, ("X-A", "1"))
+    assert found.target.version == "0.54"
+    assert found.url == found.target.url == Agent.objects.get().url
+    assert preparation.with_kept_agent(found) is found

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from playground import engine
-from playground.models import Agent
+from playground.engine.preparation import retarget
+from playground.models import Agent, Environment, Variable
 from tests.rendering.recording import CALL, END, HEAD, OPEN, Recording
 
 pytestmark = pytest.mark.django_db
@@ -29,12 +30,12 @@ def ran(agent: Agent | None, **fields: Any) -> Any:
 
 def test_the_agents_own_binding_has_its_own_address(agent: Agent) -> None:
     for binding in (None, "http"):
-        target = engine.draft_over(agent, DOCUMENT, binding=binding).target
+        target = engine.request_over_binding(agent, DOCUMENT, binding=binding).target
         assert (target.binding, target.url) == ("http", "http://a.example/ask")
 
 
 def test_the_other_binding_has_an_address_at_the_same_origin(agent: Agent) -> None:
-    target = engine.draft_over(agent, DOCUMENT, version="0.54", binding="mcp").target
+    target = engine.request_over_binding(agent, DOCUMENT, version="0.54", binding="mcp").target
     assert (target.binding, target.url, target.version) == ("mcp", "http://a.example/mcp", "0.54")
     Agent.objects.create(name="Elsewhere", url="http://b.example/tools", binding="mcp")
     Agent.objects.create(
@@ -54,9 +55,9 @@ def test_an_agent_of_somebody_else_is_not_looked_at(agent: Agent, django_user_mo
 
 def test_the_agents_credentials_go_along(agent: Agent) -> None:
     agent.auth, agent.auth_secret = Agent.Auth.BEARER, "s3cret"
-    draft = engine.draft_over(agent, DOCUMENT, binding="mcp")
-    assert ("Authorization", "Bearer s3cret") in draft.target.headers
-    assert "s3cret" in draft.secrets
+    prepared = engine.request_over_binding(agent, DOCUMENT, binding="mcp")
+    assert ("Authorization", "Bearer s3cret") in prepared.target.headers
+    assert "s3cret" in prepared.redact
 
 
 @pytest.mark.parametrize(
@@ -75,7 +76,7 @@ def test_what_follows_a_run_goes_its_way(
 ) -> None:
     run = ran(agent, url=url, version="0.54")
     run.binding = binding
-    target = engine.draft_like(run, DOCUMENT, [("X-A", "1")]).target
+    target = engine.follow_up_request(run, DOCUMENT, [("X-A", "1")]).target
     assert (target.binding, target.url, target.version) == (binding, expected, "0.54")
     assert ("X-A", "1") in target.headers
 
@@ -83,5 +84,39 @@ def test_what_follows_a_run_goes_its_way(
 def test_an_agent_may_stand_in_for_the_runs(agent: Agent) -> None:
     run = ran(None)
     with pytest.raises(ValueError, match="was deleted"):
-        engine.draft_like(run, DOCUMENT)
-    assert engine.draft_like(run, DOCUMENT, agent=agent).agent == agent
+        engine.follow_up_request(run, DOCUMENT)
+    assert engine.follow_up_request(run, DOCUMENT, agent=agent).agent == agent
+
+
+@pytest.mark.parametrize(
+    ("url", "along", "own", "refused"),
+    [
+        ("http://a.example/other", 2, {"X-Key": "canary-4711", "X-A": "1"}, False),
+        ("http://a.example/other", 1, {"X-Key": "canary-4711"}, False),
+        ("http://a.example/other", 0, {}, False),
+        ("http://b.example/ask", 2, {"X-Key": "canary-4711", "X-A": "1"}, True),
+    ],
+)
+def test_a_request_to_another_agent_takes_its_secrets_and_chosen_headers_along(
+    agent: Agent, url: str, along: int, own: dict[str, str], refused: bool
+) -> None:
+    environment = Environment.objects.create(name="Staging")
+    Variable.objects.create(
+        environment=environment, name="token", kind="secret", secret="canary-4711",
+        origins=["http://a.example"],
+    )  # fmt: skip
+    headers = [("X-Key", "{{token}}"), ("X-A", "1")]
+    document = {"query": {"text": "{{token}}"}}
+    prepared = engine.prepare(
+        engine.Composition(document, headers, agent, version="0.54"), engine.Scope(environment)
+    ).prepared
+    assert prepared
+    other = Agent.objects.create(name="Other", url=url, headers=[["X-Own", "2"]])
+    found = retarget(prepared, other, headers[:along])
+    assert dict(found.target.headers) == {"X-Own": "2", **own}
+    assert (found.url, found.target.url, found.target.version) == (url, url, "0.54")
+    assert list(found.headers) == headers[:along]
+    assert found.request == document
+    assert found.wire_document == {"query": {"text": "canary-4711"}}
+    assert found.provenance == prepared.provenance
+    assert bool(found.refusals()) is refused

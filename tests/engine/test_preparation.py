@@ -1,0 +1,528 @@
+"""From a composition to a request: what is sent, what is kept, and what is refused."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from playground import engine
+from playground.engine import Composition, PreparationResult, Scope
+from playground.models import Agent, Environment, Run, Variable
+
+pytestmark = pytest.mark.django_db
+
+HERE = "https://agent.example"
+SECRET = "canary-4711"
+
+
+@pytest.fixture
+def agent() -> Agent:
+    return Agent.objects.create(
+        name="A", url=HERE, auth="bearer", auth_secret="own-secret", headers=[["X-Key", "k" * 8]]
+    )
+
+
+@pytest.fixture
+def environment() -> Environment:
+    made = Environment.objects.create(name="Staging")
+    for fields in (
+        {"name": "token", "kind": "secret", "secret": SECRET, "origins": [HERE]},
+        {"name": "short", "kind": "secret", "secret": "abc", "origins": [HERE]},
+        {"name": "lost", "kind": "secret", "origins": [HERE]},
+        {"name": "city", "value": "Paris"},
+        {"name": "base", "value": HERE},
+        {"name": "list", "kind": "json", "value": "[1, 2]"},
+    ):
+        Variable.objects.create(environment=made, **fields)
+    return made
+
+
+def document(**fields: Any) -> dict[str, Any]:
+    return {"query": {"text": "eggs", **fields}}
+
+
+def prepared(
+    composition: Composition, environment: Environment | None, **values: Any
+) -> PreparationResult:
+    return engine.prepare(composition, Scope(environment, values))
+
+
+def told(found: PreparationResult) -> str:
+    return " ".join(problem.message for problem in found.errors)
+
+
+def test_without_names_nothing_is_kept_beside_the_request(agent: Agent) -> None:
+    found = prepared(Composition(document(), [("X-A", "1")], agent), None)
+    assert found.prepared
+    assert not found.errors
+    run = engine.create_run(found.prepared)
+    assert (run.template, run.environment, run.secrets) == (None, "", [])
+    assert run.request == document()
+
+
+def test_variables_are_resolved_and_secrets_stay_names(
+    agent: Agent, environment: Environment
+) -> None:
+    composition = Composition(
+        document(site="{{city}}", key="{{token}}", n="{{list}}"),
+        [("X-Api-Key", "{{token}}"), ("Authorization", "Bearer literal")],
+        agent,
+    )
+    found = prepared(composition, environment)
+    assert not found.errors
+    request = found.prepared
+    assert request
+    assert request.wire_document["query"] == {
+        "text": "eggs",
+        "site": "Paris",
+        "key": SECRET,
+        "n": [1, 2],
+    }
+    headers = dict(request.target.headers)
+    assert headers["X-Api-Key"] == SECRET
+    assert headers["Authorization"] == "Bearer literal"
+    run = engine.create_run(request)
+    run.refresh_from_db()
+    assert run.request["query"]["key"] == "{{token}}"
+    assert run.headers == [["X-Api-Key", "{{token}}"], ["Authorization", ""]]
+    assert run.secrets == ["token"]
+    assert run.environment == "staging"
+    assert run.template == {
+        "document": composition.request,
+        "headers": [["X-Api-Key", "{{token}}"], ["Authorization", ""]],
+        "address": "",
+        "auth": {},
+    }
+    assert SECRET in request.redact
+    assert SECRET not in repr(request) + repr(found) + repr(vars(run))
+
+
+@pytest.mark.parametrize(
+    ("auth", "sent"),
+    [
+        ({"type": "none"}, {}),
+        ({"type": "bearer", "secret": "token"}, {"Authorization": f"Bearer {SECRET}"}),
+        ({"type": "api_key", "header": "X-K", "secret": "token"}, {"X-K": SECRET}),
+        (
+            {"type": "basic", "user": "ada", "secret": "token"},
+            {"Authorization": f"Basic {base64.b64encode(f'ada:{SECRET}'.encode()).decode()}"},
+        ),
+    ],
+)
+def test_a_request_of_its_own_authentication_leaves_that_of_the_agent(
+    agent: Agent, environment: Environment, auth: dict[str, str], sent: dict[str, str]
+) -> None:
+    found = prepared(Composition(document(), agent=agent, auth=auth), environment)
+    assert found.prepared
+    assert not found.errors
+    assert dict(found.prepared.target.headers) == sent
+    shown = str(found.prepared.shown.headers)
+    assert SECRET not in shown
+    assert found.prepared.provenance.template
+    assert found.prepared.provenance.template["auth"] == auth
+    for value in sent.values():
+        assert value.rpartition(" ")[2] in found.prepared.redact
+
+
+def test_every_name_without_a_value_is_named(agent: Agent, environment: Environment) -> None:
+    composition = Composition(
+        document(a="{{nobody}} {{lost}}"), [("X-A", "{{other}}")], agent,
+        auth={"type": "bearer", "secret": "city"},
+    )  # fmt: skip
+    found = prepared(composition, environment)
+    assert found.unresolved == (
+        ("/query/a", "nobody"), ("/query/a", "lost"), ("#headers", "other"), ("#auth", "city"),
+    )  # fmt: skip
+    for name in ("nobody", "lost", "other", "city"):
+        assert f"“{name}”" in told(found)
+    assert "Staging" in told(found)
+
+
+def test_values_win_over_the_environment_and_a_secret_stays_one(
+    agent: Agent, environment: Environment
+) -> None:
+    composition = Composition(document(site="{{city}}", key="{{token}}"), agent=agent)
+    found = prepared(composition, environment, city="Oslo {{token}}", token="other-secret")
+    assert found.prepared
+    assert found.prepared.wire_document["query"]["site"] == "Oslo {{token}}"
+    assert found.prepared.wire_document["query"]["key"] == "other-secret"
+    assert found.prepared.request["query"]["key"] == "{{token}}"
+
+
+@pytest.mark.parametrize(
+    ("name", "address", "why"),
+    [
+        ("token", "https://evil.example", "may go to https://agent.example"),
+        ("token", "http://agent.example", "goes to http://agent.example"),
+        ("token", "https://agent.example:8443", "goes to https://agent.example:8443"),
+        ("short", HERE, "fewer than 4 characters"),
+    ],
+)
+def test_a_secret_goes_where_it_may_go(
+    environment: Environment, name: str, address: str, why: str
+) -> None:
+    composition = Composition(document(key=f"{{{{{name}}}}}"), address=address)
+    found = prepared(composition, environment)
+    assert f"The secret “{name}”" in told(found)
+    assert why in told(found)
+    assert SECRET not in told(found)
+
+
+def test_an_address_becomes_an_agent(agent: Agent, environment: Environment) -> None:
+    found = prepared(Composition(document(), address="{{base}}"), environment)
+    assert found.prepared
+    assert found.prepared.agent == agent
+    other = prepared(
+        Composition(document(), address="{{base}}/x?k={{token}}"), environment
+    ).prepared
+    assert other
+    assert other.agent.pk is None
+    assert other.agent.name == "agent.example/x?k={{token}}"
+    assert other.target.url == f"{HERE}/x?k={SECRET}"
+    assert other.agent.url == other.url == f"{HERE}/x?k={{{{token}}}}"
+    assert engine.create_run(other).url == other.url
+
+
+@pytest.mark.parametrize("address", ["", "ftp://a.example", "{{nobody}}/ask", "{{token}}/ask"])
+def test_no_address_no_request(environment: Environment, address: str) -> None:
+    found = prepared(Composition(document(), address=address), environment)
+    assert found.prepared is None
+    assert found.errors
+
+
+def equals(value: Any) -> list[dict[str, Any]]:
+    return [{"type": "json", "path": "$.a", "equals": value}]
+
+
+class TestExpectations:
+    """What is expected may hold names: of the page, of `once more` and of a collection alike."""
+
+    def test_have_the_values_of_their_names(self, agent: Agent, environment: Environment) -> None:
+        wanted = equals("in {{city}}") + equals("{{list}}") + equals("{{row}}")
+        found = prepared(
+            Composition(document(), (), agent, expectations=wanted), environment, row=7
+        )
+        assert not found.errors
+        assert found.prepared
+        assert found.used == ("city", "list", "row")
+        run = engine.create_run(found.prepared)
+        assert [each["equals"] for each in run.expectations] == ["in Paris", [1, 2], 7]
+        assert run.template is not None
+        assert run.template["expectations"] == wanted
+
+    def test_without_names_are_kept_as_they_are(self, agent: Agent) -> None:
+        wanted = equals("{{$braces}}city}}")
+        found = prepared(Composition(document(), (), agent, expectations=equals(1)), None)
+        assert found.prepared
+        assert engine.create_run(found.prepared).template is None
+        found = prepared(Composition(document(), (), agent, expectations=wanted), None)
+        assert found.prepared
+        assert engine.create_run(found.prepared).expectations == equals("{{city}}")
+
+    def test_with_names_that_have_no_value_are_refused(
+        self, agent: Agent, environment: Environment
+    ) -> None:
+        wanted = [{"type": "json", "path": "$.a['{{nobody}}']", "exists": False}]
+        found = prepared(Composition(document(), (), agent, expectations=wanted), environment)
+        assert found.missing == ["nobody"]
+        assert found.unresolved == (("#expectations", "nobody"),)
+        assert "no value for “nobody” in the environment “Staging”" in told(found)
+
+    def test_with_secrets_are_refused(self, agent: Agent, environment: Environment) -> None:
+        wanted = equals("{{token}}")
+        found = prepared(Composition(document(), (), agent, expectations=wanted), environment)
+        assert told(found) == (
+            "No secret can be a part of what is expected, because that is kept: “token”."
+        )
+        assert [problem.pointer for problem in found.errors] == ["#expectations"]
+        assert found.prepared
+        assert found.prepared.wire is None
+        assert SECRET not in str(found.prepared.provenance)
+
+    def test_that_grow_without_end_are_refused(self, agent: Agent) -> None:
+        wanted = equals("{{big}}" * 5_000)
+        composition = Composition(document(), (), agent, expectations=wanted)
+        found = prepared(composition, None, big="x" * 1_000)
+        assert found.prepared is None
+        assert told(found)
+
+    def test_once_more_are_resolved_anew(self, agent: Agent, environment: Environment) -> None:
+        wanted = equals("{{city}}")
+        found = prepared(Composition(document(), (), agent, expectations=wanted), environment)
+        assert found.prepared
+        run = engine.create_run(found.prepared)
+        Variable.objects.filter(name="city").update(value="Oslo {{city}}")
+        for _ in range(2):
+            again = engine.repeated(run)
+            assert again.prepared
+            assert not again.errors
+            run = engine.create_run(again.prepared)
+            assert run.expectations == equals("Oslo {{city}}")
+        Variable.objects.filter(name="city").delete()
+        assert "“city”" in told(engine.repeated(run))
+
+    def test_once_more_without_names_stay(self, agent: Agent) -> None:
+        found = prepared(Composition(document(), (), agent, expectations=equals(1)), None)
+        assert found.prepared
+        again = engine.repeated(engine.create_run(found.prepared)).prepared
+        assert again
+        assert engine.create_run(again).expectations == equals(1)
+
+
+class TestWhatFollows:
+    @pytest.fixture
+    def run(self, agent: Agent, environment: Environment) -> Run:
+        composition = Composition(
+            document(key="{{token}}", site="{{city}}"), [("X-Api-Key", "{{token}}")], agent,
+            auth={"type": "basic", "user": "ada", "secret": "token"},
+        )  # fmt: skip
+        request = prepared(composition, environment).prepared
+        assert request
+        return engine.create_run(request)
+
+    def test_it_authenticates_alike_with_the_secrets_of_the_run_only(
+        self, run: Run, environment: Environment
+    ) -> None:
+        Variable.objects.create(
+            environment=environment, name="more", kind="secret", secret="more-secret",
+            origins=[HERE],
+        )  # fmt: skip
+        said = {**run.request, "context": {"of": "the agent: {{more}} {{city}}"}}
+        request = engine.follow_up_request(run, said, engine.kept_headers(run))
+        assert request.wire_document["query"]["key"] == SECRET
+        assert request.wire_document["context"] == said["context"]
+        assert dict(request.target.headers)["X-Api-Key"] == SECRET
+        assert dict(request.target.headers)["Authorization"].startswith("Basic ")
+        again = engine.create_run(request)
+        assert again.request == said
+        assert again.secrets == ["token"]
+        assert again.template == {"auth": run.template["auth"]}  # type: ignore[index]
+
+    def test_a_secret_that_is_gone_or_may_not_go_there_any_more_stays(self, run: Run) -> None:
+        Variable.objects.filter(name="token").update(origins=["https://other.example"])
+        with pytest.raises(engine.WithheldError, match="may go to https://other"):
+            engine.follow_up_request(run, run.request)
+        Variable.objects.filter(name="token").delete()
+        with pytest.raises(engine.WithheldError, match="no secret “token” any more"):
+            engine.follow_up_request(run, run.request)
+
+    def test_once_more_resolves_anew(self, run: Run) -> None:
+        Variable.objects.filter(name="city").update(value="Oslo")
+        again = engine.repeated(run)
+        assert again.prepared
+        assert not again.errors
+        assert again.prepared.wire_document["query"] == {
+            "text": "eggs",
+            "key": SECRET,
+            "site": "Oslo",
+        }
+
+    def test_another_document_needs_its_own_way_in(self, run: Run) -> None:
+        request = engine.follow_up_request(run, run.request)
+        with pytest.raises(ValueError, match="carrying"):
+            replace(request, request={})
+        other = request.carrying({"query": {"text": "{{token}}"}})
+        assert other.wire_document == {"query": {"text": SECRET}}
+        assert other.request == {"query": {"text": "{{token}}"}}
+
+
+#: Where a name can stand: the composition with a text there, and what of the request it becomes
+#: (as it is stored, as it is sent).
+Place = tuple[
+    Callable[[Agent, str], Composition], Callable[[engine.PreparedRequest], tuple[Any, Any]]
+]
+PLACES: dict[str, Place] = {
+    "a string of the document": (
+        lambda agent, text: Composition(document(x=text), (), agent),
+        lambda made: (made.request["query"]["x"], made.wire_document["query"]["x"]),
+    ),
+    "a name in the document": (
+        lambda agent, text: Composition({text: 1, **document()}, (), agent),
+        lambda made: (next(iter(made.request)), next(iter(made.wire_document))),
+    ),
+    "a header": (
+        lambda agent, text: Composition(document(), [("X-A", text)], agent),
+        lambda made: (dict(made.headers)["X-A"], dict(made.target.headers)["X-A"]),
+    ),
+    "an address": (
+        lambda agent, text: Composition(document(), address=f"{HERE}/ask?x={text}"),
+        lambda made: (made.url.partition("?x=")[2], made.target.url.partition("?x=")[2]),
+    ),
+    "the address of an agent": (
+        lambda agent, text: Composition(document(), agent=addressed(agent, f"{HERE}/ask?x={text}")),
+        lambda made: (made.url.partition("?x=")[2], made.target.url.partition("?x=")[2]),
+    ),
+}
+#: A text, and the same as it is stored and as it is sent.
+TEXTS = {
+    "no name": ("text", "text", "text"),
+    "a value": ("in-{{ city }}", "in-Paris", "in-Paris"),
+    "a value of this run": ("in-{{row}}", "in-7", "in-7"),
+    "a value with a placeholder": ("in-{{said}}", "in-{{token}}", "in-{{token}}"),
+    "a secret": ("k-{{token}}", "k-{{token}}", f"k-{SECRET}"),
+    "a secret twice": ("{{token}}-{{token}}", "{{token}}-{{token}}", f"{SECRET}-{SECRET}"),
+    "a secret of this run": ("k-{{lost}}", "k-{{lost}}", "k-found-4711"),
+    "a name without a value": ("in-{{nobody}}", "in-{{nobody}}", "in-{{nobody}}"),
+}
+
+
+def addressed(agent: Agent, url: str) -> Agent:
+    agent.url = url
+    agent.save()
+    return agent
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize(("text", "stored", "sent"), TEXTS.values(), ids=TEXTS)
+def test_a_name_in_every_place(
+    agent: Agent, environment: Environment, place: str, text: str, stored: str, sent: str
+) -> None:
+    compose, read = PLACES[place]
+    values = {"row": 7, "said": "{{token}}", "lost": "found-4711"}
+    composition = compose(agent, text)
+    found = engine.prepare(composition, Scope(environment, values))
+    if "nobody" in text:
+        assert found.missing == ["nobody"]
+        assert "“nobody” in the environment “Staging”" in told(found)
+    else:
+        assert not found.errors
+    if found.prepared is None:
+        assert (place, "nobody" in text) == ("an address", True)
+        return
+    if "address" in place:  # A value cannot reach beyond its place.
+        stored, sent = ("in-%7B%7Btoken%7D%7D",) * 2 if "said" in text else (stored, sent)
+    assert read(found.prepared) == (stored, sent)
+    run = engine.create_run(found.prepared)
+    kept = json.dumps([run.request, run.headers, run.url, run.template, run.secrets])
+    for secret in (SECRET, "found-4711"):
+        assert secret not in kept + repr(found) + repr(found.prepared) + repr(composition)
+        assert (secret in found.prepared.redact) is (secret in sent)
+    # An agent's address is no part of what the user wrote.
+    assert (run.template is None) is ("{{" not in text or place == "the address of an agent")
+
+
+#: How a secret goes along, and what of a composition asks for it.
+ALONG: dict[str, dict[str, Any]] = {
+    "in the document": {"request": document(key="{{token}}")},
+    "in a header": {"headers": [("X-Key", "{{token}}")]},
+    "in the address": {"path": "/ask?key={{token}}"},
+    "as a bearer token": {"auth": {"type": "bearer", "secret": "token"}},
+    "as an API key": {"auth": {"type": "api_key", "header": "X-K", "secret": "token"}},
+    "as a password": {"auth": {"type": "basic", "user": "ada", "secret": "token"}},
+}
+
+
+@pytest.mark.parametrize("way", ALONG)
+@pytest.mark.parametrize(
+    ("origin", "goes"),
+    [
+        (HERE, True),
+        (f"{HERE}:443", True),
+        ("https://AGENT.example", True),
+        ("http://agent.example", False),
+        (f"{HERE}:8443", False),
+        ("https://agent.example.evil.example", False),
+        ("https://evil.example", False),
+    ],
+)
+def test_a_secret_goes_to_its_origins_however_it_goes_along(
+    environment: Environment, way: str, origin: str, goes: bool
+) -> None:
+    fields = {"request": document(), **ALONG[way]}
+    address = origin + fields.pop("path", "/ask")
+    found = prepared(Composition(address=address, **fields), environment)
+    assert found.prepared
+    assert (told(found) == "") is goes
+    assert ("The secret “token” may go to https://agent.example" in told(found)) is not goes
+    run = engine.create_run(found.prepared)
+    assert run.secrets == ["token"]
+    assert SECRET not in json.dumps([run.request, run.headers, run.url, run.template])
+    assert SECRET not in repr(found) + str(found.prepared.shown) + told(found)
+    assert {SECRET, base64.b64encode(SECRET.encode()).decode()} <= set(found.prepared.redact)
+    sent = found.prepared.target
+    whole = json.dumps([found.prepared.wire_document, sent.url, sent.headers])
+    pair = base64.b64encode(f"ada:{SECRET}".encode()).decode()
+    assert (pair if way == "as a password" else SECRET) in whole
+
+
+@pytest.mark.parametrize(
+    ("slug", "values", "sent", "message"),
+    [
+        ("staging", {}, "Paris", ""),
+        ("other", {}, "Rome", ""),
+        ("other", {"city": "Oslo"}, "Oslo", ""),
+        ("", {"city": "Oslo"}, "Oslo", ""),
+        ("", {}, "{{city}}", "for “city” anywhere. Choose an environment that has it."),
+        ("bare", {}, "{{city}}", "for “city” in the environment “Bare”. Add it there."),
+    ],
+)
+def test_the_environment_says_what_a_name_stands_for(
+    agent: Agent,
+    environment: Environment,
+    slug: str,
+    values: dict[str, Any],
+    sent: str,
+    message: str,
+) -> None:
+    Environment.objects.create(name="Bare")
+    other = Environment.objects.create(name="Other")
+    Variable.objects.create(environment=other, name="city", value="Rome")
+    chosen = Environment.objects.filter(slug=slug).first()
+    found = prepared(Composition(document(site="{{city}}"), (), agent), chosen, **values)
+    assert found.prepared
+    assert found.prepared.wire_document["query"]["site"] == sent
+    assert found.prepared.provenance.environment == slug
+    assert message in told(found)
+    assert bool(message) is bool(found.errors)
+
+
+@pytest.mark.parametrize(
+    ("fields", "wanted", "version", "binding", "url"),
+    [
+        ({}, {}, "0.55", "http", HERE),
+        ({"version": "0.54"}, {}, "0.54", "http", HERE),
+        ({"version": "0.54"}, {"version": "0.55"}, "0.55", "http", HERE),
+        ({}, {"version": "legacy"}, "legacy", "http", HERE),
+        ({"version": "legacy"}, {}, "legacy", "http", HERE),
+        ({}, {"version": "9"}, "0.55", "http", HERE),
+        ({}, {"version": ""}, "0.55", "http", HERE),
+        ({}, {"binding": "mcp"}, "0.55", "mcp", f"{HERE}/mcp"),
+        ({"binding": "mcp"}, {}, "0.55", "mcp", HERE),
+        ({"binding": "mcp", "url": f"{HERE}/mcp"}, {"binding": "http"}, "0.55", "http", HERE),
+        ({}, {"binding": "pigeon"}, "0.55", "http", HERE),
+        ({"protocol": "agent-api", "version": "1"}, {"binding": "mcp"}, "1", "http", HERE),
+        ({"protocol": "agent-api", "version": "1"}, {"version": "0.55"}, "1", "http", HERE),
+    ],
+)  # fmt: skip
+def test_the_version_and_the_binding_are_those_that_are_asked_for(
+    fields: dict[str, str], wanted: dict[str, Any], version: str, binding: str, url: str
+) -> None:
+    agent = Agent.objects.create(name="A", **{"url": HERE, "version": "0.55", **fields})
+    found = prepared(Composition(document(), agent=agent, **wanted), None)
+    assert found.prepared
+    target = found.prepared.target
+    assert (target.version, target.binding, target.url) == (version, binding, url)
+    run = engine.create_run(found.prepared)
+    assert (run.version, run.binding, run.url) == (version, binding, url)
+
+
+def test_the_result_knows_built_in_names(agent: Agent) -> None:
+    found = prepared(Composition(document(a="{{$uuid}} {{$braces}}", b="{{row}}"), (), agent), None,
+                     row=1)  # fmt: skip
+    assert (found.used, found.built_in) == (("$uuid", "$braces", "row"), ["$uuid", "$braces"])
+
+
+def test_the_result_keeps_the_agent_that_was_made_of_an_address() -> None:
+    found = prepared(Composition(document(), address=f"{HERE}/ask"), None)
+    assert not Agent.objects.exists()
+    found.keep_agent()
+    assert found.prepared
+    assert found.prepared.agent == Agent.objects.get()
+    nothing = engine.refused("No.")
+    nothing.keep_agent()
+    assert (nothing.prepared, told(nothing)) == (None, "No.")
