@@ -6,21 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from playground.library import credentials
-from playground.library.checking import CHECKS, escaped, kind_of
+from playground.library.checking import check
+from playground.library.fixture_schema import Finding, escaped, kind_of, schema
 from playground.library.shape import COLLECTION, FIELDS, FOLDER, REQUEST, Fields, Fixture, Problem
 from playground.models.collections import STEP
 from playground.protocols import registry
 
-#: Why a field is not taken that a Django fixture or somebody's good idea may have.
-_WHY_NOT = {
-    "parent": "Folders are one level deep: a folder has no parent.",
-    "owner": "What is imported belongs to whoever imports it.",
-    "created_at": "Moments are not part of a collection's file.",
-    "modified_at": "Moments are not part of a collection's file.",
-    "synced": "This is not part of a collection's file.",
-    "replayed": "This is not part of a collection's file.",
-}
-_LABELS = {COLLECTION: "a collection", FOLDER: "a folder", REQUEST: "a request"}
 _NO_CREDENTIAL = "A credential stood here. It was left out: only {{name}} of a secret is kept."
 
 
@@ -81,18 +72,8 @@ class Reader:
             yield from self._take(place, model, fields)
 
     def _fields(self, place: str, model: str, fields: Fields) -> Iterator[Problem]:
-        known = FIELDS[model]
-        for name in fields:
-            if name not in known:
-                at = f"{place}, /fields/{escaped(name)}"
-                yield Problem(at, _WHY_NOT.get(name, f"{_a(model)} has no such field."))
-        for name, default in known.items():
-            if default is ... and name not in fields and name != "position":
-                yield Problem(f"{place}, /fields", f"{_a(model)} needs “{name}”.")
-        for name, check in {} if self._own else CHECKS[model].items():
-            if name in fields:
-                for pointer, message in check(fields[name]):
-                    yield Problem(f"{place}, /fields/{name}{pointer}", message)
+        for pointer, message in _names(model, fields) if self._own else check(model, fields):
+            yield Problem(f"{place}, /fields{pointer}", message)
 
     def _take(self, place: str, model: str, fields: Fields) -> Iterator[Problem]:
         """Keep an item whose fields are right by themselves, if it goes with the others."""
@@ -141,6 +122,17 @@ class Reader:
             self._remarks += _without_credentials(place, values)
 
 
+def _names(model: str, fields: Fields) -> Iterator[Finding]:
+    """What is missing or unknown, whatever is in the other fields."""
+    messages = schema()["definitions"][model]["messages"]
+    for name in fields:
+        if name not in FIELDS[model]:
+            yield f"/{escaped(name)}", messages["additionalProperties"]
+    for name, default in FIELDS[model].items():
+        if default is ... and name not in fields and name != "position":
+            yield "", messages["required"].format(name=name)
+
+
 def _frame(place: str, item: Mapping[str, Any]) -> Iterator[Problem]:
     """What is wrong with an item around its fields."""
     for name in sorted(item.keys() - {"model", "fields"}):
@@ -173,8 +165,3 @@ def _without_credentials(place: str, values: dict[str, Any]) -> Iterator[Problem
 
 def _is_key(key: Any, length: int) -> bool:
     return isinstance(key, list) and len(key) == length and all(isinstance(p, str) for p in key)
-
-
-def _a(model: str) -> str:
-    label = _LABELS[model]
-    return label[0].upper() + label[1:]

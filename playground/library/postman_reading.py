@@ -11,12 +11,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from playground.library import postman_parts as parts
-from playground.library.checking import CHECKS, MAX_TEXT
+from playground.library.checking import MAX_TEXT, check_field
 from playground.library.parsing import json_of
 from playground.library.postman import OWN
 from playground.library.postman_own import DEFAULTS, Item, own_fields, unchanged
 from playground.library.recognising import UnrecognisedError, auth_of, own_headers, recognise
-from playground.library.shape import REQUEST, Fixture, FixtureError, Problem, render
+from playground.library.shape import Fixture, FixtureError, Problem, render
 from playground.library.slugs import Slugs
 from playground.models.collections import RESERVED, STEP
 from playground.models.json_text import storable
@@ -239,7 +239,7 @@ def _variables(value: Any) -> Iterator[str]:
 def _check(fields: Mapping[str, Any]) -> None:
     """Raise what our schema has against a request, which would refuse the file with it."""
     for name in _MADE:
-        for pointer, message in CHECKS[REQUEST][name](fields[name]):
+        for pointer, message in check_field(name, fields[name]):
             raise parts.PartError(f"Its {name}{pointer}: {message}")
 
 
