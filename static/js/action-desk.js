@@ -2,6 +2,8 @@
 // it, named in data-offer, closes it again, as do Esc and Close; the focus goes back to it.
 // Emits "desk:changed" when a field was edited, which takes a confirmation back.
 
+import { giveFocus } from "./focus.js";
+
 class ActionDesk extends HTMLElement {
   connectedCallback() {
     if (this.abort) return;
@@ -12,7 +14,7 @@ class ActionDesk extends HTMLElement {
     this.addEventListener("change", () => this.changed(), { signal });
     this.addEventListener("keydown", (event) => this.onKey(event), { signal });
     this.addEventListener("click", (event) => this.onClick(event), { signal });
-    this.focus({ preventScroll: true });
+    giveFocus(this, { preventScroll: true });
     this.scrollIntoView({ block: "nearest" });
   }
 

@@ -2,6 +2,7 @@
 // sent (secrets excepted), the form can be put away for later, and the request that the answers
 // make is shown while one looks at it.
 
+import { giveFocus } from "./focus.js";
 import { forget, recall, remember } from "./storage.js";
 
 const PREVIEW_AFTER_MS = 300;
@@ -96,14 +97,14 @@ class AnswerForm extends HTMLElement {
   }
 
   #focus(control) {
-    (control.matches("fieldset") ? control.querySelector("input") : control).focus();
+    giveFocus(control.matches("fieldset") ? control.querySelector("input") : control);
   }
 }
 
 // Declined, or taken back: the button is gone, and the focus goes on to what stands there now.
 document.addEventListener("htmx:afterSettle", (event) => {
   if (!event.detail.pathInfo?.requestPath.endsWith("/answers/declined/")) return;
-  event.target.closest("answer-form")?.querySelector("summary, button").focus();
+  giveFocus(event.target.closest("answer-form")?.querySelector("summary, button"));
 });
 
 document.addEventListener("htmx:beforeSwap", (event) => {

@@ -1,6 +1,7 @@
 // <conversation-strip>: says which turn the composer continues, and lets go of it: then nothing
 // of that conversation goes along. Draft.js keeps what it says with the rest of the draft.
 
+import { giveFocus } from "./focus.js";
 import { languageOf, wordsField } from "./protocols.js";
 import { documentOf } from "./request-document.js";
 import { toast } from "./toasts.js";
@@ -58,7 +59,7 @@ class ConversationStrip extends HTMLElement {
 function askNext(form) {
   const field = wordsField(form);
   if (field) field.focus();
-  else form.addEventListener("list:ready", () => wordsField(form)?.focus(), { once: true });
+  else form.addEventListener("list:ready", () => giveFocus(wordsField(form)), { once: true });
 }
 
 /** Whether nothing but the type of a conversation is left. */

@@ -2,6 +2,8 @@
 // and its name the title of the page. A composer that sends keeps the focus where it was, unless
 // its pane is put away, as on a phone: then the answer gets it, too.
 
+import { giveFocus } from "./focus.js";
+
 const MAX_TITLE = 60;
 
 document.addEventListener("htmx:afterSettle", (event) => {
@@ -9,7 +11,7 @@ document.addEventListener("htmx:afterSettle", (event) => {
   if (target?.id !== "response") return;
   const response = document.getElementById("response");
   const continues = requestConfig?.elt.closest("[data-continues]");
-  if (continues || isFocusLost()) response.querySelector(".runbar")?.focus();
+  if (continues || isFocusLost()) giveFocus(response.querySelector(".runbar"));
   if (!continues) return;
   const text = response.dataset.title ?? "";
   if (text) document.title = `${text.slice(0, MAX_TITLE)} · NLWeb Playground`;

@@ -2,6 +2,7 @@
 // question that comes before they are deleted. All of it works without, by links and forms.
 
 import { announce } from "./dom.js";
+import { openSheet } from "./focus.js";
 
 class ChosenRuns extends HTMLElement {
   connectedCallback() {
@@ -27,9 +28,7 @@ class ChosenRuns extends HTMLElement {
 customElements.define("chosen-runs", ChosenRuns);
 
 const dialog = document.getElementById("deletion");
-document.addEventListener("htmx:afterSwap", (event) => {
-  if (event.detail.target !== dialog) return;
-  dialog.showModal();
-  dialog.querySelector("[autofocus]")?.focus();
+document.addEventListener("htmx:afterSettle", (event) => {
+  if (event.detail.target === dialog) openSheet(dialog);
 });
 document.addEventListener("htmx:responseError", () => announce("That did not work. Load the page again."));

@@ -1,6 +1,7 @@
 // Keeps the request that is composed: into the saved request that is open, or as another one. The
 // server writes the dialogs; an answer with "request:saved" says under which name it was saved.
 
+import { openSheet } from "./focus.js";
 import { activeTab, markSaved } from "./open-tabs.js";
 import { nameOf } from "./tab-list.js";
 import { toast } from "./toasts.js";
@@ -31,8 +32,8 @@ export function saveAs() {
 
 if (sheet) {
   // Whatever the server writes into the dialog is to be read.
-  sheet.addEventListener("htmx:afterSwap", open);
-  document.getElementById("saver").addEventListener("htmx:afterSwap", open);
+  sheet.addEventListener("htmx:afterSettle", open);
+  document.getElementById("saver").addEventListener("htmx:afterSettle", open);
   document.addEventListener("request:saved", ({ detail }) => {
     sheet.close();
     markSaved(saving, detail);
@@ -48,7 +49,7 @@ if (sheet) {
 }
 
 function open() {
-  if (!sheet.open && sheet.querySelector("#save-body").firstElementChild) sheet.showModal();
+  if (sheet.querySelector("#save-body").firstElementChild) openSheet(sheet);
 }
 
 function wordsFor({ name, dropped }) {

@@ -72,8 +72,14 @@ export function mount({ area, check, changed }) {
   ];
   const stateOf = (doc) => EditorState.create({ doc, extensions: [...extensions, parts.loaded] });
   const view = new EditorView({ parent: root, root, state: stateOf(area.value) });
+  const isTypedInto = area.matches(":focus");
+  const { selectionStart: anchor, selectionEnd: head } = area;
   area.before(host);
   area.hidden = true;
+  if (isTypedInto) {
+    view.dispatch({ selection: { anchor, head } });
+    view.focus();
+  }
   return { write: (text) => replace(view, text), load: (text) => view.setState(stateOf(text)) };
 }
 
@@ -96,7 +102,9 @@ class Parts {
   /** False once the search is there: its own keys do it then. */
   #search(key, view) {
     if (this.#loading.has("search")) return false;
-    this.#add("search", () => import("./editor-search.js"), view).then(({ press }) => press(key, view));
+    this.#add("search", () => import("./editor-search.js"), view).then(({ press }) => {
+      if (view.hasFocus) press(key, view); // Not where somebody has gone on to another field.
+    });
     return true;
   }
 

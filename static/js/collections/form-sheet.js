@@ -1,6 +1,8 @@
 // <form-sheet>: a dialog for forms. A link with data-sheet is opened in it instead of on a page of
 // its own. It closes when its form was taken; with mistakes in it, it stays.
 
+import { openSheet } from "../focus.js";
+
 class FormSheet extends HTMLElement {
   connectedCallback() {
     this.dialog = this.querySelector("dialog");
@@ -10,6 +12,7 @@ class FormSheet extends HTMLElement {
     this.addEventListener("htmx:beforeOnLoad", ({ detail }) => {
       if (detail.requestConfig.verb === "post" && detail.xhr.status < 300) this.dialog.close();
     });
+    this.body.addEventListener("htmx:afterSettle", ({ detail }) => this.#loaded(detail));
     // What stands where nothing was gives way to the first thing.
     document.addEventListener("htmx:afterSwap", () => {
       if (document.querySelector("#outline > .folder-part")) document.querySelector("[data-empty]")?.remove();
@@ -17,11 +20,14 @@ class FormSheet extends HTMLElement {
   }
 
   /** Fetches the form at `url` and shows it. */
-  async open(url, source) {
-    await window.htmx.ajax("GET", url, { source, target: this.body, swap: "innerHTML" });
-    if (!this.body.firstElementChild || this.dialog.open) return;
-    this.dialog.showModal();
-    this.body.querySelector("[autofocus]")?.select?.();
+  open(url, source) {
+    return window.htmx.ajax("GET", url, { source, target: this.body, swap: "innerHTML" });
+  }
+
+  #loaded({ requestConfig }) {
+    if (requestConfig.verb !== "get" || !this.body.firstElementChild) return;
+    openSheet(this.dialog);
+    document.activeElement.select?.();
   }
 
   #clicked(event) {

@@ -3,6 +3,7 @@
 // the link: {slug, url, name} in its data, below whose address the actions are.
 
 import { announce } from "../dom.js";
+import { giveFocus } from "../focus.js";
 
 /** What does not apply to a kind of thing. */
 const WITHOUT = {
@@ -83,7 +84,7 @@ class RowMenu extends HTMLElement {
     const next = item.nextElementSibling ?? item.previousElementSibling;
     await post(`${item.dataset.url}deletion/`, item, "delete");
     announce(`Deleted ${item.dataset.name}.`);
-    (next?.querySelector("[data-menu]") ?? document.querySelector("h1 + * a"))?.focus();
+    giveFocus(next?.querySelector("[data-menu]") ?? document.querySelector("h1 + * a"));
   }
 }
 

@@ -2,6 +2,8 @@
 // Wire tab. A frame that is not on the page yet is fetched by its number, so that a link into a
 // flood does not load the flood. The focus goes to the frame: its row, or what shows it.
 
+import { giveFocus } from "../focus.js";
+
 /** How long the first page of a list is waited for; without it the frame is fetched by itself. */
 const PATIENCE_MS = 2000;
 
@@ -47,7 +49,7 @@ async function showEvent(run, seq, row) {
 function reach(part, control = part) {
   if (control === part) part.tabIndex = -1;
   part.scrollIntoView({ block: "start" });
-  control.focus({ preventScroll: true });
+  giveFocus(control, { preventScroll: true });
 }
 
 async function showBlock(run, seq, shown) {

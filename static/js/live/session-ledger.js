@@ -1,6 +1,8 @@
 // <session-ledger data-url>: drawn when its tab is shown and after every message of the run,
 // but never under the hands of somebody who edits. After a decision the focus stays here.
 
+import { giveFocus } from "../focus.js";
+
 const REST_MS = 500;
 
 class SessionLedger extends HTMLElement {
@@ -38,7 +40,7 @@ class SessionLedger extends HTMLElement {
   #settled(event) {
     if (event.detail.requestConfig?.verb !== "post") return;
     const wrong = this.querySelector('[aria-invalid="true"]');
-    (wrong ?? this.querySelector(".ledger-next")).focus();
+    giveFocus(wrong ?? this.querySelector(".ledger-next"));
   }
 }
 

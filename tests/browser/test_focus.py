@@ -1,0 +1,223 @@
+"""Focus is set once, before a part takes input, and never moved from a field that has it.
+
+What is slow on a slow day is held back here: the answer to a request, or the clock of the page.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Locator, Page, Route, expect
+
+from tests.browser.shelves import ShelfPage, plant
+from tests.browser.test_conversation import ask
+from tests.browser.workbench import Workbench
+from tests.playground_server import PlaygroundServer
+
+
+@contextlib.contextmanager
+def held(page: Page, address: str) -> Iterator[None]:
+    """Hold back the answer to a request that is made inside, and let it come at the end.
+
+    Returns when it has been put into the page, whatever that does afterwards by a timer included.
+    """
+    pattern, routes = re.compile(address), list[Route]()
+    page.route(pattern, lambda route: routes.append(route))
+    yield
+    expect(page.locator(".htmx-request").first).to_be_attached()
+    assert len(routes) == 1
+    page.evaluate(
+        """() => {
+          window.arrived = new Promise((done) => document.addEventListener("htmx:afterSettle",
+            ({ detail }) => detail.xhr === window.asked && done()));
+        }"""
+    )
+    routes[0].continue_()
+    page.unroute(pattern)
+    page.evaluate("() => window.arrived")
+
+
+@pytest.fixture(autouse=True)
+def asked(page: Page) -> None:
+    """Keep the last request that somebody has made by hand."""
+    page.add_init_script(
+        """document.addEventListener("htmx:beforeRequest", ({ detail }) => {
+             if (!["effective", "history"].includes(detail.target.id)) window.asked = detail.xhr;
+           });"""
+    )
+
+
+def go_on_typing(page: Page, field: Locator, text: str) -> None:
+    """Go to a field and type; what is typed afterwards must arrive there as well."""
+    field.click()
+    page.keyboard.type(text)
+
+
+class TestSheets:
+    def test_of_a_request_does_not_take_the_focus_back(
+        self, page: Page, playground: PlaygroundServer
+    ) -> None:
+        """The clock of the page stands still between what is typed first and what then."""
+        pile = ShelfPage(page, playground, plant(playground, "Typed into", "a b"))
+        page.clock.install()
+        pile.open()
+        page.clock.pause_at("2100-01-01")
+        pile.choose("a", "Edit")
+        name, notes = page.get_by_label("Name", exact=True), page.get_by_label("Notes")
+        expect(name).to_be_focused()
+        assert name.evaluate("field => field.selectionEnd - field.selectionStart") == 1
+        go_on_typing(page, notes, "fir")
+        page.clock.run_for(1000)
+        page.keyboard.type("st")
+        expect(notes).to_have_value("first")
+        expect(name).to_have_value("a")
+
+    def test_with_mistakes_keeps_the_field_that_was_sent_from(
+        self, page: Page, playground: PlaygroundServer
+    ) -> None:
+        pile = ShelfPage(page, playground, plant(playground, "Mistaken", "a b")).open()
+        pile.choose("a", "Edit")
+        name = page.get_by_label("Name", exact=True)
+        name.fill("")
+        with held(page, "/details/"):
+            name.press("Enter")
+        expect(page.get_by_text("This field is required.")).to_be_visible()
+        expect(name).to_be_focused()
+
+    def test_that_asks_for_a_name_takes_nothing_that_is_typed_elsewhere(
+        self, page: Page, workbench: Workbench
+    ) -> None:
+        workbench.open().compose("soup")
+        with held(page, r"/saved-requests/\?"):
+            page.keyboard.press("ControlOrMeta+Shift+s")
+            page.keyboard.type(" and")
+        name = page.get_by_role("dialog").get_by_label("Name", exact=True)
+        expect(name).to_be_visible()
+        before = name.input_value()
+        page.keyboard.type(" bread")
+        expect(name).to_have_value(before)
+        expect(workbench.text).to_have_value("soup and")
+
+    def test_that_asks_for_a_name_is_typed_into_at_once(
+        self, page: Page, workbench: Workbench
+    ) -> None:
+        workbench.open().compose("soup")
+        with held(page, r"/saved-requests/\?"):
+            page.keyboard.press("ControlOrMeta+Shift+s")
+        expect(page.get_by_role("dialog").get_by_label("Name", exact=True)).to_be_focused()
+
+
+class TestAction:
+    def desk(self, workbench: Workbench) -> Locator:
+        workbench.open().compose("tiramisu").send()
+        expect(workbench.badge).to_have_text("Complete")
+        return workbench.page.locator("#cards > .card").first
+
+    def test_that_opens_late(self, page: Page, workbench: Workbench) -> None:
+        card = self.desk(workbench)
+        with held(page, "/actions/"):
+            card.get_by_role("button", name="Save recipe").click()
+            go_on_typing(page, workbench.text, "!")
+        expect(card.locator("action-desk")).to_be_visible()
+        page.keyboard.type("!")
+        expect(workbench.text).to_have_value("tiramisu!!")
+
+    def test_that_is_to_be_confirmed_late(self, page: Page, workbench: Workbench) -> None:
+        """A key in the wrong place would confirm it."""
+        card = self.desk(workbench)
+        card.get_by_role("button", name="Save recipe").click()
+        with held(page, "/actions/"):
+            card.get_by_role("button", name="Run action").click()
+            go_on_typing(page, workbench.text, "!")
+        expect(card.get_by_role("button", name="Send POST")).to_be_visible()
+        page.keyboard.press("Space")
+        expect(workbench.text).to_have_value("tiramisu! ")
+
+    def test_is_confirmed_from_the_field_it_was_run_from(
+        self, page: Page, workbench: Workbench
+    ) -> None:
+        card = self.desk(workbench)
+        card.get_by_role("button", name="Save recipe").click()
+        card.get_by_role("button", name="Header").click()
+        with held(page, "/actions/"):
+            page.keyboard.press("Enter")
+        expect(card.get_by_role("button", name="Send POST")).to_be_focused()
+
+
+class TestConversation:
+    def test_an_answer_that_comes_late(self, page: Page, workbench: Workbench) -> None:
+        entry = ask(workbench, "something for dinner")
+        entry.get_by_label("vegan").check()
+        entry.get_by_label("Leave out what I have not answered").check()
+        with held(page, "/answers/$"):
+            entry.get_by_role("button", name="Answer", exact=True).click()
+            go_on_typing(page, workbench.text, "!")
+        expect(page.locator(".turns-now")).to_be_visible()
+        page.keyboard.type("!")
+        expect(workbench.text).to_have_value("something for dinner!!")
+
+    def test_mistakes_that_are_told_late(self, page: Page, workbench: Workbench) -> None:
+        entry = ask(workbench, "something for dinner")
+        with held(page, "/answers/$"):
+            entry.get_by_role("button", name="Answer", exact=True).click()
+            go_on_typing(page, workbench.text, "!")
+        expect(entry.locator('[aria-invalid="true"]').first).to_be_visible()
+        expect(workbench.text).to_be_focused()
+
+    def test_a_question_that_is_declined_late(self, page: Page, workbench: Workbench) -> None:
+        entry = ask(workbench, "something for dinner")
+        with held(page, "/answers/declined/"):
+            entry.get_by_role("button", name="Decline").click()
+            go_on_typing(page, workbench.text, "!")
+        expect(entry.get_by_role("button", name="Take that back")).to_be_visible()
+        expect(workbench.text).to_be_focused()
+
+    def test_a_session_that_is_changed_late(self, page: Page, workbench: Workbench) -> None:
+        workbench.open().compose("soup").send()
+        expect(workbench.badge).to_have_text("Complete")
+        panel = workbench.tab("Session")
+        with held(page, "/session/"):
+            panel.get_by_role("button", name="Do not echo").click()
+            go_on_typing(page, workbench.text, "!")
+        expect(panel.get_by_role("button", name="Echo the latest again")).to_be_visible()
+        expect(workbench.text).to_be_focused()
+
+
+class TestEditor:
+    """The code editor comes in parts, and each may come late."""
+
+    def test_takes_over_what_is_being_typed(self, page: Page, workbench: Workbench) -> None:
+        routes: list[Route] = []
+        page.route(re.compile(r"/build/editor\.[^-]*js$"), lambda route: routes.append(route))
+        workbench.open()
+        page.get_by_role("tab", name="JSON").click()
+        area = page.locator("textarea[name=document]")
+        area.click()
+        page.keyboard.press("ControlOrMeta+a")
+        page.keyboard.type('{"query": {"text": "egg')
+        routes[0].continue_()
+        expect(page.locator("#tab-json .cm-content")).to_be_visible()
+        page.keyboard.type('s"}}')
+        assert workbench.document == {"query": {"text": "eggs"}}
+
+    def test_begins_no_search_where_somebody_has_gone_on(
+        self, page: Page, workbench: Workbench
+    ) -> None:
+        routes: list[Route] = []
+        page.route(
+            re.compile(r"/build/editor-editor-search-.*js$"), lambda route: routes.append(route)
+        )
+        workbench.open()
+        page.get_by_role("tab", name="JSON").click()
+        page.locator("#tab-json .cm-content").click()
+        page.keyboard.press("ControlOrMeta+f")
+        box = page.get_by_label("Search the history")
+        go_on_typing(page, box, "so")
+        with page.expect_response(re.compile("editor-search")):
+            routes[0].continue_()
+        page.keyboard.type("up")
+        expect(box).to_have_value("soup")
+        expect(page.locator(".cm-search")).to_have_count(0)
