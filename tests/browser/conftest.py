@@ -16,11 +16,9 @@ from tests.playground_server import PlaygroundServer
 expect.set_options(timeout=10_000)
 
 #: What Chromium itself says of answers that are meant: a form with mistakes (422), a conflict
-#: (409), a socket that was dropped or left while it was connecting (htmx logs its error, too, as
-#: the bare event), a file that a test has withheld, a page left while it loads.
+#: (409), a file that a test has withheld, a page left while it loads.
 EXPECTED = re.compile(
-    r"WebSocket connection|^\[object Event\]$|status of 4(09|22)|net::ERR_(FAILED|INTERNET_DISC)"
-    r"|htmx:(sendAbort|afterRequest)"
+    r"status of 4(09|22)|resource: net::ERR_(FAILED|INTERNET_DISC)|htmx:(sendAbort|afterRequest)"
 )
 
 _ELSEWHERE = re.compile(r"^https?://(?!127\.0\.0\.1[:/])")

@@ -7,6 +7,7 @@ from itertools import pairwise
 
 from playwright.sync_api import Page, expect
 
+from tests.browser.sockets import lost_socket
 from tests.browser.workbench import Workbench
 
 COUNT_SOCKETS = """
@@ -39,18 +40,23 @@ def test_reload_in_mid_stream_shows_the_same_cards_once(workbench: Workbench) ->
     expect(workbench.badge).to_have_text("Cancelled")
 
 
-def test_a_dropped_socket_comes_back_without_loss(page: Page, workbench: Workbench) -> None:
+def test_a_dropped_socket_comes_back_without_loss(
+    page: Page, workbench: Workbench, complaints: list[str]
+) -> None:
     page.add_init_script(COUNT_SOCKETS)
     workbench.scenario("endless").send()
     expect(workbench.cards.nth(2)).to_be_visible()
     # 4000: what a client may say. The extension connects again for abnormal ends only, so
     # the drop is made where it happens in life: in the network.
-    page.context.set_offline(True)
-    page.evaluate("window.sockets.at(-1).dispatchEvent(new CloseEvent('close', { code: 1006 }))")
-    page.evaluate("window.sockets.at(-1).close()")
-    stood_still = workbench.cards.count()
-    page.context.set_offline(False)
-    expect(workbench.cards.nth(stood_still + 4)).to_be_visible()
+    with lost_socket(complaints):
+        page.context.set_offline(True)
+        page.evaluate(
+            "window.sockets.at(-1).dispatchEvent(new CloseEvent('close', { code: 1006 }))"
+        )
+        page.evaluate("window.sockets.at(-1).close()")
+        stood_still = workbench.cards.count()
+        page.context.set_offline(False)
+        expect(workbench.cards.nth(stood_still + 4)).to_be_visible()
     assert page.evaluate("window.sockets.length") > 1
     assert is_contiguous(workbench.seqs())
     page.get_by_role("button", name="Stop").click()

@@ -33,7 +33,21 @@ function summarise(cursor) {
 /** Open a run's socket from the cursor on; called for the first socket and every later one. */
 function openFromCursor(url) {
   const { last = "0", final } = document.getElementById("run-cursor")?.dataset ?? {};
-  return new WebSocket(`${url}?after=${last}&final=${final === undefined ? 0 : 1}`);
+  return leavable(new WebSocket(`${url}?after=${last}&final=${final === undefined ? 0 : 1}`));
+}
+
+/**
+ * Let a socket that is closed while it connects connect first, unheard. Browsers let it fail
+ * instead, and htmx logs the event of that as an error, and may connect anew.
+ */
+function leavable(socket) {
+  const close = socket.close.bind(socket);
+  socket.close = (...args) => {
+    if (socket.readyState !== WebSocket.CONNECTING) return close(...args);
+    socket.onopen = socket.onmessage = socket.onerror = socket.onclose = null;
+    return socket.addEventListener("open", () => close(...args));
+  };
+  return socket;
 }
 
 /** Milliseconds until a socket that was lost is tried again: soon, then every few seconds. */

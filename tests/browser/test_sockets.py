@@ -1,0 +1,90 @@
+"""A socket that is left on purpose, and one that is lost: what the page says of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import ConsoleMessage, Page, expect
+
+from tests.browser.sockets import Gateway, lost_socket
+from tests.browser.test_live_view import COUNT_SOCKETS
+from tests.browser.workbench import Workbench
+from tests.playground_server import PlaygroundServer
+
+#: Resolves once the first socket of the page has closed.
+CLOSED = """() => new Promise((done) => {
+  const [first] = window.sockets;
+  if (first.readyState === WebSocket.CLOSED) done();
+  else first.addEventListener("close", () => done());
+})"""
+
+
+@pytest.fixture
+def gateway(playground: PlaygroundServer) -> Iterator[Gateway]:
+    gateway = Gateway(playground.url)
+    yield gateway
+    gateway.close()
+
+
+@pytest.fixture
+def errors(page: Page) -> list[str]:
+    """All errors that the page logs, the expected ones as well."""
+    logged: list[str] = []
+
+    def keep(message: ConsoleMessage) -> None:
+        if message.type == "error":
+            logged.append(message.text)
+
+    page.on("console", keep)
+    return logged
+
+
+@pytest.fixture
+def connecting(page: Page, workbench: Workbench, gateway: Gateway) -> Workbench:
+    """The workbench with a run whose socket does not stand yet."""
+    page.add_init_script(COUNT_SOCKETS)
+    workbench.scenario("endless")
+    page.goto(gateway.url)
+    workbench.compose("soup").send()
+    assert gateway.waiting.wait(10)
+    return workbench
+
+
+def test_one_that_is_left_for_another_tab(
+    page: Page, connecting: Workbench, gateway: Gateway, errors: list[str]
+) -> None:
+    page.get_by_role("button", name="New request").first.click()
+    expect(page.locator("#response")).not_to_have_attribute("data-run", connecting.run or "-")
+    gateway.open.set()
+    page.evaluate(CLOSED)
+    assert errors == []
+
+
+def test_one_whose_run_is_followed_by_another(
+    page: Page, connecting: Workbench, gateway: Gateway, errors: list[str]
+) -> None:
+    connecting.send()
+    gateway.open.set()
+    page.evaluate(CLOSED)
+    assert errors == []
+    expect(connecting.cards.nth(2)).to_be_visible()
+
+
+@pytest.mark.parametrize("path", ["/collections/", ""])
+def test_one_whose_page_is_left(
+    page: Page, connecting: Workbench, errors: list[str], path: str
+) -> None:
+    page.goto(f"{connecting.server.url}{path}" if path else page.url)
+    expect(page.locator("main")).to_be_visible()
+    assert errors == []
+
+
+def test_one_that_gets_no_answer_is_tried_again(
+    connecting: Workbench, gateway: Gateway, errors: list[str], complaints: list[str]
+) -> None:
+    with lost_socket(complaints):
+        gateway.refusals = 1
+        gateway.open.set()
+        expect(connecting.cards.nth(2)).to_be_visible()
+    assert any(text.startswith("WebSocket connection") for text in errors)
