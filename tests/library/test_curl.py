@@ -69,6 +69,14 @@ TAKEN: dict[str, tuple[str, dict[str, Any]]] = {
         f"curl {URL} -d $'{{\"query\": {{\"text\": \"\\ud83d\\ude00 \\uD83D\"}}}}'",
         {"document": {"query": {"text": "😀 \ufffd"}}},
     ),
+    "a caret in quotes, after a quote without": (
+        f"""curl {URL} -d '{{"query": {{"text": ["it'\\''s", "^"]}}}}'""",
+        {"document": {"query": {"text": ["it's", "^"]}}},
+    ),
+    "a caret in ansi quotes, after a quote": (
+        f"""curl {URL} -d $'{{"query": {{"text": ["it\\'s", "^"]}}}}'""",
+        {"document": {"query": {"text": ["it's", "^"]}}},
+    ),
     "copied with its end": (f"curl {URL} -d '{EGGS}' ;\n", {"document": QUERY}),
     "cmd.exe, older": (
         f'curl "{URL}" ^\r\n -H "accept: */*" ^\r\n -d "{{\\"query\\":{{\\"text\\":\\"a\\"}}}}"',
