@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -55,6 +56,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             items=[item for item in items if not _is_about_the_database(item)]
         )
         items[:] = filter(_is_about_the_database, items)
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Leave what stays to the end, modules and tests among it, out of garbage collections."""
+    gc.collect()
+    gc.freeze()
 
 
 def _on_postgresql() -> bool:
