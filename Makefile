@@ -26,7 +26,7 @@ export DJANGO_SETTINGS_MODULE := playground.settings
 # Tests start the playground many times: without bytecode each start compiles every module again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup run test test-scale check format bench build browser clean
+.PHONY: help setup run quick test test-without-browser test-browser test-scale check format bench build browser clean
 
 help: ## Show what there is
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -36,14 +36,24 @@ setup: $(INSTALLED) build ## Install what the playground needs, and build the fr
 run: setup ## Serve on http://127.0.0.1:8000 (PORT=8123 for another port)
 	@$(BIN)/python manage.py serve --host $(HOST) --port $(PORT) $(ARGS)
 
-test: setup $(MODULES) browser ## Run every test, the browser's included (ARGS="-k name")
-	@npm test --silent
+quick: setup ## Run the tests that need neither a browser nor a process of their own
+	@$(BIN)/pytest --numprocesses=2 --dist=worksteal -m "not browser and not process" \
+		--ignore=tests/browser $(ARGS)
+
 ifdef ARGS
+test: setup $(MODULES) browser
+	@npm test --silent
 	@$(BIN)/pytest $(ARGS)
 else
-	@$(BIN)/pytest --numprocesses=auto --dist=loadfile --ignore=tests/browser
-	@$(BIN)/pytest tests/browser
+test: test-without-browser test-browser ## Run every test, the browser's included (ARGS="-k name")
 endif
+
+test-without-browser: setup $(MODULES)
+	@npm test --silent
+	@$(BIN)/pytest --numprocesses=auto --dist=worksteal --ignore=tests/browser
+
+test-browser: setup browser
+	@$(BIN)/pytest tests/browser
 
 test-scale: setup ## Run what needs a database on PostgreSQL and Redis, and in two processes
 	@$(BIN)/python -m tests.scale $(ARGS)
