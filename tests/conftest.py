@@ -10,6 +10,8 @@ from typing import Any
 
 import hypothesis
 import pytest
+from django.contrib.contenttypes.management import create_contenttypes
+from django.db.models.signals import post_migrate
 
 from tests.isolation import DATABASE
 from tests.playground_server import PlaygroundServer
@@ -70,7 +72,12 @@ def _on_postgresql() -> bool:
 
 
 def _is_about_the_database(item: pytest.Item) -> bool:
-    return bool(item.get_closest_marker("database")) and not item.get_closest_marker("sqlite")
+    """Whether a test is marked so itself or by its module, and touches the database at all."""
+    if item.get_closest_marker("sqlite") or not item.get_closest_marker("database"):
+        return False
+    fixtures = set(getattr(item, "fixturenames", ()))
+    marked = item.get_closest_marker("django_db") is not None
+    return marked or "scale" in item.path.parts or bool(fixtures & {"db", "transactional_db"})
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
@@ -90,6 +97,16 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
         why = ", and no test of tests/scale" if missing else ""
         reporter.write_line(f"CI: {skipped} skipped{why}", red=True)
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+@pytest.fixture(scope="session")
+def django_db_setup(django_db_setup: None) -> None:
+    """Make no permissions and content types anew after each test that commits.
+
+    Nothing uses them, and making them takes longer than all else that such a test is followed by.
+    """
+    post_migrate.disconnect(dispatch_uid="django.contrib.auth.management.create_permissions")
+    post_migrate.disconnect(create_contenttypes)
 
 
 @pytest.fixture(scope="session")

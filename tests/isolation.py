@@ -23,7 +23,8 @@ _SETTINGS = re.compile(
     "PLAYGROUND_.*|DATABASE_URL|REDIS_URL|DEBUG|SECRET_KEY|ALLOWED_HOSTS|CSRF_TRUSTED_ORIGINS|"
     "WEB_CONCURRENCY|TZ"
 )
-#: Where the tests of `make test-scale` find a PostgreSQL server and a Redis; set, they are used.
+#: Where the tests of `make test-scale` find a PostgreSQL server and, in the order of the workers,
+#: a Redis for each; set, they are used.
 DATABASE, REDIS = "PLAYGROUND_TEST_DATABASE_URL", "PLAYGROUND_TEST_REDIS_URL"
 #: Names a directory that all processes of one run of pytest share.
 SHARED = "PYTEST_SHARED_DIRECTORY"
@@ -39,17 +40,20 @@ def without_settings(environment: Mapping[str, str]) -> dict[str, str]:
 def pytest_load_initial_conftests(early_config: pytest.Config) -> Generator[None]:
     """Give this process defaults, and a data directory that no other run of pytest shares.
 
-    The two addresses of the tests' own stay, and are what the settings find; Django makes a
-    test database of its own there.
+    The addresses of the tests' own stay, and are what the settings find; Django makes a test
+    database of its own there for each worker. A Redis cannot be shared: what is published in one
+    of its databases is heard in all.
     """
     data = early_config.stash[_DATA] = Path(tempfile.mkdtemp(prefix="playground-tests-"))
     (data / "static").mkdir()  # Where files would be collected; missing, each client warns.
-    ours = {DATABASE: "DATABASE_URL", REDIS: "REDIS_URL"}
-    for name in os.environ.keys() - without_settings(os.environ).keys() - ours.keys():
+    ours = {DATABASE, REDIS}
+    for name in os.environ.keys() - without_settings(os.environ).keys() - ours:
         del os.environ[name]
-    for name, setting in ours.items():
-        if name in os.environ:
-            os.environ[setting] = os.environ[name]
+    if DATABASE in os.environ:
+        os.environ["DATABASE_URL"] = os.environ[DATABASE]
+    if REDIS in os.environ:
+        worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+        os.environ["REDIS_URL"] = os.environ[REDIS].split()[worker]
     os.environ["PLAYGROUND_DATA_DIR"] = str(data)
     os.environ.setdefault(SHARED, str(data / "shared"))  # Workers inherit it.
     return (yield)

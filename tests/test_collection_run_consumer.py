@@ -15,7 +15,7 @@ from playground.models import CollectionRun, Step
 from tests.rendering.markup import read
 from tests.test_consumers import HEADERS
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.database]
 
 
 @pytest.fixture(autouse=True)

@@ -21,7 +21,7 @@ from playground.rendering import live
 from tests.rendering.markup import read
 from tests.rendering.recording import CALL, END, HEAD, OPEN, Recording, recorded, result
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.database]
 
 HEADERS = [(b"host", b"127.0.0.1:8000"), (b"origin", b"http://127.0.0.1:8000")]
 record = sync_to_async(Recording)
@@ -214,8 +214,10 @@ async def test_a_viewer_that_is_gone_before_it_is_accepted_is_left_in_no_group(
 
     recording = await record()
     monkeypatch.setattr(consumers.RunConsumer, "accept", accept)
+    viewer = Viewer(recording.run)
+    await viewer.socket.send_input({"type": "websocket.connect"})
     with pytest.raises(OSError, match="gone"):
-        await Viewer(recording.run).open()
+        await viewer.socket.wait(timeout=5)
     assert recording.run.group not in get_channel_layer().groups
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -63,10 +64,12 @@ FORBIDDEN = {
 }  # fmt: skip
 
 
+@cache
 def modules() -> list[Path]:
     return [path for path in PACKAGE.rglob("*.py") if "migrations" not in path.parts]
 
 
+@cache
 def imports(path: Path) -> set[str]:
     """Every module that a file imports, whether at its top or inside a function."""
     found: set[str] = set()

@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +21,14 @@ FIXTURE = Path(__file__).parents[2] / "fixtures" / "demo_corpus.json"
 
 def check(version: str, name: str, document: Any) -> None:
     """Hold a document against the schema of that name and version."""
+    _validator(version, name).validate(document)
+
+
+@cache
+def _validator(version: str, name: str) -> jsonschema.Draft202012Validator:
     schema = schemas.load("nlweb", version, name)
-    jsonschema.validate(document, schema, jsonschema.Draft202012Validator)
+    jsonschema.Draft202012Validator.check_schema(schema)
+    return jsonschema.Draft202012Validator(schema)
 
 
 @dataclass

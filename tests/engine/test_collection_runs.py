@@ -41,7 +41,7 @@ from tests.engine.collecting import (
 )
 from tests.servers import HOLD, STREAM_HEAD, free_port, head, reply, serve
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.database]
 
 
 async def test_everything_is_sent_in_order_and_judged() -> None:

@@ -21,7 +21,7 @@ from playground.models.json_text import storable
 from tests.engine.collecting import OK, answer, go, kept, start, steps_of
 from tests.servers import HOLD, STREAM_HEAD, serve
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.database]
 
 Rows = list[tuple[int, dict[str, Any]]]
 

@@ -9,7 +9,7 @@ from playground.engine import preparation
 from playground.models import Agent, SavedRequest
 from playground.protocols import registry
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.database]
 
 HERE = "http://a.example:8000"
 

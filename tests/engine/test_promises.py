@@ -12,6 +12,8 @@ from playground.engine.promises import Reply, schedule, take_in
 from playground.models import Run, RunKind, RunState, Tracker, TrackerStatus
 from playground.protocols.events import Outcome
 
+pytestmark = pytest.mark.database
+
 
 def tracker(**fields: Any) -> Tracker:
     return Tracker(seq=1, token="p1", patience=900, **fields)

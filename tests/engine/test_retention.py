@@ -32,6 +32,8 @@ from playground.models import (
 )
 from playground.models.conversations import turns_to
 
+pytestmark = pytest.mark.database
+
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
 
 

@@ -10,6 +10,8 @@ import pytest
 from playground.engine import room
 from playground.engine.room import Room
 
+pytestmark = pytest.mark.database
+
 
 async def test_who_is_cancelled_in_the_queue_keeps_nobody_waiting() -> None:
     room, stopped = Room(None), asyncio.Event()

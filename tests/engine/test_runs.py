@@ -29,6 +29,8 @@ from tests.servers import (
     serve,
 )
 
+pytestmark = pytest.mark.database
+
 Begin = Callable[..., Awaitable[Any]]
 
 START = b'event: start\ndata: {"_meta": {"response_type": "answer", "version": "0.55"}}\n\n'

@@ -7,6 +7,8 @@ import pytest
 from playground.engine.states import TRANSITIONS, ImpossibleTransitionError, advance
 from playground.models import RunState
 
+pytestmark = pytest.mark.database
+
 
 def test_every_state_has_its_row() -> None:
     assert set(TRANSITIONS) == set(RunState)

@@ -18,6 +18,8 @@ from playground.engine import background, checking, claims, promises, recovery, 
 from playground.models import Agent, Run, RunKind, Tracker
 from tests.servers import HOLD, Server, free_port, reply, serve
 
+pytestmark = pytest.mark.database
+
 Document = dict[str, Any]
 
 

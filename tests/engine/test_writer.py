@@ -16,7 +16,7 @@ from playground.models import FrameBatch, Run, batches
 from playground.models.batches import Part
 from playground.protocols.frames import Frame, FrameKind
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.database]
 
 
 @pytest.fixture

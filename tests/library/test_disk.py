@@ -14,7 +14,7 @@ from playground.models import Collection, SavedRequest
 from tests.library import examples
 from tests.library.conftest import Edit
 
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("directory")]
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("directory"), pytest.mark.database]
 
 
 @pytest.fixture

@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 
 from playground.library.ordering import LARGEST, between, index_among, moved, numbered
 
+pytestmark = pytest.mark.database
+
 STEP = 1024
 positions = st.integers(min_value=0, max_value=LARGEST)
 

@@ -15,7 +15,7 @@ from playground.models import Collection, Folder, SavedRequest
 from playground.models.collections import requests_in_order
 from tests.library import examples
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.database]
 
 
 def stands(plan: fixtures.Plan) -> dict[str, list[str]]:

@@ -30,7 +30,7 @@ from tests.rendering.recording import (
     result,
 )  # fmt: skip
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.database]
 
 TARGET: dict[str, Any] = {
     "agent_name": "scripted",

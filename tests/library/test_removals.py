@@ -22,7 +22,7 @@ from playground.models import (
 )
 from tests.library import examples
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.database]
 
 #: To the microsecond, because that is what an open page compares.
 MOMENT = datetime(2026, 1, 2, 3, 4, 5, 123456, UTC)

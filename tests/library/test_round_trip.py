@@ -18,7 +18,7 @@ from playground.library.shape import Fixture
 from playground.models import Collection, Folder, SavedRequest
 from tests.library import examples
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.database]
 
 KEYS = ["model", "fields"]
 

@@ -18,7 +18,7 @@ from playground.models import Collection, Removal, SavedRequest
 from tests.library import examples
 from tests.library.conftest import Edit
 
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("directory")]
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("directory"), pytest.mark.database]
 
 
 def change_here(collection: Collection, notes: str = "Changed here.") -> None:

@@ -6,6 +6,8 @@ import pytest
 
 from playground.models import Agent
 
+pytestmark = pytest.mark.database
+
 
 @pytest.mark.parametrize(
     ("protocol", "binding", "version", "told"),

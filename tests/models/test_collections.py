@@ -7,7 +7,7 @@ import pytest
 from playground.models import Agent, Collection, Folder, SavedRequest
 from playground.models.collections import destination_of, requests_in_order
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.database]
 
 
 @pytest.mark.parametrize(

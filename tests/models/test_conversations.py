@@ -13,7 +13,7 @@ from django.utils import timezone
 from playground.models import Conversation, Run, Tracker
 from playground.models.conversations import MAX_TURNS, queries_of, turn_of, turns_to
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.database]
 
 
 class Talk:

@@ -18,7 +18,7 @@ from playground.management.commands import rotate_key
 from playground.models import Agent, Environment, Variable
 from playground.models.rekeying import rekey
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.database]
 
 
 def stored() -> str:

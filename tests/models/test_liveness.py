@@ -13,6 +13,8 @@ from playground.models import CollectionRun, RunState, liveness
 from playground.models.liveness import SILENCE, driven_here, mark_interrupted, this_driver
 from tests.rendering.recording import CALL, HEAD, OPEN, Recording, result
 
+pytestmark = pytest.mark.database
+
 HOST = socket.gethostname()
 
 

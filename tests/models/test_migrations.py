@@ -11,6 +11,8 @@ from django.db.migrations.executor import MigrationExecutor
 from playground.models import Run, word_tables
 from playground.models.text_index import keys_of
 
+pytestmark = pytest.mark.database
+
 LATEST = ("playground", "0006_words")
 
 

@@ -14,7 +14,7 @@ from playground.models import Agent, FrameBatch, Run, RunState
 from playground.protocols.frames import Frame, FrameKind, pack
 from tests.rendering.recording import CALL, END, HEAD, OPEN, Recording, batches, recorded, result
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.database]
 
 
 @given(batches(), st.integers(0, 40))

@@ -22,7 +22,7 @@ from playground.models import history as pages
 from playground.models.history import Filters, page_of
 from playground.models.text_index import keys_of
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.database]
 
 #: What words and texts are put together of: cases that databases fold or do not, what a pattern
 #: and a query give a meaning to, and names of states.

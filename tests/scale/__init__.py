@@ -2,6 +2,6 @@
 
     python -m tests.scale
 
-starts both for the time of the tests. They run the tests of the other directories that need a
-database once more, and those of this one.
+starts both for the time of the tests. They run the tests of the other directories that are marked
+`database` once more, and those of this one.
 """

@@ -1,6 +1,9 @@
 """Run the tests that need a database on PostgreSQL and Redis; `make test-scale` is the way here.
 
 Arguments are pytest's.
+
+Those are run that are marked `database`, and those of this directory. The others touch the
+database as well, but by queries of the kinds that these make.
 """
 
 from __future__ import annotations
@@ -10,15 +13,25 @@ import os
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 from tests.isolation import DATABASE, REDIS
 from tests.scale.services import MissingError, find_postgresql, find_redis, postgresql, redis_server
 
-#: What touches the database and the channel layer. Tests that need neither are left out of it.
-PATHS = """
-    tests/models tests/library tests/engine tests/rendering tests/views tests/test_consumers.py
-    tests/test_collection_run_consumer.py tests/scale
-""".split()
+TESTS = Path(__file__).parent.parent
+#: Processes of pytest. Each has a database and a Redis of its own.
+WORKERS = 2
+
+
+def find_files() -> list[str]:
+    """Return the files with a test that is marked `database`, and the directory of this one.
+
+    The thousands of tests in other files are not even collected.
+    """
+    marked = [
+        path for path in TESTS.rglob("test_*.py") if "pytest.mark.database" in path.read_text()
+    ]
+    return [*map(str, sorted(marked)), str(TESTS / "scale")]
 
 
 def main(arguments: list[str]) -> int:
@@ -32,10 +45,12 @@ def main(arguments: list[str]) -> int:
         return 1
     with contextlib.ExitStack() as stack:
         database = stack.enter_context(postgresql())
-        layer = stack.enter_context(redis_server())
-        environment = {**os.environ, DATABASE: database, REDIS: layer}
-        chosen = [] if any(os.path.exists(a.partition("::")[0]) for a in arguments) else PATHS
-        command = [sys.executable, "-m", "pytest", "--reuse-db", *chosen, *arguments]
+        layers = [stack.enter_context(redis_server()) for _ in range(WORKERS)]
+        environment = {**os.environ, DATABASE: database, REDIS: " ".join(layers)}
+        named = any(os.path.exists(argument.partition("::")[0]) for argument in arguments)
+        options = ["--reuse-db", f"--numprocesses={WORKERS}", "--dist=worksteal"]
+        chosen = [] if named else find_files()
+        command = [sys.executable, "-m", "pytest", *options, *chosen, *arguments]
         return subprocess.run(command, env=environment, check=False).returncode
 
 

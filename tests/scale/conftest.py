@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 import psycopg
 import pytest
 
-from tests.isolation import DATABASE, REDIS
+from tests.isolation import DATABASE
 from tests.playground_server import PlaygroundServer
 
 collect_ignore_glob = [] if os.environ.get(DATABASE) else ["test_*.py"]
@@ -24,7 +24,7 @@ def shared(tmp_path: Path) -> dict[str, str]:
     with psycopg.connect(os.environ[DATABASE], autocommit=True) as connection:
         connection.execute(f'CREATE DATABASE "{name}"')
     url = urlsplit(os.environ[DATABASE])._replace(path=f"/{name}").geturl()
-    return {"DATABASE_URL": url, "REDIS_URL": os.environ[REDIS], "WEB_CONCURRENCY": "2"}
+    return {"DATABASE_URL": url, "REDIS_URL": os.environ["REDIS_URL"], "WEB_CONCURRENCY": "2"}
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from django.test import Client
 from playground.models import Agent, Run
 from tests.rendering.markup import read
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.database]
 
 SECRET = "canary-3f9a"
 

@@ -15,6 +15,8 @@ from playground.views import answers
 from tests.rendering.markup import Markup, read
 from tests.views.asking import FILLED, GUESTS, PLACE, QUESTIONS, SAUCE, asked, turn
 
+pytestmark = pytest.mark.database
+
 HTMX = {"HX-Request": "true"}
 
 

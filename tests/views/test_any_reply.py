@@ -18,6 +18,8 @@ from tests.protocols.test_properties import VALUES
 from tests.rendering.markup import read
 from tests.rendering.recording import CALL, END, HEAD, OPEN, event, recorded
 
+pytestmark = pytest.mark.database
+
 META = {"version": "0.55", "session_context": {"turn": 1, "topics": ["eggs"]}}
 ACTION = {
     "name": "add", "description": "Add it", "protocol": "HTTP", "method": "POST",

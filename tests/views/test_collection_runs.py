@@ -23,7 +23,7 @@ from playground.rendering.collection_runs import PAGE, known_as_text, known_from
 from tests.rendering.markup import read
 from tests.servers import free_port, reply, serve
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.database]
 
 EVIL = "<script>alert(1)</script>"
 

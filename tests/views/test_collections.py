@@ -13,7 +13,7 @@ from playground.rendering import outline
 from tests.rendering.markup import read
 from tests.views.shelves import HTMX, names, order, saved, shelf, url
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.database]
 
 
 def texts(client: Client, address: str) -> str:

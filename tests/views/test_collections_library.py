@@ -11,7 +11,7 @@ from playground.rendering import finding, tree
 from tests.rendering.markup import read
 from tests.views.shelves import HTMX, saved, shelf
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.database]
 
 
 def links(html: str) -> list[str]:

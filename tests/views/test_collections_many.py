@@ -12,7 +12,7 @@ from playground.models import Collection, Folder, SavedRequest
 from playground.rendering import outline, tree
 from tests.views.shelves import names, shelf, url
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.database]
 
 PAGE = "/collections/many/"
 BRANCH = "/library/many/"

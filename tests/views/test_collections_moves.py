@@ -12,7 +12,7 @@ from playground.views import folders
 from tests.rendering.markup import read
 from tests.views.shelves import HTMX, order, shelf
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.database]
 
 HERE = "/collections/soups/folders/hot/place/"
 

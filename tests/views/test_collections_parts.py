@@ -12,7 +12,7 @@ from playground.models import Collection, Folder, SavedRequest
 from tests.rendering.markup import read
 from tests.views.shelves import HTMX, order, saved, shelf, url
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.database]
 
 PARTS = ["/collections/soups/folders/hot/details/", "/collections/soups/requests/a/details/"]
 

@@ -17,7 +17,7 @@ from playground.library.fixtures import dump
 from playground.models import Collection, Removal, SavedRequest, Share
 from tests.views.shelves import HTMX, order, saved, shelf, url
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.database]
 
 BEFORE = "a b | Hot: c d | Cold:"
 

@@ -202,6 +202,7 @@ class TestChoosing:
         html = client.get("/compare/choices/", {"run": run(EGGS).pk}).content.decode()
         assert "There is no other run yet" in html
 
+    @pytest.mark.database
     @pytest.mark.parametrize("key", ["x", str(uuid4()), "\0"], ids=["text", "nobody", "nul"])
     def test_runs_that_are_not_there(self, client: Client, key: str) -> None:
         one = run(EGGS)

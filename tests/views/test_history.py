@@ -17,6 +17,8 @@ from playground.models import history as pages
 from playground.models.history import Cursor, Filters, page_of
 from tests.rendering.markup import read
 
+pytestmark = pytest.mark.database
+
 HTMX = {"HX-Request": "true"}
 
 

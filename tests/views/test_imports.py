@@ -20,7 +20,7 @@ from tests.library import examples
 from tests.library.test_parsing import COLLECTION, FOLDER, REQUEST, with_fields
 from tests.servers import Script, head, reply, serve
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.database]
 PAGE = "/collections/import/"
 TEXT = json.dumps([COLLECTION, FOLDER, REQUEST])
 

@@ -17,6 +17,8 @@ from tests.rendering.markup import read
 from tests.rendering.recording import END, OPEN, Recording, event
 from tests.servers import reply, serve
 
+pytestmark = pytest.mark.database
+
 SCHEMA = {
     "properties": {
         "diet": {"type": "string", "oneOf": [{"const": "v", "title": "Vegan"}, {"const": "n"}]},

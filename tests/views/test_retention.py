@@ -13,6 +13,8 @@ from django.utils import timezone
 from playground.engine import housekeeping
 from playground.models import Retention, Run, Share
 
+pytestmark = pytest.mark.database
+
 PREVIEW = "/history/retention/preview/"
 
 

@@ -20,7 +20,7 @@ from playground.views import saved as saved_views
 from playground.views.keeping import Kept, read_kept
 from tests.views.conftest import form
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.database]
 
 SAVED = "/saved-requests/"
 JSON = {"Accept": "application/json"}

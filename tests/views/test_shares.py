@@ -19,7 +19,7 @@ from playground.protocols.frames import Frame
 from tests.rendering.markup import read
 from tests.rendering.recording import END, HEAD, OPEN, K, Recording, event, result
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.database]
 
 QUESTIONS = {
     "text": "Which meal?",

@@ -248,6 +248,7 @@ class TestComposer:
         assert run.parent_id is None
         assert run.conversation_id not in {each.conversation_id for each in talk}
 
+    @pytest.mark.database
     @pytest.mark.parametrize("parent", ["00000000-0000-4000-8000-000000000000", "nonsense", "\x00"])
     async def test_a_parent_that_is_gone(
         self, async_client: AsyncClient, agent: Agent, started: list[Any], parent: str
