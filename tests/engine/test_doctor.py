@@ -123,6 +123,7 @@ class TestAServer:
         assert failed(report) == []
         assert report["also"] == [f"NLWeb 0.55 over MCP 2026-07-28 at {server.url}/mcp"]
 
+    @pytest.mark.usefixtures("impatient")
     async def test_that_hangs_up(self) -> None:
         async with serve(RESET) as server:
             report = await examine(server.url)
