@@ -8,9 +8,8 @@ from dataclasses import replace
 import pytest
 
 from playground.conformance import Report, Verdict, judge
-from playground.conformance.agent_api import RULES
+from playground.conformance.agent_api import RULES, transcript
 from playground.conformance.judging import MAX_LISTED
-from playground.conformance.parts import MAX_PARTS
 from playground.protocols.frames import FrameKind
 from tests.conformance.agent_api.scripts import (
     CALL,
@@ -156,9 +155,10 @@ class TestWhatIsLarge:
         assert listed[-1].message.endswith("And 9980 more like this.")
         assert len(json.dumps(report.to_json())) < 200_000
 
-    def test_more_than_is_looked_at(self) -> None:
+    def test_more_than_is_looked_at(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(transcript, "MAX_PARTS", 500)
         one = event(None, text("a"))
-        reply = replace(stream(*[one] * (MAX_PARTS + 1)), protocol="agent-api")
+        reply = replace(stream(*[one] * 501), protocol="agent-api")
         report = reply.judged("1")
         assert "agent-api.data-json" in verdicts(report, Verdict.INCOMPLETE)
         assert not verdicts(report, Verdict.PASS)
