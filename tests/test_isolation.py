@@ -13,7 +13,7 @@ from django.conf import settings
 from django.core.exceptions import SynchronousOnlyOperation
 
 from playground.models import Run
-from tests.isolation import without_settings
+from tests.isolation import DATABASE, without_settings
 from tests.playground_server import ROOT, PlaygroundServer
 
 DEVELOPER = {
@@ -80,6 +80,22 @@ def test_pytest_has_data_of_its_own(tmp_path: Path) -> None:
     assert used
     assert not Path(used[1]).exists()
     assert [path.name for path in tmp_path.iterdir() if path.suffix] == ["test_inner.py"]
+
+
+@pytest.mark.process
+def test_on_ci_what_did_not_run_is_red_with_several_workers_too(tmp_path: Path) -> None:
+    code = (
+        "import pytest\n\n"
+        "@pytest.mark.django_db\n"
+        "@pytest.mark.database\n"
+        "def test_it():\n"
+        "    pytest.skip('not today')\n"
+    )
+    (tmp_path / "test_inner.py").write_text(code)
+    database = {DATABASE: f"sqlite:///{tmp_path / 'x.sqlite3'}"}
+    done = run_pytest(tmp_path, "-p", "tests.conftest", "-n", "2", CI="true", **database)
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert "CI: 1 skipped, and no test of tests/scale" in done.stdout
 
 
 STARTS = [
