@@ -25,9 +25,7 @@ _OPERATORS: dict[str, str] = {
 }
 _SPACE = " \t"
 #: A caret of cmd.exe that stands outside of quotes, group 1.
-_CMD = re.compile(
-    r"""\$'(?:[^'\\]|\\.)*'|'[^']*'|"(?:[^"\\]|\\.)*"|\\['"]|(\^"|\^\n)""", re.DOTALL
-)
+_CMD = re.compile(r"""\$'(?:[^'\\]|\\.)*'|'[^']*'|"(?:[^"\\]|\\.)*"|\\['"]|(\^"|\^\n)""", re.DOTALL)
 _VARIABLE = re.compile(r"\$(?:([A-Za-z_]\w{0,79})|\{([A-Za-z_]\w{0,79})\})", re.ASCII)
 _ESCAPE = re.compile(
     r"\\(?:x([0-9a-fA-F]{1,2})|(u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})|u([0-9a-fA-F]{1,4})"
