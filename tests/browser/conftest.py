@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from tests.browser.chromium import launch_options
+from tests.browser.client import client_of
 from tests.browser.workbench import Workbench
 from tests.playground_server import PlaygroundServer
 
@@ -21,13 +22,44 @@ EXPECTED = re.compile(
     r"status of 4(09|22)|resource: net::ERR_(FAILED|INTERNET_DISC)|htmx:(sendAbort|afterRequest)"
 )
 
-_ELSEWHERE = re.compile(r"^https?://(?!127\.0\.0\.1[:/])")
+#: Nothing but this machine is found: pictures that agents link to are withheld.
+_ARGUMENTS = ["--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"]
+_WITHHELD = "net::ERR_NAME_NOT_RESOLVED"
 
 
 @pytest.fixture(scope="session")
 def browser_type_launch_args(browser_type_launch_args: dict[str, Any]) -> dict[str, Any]:
     """The system's Chromium where there is one."""
-    return {**browser_type_launch_args, **launch_options()}
+    options = launch_options()
+    return {**browser_type_launch_args, **options, "args": [*options["args"], *_ARGUMENTS]}
+
+
+@pytest.fixture(scope="session")
+def shared_context(
+    browser: Browser, browser_context_args: dict[str, Any], playground: PlaygroundServer
+) -> Iterator[BrowserContext]:
+    """The context of all tests that need no other, with its cache of scripts and styles.
+
+    Its first page stays open, and with it the process that shows the playground's pages.
+    """
+    context = browser.new_context(**browser_context_args)
+    context.new_page().goto(f"{playground.url}/schemas/nlweb/0.55/item.json")
+    yield context
+    context.close()
+
+
+@pytest.fixture
+def context(shared_context: BrowserContext) -> Iterator[BrowserContext]:
+    """The shared context, as new: without cookies, drafts or permissions."""
+    first, *_ = shared_context.pages
+    first.evaluate("localStorage.clear()")
+    shared_context.clear_cookies()
+    yield shared_context
+    shared_context.set_offline(False)
+    shared_context.clear_permissions()
+    for page in shared_context.pages:
+        if page != first:
+            page.close()
 
 
 @pytest.fixture(scope="package", autouse=True)
@@ -44,18 +76,16 @@ def orm_beside_playwright() -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def complaints(page: Page) -> Any:
-    """No page may log an error: exceptions and refusals of the content security policy.
-
-    Nothing but this machine is asked for anything: pictures that agents link to are withheld.
-    """
+    """No page may log an error: exceptions and refusals of the content security policy."""
     found: list[str] = []
-    page.context.route(_ELSEWHERE, lambda route: route.abort())
     page.on("pageerror", lambda error: found.append(str(error)))
     page.on(
         "console",
         lambda message: (
             found.append(message.text)
-            if message.type == "error" and not EXPECTED.search(message.text)
+            if message.type == "error"
+            and not EXPECTED.search(message.text)
+            and _WITHHELD not in message.text
             else None
         ),
     )
@@ -69,9 +99,15 @@ def workbench(page: Page, playground: PlaygroundServer) -> Workbench:
     return Workbench(page, playground)
 
 
-@pytest.fixture(params=["light", "dark"])
-def themed(request: pytest.FixtureRequest, browser: Browser) -> Any:
-    """A page in one of the themes, with nothing moving."""
-    context = browser.new_context(color_scheme=request.param, reduced_motion="reduce")
-    yield context.new_page()
-    context.close()
+@pytest.fixture
+def still(page: Page) -> Page:
+    """The page in the light theme, with nothing moving."""
+    page.emulate_media(color_scheme="light", reduced_motion="reduce")
+    return page
+
+
+@pytest.fixture(autouse=True)
+def tidy(playground: PlaygroundServer) -> Iterator[None]:
+    """Remove the agents that a test has added, so that no later page lists them."""
+    yield
+    client_of(playground).remove_agents()

@@ -2,36 +2,39 @@
 
 from __future__ import annotations
 
-import json
 import time
+from typing import Any
 
+from django.utils.text import slugify
 from playwright.sync_api import Locator, Page, expect
 
+from tests.browser.client import client_of
 from tests.playground_server import PlaygroundServer
-
-_PLANT = """
-import json, sys
-from playground.models import Collection, Folder, SavedRequest
-name, loose, folders = json.load(sys.stdin)
-Collection.objects.filter(name=name).delete()
-made = Collection.objects.create(name=name, position=10**6)
-def fill(folder, names):
-    for index, each in enumerate(names.split()):
-        SavedRequest.objects.create(collection=made, folder=folder, name=each, agent="demo",
-            position=1024 * (index + 1), document={"query": {"text": f"soup {each}"}})
-fill(None, loose)
-for index, (each, names) in enumerate(folders.items()):
-    fill(Folder.objects.create(collection=made, name=each, position=1024 * (index + 1)), names)
-print(made.slug)
-"""
 
 
 def plant(server: PlaygroundServer, name: str, loose: str = "", **folders: str) -> str:
-    """Make a collection anew, with requests of these names; returns its slug."""
-    told = json.dumps([name, loose, folders])
-    done = server.manage("shell", "--no-imports", "-c", _PLANT, input=told)
-    assert done.returncode == 0, done.stderr
-    return done.stdout.strip()
+    """Import a collection with requests of these names; returns its slug."""
+    slug = slugify(name)
+    items: list[dict[str, Any]] = [_item("collection", name=name, slug=slug)]
+    for number, folder in enumerate(folders, 1):
+        items.append(
+            _item("folder", collection=[slug], name=folder, slug=slugify(folder), position=number)
+        )
+    for folder, names in (("", loose), *folders.items()):
+        place = {"folder": [slug, slugify(folder)]} if folder else {}
+        for number, each in enumerate(names.split(), 1):
+            request = {
+                "name": each, "slug": slugify(each), "position": 1024 * number, "agent": "demo",
+                "protocol": "nlweb", "binding": "http", "version": "0.55",
+                "document": {"query": {"text": f"soup {each}"}},
+            }  # fmt: skip
+            items.append(_item("savedrequest", collection=[slug], **place, **request))
+    client_of(server).import_collection(items)
+    return slug
+
+
+def _item(model: str, **fields: Any) -> dict[str, Any]:
+    return {"model": f"playground.{model}", "fields": fields}
 
 
 class ShelfPage:

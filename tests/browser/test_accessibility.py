@@ -1,61 +1,50 @@
-"""WCAG 2.2 AA, as far as axe can tell, on every page and state in both themes; and a phone."""
+"""WCAG 2.2 AA, as far as axe can tell, in every state, and on every page in both themes."""
 
 from __future__ import annotations
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
+from tests.browser.axe import findings
 from tests.browser.workbench import Workbench
 from tests.playground_server import PlaygroundServer
 
-TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
-OPTIONS = {"runOnly": {"type": "tag", "values": TAGS}}
 PAGES = ["/", "/agents/", "/agents/new/", "/demo/"]
 
 
-def findings(page: Page) -> list[str]:
-    results = Axe().run(page, options=OPTIONS)
-    return [
-        f"{violation['id']}: {node['target']} {node['failureSummary']}"
-        for violation in results.response["violations"]
-        for node in violation["nodes"]
-    ]
-
-
 @pytest.mark.parametrize("path", PAGES)
-def test_pages(themed: Page, playground: PlaygroundServer, path: str) -> None:
-    themed.goto(f"{playground.url}{path}")
-    themed.wait_for_load_state("networkidle")
-    assert findings(themed) == []
+def test_pages(still: Page, playground: PlaygroundServer, path: str) -> None:
+    still.goto(f"{playground.url}{path}")
+    still.wait_for_load_state("networkidle")
+    assert findings(still, both_themes=True) == []
 
 
-def test_the_workbench_in_every_state(themed: Page, playground: PlaygroundServer) -> None:
-    workbench = Workbench(themed, playground).open()
+def test_the_workbench_in_every_state(still: Page, playground: PlaygroundServer) -> None:
+    workbench = Workbench(still, playground).open()
     for name in ("Context", "Prefer", "Meta", "Auth", "Headers", "Expect", "JSON", "Query"):
-        themed.locator("#compose").get_by_role("tab", name=name).click()
-        assert findings(themed) == [], name
+        still.locator("#compose").get_by_role("tab", name=name).click()
+        assert findings(still) == [], name
     workbench.send()
     expect(workbench.badge).to_have_text("Complete")
     for name in ("Timeline", "Events", "Wire", "Results"):
         panel = workbench.tab(name)
         expect(panel).not_to_be_empty()
-        themed.wait_for_load_state("networkidle")
-        assert findings(themed) == [], name
+        still.wait_for_load_state("networkidle")
+        assert findings(still, both_themes=True) == [], name
     for text in ("something for dinner", "weekly meal plan", "fail TOKEN_LIMIT"):
         workbench.compose(text).send()
         expect(workbench.badge).to_have_attribute("data-state", "completed")
-        assert findings(themed) == [], text
-    themed.keyboard.press("ControlOrMeta+k")
-    expect(themed.get_by_role("dialog")).to_be_visible()
-    assert findings(themed) == [], "palette"
+        assert findings(still) == [], text
+    still.keyboard.press("ControlOrMeta+k")
+    expect(still.get_by_role("dialog")).to_be_visible()
+    assert findings(still, both_themes=True) == [], "palette"
 
 
 @pytest.mark.parametrize("slug", ["truncated", "html-error", "huge"])
-def test_bad_endings(themed: Page, playground: PlaygroundServer, slug: str) -> None:
-    workbench = Workbench(themed, playground).scenario(slug).send()
+def test_bad_endings(still: Page, playground: PlaygroundServer, slug: str) -> None:
+    workbench = Workbench(still, playground).scenario(slug).send()
     expect(workbench.page.locator(".problem")).to_be_visible()
-    assert findings(themed) == []
+    assert findings(still, both_themes=True) == []
 
 
 def test_a_phone(browser: Browser, playground: PlaygroundServer) -> None:

@@ -6,8 +6,8 @@ import re
 
 from playwright.sync_api import Locator, Page, expect
 
+from tests.browser.axe import findings
 from tests.browser.keyboard import focused, press, tab_to
-from tests.browser.test_accessibility import findings
 from tests.browser.workbench import Workbench
 from tests.playground_server import PlaygroundServer
 
@@ -145,40 +145,38 @@ def test_by_keyboard_alone(page: Page, workbench: Workbench) -> None:
     tab_to(page, "Open the run")
 
 
-def test_every_state_is_accessible(themed: Page, playground: PlaygroundServer) -> None:
-    workbench = Workbench(themed, playground)
+def test_every_state_is_accessible(still: Page, playground: PlaygroundServer) -> None:
+    workbench = Workbench(still, playground)
     card = recipe(workbench)
-    assert findings(themed) == [], "offers"
+    assert findings(still) == [], "offers"
     desk = open_desk(card, "Save recipe")
     desk.get_by_role("button", name="Header", exact=True).click()
-    assert findings(themed) == [], "desk"
+    assert findings(still) == [], "desk"
     call, params = desk.locator(".desk-call"), desk.get_by_label("Parameters")
     filled = params.input_value()
     for text, kind, name in (("{", "disabled", "not to be read"), (filled, "enabled", "mended")):
         params.fill(text)
         expect(desk.locator(f".desk-run:{kind}")).to_be_visible()
         expect(call).to_have_css("opacity", "1")  # It is dimmed while it is asked for.
-        assert findings(themed) == [], name
+        assert findings(still) == [], name
     desk.get_by_role("button", name="Run action").click()
     expect(desk.get_by_role("button", name="Send POST")).to_be_visible()
-    assert findings(themed) == [], "confirmation"
+    assert findings(still, both_themes=True) == [], "confirmation"
     desk.get_by_role("button", name="Send POST").click()
     expect(reply(card)).to_contain_text('"saved": true')
-    assert findings(themed) == [], "reply"
+    assert findings(still) == [], "reply"
     for _ in range(2):
         open_desk(card, "Find in cookbook").get_by_role("button", name="Run action").click()
         expect(desk).to_have_count(0)
     expect(card.locator("details.child")).to_have_count(1)
-    assert findings(themed) == [], "older replies"
+    assert findings(still) == [], "older replies"
 
 
-def test_refusals_and_odd_replies_are_accessible(
-    themed: Page, playground: PlaygroundServer
-) -> None:
-    workbench = Workbench(themed, playground)
+def test_refusals_and_odd_replies_are_accessible(still: Page, playground: PlaygroundServer) -> None:
+    workbench = Workbench(still, playground)
     for slug in ("actions-endpoints", "actions-headers", "actions-shapes"):
         workbench.scenario(slug).send()
         expect(workbench.badge).to_have_attribute("data-state", "completed")
-        themed.locator(".offer").first.click()
-        expect(themed.locator("action-desk")).to_be_visible()
-        assert findings(themed) == [], slug
+        still.locator(".offer").first.click()
+        expect(still.locator("action-desk")).to_be_visible()
+        assert findings(still) == [], slug

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from playwright.sync_api import Locator, Page, expect
 
+from tests.browser.axe import findings
 from tests.browser.keyboard import focused, press, tab_to
-from tests.browser.test_accessibility import findings
 from tests.browser.test_actions import open_desk, recipe, reply
 from tests.browser.workbench import Workbench
 from tests.playground_server import PlaygroundServer
@@ -120,32 +120,32 @@ def test_by_keyboard_alone(page: Page, workbench: Workbench) -> None:
     expect(card.locator(".child .child")).to_contain_text("Complete")
 
 
-def test_every_state_is_accessible(themed: Page, playground: PlaygroundServer) -> None:
-    workbench = Workbench(themed, playground)
+def test_every_state_is_accessible(still: Page, playground: PlaygroundServer) -> None:
+    workbench = Workbench(still, playground)
     card = recipe(workbench)
     desk = open_desk(card, "Scale recipe")
-    assert findings(themed) == [], "a server"
+    assert findings(still) == [], "a server"
     desk.get_by_role("button", name="Read the tool’s schema").click()
     expect(desk).to_contain_text("has the tool")
-    assert findings(themed) == [], "a form"
+    assert findings(still, both_themes=True) == [], "a form"
     desk.get_by_role("radio", name="As JSON").check()
     expect(desk.get_by_role("textbox", name="Arguments")).to_be_visible()
     expect(desk.locator(".desk-call")).to_have_css("opacity", "1")
-    assert findings(themed) == [], "its JSON"
+    assert findings(still) == [], "its JSON"
     desk.get_by_label("Address of the server").fill("http://127.0.0.1:9/mcp")
     desk.get_by_role("button", name="Read the tool’s schema").click()
     expect(desk).to_contain_text("Not read.")
     expect(desk.locator(".desk-call")).to_have_css("opacity", "1")
-    assert findings(themed) == [], "nobody there"
+    assert findings(still) == [], "nobody there"
     card = restaurant(workbench)
     desk = open_desk(card, "Reserve table")
-    assert findings(themed) == [], "an agent"
+    assert findings(still) == [], "an agent"
     desk.get_by_role("button", name="Read the agent’s card").click()
     expect(desk).to_contain_text("A2A 1.0")
-    assert findings(themed) == [], "its card"
+    assert findings(still) == [], "its card"
     run(desk, "Send the message")
     expect(reply(card).locator(".ask form")).to_be_visible()
-    assert findings(themed) == [], "its question"
+    assert findings(still, both_themes=True) == [], "its question"
 
 
 def test_a_phone_has_room_for_it(page: Page, workbench: Workbench) -> None:

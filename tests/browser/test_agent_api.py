@@ -9,9 +9,10 @@ from urllib.parse import quote
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.browser.axe import findings
+from tests.browser.client import client_of
 from tests.browser.keyboard import focused, press, tab_to
 from tests.browser.talking import talking
-from tests.browser.test_accessibility import findings
 from tests.browser.workbench import Workbench
 from tests.playground_server import PlaygroundServer
 
@@ -52,16 +53,10 @@ def texts(document: dict[str, Any]) -> list[str]:
 
 @pytest.fixture
 def talker(workbench: Workbench) -> Any:
-    """A scripted agent, chosen in the workbench."""
+    """A scripted agent, known to the playground."""
     with talking() as found:
-        page = workbench.page
-        page.goto(f"{workbench.server.url}/agents/new/")
-        page.locator("#id_name").fill("Talker")
-        page.locator("#id_url").fill(found.url)
-        page.locator("#id_protocol").select_option("agent-api")
-        page.locator("main form button[type=submit]").first.click()
-        expect(page.locator("#agent-select option:checked")).to_have_text("Talker")
-        found.slug = page.locator("#agent-select").input_value()
+        protocol = {"protocol": "agent-api", "version": "1"}
+        found.slug = client_of(workbench.server).add_agent("Talker", found.url, **protocol)
         yield found
 
 
@@ -278,18 +273,18 @@ class TestAnswering:
         expect(session).to_contain_text("session_id")
 
 
-def test_accessible_in_every_state(themed: Page, playground: PlaygroundServer) -> None:
-    workbench = Workbench(themed, playground).open(asking("what is the weather", tools=[WEATHER]))
+def test_accessible_in_every_state(still: Page, playground: PlaygroundServer) -> None:
+    workbench = Workbench(still, playground).open(asking("what is the weather", tools=[WEATHER]))
     for name in ("Parameters", "Tools", "Session", "Input"):
-        themed.locator("#compose").get_by_role("tab", name=name).click()
-        assert findings(themed) == [], name
+        still.locator("#compose").get_by_role("tab", name=name).click()
+        assert findings(still) == [], name
     workbench.send()
-    expect(themed.get_by_role("button", name="Answer the call")).to_be_visible()
+    expect(still.get_by_role("button", name="Answer the call")).to_be_visible()
     for name in ("Timeline", "Events", "Results"):
         expect(workbench.tab(name)).not_to_be_empty()
-        themed.wait_for_load_state("networkidle")
-        assert findings(themed) == [], name
+        still.wait_for_load_state("networkidle")
+        assert findings(still) == [], name
     workbench.open(asking("soup with lentils")).send()
     completed(workbench)
-    themed.locator(".msg-fold > summary").click()
-    assert findings(themed) == [], "an answer"
+    still.locator(".msg-fold > summary").click()
+    assert findings(still, both_themes=True) == [], "an answer"

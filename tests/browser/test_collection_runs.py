@@ -7,14 +7,14 @@ import json
 import re
 import threading
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 from playwright.sync_api import Page, WebSocketRoute, expect
 
+from tests.browser.axe import findings
+from tests.browser.client import client_of
 from tests.browser.keyboard import press
-from tests.browser.test_accessibility import findings
 from tests.playground_server import PlaygroundServer
 from tests.servers import Server, reply, serve
 
@@ -60,7 +60,7 @@ def gate() -> Iterator[Gate]:
     found.close()
 
 
-def collect(playground: PlaygroundServer, folder: Path, name: str, url: str, *texts: str) -> str:
+def collect(playground: PlaygroundServer, name: str, url: str, *texts: str) -> str:
     """Import a collection of requests with these texts; returns its address."""
     slug = name.lower()
     items: list[Any] = [{"model": "playground.collection", "fields": {"name": name, "slug": slug}}]
@@ -74,11 +74,7 @@ def collect(playground: PlaygroundServer, folder: Path, name: str, url: str, *te
             ],
         }  # fmt: skip
         items.append({"model": "playground.savedrequest", "fields": fields})
-    file = folder / f"{slug}.json"
-    file.write_text(json.dumps(items))
-    done = playground.manage("import_collection", str(file))
-    assert done.returncode == 0, done.stderr
-    return f"{playground.url}/collections/{slug}/"
+    return f"{playground.url}{client_of(playground).import_collection(items)}"
 
 
 def begin(page: Page, address: str) -> None:
@@ -89,11 +85,9 @@ def begin(page: Page, address: str) -> None:
     expect(page.locator("#cr-standing")).to_be_visible()
 
 
-def test_it_is_watched_over_a_reload(
-    page: Page, playground: PlaygroundServer, tmp_path: Path, gate: Gate
-) -> None:
+def test_it_is_watched_over_a_reload(page: Page, playground: PlaygroundServer, gate: Gate) -> None:
     url = gate.server.url
-    begin(page, collect(playground, tmp_path, "Watched", url, "Soup", "wait", "Soup again"))
+    begin(page, collect(playground, "Watched", url, "Soup", "wait", "Soup again"))
     first, second, third = (page.locator(f"#step-{number}") for number in (1, 2, 3))
     expect(first).to_have_attribute("data-verdict", "met")
     expect(second).to_have_attribute("data-verdict", "running")
@@ -117,7 +111,7 @@ def test_it_is_watched_over_a_reload(
 
 
 def test_a_dead_connection_is_said_and_its_end_too(
-    page: Page, playground: PlaygroundServer, tmp_path: Path, gate: Gate
+    page: Page, playground: PlaygroundServer, gate: Gate
 ) -> None:
     sockets: list[WebSocketRoute] = []
 
@@ -128,7 +122,7 @@ def test_a_dead_connection_is_said_and_its_end_too(
         sockets.append(socket)
 
     page.route_web_socket(re.compile("/ws/collection-runs/"), hold)
-    begin(page, collect(playground, tmp_path, "Cut", gate.server.url, "wait", "Soup"))
+    begin(page, collect(playground, "Cut", gate.server.url, "wait", "Soup"))
     standing, note = page.locator("#cr-standing"), page.locator("#run-lost")
     expect(page.locator("#step-1")).to_have_attribute("data-verdict", "running")
     expect(note).to_be_empty()
@@ -145,9 +139,9 @@ def test_a_dead_connection_is_said_and_its_end_too(
 
 
 def test_it_is_started_with_a_value_for_one_request_at_an_address(
-    page: Page, playground: PlaygroundServer, tmp_path: Path, gate: Gate
+    page: Page, playground: PlaygroundServer, gate: Gate
 ) -> None:
-    address = collect(playground, tmp_path, "Chosen", "http://127.0.0.1:9", "Tea", "Soup {{dish}}")
+    address = collect(playground, "Chosen", "http://127.0.0.1:9", "Tea", "Soup {{dish}}")
     page.goto(address)
     page.get_by_role("link", name="Run…").click()
     page.get_by_text("Only single requests").click()
@@ -165,10 +159,8 @@ def test_it_is_started_with_a_value_for_one_request_at_an_address(
     assert b"Soup of the day" in gate.server.requests[0]
 
 
-def test_it_is_stopped_by_keyboard(
-    page: Page, playground: PlaygroundServer, tmp_path: Path, gate: Gate
-) -> None:
-    begin(page, collect(playground, tmp_path, "Halted", gate.server.url, "wait", "Soup"))
+def test_it_is_stopped_by_keyboard(page: Page, playground: PlaygroundServer, gate: Gate) -> None:
+    begin(page, collect(playground, "Halted", gate.server.url, "wait", "Soup"))
     expect(page.locator("#step-1")).to_have_attribute("data-verdict", "running")
     press(page, "Stop")
     expect(page.locator("#cr-standing")).to_contain_text("Stopped")
@@ -184,16 +176,14 @@ def test_it_is_stopped_by_keyboard(
     expect(page.get_by_role("link", name="Run again…")).to_be_visible()
 
 
-def test_both_themes(
-    themed: Page, playground: PlaygroundServer, tmp_path: Path, gate: Gate
-) -> None:
-    address = collect(playground, tmp_path, "Themed", gate.server.url, "Soup", "wrong", "{{gone}}")
-    begin(themed, address)
-    expect(themed.locator("#cr-standing")).to_contain_text("Not all met")
-    assert not findings(themed)
-    themed.locator("#step-1 summary").click()
-    assert not findings(themed)
-    themed.goto(f"{playground.url}/collection-runs/?collection=themed")
-    assert not findings(themed)
-    themed.goto(f"{playground.url}/collection-runs/new/?collection=themed")
-    assert not findings(themed)
+def test_both_themes(still: Page, playground: PlaygroundServer, gate: Gate) -> None:
+    address = collect(playground, "Themed", gate.server.url, "Soup", "wrong", "{{gone}}")
+    begin(still, address)
+    expect(still.locator("#cr-standing")).to_contain_text("Not all met")
+    assert not findings(still, both_themes=True)
+    still.locator("#step-1 summary").click()
+    assert not findings(still, both_themes=True)
+    still.goto(f"{playground.url}/collection-runs/?collection=themed")
+    assert not findings(still, both_themes=True)
+    still.goto(f"{playground.url}/collection-runs/new/?collection=themed")
+    assert not findings(still, both_themes=True)

@@ -7,9 +7,9 @@ import re
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
+from tests.browser.axe import findings
 from tests.browser.keyboard import focused, tab_to
 from tests.browser.shelves import ShelfPage, plant
-from tests.browser.test_accessibility import findings
 from tests.browser.workbench import Workbench
 from tests.playground_server import PlaygroundServer
 
@@ -307,60 +307,60 @@ def test_the_palette_finds_saved_requests_too(
 # --- for everybody -------------------------------------------------------------------------------
 
 
-def test_nothing_is_found_wrong_with_the_pages(themed: Page, playground: PlaygroundServer) -> None:
-    pile = shelf(themed, playground, "Looked at", "a b", hot="c", cold="")
+def test_nothing_is_found_wrong_with_the_pages(still: Page, playground: PlaygroundServer) -> None:
+    pile = shelf(still, playground, "Looked at", "a b", hot="c", cold="")
     pile.choose("b", "Edit")
-    themed.get_by_role("textbox", name="Notes").fill(
+    still.get_by_role("textbox", name="Notes").fill(
         "## A *title*\n\n- one\n- [two](https://example.com)"
     )
-    assert findings(themed) == [], "sheet"
-    themed.get_by_role("button", name="Save", exact=True).click()
+    assert findings(still) == [], "sheet"
+    still.get_by_role("button", name="Save", exact=True).click()
     pile.row("b").locator("summary").click()
     expect(pile.row("b").locator(".prose li")).to_have_count(2)
-    assert findings(themed) == [], "notes"
-    themed.get_by_role("link", name="Actions on a", exact=True).click()
-    assert findings(themed) == [], "menu"
-    themed.keyboard.press("Escape")
+    assert findings(still, both_themes=True) == [], "notes"
+    still.get_by_role("link", name="Actions on a", exact=True).click()
+    assert findings(still) == [], "menu"
+    still.keyboard.press("Escape")
     pile.choose("a", "Move to…")
-    expect(themed.get_by_label("To the end of")).to_be_visible()
-    assert findings(themed) == [], "move"
-    themed.keyboard.press("Escape")
+    expect(still.get_by_label("To the end of")).to_be_visible()
+    assert findings(still) == [], "move"
+    still.keyboard.press("Escape")
     pile.handle("a").focus()
-    themed.keyboard.press("Space")
-    assert findings(themed) == [], "held"
-    themed.keyboard.press("Escape")
+    still.keyboard.press("Space")
+    assert findings(still) == [], "held"
+    still.keyboard.press("Escape")
     pile.choose("a", "Delete")
     pile.expect_note("Deleted the request “a”.")
-    assert findings(themed) == [], "deleted"
+    assert findings(still, both_themes=True) == [], "deleted"
 
 
 @pytest.mark.parametrize(
     "path",
     ["", "new/", "search/", "search/?q=b", "seen/requests/b/details/", "seen/requests/b/place/"],
 )
-def test_nor_with_those_around_them(themed: Page, playground: PlaygroundServer, path: str) -> None:
+def test_nor_with_those_around_them(still: Page, playground: PlaygroundServer, path: str) -> None:
     plant(playground, "Seen", "b", hot="c")
-    themed.goto(f"{playground.url}/collections/{path}")
-    assert findings(themed) == []
+    still.goto(f"{playground.url}/collections/{path}")
+    assert findings(still, both_themes=True) == []
 
 
-def test_nor_with_the_sidebar_and_the_search(themed: Page, playground: PlaygroundServer) -> None:
+def test_nor_with_the_sidebar_and_the_search(still: Page, playground: PlaygroundServer) -> None:
     plant(playground, "Unfolded", "a b", hot="c")
-    workbench = Workbench(themed, playground).open()
-    tree = themed.locator("library-tree")
+    workbench = Workbench(still, playground).open()
+    tree = still.locator("library-tree")
     tree.locator("summary").filter(has_text="Unfolded").click()
     tree.get_by_role("link", name="a", exact=True).click()
     expect(workbench.text).to_have_value("soup a")
-    assert findings(themed) == [], "sidebar"
-    themed.locator("#outcome").focus()
-    themed.keyboard.press("/")
-    assert findings(themed) == [], "nothing typed"
-    themed.keyboard.type("soup")
-    expect(themed.locator("#palette-saved li").first).to_be_visible()
-    assert findings(themed) == [], "found"
-    themed.keyboard.type(" nothing-of-that-kind")
-    expect(themed.get_by_text("Nothing is called that.")).to_be_visible()
-    assert findings(themed) == [], "not found"
+    assert findings(still) == [], "sidebar"
+    still.locator("#outcome").focus()
+    still.keyboard.press("/")
+    assert findings(still) == [], "nothing typed"
+    still.keyboard.type("soup")
+    expect(still.locator("#palette-saved li").first).to_be_visible()
+    assert findings(still, both_themes=True) == [], "found"
+    still.keyboard.type(" nothing-of-that-kind")
+    expect(still.get_by_text("Nothing is called that.")).to_be_visible()
+    assert findings(still) == [], "not found"
 
 
 def test_a_phone(browser: Browser, playground: PlaygroundServer) -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from playwright.sync_api import Browser, Page, expect
 
+from tests.browser.axe import findings
 from tests.browser.keyboard import press
-from tests.browser.test_accessibility import findings
 from tests.browser.test_history import ask, rows
 from tests.browser.workbench import Workbench
 from tests.playground_server import PlaygroundServer
@@ -62,20 +62,20 @@ def test_a_truncated_one_is_compared_as_far_as_it_came(workbench: Workbench) -> 
     expect(reply).to_contain_text("What arrived of it is compared")
 
 
-def test_axe_finds_nothing(themed: Page, playground: PlaygroundServer) -> None:
-    workbench = Workbench(themed, playground)
+def test_axe_finds_nothing(still: Page, playground: PlaygroundServer) -> None:
+    workbench = Workbench(still, playground)
     ask(workbench, "compare axe soup")
     first = workbench.run
     workbench.compose("compare axe dinner").send()
     expect(workbench.badge).to_have_text("Complete")
-    themed.get_by_role("button", name="Compare…").click()
-    expect(themed.locator("#compare-with").get_by_role("link").first).to_be_visible()
-    assert findings(themed) == []
-    themed.goto(f"{playground.url}/compare/?left={first}&right={workbench.run}")
-    themed.get_by_text("in ids, tokens and times").first.click()
-    assert findings(themed) == []
-    themed.goto(f"{playground.url}/compare/?left={first}")
-    assert findings(themed) == []
+    still.get_by_role("button", name="Compare…").click()
+    expect(still.locator("#compare-with").get_by_role("link").first).to_be_visible()
+    assert findings(still) == []
+    still.goto(f"{playground.url}/compare/?left={first}&right={workbench.run}")
+    still.get_by_text("in ids, tokens and times").first.click()
+    assert findings(still, both_themes=True) == []
+    still.goto(f"{playground.url}/compare/?left={first}")
+    assert findings(still, both_themes=True) == []
 
 
 def test_a_phone_has_room_for_it(

@@ -8,6 +8,7 @@ import re
 import pytest
 from playwright.sync_api import Browser, Page, WebSocketRoute, expect
 
+from tests.browser.client import client_of
 from tests.browser.shelves import plant
 from tests.browser.test_tabs import tabs
 from tests.browser.workbench import Workbench
@@ -82,9 +83,21 @@ def test_two_sends_in_a_row_are_two_runs(workbench: Workbench) -> None:
     expect(workbench.page.locator("#history").get_by_text("twice, please")).to_have_count(2)
 
 
+def add_by_form(workbench: Workbench, name: str, url: str) -> None:
+    """Add an agent by its form, and come back with it chosen."""
+    page = workbench.page
+    page.goto(f"{workbench.server.url}/agents/new/")
+    page.get_by_label("Name", exact=False).first.fill(name)
+    page.get_by_label("URL", exact=False).first.fill(url)
+    page.locator("main form button[type=submit]").first.click()
+    expect(page.locator("#agent-select option:checked")).to_have_text(name)
+    expect(workbench.effective).to_contain_text(url)
+    client_of(workbench.server).remove_later(page.locator("#agent-select").input_value())
+
+
 def test_agents_are_added_edited_and_deleted(workbench: Workbench) -> None:
     page = workbench.page
-    workbench.add_agent("To be edited", "http://127.0.0.1:9/agent")
+    add_by_form(workbench, "To be edited", "http://127.0.0.1:9/agent")
     page.goto(f"{workbench.server.url}/agents/to-be-edited/")
     page.get_by_label("URL").first.fill("ftp://nowhere")
     page.locator("main form button[type=submit]").first.click()
@@ -130,7 +143,7 @@ def test_a_request_that_is_refused_says_why_until_it_changes_and_can_be_sent_the
 
 
 def test_a_note_covers_nothing_and_goes(workbench: Workbench) -> None:
-    workbench.add_agent("Noted", f"{workbench.server.url}/demo")
+    add_by_form(workbench, "Noted", f"{workbench.server.url}/demo")
     note = workbench.page.get_by_role("status").locator("toast-note")
     expect(note).to_contain_text("Noted")
     expect(workbench.page.get_by_role("button", name="Send").first).to_be_in_viewport(ratio=1)

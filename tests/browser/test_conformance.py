@@ -9,7 +9,7 @@ from urllib.parse import quote
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.test_accessibility import findings
+from tests.browser.axe import findings
 from tests.browser.workbench import Workbench
 from tests.playground_server import PlaygroundServer
 
@@ -195,12 +195,12 @@ def test_a_reply_over_mcp_is_judged_by_both(workbench: Workbench) -> None:
 
 
 def test_axe_finds_nothing_in_a_report_of_the_agent_api(
-    themed: Page, playground: PlaygroundServer
+    still: Page, playground: PlaygroundServer
 ) -> None:
-    panel = asked_of_the_agent_api(Workbench(themed, playground), "broken: backwards")
+    panel = asked_of_the_agent_api(Workbench(still, playground), "broken: backwards")
     for label in ("Passed", "Not applicable"):
         panel.get_by_role("checkbox", name=label).check()
-    assert findings(themed) == []
+    assert findings(still) == []
 
 
 def test_by_keyboard_alone(workbench: Workbench) -> None:
@@ -222,17 +222,17 @@ def test_by_keyboard_alone(workbench: Workbench) -> None:
 
 
 @pytest.mark.parametrize("slug", ["unnamed", "truncated", "out-of-order"])
-def test_axe_finds_nothing(themed: Page, playground: PlaygroundServer, slug: str) -> None:
-    workbench = Workbench(themed, playground)
+def test_axe_finds_nothing(still: Page, playground: PlaygroundServer, slug: str) -> None:
+    workbench = Workbench(still, playground)
     panel = sent(workbench, slug)
     for label in ("Passed", "Not applicable"):
         panel.get_by_role("checkbox", name=label).check()
-    assert findings(themed) == []
+    assert findings(still, both_themes=True) == []
 
 
-def test_axe_finds_nothing_in_the_rules(themed: Page, playground: PlaygroundServer) -> None:
-    themed.goto(f"{playground.url}/rules/")
-    assert findings(themed) == []
+def test_axe_finds_nothing_in_the_rules(still: Page, playground: PlaygroundServer) -> None:
+    still.goto(f"{playground.url}/rules/")
+    assert findings(still, both_themes=True) == []
 
 
 def test_a_phone_shows_it_without_scrolling_sideways(workbench: Workbench) -> None:

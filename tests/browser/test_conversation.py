@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.test_accessibility import findings
+from tests.browser.axe import findings
 from tests.browser.workbench import Workbench
 from tests.playground_server import PlaygroundServer
 
@@ -279,11 +276,9 @@ def test_the_next_request_in_the_composer(workbench: Workbench) -> None:
     expect(strip).to_be_hidden()
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_every_state_is_accessible(browser: Any, playground: PlaygroundServer, scheme: str) -> None:
-    context = browser.new_context(color_scheme=scheme, reduced_motion="reduce")
-    workbench = Workbench(context.new_page(), playground)
-    page = workbench.page
+def test_every_state_is_accessible(still: Page, playground: PlaygroundServer) -> None:
+    page = still
+    workbench = Workbench(page, playground)
     entry = ask(workbench, "plan a dinner party")
     for summary in ("How it is sent", "Exact next request"):
         entry.get_by_text(summary).click()
@@ -293,15 +288,14 @@ def test_every_state_is_accessible(browser: Any, playground: PlaygroundServer, s
     entry.get_by_label("As filters").check()
     entry.get_by_role("button", name="Answer", exact=True).click()
     expect(entry).to_contain_text("Choose at least one option.")
-    assert findings(page) == [], "errors"
+    assert findings(page, both_themes=True) == [], "errors"
     entry.get_by_label("Leave out what I have not answered").check()
     answer(workbench)
     page.locator(".turn summary").first.click()
     expect(page.locator(".turn")).to_contain_text("Answered")
-    assert findings(page) == [], "turns"
+    assert findings(page, both_themes=True) == [], "turns"
     workbench.tab("Session").get_by_text("Edit", exact=True).click()
-    assert findings(page) == [], "session"
+    assert findings(page, both_themes=True) == [], "session"
     page.goto(f"{playground.url}/runs/{workbench.run}/next/")
     expect(workbench.effective).to_contain_text("The query needs a text.")
-    assert findings(page) == [], "the next request"
-    context.close()
+    assert findings(page, both_themes=True) == [], "the next request"

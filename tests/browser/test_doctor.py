@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.test_accessibility import findings
+from tests.browser.axe import findings
+from tests.browser.client import client_of
 from tests.browser.workbench import Workbench
 from tests.playground_server import PlaygroundServer
 from tests.replay import CAPTURES, replaying, reply_bytes
@@ -14,46 +15,40 @@ from tests.servers import free_port
 FOUND = "NLWeb 0.55 over MCP 2026-07-28"
 
 
-def agent(page: Page, playground: PlaygroundServer, url: str) -> str:
-    """Add an agent by its form; returns the address of its doctor's page."""
-    workbench = Workbench(page, playground)
-    page.goto(f"{playground.url}/agents/new/")
-    page.get_by_label("Name", exact=False).first.fill("Patient")
-    page.get_by_label("URL", exact=False).first.fill(url)
-    page.locator("main form button[type=submit]").first.click()
-    expect(workbench.effective).to_contain_text("POST")
-    slug = page.locator("#agent-select").input_value()
+def agent(playground: PlaygroundServer, url: str) -> str:
+    """Add an agent; returns the address of its doctor's page."""
+    slug = client_of(playground).add_agent("Patient", url)
     return f"{playground.url}/agents/{slug}/doctor/"
 
 
-def test_an_mcp_server_where_nlweb_was_expected(themed: Page, playground: PlaygroundServer) -> None:
-    path = agent(themed, playground, f"{playground.url}/demo/mcp")
-    themed.goto(path)
-    expect(themed.get_by_role("heading", name="What is sent")).to_be_visible()
-    assert findings(themed) == [], "before"
-    themed.get_by_role("button", name="Examine the connection").click()
-    expect(themed.get_by_role("heading", name=f"Found: {FOUND}")).to_be_visible()
-    ask = themed.locator(".doctor-step", has=themed.get_by_text("/ask", exact=True))
+def test_an_mcp_server_where_nlweb_was_expected(still: Page, playground: PlaygroundServer) -> None:
+    path = agent(playground, f"{playground.url}/demo/mcp")
+    still.goto(path)
+    expect(still.get_by_role("heading", name="What is sent")).to_be_visible()
+    assert findings(still) == [], "before"
+    still.get_by_role("button", name="Examine the connection").click()
+    expect(still.get_by_role("heading", name=f"Found: {FOUND}")).to_be_visible()
+    ask = still.locator(".doctor-step", has=still.get_by_text("/ask", exact=True))
     expect(ask).to_have_attribute("data-status", "failed")
     expect(ask).to_contain_text("Set the agent's binding to MCP.")
     ask.locator("summary").first.click()
     expect(ask.locator("pre").first).to_contain_text("POST /demo/mcp/ask HTTP/1.1")
-    assert findings(themed) == [], "after"
+    assert findings(still, both_themes=True) == [], "after"
 
-    themed.reload()
-    expect(themed.get_by_role("heading", name=f"Found: {FOUND}")).to_be_visible()
-    expect(themed.locator(".doctor-changes")).to_contain_text("MCP")
-    themed.get_by_role("button", name="Use what was found").click()
-    expect(themed.get_by_text("was set to what was found")).to_be_visible()
-    expect(themed.locator(".doctor-changes")).to_have_count(0)
-    themed.goto(f"{playground.url}/agents/")
-    row = themed.locator(".agent-row", has_text=f"detected: {FOUND}").last
+    still.reload()
+    expect(still.get_by_role("heading", name=f"Found: {FOUND}")).to_be_visible()
+    expect(still.locator(".doctor-changes")).to_contain_text("MCP")
+    still.get_by_role("button", name="Use what was found").click()
+    expect(still.get_by_text("was set to what was found")).to_be_visible()
+    expect(still.locator(".doctor-changes")).to_have_count(0)
+    still.goto(f"{playground.url}/agents/")
+    row = still.locator(".agent-row", has_text=f"detected: {FOUND}").last
     expect(row).to_contain_text("over MCP")
-    assert findings(themed) == [], "badge"
+    assert findings(still) == [], "badge"
 
 
 def test_a_server_that_is_down(page: Page, playground: PlaygroundServer) -> None:
-    page.goto(agent(page, playground, f"http://127.0.0.1:{free_port()}"))
+    page.goto(agent(playground, f"http://127.0.0.1:{free_port()}"))
     page.get_by_role("button", name="Examine the connection").click()
     expect(page.get_by_role("heading", name="Nothing found: it fails at TCP")).to_be_visible()
     page.get_by_role("button", name="Copy as text").click()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from playwright.sync_api import Page, expect
 
-from tests.browser.test_accessibility import findings
+from tests.browser.axe import findings
 from tests.browser.workbench import Workbench
 from tests.playground_server import PlaygroundServer
 
@@ -77,9 +77,9 @@ def test_a_secret_is_shown_on_request_and_hidden_again(
     expect(page.locator(".variable-revealed")).to_have_count(0)
 
 
-def test_axe_finds_nothing_in_environments(themed: Page, playground: PlaygroundServer) -> None:
-    name = f"Pantry {themed.evaluate('Math.random()')}"
-    make(themed, playground, name)
-    assert findings(themed) == []
-    themed.goto(f"{playground.url}/environments/")
-    assert findings(themed) == []
+def test_axe_finds_nothing_in_environments(still: Page, playground: PlaygroundServer) -> None:
+    name = f"Pantry {still.evaluate('Math.random()')}"
+    make(still, playground, name)
+    assert findings(still, both_themes=True) == []
+    still.goto(f"{playground.url}/environments/")
+    assert findings(still, both_themes=True) == []

@@ -7,8 +7,8 @@ from typing import Any
 
 from playwright.sync_api import Locator, Page, expect
 
+from tests.browser.axe import findings
 from tests.browser.keyboard import focused, tab_to
-from tests.browser.test_accessibility import findings
 from tests.browser.workbench import Workbench
 from tests.playground_server import PlaygroundServer
 
@@ -188,10 +188,10 @@ def test_without_expectations_nothing_of_it_is_shown(workbench: Workbench) -> No
     expect(workbench.page.locator(".checks-tally")).to_have_count(0)
 
 
-def test_axe_finds_nothing(themed: Page, playground: PlaygroundServer) -> None:
-    workbench = Workbench(themed, playground).open().compose("soup")
+def test_axe_finds_nothing(still: Page, playground: PlaygroundServer) -> None:
+    workbench = Workbench(still, playground).open().compose("soup")
     panel = editor(workbench)
-    assert findings(themed) == [], "empty"
+    assert findings(still) == [], "empty"
     write_json(
         panel,
         [
@@ -203,10 +203,10 @@ def test_axe_finds_nothing(themed: Page, playground: PlaygroundServer) -> None:
     )
     panel.get_by_role("button", name="Capture", exact=True).click()
     expect(rows(panel).nth(2)).to_have_attribute("data-verdict", "wrong")
-    assert findings(themed) == [], "written"
+    assert findings(still, both_themes=True) == [], "written"
     write_json(panel, [{"type": "state", "equals": "completed"}, UNMET])
     workbench.send()
-    expect(themed.locator(".checks-tally")).to_have_text("1 of 2 met")
-    themed.locator(".checks-tally").click()
-    expect(themed.locator("#tab-checks .rule")).to_have_count(2)
-    assert findings(themed) == [], "judged"
+    expect(still.locator(".checks-tally")).to_have_text("1 of 2 met")
+    still.locator(".checks-tally").click()
+    expect(still.locator("#tab-checks .rule")).to_have_count(2)
+    assert findings(still, both_themes=True) == [], "judged"

@@ -7,7 +7,7 @@ import json
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.test_accessibility import findings
+from tests.browser.axe import findings
 from tests.browser.workbench import Workbench
 from tests.playground_server import PlaygroundServer
 
@@ -162,13 +162,13 @@ def test_items_within_items_open_in_place(workbench: Workbench) -> None:
 @pytest.mark.parametrize(
     "slug", ["rate-limited-date", "members", "failure-details", "foreign-error", "meta-list"]
 )
-def test_axe_finds_nothing(themed: Page, playground: PlaygroundServer, slug: str) -> None:
-    workbench = Workbench(themed, playground).scenario(slug).send()
-    expect(themed.locator("run-cursor[data-final]")).to_be_attached()
+def test_axe_finds_nothing(still: Page, playground: PlaygroundServer, slug: str) -> None:
+    workbench = Workbench(still, playground).scenario(slug).send()
+    expect(still.locator("run-cursor[data-final]")).to_be_attached()
     expect(workbench.page.locator(".verdict-count")).to_be_visible()
-    assert findings(themed) == []
+    assert findings(still, both_themes=True) == []
 
 
-def test_axe_finds_nothing_in_both_halves(themed: Page, playground: PlaygroundServer) -> None:
-    chatgpt(Workbench(themed, playground), streaming=True)
-    assert findings(themed) == []
+def test_axe_finds_nothing_in_both_halves(still: Page, playground: PlaygroundServer) -> None:
+    chatgpt(Workbench(still, playground), streaming=True)
+    assert findings(still, both_themes=True) == []

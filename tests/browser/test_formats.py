@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.test_accessibility import findings
+from tests.browser.axe import findings
 from tests.browser.workbench import Workbench
 from tests.playground_server import PlaygroundServer
 
@@ -56,19 +56,19 @@ def test_a_recording_goes_out_and_comes_in(workbench: Workbench, tmp_path: Path)
     expect(page.locator("#tab-results .card").first).to_be_visible()
 
 
-def test_axe_finds_nothing(themed: Page, playground: PlaygroundServer) -> None:
-    workbench = Workbench(themed, playground)
+def test_axe_finds_nothing(still: Page, playground: PlaygroundServer) -> None:
+    workbench = Workbench(still, playground)
     workbench.open().compose("formats axe soup").send()
     expect(workbench.badge).to_contain_text("Complete")
     run = workbench.run
-    themed.locator("#compose").get_by_role("button", name="Copy as…").click()
-    expect(themed.locator("#snippet-curl-text")).to_be_visible()
-    assert findings(themed) == []
-    archive = themed.request.get(f"{playground.url}/runs/{run}/run.har").body()
-    themed.goto(f"{playground.url}/formats/har/")
-    assert findings(themed) == []
+    still.locator("#compose").get_by_role("button", name="Copy as…").click()
+    expect(still.locator("#snippet-curl-text")).to_be_visible()
+    assert findings(still, both_themes=True) == []
+    archive = still.request.get(f"{playground.url}/runs/{run}/run.har").body()
+    still.goto(f"{playground.url}/formats/har/")
+    assert findings(still, both_themes=True) == []
     file = {"name": "axe.har", "mimeType": "application/json", "buffer": archive}
-    themed.get_by_label("HAR file").set_input_files(file)
-    themed.get_by_role("button", name="Show what is in it").click()
-    expect(themed.get_by_role("button", name="Open POST")).to_be_visible()
-    assert findings(themed) == []
+    still.get_by_label("HAR file").set_input_files(file)
+    still.get_by_role("button", name="Show what is in it").click()
+    expect(still.get_by_role("button", name="Open POST")).to_be_visible()
+    assert findings(still, both_themes=True) == []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from tests.browser.test_accessibility import findings
+from tests.browser.axe import findings
 from tests.browser.workbench import Workbench
 from tests.playground_server import PlaygroundServer
 
@@ -112,18 +112,18 @@ def test_what_would_go_is_shown_before_it_goes(page: Page, own: PlaygroundServer
         expect(rows(page)).to_have_count(1)
 
 
-def test_axe_finds_nothing(themed: Page, playground: PlaygroundServer) -> None:
-    ask(Workbench(themed, playground), "axe tomato soup")
-    themed.goto(f"{playground.url}/history/")
-    rows(themed).first.get_by_role("checkbox").check()
-    expect(themed.locator("chosen-runs")).to_be_visible()
-    assert findings(themed) == []
-    rows(themed).first.get_by_role("link", name="Delete…").click()
-    expect(themed.get_by_role("dialog")).to_be_visible()
-    assert findings(themed) == []
+def test_axe_finds_nothing(still: Page, playground: PlaygroundServer) -> None:
+    ask(Workbench(still, playground), "axe tomato soup")
+    still.goto(f"{playground.url}/history/")
+    rows(still).first.get_by_role("checkbox").check()
+    expect(still.locator("chosen-runs")).to_be_visible()
+    assert findings(still, both_themes=True) == []
+    rows(still).first.get_by_role("link", name="Delete…").click()
+    expect(still.get_by_role("dialog")).to_be_visible()
+    assert findings(still, both_themes=True) == []
     for path in ("/history/?q=nothing-is-like-that", "/history/retention/"):
-        themed.goto(f"{playground.url}{path}")
-        assert findings(themed) == []
+        still.goto(f"{playground.url}{path}")
+        assert findings(still, both_themes=True) == []
 
 
 def test_a_phone_has_room_for_it(browser: Browser, playground: PlaygroundServer) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from tests.browser.test_accessibility import findings
+from tests.browser.axe import findings
 from tests.library.test_parsing import COLLECTION, FOLDER, REQUEST, with_fields
 from tests.playground_server import PlaygroundServer
 from tests.servers import free_port
@@ -49,18 +49,15 @@ def group(page: Page, status: str) -> Locator:
     return page.locator(f'.import-changes .taken[data-status="{status}"]')
 
 
-def test_in_with_a_preview_and_out_again(themed: Page, playground: PlaygroundServer) -> None:
-    page = themed
-    slug = (
-        "out-and-in-"
-        + str(page.evaluate("matchMedia('(prefers-color-scheme: dark)').matches")).lower()
-    )
+def test_in_with_a_preview_and_out_again(still: Page, playground: PlaygroundServer) -> None:
+    page = still
+    slug = "out-and-in"
     page.goto(f"{playground.url}/collections/import/")
-    assert findings(page) == [], "form"
+    assert findings(page, both_themes=True) == [], "form"
     choose(page, playground, collection(slug), "soups.json")
     expect(page.locator(".page-lead")).to_contain_text("from soups.json. It becomes a new")
     expect(group(page, "added")).to_contain_text("Lentils")
-    assert findings(page) == [], "preview"
+    assert findings(page, both_themes=True) == [], "preview"
     page.get_by_role("button", name="Import", exact=True).click()
     expect(page).to_have_url(f"{playground.url}/collections/{slug}/")
     expect(page.get_by_text("was imported: 4 added.")).to_be_visible()
@@ -80,32 +77,29 @@ def test_in_with_a_preview_and_out_again(themed: Page, playground: PlaygroundSer
     changed.get_by_text("Lentils").click()
     expect(changed.locator("ins").nth(-1)).to_have_text("+With cream.")
     expect(group(page, "same")).to_contain_text("2")
-    assert findings(page) == [], "changes"
+    assert findings(page, both_themes=True) == [], "changes"
     page.get_by_role("button", name="Import as another collection").click()
     expect(page).to_have_url(f"{playground.url}/collections/{slug}-2/")
 
 
-def test_a_file_with_mistakes_says_where(themed: Page, playground: PlaygroundServer) -> None:
-    choose(themed, playground, collection("mistaken", colour="red"))
-    problems = themed.get_by_role("alert").filter(has_text="Nothing was imported")
+def test_a_file_with_mistakes_says_where(still: Page, playground: PlaygroundServer) -> None:
+    choose(still, playground, collection("mistaken", colour="red"))
+    problems = still.get_by_role("alert").filter(has_text="Nothing was imported")
     expect(problems).to_contain_text("Item 3, playground.savedrequest, /fields/colour")
-    assert findings(themed) == []
-    themed.get_by_label("Or its address").fill(f"http://127.0.0.1:{free_port()}/a.json")
-    themed.get_by_role("button", name="Show what it would change").click()
+    assert findings(still) == []
+    still.get_by_label("Or its address").fill(f"http://127.0.0.1:{free_port()}/a.json")
+    still.get_by_role("button", name="Show what it would change").click()
     expect(problems).to_contain_text("refused the connection")
-    themed.get_by_label("Or its address").fill("")
-    themed.get_by_label("Or its text").fill("[{")
-    themed.get_by_role("button", name="Show what it would change").click()
+    still.get_by_label("Or its address").fill("")
+    still.get_by_label("Or its text").fill("[{")
+    still.get_by_role("button", name="Show what it would change").click()
     expect(problems).to_contain_text("Line 1, column 3")
-    expect(themed.get_by_label("Or its text")).to_have_value("[{")
+    expect(still.get_by_label("Or its text")).to_have_value("[{")
 
 
-def test_the_file_in_fixtures(themed: Page, playground: PlaygroundServer) -> None:
-    page = themed
-    slug = (
-        "on-disk-"
-        + str(page.evaluate("matchMedia('(prefers-color-scheme: dark)').matches")).lower()
-    )
+def test_the_file_in_fixtures(still: Page, playground: PlaygroundServer) -> None:
+    page = still
+    slug = "on-disk"
     path = playground.data / "fixtures" / f"{slug}.json"
     bring(page, playground, collection(slug, notes="Of leeks."))
     disk = page.locator(".disk")
@@ -122,7 +116,7 @@ def test_the_file_in_fixtures(themed: Page, playground: PlaygroundServer) -> Non
     way.locator("details summary").first.click()
     expect(way.locator("del").first).to_have_text("−Of leeks.")
     expect(way.locator("ins").first).to_have_text("+With cream.")
-    assert findings(page) == [], "newer"
+    assert findings(page, both_themes=True) == [], "newer"
 
     bring(page, playground, collection(slug, notes="Of leeks, too."))
     expect(disk).to_contain_text("Both have changed")

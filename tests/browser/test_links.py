@@ -11,7 +11,7 @@ from urllib.parse import quote
 import pytest
 from playwright.sync_api import Locator, Page, Request, expect
 
-from tests.browser.test_accessibility import findings
+from tests.browser.axe import findings
 from tests.browser.test_tabs import tabs
 from tests.browser.workbench import Workbench
 from tests.playground_server import PlaygroundServer
@@ -200,16 +200,16 @@ def test_a_request_authenticates_in_its_own_way(workbench: Workbench) -> None:
     expect(workbench.effective).not_to_contain_text("kitchen_key")
 
 
-def test_links_tabs_and_dialogs_are_accessible(themed: Page, playground: PlaygroundServer) -> None:
-    workbench = Workbench(themed, playground).open().compose("an unsaved one")
-    themed.goto(f"{playground.url}/#request={in_base64(REQUEST)}")
-    expect(banner(themed)).to_contain_text("new origin")
+def test_links_tabs_and_dialogs_are_accessible(still: Page, playground: PlaygroundServer) -> None:
+    workbench = Workbench(still, playground).open().compose("an unsaved one")
+    still.goto(f"{playground.url}/#request={in_base64(REQUEST)}")
+    expect(banner(still)).to_contain_text("new origin")
     expect(tabs(workbench)).to_have_count(2)
-    assert findings(themed) == [], "a link"
-    themed.get_by_role("button", name="All open requests").click()
-    expect(themed.locator("#open-menu")).to_be_visible()
-    assert findings(themed) == [], "the menu"
-    themed.keyboard.press("Escape")
-    themed.keyboard.press("ControlOrMeta+s")
-    expect(themed.get_by_role("dialog", name="Save the request")).to_be_visible()
-    assert findings(themed) == [], "saving"
+    assert findings(still, both_themes=True) == [], "a link"
+    still.get_by_role("button", name="All open requests").click()
+    expect(still.locator("#open-menu")).to_be_visible()
+    assert findings(still) == [], "the menu"
+    still.keyboard.press("Escape")
+    still.keyboard.press("ControlOrMeta+s")
+    expect(still.get_by_role("dialog", name="Save the request")).to_be_visible()
+    assert findings(still) == [], "saving"

@@ -2,34 +2,16 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
+from collections.abc import Iterator
 
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.browser.client import client_of
 from tests.playground_server import PlaygroundServer
 
 WORD = "Honigbrot" * 90
 SLUG = "long-words"
-
-_BESIDE = """
-import json
-from django.urls import reverse
-from playground.models import Agent, Collection, Environment, Share, Step
-word, url = json.loads(input())
-name = word[:78]
-environment, _ = Environment.objects.get_or_create(name=name, slug="long-words")
-agent, _ = Agent.objects.get_or_create(name=name, slug="long-words", url=f"{url}/{word}")
-step = Step.objects.filter(collection_run__collection__slug="long-words").latest("pk")
-collection = Collection.objects.get(slug="long-words")
-made = [Share.objects.create(run=step.run), Share.objects.create(collection=collection)]
-print(json.dumps([
-    step.collection_run.get_absolute_url(),
-    reverse("run", args=[step.run_id]),
-    *(reverse("share", args=[share.token]) for share in made),
-]))
-"""
 
 
 def item(model: str, **fields: object) -> dict[str, object]:
@@ -37,7 +19,7 @@ def item(model: str, **fields: object) -> dict[str, object]:
 
 
 @pytest.fixture
-def places(playground: PlaygroundServer, tmp_path: Path) -> list[str]:
+def places(page: Page, playground: PlaygroundServer) -> Iterator[list[str]]:
     """Pages that show names, notes and addresses which are one word each."""
     request = item(
         "savedrequest", collection=[SLUG], slug="r", name=WORD[:110], notes=WORD,
@@ -45,20 +27,27 @@ def places(playground: PlaygroundServer, tmp_path: Path) -> list[str]:
         document={"query": {"text": WORD}},
         expectations=[{"type": "json", "path": "$.results[0].name", "equals": WORD}],
     )  # fmt: skip
-    whole = item("collection", name=WORD[:110], slug=SLUG, description=WORD)
-    file = tmp_path / "long.json"
-    file.write_text(json.dumps([whole, request]))
-    assert playground.manage("import_collection", str(file)).returncode == 0
-    playground.manage("run_collection", SLUG)
-    told = json.dumps([WORD, playground.url])
-    done = playground.manage("shell", "--no-imports", "-c", _BESIDE, input=told)
-    assert done.returncode == 0, done.stderr
+    client, name = client_of(playground), WORD[:78]
+    client.import_collection(
+        [item("collection", name=WORD[:110], slug=SLUG, description=WORD), request]
+    )
+    environment = client.post("/environments/", name=name)
+    agent = client.add_agent(name, f"{playground.url}/{WORD}")
+    collection_run = client.post("/collection-runs/", collection=SLUG)
+    page.goto(f"{playground.url}{collection_run}")
+    expect(page.locator("#cr-standing")).to_have_attribute("data-settled", "")
+    run = page.locator("a.cr-open").get_attribute("href") or ""
+    shared = [
+        client.post("/shares/", **{kind: named}).replace("/shares/", "/s/")
+        for kind, named in (("run", run.split("/")[2]), ("collection", SLUG))
+    ]
     near = f"?collection={SLUG}"
-    return [
+    yield [
         f"/collections/{SLUG}/", f"/collection-runs/{near}", f"/collection-runs/new/{near}",
-        "/collections/", "/environments/", "/environments/long-words/", "/agents/long-words/",
-        "/shares/", "/history/", *json.loads(done.stdout),
+        "/collections/", "/environments/", environment, f"/agents/{agent}/",
+        "/shares/", "/history/", collection_run, run, *shared,
     ]  # fmt: skip
+    client.post(f"{environment}deletion/")
 
 
 def test_no_page_scrolls_sideways(

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.test_accessibility import findings
+from tests.browser.axe import findings
 from tests.browser.workbench import Workbench
 from tests.mcp_servers import Recipes, serving
 from tests.playground_server import PlaygroundServer
@@ -35,14 +35,7 @@ def newer(recipes: Recipes) -> Iterator[str]:
 
 def send(workbench: Workbench, url: str) -> None:
     """Send a request over MCP, to an agent that is added for it."""
-    page = workbench.page
-    page.goto(f"{workbench.server.url}/agents/new/")
-    page.get_by_label("Name", exact=False).first.fill("Recipes over MCP")
-    page.get_by_label("URL", exact=False).first.fill(url)
-    page.locator("select[name=binding]").select_option("mcp")
-    page.locator("main form button[type=submit]").first.click()
-    expect(page.locator("#agent-select option:checked")).to_have_text("Recipes over MCP")
-    workbench.compose("eggs").send()
+    workbench.add_agent("Recipes over MCP", url, binding="mcp").compose("eggs").send()
 
 
 def ask(workbench: Workbench, url: str) -> Locator:
@@ -164,12 +157,12 @@ def test_a_question_instead_of_a_result_is_answered_by_the_next_turn(
 
 
 def test_questions_of_mcp_are_accessible(
-    themed: Page, playground: PlaygroundServer, older: str
+    still: Page, playground: PlaygroundServer, older: str
 ) -> None:
-    workbench = Workbench(themed, playground)
+    workbench = Workbench(still, playground)
     ask(workbench, older)
-    assert findings(themed) == []
+    assert findings(still) == []
     workbench.page.locator(".ask").get_by_role("button", name="Dismiss").click()
     expect(workbench.page.locator(".ask")).to_contain_text("Dismissed while the call went on.")
     expect(workbench.badge).to_have_text("Complete")
-    assert findings(themed) == []
+    assert findings(still) == []

@@ -6,8 +6,8 @@ import re
 
 from playwright.sync_api import Locator, Page, expect
 
+from tests.browser.axe import findings
 from tests.browser.keyboard import focused, press, tab_to
-from tests.browser.test_accessibility import findings
 from tests.browser.workbench import Workbench
 from tests.playground_server import PlaygroundServer
 
@@ -140,26 +140,26 @@ def test_an_agent_that_does_not_let_go(page: Page, workbench: Workbench) -> None
     expect(tracker(page)).to_contain_text("did not confirm the cancellation")
 
 
-def test_every_state_is_accessible(themed: Page, playground: PlaygroundServer) -> None:
-    workbench = Workbench(themed, playground)
+def test_every_state_is_accessible(still: Page, playground: PlaygroundServer) -> None:
+    workbench = Workbench(still, playground)
     found = promised(workbench)
     found.locator("summary").click()
-    button(themed, "Check now").click()
+    button(still, "Check now").click()
     expect(found.locator(".checks tbody tr")).to_have_count(1)
-    assert findings(themed) == [], "following"
-    button(themed, "Stop following").click()
+    assert findings(still, both_themes=True) == [], "following"
+    button(still, "Stop following").click()
     expect(found).to_have_attribute("data-status", "paused")
-    assert findings(themed) == [], "paused"
-    button(themed, "Cancel the task").click()
+    assert findings(still) == [], "paused"
+    button(still, "Cancel the task").click()
     expect(found).to_have_attribute("data-status", "cancelled")
-    assert findings(themed) == [], "cancelled"
+    assert findings(still) == [], "cancelled"
     workbench.scenario("promise-fails").send()
     expect(found).to_have_attribute("data-status", "failed", timeout=KEPT)
-    assert findings(themed) == [], "failed"
+    assert findings(still, both_themes=True) == [], "failed"
     workbench.scenario("promise-200").send()
     expect(found).to_have_attribute("data-status", "answered", timeout=KEPT)
     found.locator("summary").click()
-    assert findings(themed) == [], "answered"
+    assert findings(still) == [], "answered"
     workbench.tab("Timeline")
-    expect(themed.locator("rect.span").first).to_be_visible()
-    assert findings(themed) == [], "timeline"
+    expect(still.locator("rect.span").first).to_be_visible()
+    assert findings(still, both_themes=True) == [], "timeline"

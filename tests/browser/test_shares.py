@@ -7,9 +7,10 @@ from typing import Any
 
 from playwright.sync_api import Browser, Page, expect
 
+from tests.browser.axe import findings
 from tests.browser.keyboard import press
-from tests.browser.test_accessibility import findings
 from tests.browser.workbench import Workbench
+from tests.playground_server import PlaygroundServer
 
 
 def share(page: Page) -> str:
@@ -74,15 +75,16 @@ def test_a_collection_is_copied(workbench: Workbench, browser: Browser) -> None:
     private.close()
 
 
-def test_the_pages_are_accessible(themed: Page, workbench: Workbench) -> None:
+def test_the_pages_are_accessible(still: Page, playground: PlaygroundServer) -> None:
+    workbench = Workbench(still.context.new_page(), playground)
     link: Any = share(answered(workbench, "soup for everybody"))
     made = workbench.page.url
     for address in (link, made, f"{workbench.server.url}/shares/"):
-        themed.goto(address)
-        assert not findings(themed), address
+        still.goto(address)
+        assert not findings(still, both_themes=True), address
     workbench.page.goto(f"{workbench.server.url}/shares/new/?collection=tour")
     workbench.page.get_by_role("button", name="Make the link").click()
-    themed.goto(workbench.page.get_by_label("Link to the collection").input_value())
-    for summary in themed.locator(".share-request > summary").all()[:3]:
+    still.goto(workbench.page.get_by_label("Link to the collection").input_value())
+    for summary in still.locator(".share-request > summary").all()[:3]:
         summary.click()
-    assert not findings(themed)
+    assert not findings(still, both_themes=True)

@@ -6,8 +6,8 @@ import re
 
 from playwright.sync_api import Browser, FrameLocator, Page, expect
 
+from tests.browser.axe import findings
 from tests.browser.keyboard import press, tab_to
-from tests.browser.test_accessibility import findings
 from tests.browser.workbench import Workbench
 from tests.playground_server import PlaygroundServer
 
@@ -147,22 +147,22 @@ def test_the_tools_of_an_agent_are_read(workbench: Workbench) -> None:
     expect(tools).to_contain_text('"properties"')
 
 
-def test_axe_finds_nothing(themed: Page, playground: PlaygroundServer) -> None:
-    page = Workbench(themed, playground).open("/?agent=demo").page
+def test_axe_finds_nothing(still: Page, playground: PlaygroundServer) -> None:
+    page = Workbench(still, playground).open("/?agent=demo").page
     page.get_by_role("button", name="Twin…").click()
     expect(page.get_by_role("button", name="Send both")).to_be_visible()
-    assert findings(page) == []
+    assert findings(page, both_themes=True) == []
     page.keyboard.press("Escape")
     send_both(page, "As NLWeb 0.54")
     expect(page.locator("#difference table").first).to_be_visible()
     page.get_by_text("What was left out of account").click()
     for pane in panes(page):
         expect(pane.locator("#run-badge")).to_have_text("Complete")
-    assert findings(page) == []
+    assert findings(page, both_themes=True) == []
     page.goto(f"{playground.url}/agents/demo-mcp/")
     page.get_by_role("button", name="Read the tools").click()
     expect(page.locator("#agent-tools")).to_contain_text("used for ask")
-    assert findings(page) == []
+    assert findings(page, both_themes=True) == []
 
 
 def test_a_phone_has_room_for_it(browser: Browser, playground: PlaygroundServer) -> None:

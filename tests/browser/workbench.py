@@ -7,6 +7,7 @@ from typing import Any
 
 from playwright.sync_api import Locator, Page, expect
 
+from tests.browser.client import client_of
 from tests.playground_server import PlaygroundServer
 
 
@@ -23,12 +24,10 @@ class Workbench:
         expect(self.effective).to_contain_text("POST")
         return self
 
-    def add_agent(self, name: str, url: str) -> Workbench:
-        """Add an agent by its form, and come back with it chosen."""
-        self.page.goto(f"{self.server.url}/agents/new/")
-        self.page.get_by_label("Name", exact=False).first.fill(name)
-        self.page.get_by_label("URL", exact=False).first.fill(url)
-        self.page.locator("main form button[type=submit]").first.click()
+    def add_agent(self, name: str, url: str, **fields: str) -> Workbench:
+        """Add an agent for this test, and open the workbench with it chosen."""
+        slug = client_of(self.server).add_agent(name, url, **fields)
+        self.page.goto(f"{self.server.url}/?agent={slug}")
         expect(self.page.locator("#agent-select option:checked")).to_have_text(name)
         expect(self.effective).to_contain_text(url)
         return self

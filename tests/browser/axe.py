@@ -1,0 +1,53 @@
+"""What axe finds wrong with a page: WCAG 2.2 AA, as far as it can tell, and its best practices."""
+
+from __future__ import annotations
+
+from axe_playwright_python.base import AXE_SCRIPT
+from playwright.sync_api import Page
+
+_TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+#: Of what it does not find fault with, axe need not describe every element.
+_OPTIONS = {"runOnly": {"type": "tag", "values": _TAGS}, "resultTypes": ["violations"]}
+_RUN = """async (options) => {
+  const results = await axe.run(document, options);
+  return results.violations.flatMap((violation) => violation.nodes.map(
+    (node) => `${violation.id}: ${node.target} ${node.failureSummary}`
+  ));
+}"""
+
+#: Show what is far off the screen, too: its style is not brought up to date before it is seen.
+_SHOW_ALL = """() => {
+  const sheet = new CSSStyleSheet();
+  sheet.replaceSync("* { content-visibility: visible !important; }");
+  document.adoptedStyleSheets.push(sheet);
+}"""
+_SHOW_AS_BEFORE = "() => { document.adoptedStyleSheets.pop(); }"
+#: Take every style anew: colours that change gradually would be neither of the two.
+_RESTYLE = """() => {
+  const root = document.documentElement;
+  for (const display of ["none", ""]) {
+    root.style.display = display;
+    root.getBoundingClientRect();
+  }
+}"""
+
+
+def findings(page: Page, *, both_themes: bool = False) -> list[str]:
+    """Return the violations on a page as it is, one string for each element.
+
+    With `both_themes` it is examined in the dark theme as well. Themes are told apart by colours
+    alone, whose contrast `tests/test_colours.py` checks in both, so one look at each
+    page is enough.
+    """
+    if page.evaluate("typeof axe === 'undefined'"):
+        page.evaluate(AXE_SCRIPT)
+    found: list[str] = page.evaluate(_RUN, _OPTIONS)
+    if both_themes:
+        page.evaluate(_SHOW_ALL)
+        page.emulate_media(color_scheme="dark")
+        page.evaluate(_RESTYLE)
+        found += [f"dark: {each}" for each in page.evaluate(_RUN, _OPTIONS)]
+        page.emulate_media(color_scheme="light")
+        page.evaluate(_SHOW_AS_BEFORE)
+        page.evaluate(_RESTYLE)
+    return found
