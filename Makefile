@@ -53,7 +53,7 @@ test-without-browser: setup $(MODULES)
 	@$(BIN)/pytest --numprocesses=auto --dist=worksteal --ignore=tests/browser
 
 test-browser: setup browser
-	@$(BIN)/pytest tests/browser
+	@$(BIN)/pytest --numprocesses=2 --dist=worksteal tests/browser
 
 test-scale: setup ## Run what needs a database on PostgreSQL and Redis, and in two processes
 	@$(BIN)/python -m tests.scale $(ARGS)
