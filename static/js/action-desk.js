@@ -14,6 +14,7 @@ class ActionDesk extends HTMLElement {
     this.addEventListener("change", () => this.changed(), { signal });
     this.addEventListener("keydown", (event) => this.onKey(event), { signal });
     this.addEventListener("click", (event) => this.onClick(event), { signal });
+    this.addEventListener("htmx:beforeSwap", (event) => this.onReply(event), { signal });
     giveFocus(this, { preventScroll: true });
     this.scrollIntoView({ block: "nearest" });
   }
@@ -41,6 +42,12 @@ class ActionDesk extends HTMLElement {
   changed() {
     this.confirmation.replaceChildren();
     this.querySelector("form").dispatchEvent(new Event("desk:changed"));
+  }
+
+  // What was read of a server comes with a preview of its own. One that was asked for before, and
+  // comes after it, would take its place.
+  onReply({ target }) {
+    if (target.matches(".desk-facts")) window.htmx.trigger(this.querySelector(".desk-call"), "htmx:abort");
   }
 
   onKey(event) {

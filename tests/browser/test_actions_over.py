@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from playwright.sync_api import Locator, Page, expect
+import re
+
+from playwright.sync_api import Locator, Page, Route, expect
 
 from tests.browser.axe import findings
 from tests.browser.keyboard import focused, press, tab_to
@@ -118,6 +120,21 @@ def test_by_keyboard_alone(page: Page, workbench: Workbench) -> None:
     page.keyboard.insert_text("19:30")
     press(page, "Answer")
     expect(card.locator(".child .child")).to_contain_text("Complete")
+
+
+def test_what_was_read_is_not_replaced_by_a_preview_under_way(workbench: Workbench) -> None:
+    page = workbench.page
+    desk = open_desk(recipe(workbench), "Scale recipe")
+    held: list[Route] = []
+    page.route(re.compile("/(peer|preview)/$"), lambda route: held.append(route))
+    with page.expect_request("**/preview/"):
+        desk.get_by_label("Address of the server").fill("http://127.0.0.1:9/mcp")
+    with page.expect_request("**/preview/") as preview, page.expect_request("**/peer/") as read:
+        # It leaves the field, which asks for a preview once more.
+        desk.get_by_role("button", name="Read the tool’s schema").click()
+    with page.expect_event("requestfailed", lambda request: request == preview.value):
+        next(route for route in held if route.request == read.value).continue_()
+    expect(desk).to_contain_text("Not read.")
 
 
 def test_every_state_is_accessible(still: Page, playground: PlaygroundServer) -> None:
