@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Locator, Page, Route, expect
+from playwright.sync_api import Browser, BrowserContext, Locator, Page, Route, expect
 
 from tests.browser.shelves import ShelfPage, plant
 from tests.browser.test_conversation import ask
@@ -57,6 +57,12 @@ def go_on_typing(page: Page, field: Locator, text: str) -> None:
 
 
 class TestSheets:
+    @pytest.fixture
+    def context(self, browser: Browser) -> Iterator[BrowserContext]:
+        """A context of its own: all pages of a context share a clock."""
+        with browser.new_context() as context:
+            yield context
+
     def test_of_a_request_does_not_take_the_focus_back(
         self, page: Page, playground: PlaygroundServer
     ) -> None:
