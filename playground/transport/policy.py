@@ -15,6 +15,7 @@ from typing import Self
 
 import httpx
 
+from playground.protocols.origins import origin_of
 from playground.transport.networks import Address, Network, Rule, embedded, rule_for
 
 _FORBIDDEN_CHARACTER = re.compile(r"[\x00-\x20\x7f-\xa0\\]|\s")
@@ -86,16 +87,20 @@ def check_url(url: str) -> str | None:
         return "The URL contains a space, a backslash or a control character."
     try:
         parsed = httpx.URL(url)
-    except httpx.InvalidURL as error:
+        host = parsed.host  # Decoded only now: punycode may be malformed.
+    except (httpx.InvalidURL, UnicodeError) as error:
         return f"The URL cannot be read: {error}."
     if parsed.scheme not in {"http", "https"}:
         return "The URL must start with http:// or https://."
-    if not parsed.host:
+    if not host:
         return "The URL has no host name."
     if parsed.userinfo or "@" in parsed.netloc.decode("ascii"):
         return "The URL must not contain a user name or password; set them under Auth."
     if parsed.port is not None and not 0 < parsed.port < 65536:
         return "The URL's port must be between 1 and 65535."
+    if not origin_of(url):
+        # The parser takes any decimal digits, and what belongs to an origin could not go there.
+        return "The URL cannot be read: its port must be written in ASCII digits."
     return None
 
 
