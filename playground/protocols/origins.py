@@ -11,7 +11,8 @@ none, itself included:
   ASCII digits make no origin.
 - A user name and password are no part of it: they could pass for another host.
 - A control character, white space or a backslash before the path make no origin, because parsers
-  differ over where the host ends. So does a host that Unicode normalization would change.
+  differ over where the host ends. The same holds for a host that Unicode normalization would
+  change, and for a URL that `urllib.parse` refuses to split.
 - Nothing is resolved or converted: `bücher.example` is not `xn--bcher-kva.example`, `a.` is not
   `a`, `127.1` is not `127.0.0.1`. They are other hosts to a certificate or to a server that is
   told them in `Host`.
@@ -23,6 +24,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from urllib.parse import urlsplit
 
 #: Ports that a URL of the scheme need not name (RFC 9110, section 4.2).
 DEFAULT_PORTS = {"http": 80, "https": 443}
@@ -53,7 +55,7 @@ def origin_of(url: str) -> str:
     if found is None:
         return ""
     scheme, host = found["scheme"].lower(), _lower(found["host"])
-    if unicodedata.normalize("NFKC", host) != host:
+    if unicodedata.normalize("NFKC", host) != host or not _is_splittable(url):
         return ""
     if not found["port"]:
         return f"{scheme}://{host}"
@@ -76,6 +78,14 @@ def with_port(origin: str) -> str:
     port = DEFAULT_PORTS.get(scheme)
     is_written = host.rpartition(":")[2].isdecimal()
     return origin if port is None or is_written else f"{origin}:{port}"
+
+
+def _is_splittable(url: str) -> bool:
+    try:
+        urlsplit(url)
+    except ValueError:
+        return False
+    return True
 
 
 def _lower(host: str) -> str:

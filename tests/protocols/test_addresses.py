@@ -117,11 +117,17 @@ def test_other_addresses(other: str) -> None:
         (f"{HERE}/soups/ask?site=b#top", "a.example/soups/ask?site=b"),
         ("http://a.example:99999/", "http://a.example:99999/"),
         ("nonsense", "nonsense"),
+        ("http://us\u2100er@a.example/", "http://us\u2100er@a.example/"),
         (f"{HERE}/{'x' * 90}/soups/ask", f"a.example/{'x' * 30}…{'x' * 29}/soups/ask"),
     ],
 )
 def test_the_name_of_an_agent_at_an_address(url: str, name: str) -> None:
     assert name_of(url, 80) == name
+
+
+@pytest.mark.parametrize("url", ["http://us\u2100er@a.example/", "nonsense"])
+def test_nonsense_stays_as_it_is(url: str) -> None:
+    assert normal(url) == url
 
 
 @given(st.text(), st.integers(2, 90))

@@ -107,6 +107,7 @@ ORIGINS = {
     "http://ⓐ.example/": "",
     "http://a℀.example/": "",
     "http://bu\u0308cher.example/": "",
+    "http://us℀er@a.example/": "",
     # No address.
     "": "",
     "kitchen": "",
