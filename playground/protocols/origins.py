@@ -76,7 +76,8 @@ def with_port(origin: str) -> str:
     """Return an origin with its port written out, also where it is the default of the scheme."""
     scheme, _, host = origin.partition("://")
     port = DEFAULT_PORTS.get(scheme)
-    is_written = host.rpartition(":")[2].isdecimal()
+    _, colon, end = host.rpartition(":")
+    is_written = bool(colon) and end.isdecimal()
     return origin if port is None or is_written else f"{origin}:{port}"
 
 

@@ -178,6 +178,8 @@ def test_the_same_origin(left: str, right: str, same: bool) -> None:
         ("https://a.example", "https://a.example:443"),
         ("https://a.example:80", "https://a.example:80"),
         ("https://[::1]", "https://[::1]:443"),
+        ("http://2130706433", "http://2130706433:80"),
+        ("http://2130706433:8080", "http://2130706433:8080"),
         ("https://[::1]:8443", "https://[::1]:8443"),
         ("ws://a.example", "ws://a.example"),
         ("", ""),
