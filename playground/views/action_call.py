@@ -123,10 +123,7 @@ def _exact(prepared: engine.PreparedRequest, planned: Plan) -> Call:
 
 def is_own(agent: Agent, planned: Plan) -> bool:
     """Whether the call goes to the agent's own origin."""
-    try:
-        return same_origin(planned.url, agent.url)
-    except ValueError:
-        return False
+    return same_origin(planned.url, agent.url)
 
 
 def against(planned: Plan) -> list[str]:
