@@ -1,7 +1,7 @@
 """The composer's form: the one reader of its fields, for what sends, saves or shows a request.
 
-A form holds texts; what is cleaned is what they stand for. Nothing is put in for `{{name}}` here,
-and no document is held against its protocol: that is up to whoever prepares the request.
+A form holds texts; its cleaned data is what they stand for. Nothing is put in for `{{name}}` here,
+and no document is checked against its protocol: that is up to whoever prepares the request.
 """
 
 from __future__ import annotations

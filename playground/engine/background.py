@@ -26,7 +26,7 @@ _running: set[asyncio.Task[Any]] = set()
 def begin(work: Coroutine[Any, Any, T], name: str | None = None) -> asyncio.Task[T]:
     """Start a task with an empty context and keep it until it is done.
 
-    Must be called on the event loop's thread. An exception is the caller's to look at.
+    Must be called on the event loop's thread. Exceptions are left to the caller.
     """
     loop = asyncio.get_running_loop()
     task = loop.create_task(work, name=name, context=contextvars.Context())

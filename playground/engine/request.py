@@ -103,7 +103,7 @@ class WireValues:
 
 
 def filled(secrets: Iterable[Secret]) -> Substitution:
-    """Return what puts these secrets, and no other name, into what was kept without them."""
+    """Return a substitution that puts in these secrets, and no other name."""
     known = {secret.name: Value(secret.value, secret=True) for secret in secrets}
     return Substitution(known.get, moment=datetime.now(UTC))
 

@@ -137,8 +137,8 @@ class FrameWriter:
 async def with_retries(attempt: Callable[[], Awaitable[None]], what: str) -> None:
     """Await an attempt; retry it after each pause of `RETRIES`, and raise what the last raises.
 
-    A database that is busy or away for a moment gets another chance so. `RunEndedError` is
-    raised at once: no retry changes it. `what` names the attempt in the log.
+    This gives another chance to a database that is busy or away for a moment. `RunEndedError`
+    is raised at once: no retry changes it. `what` names the attempt in the log.
     """
     for pause in RETRIES:
         try:
