@@ -64,14 +64,12 @@ class Command:
 
     def _cluster(self, word: str, rest: Iterator[str]) -> None:
         """Short options in one word, the value of the last one perhaps among them."""
-        letters = word[1:]
-        while letters:
-            name, letters = f"-{letters[0]}", letters[1:]
+        for end, letter in enumerate(word[1:], start=2):
+            name = f"-{letter}"
             option = OPTIONS.get(name)
-            if option is not None and option.valued and letters:
-                rest, letters = iter([letters]), ""
-            self._option(name, word, rest)
-            if option is None:
+            joined = option is not None and option.valued and end < len(word)
+            self._option(name, word, iter([word[end:]]) if joined else rest)
+            if joined or option is None:
                 return
 
     def _option(self, name: str, word: str, rest: Iterator[str]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import shlex
+import time
 from pathlib import Path
 from typing import Any
 
@@ -330,6 +331,17 @@ def test_another_tool_is_said() -> None:
     call = {**RPC, "params": {"name": "search", "arguments": {"query": {"text": "a"}}}}
     assert "calls “search”" in taken(f"curl {URL} -d '{json.dumps(call)}'")["remarks"][0]
     assert "no request that is known" in taken(f"curl {URL} -d '{{\"a\": 1}}'")["remarks"][0]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [f"-d '{'x' * 1_000_000}'", f"-{'s' * 1_000_000}", "-s " * 100_000],
+    ids=["one word", "short options in one word", "options"],
+)
+def test_a_long_command_is_read_in_linear_time(words: str) -> None:
+    began = time.process_time()
+    read_curl(f"curl {URL} {words}")
+    assert time.process_time() - began < 5
 
 
 def test_only_commands_are_commands() -> None:
