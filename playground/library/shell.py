@@ -177,8 +177,8 @@ class _Splitter:
     def _backslash(self) -> None:
         following = self._text[self._at : self._at + 1]
         self._at += 1
-        if following != "\n":
-            self._add(following or "\\")
+        if following not in ("", "\n"):  # The newline at the very end is no longer there.
+            self._add(following)
 
     def _dollar(self) -> None:
         if self._text.startswith("'", self._at) and self._variables:

@@ -54,6 +54,7 @@ TAKEN: dict[str, tuple[str, dict[str, Any]]] = {
     "json in parts": (f"curl --json '{EGGS[:9]}' --json '{EGGS[9:]}' {URL}", {"document": QUERY}),
     "cluster": (f"curl -sSLXPOST -d'{EGGS}' {URL}", {"document": QUERY}),
     "continued": (f"curl \\\n  {URL} \\\r\n  -d '{EGGS}'", {"document": QUERY}),
+    "continued by nothing": (f"curl {URL} \\\n  -d '{EGGS}' \\\n", {"document": QUERY}),
     "comment": (f"curl {URL} -d '{EGGS}' # that is all", {"document": QUERY}),
     "at in raw data": (
         f"curl {URL} --data-raw '@{{}}' -d '{EGGS}'", {"refusals": ["x"]},
