@@ -53,6 +53,13 @@ TAKEN: dict[str, tuple[str, dict[str, Any]]] = {
     "json": (f"curl --json '{EGGS}' {URL}", {"document": QUERY, "headers": []}),
     "json in parts": (f"curl --json '{EGGS[:9]}' --json '{EGGS[9:]}' {URL}", {"document": QUERY}),
     "cluster": (f"curl -sSLXPOST -d'{EGGS}' {URL}", {"document": QUERY}),
+    "values that look like options": (
+        f"curl -A -s -w --next -H '-d: -1' {URL} -d '{EGGS}'",
+        {"document": QUERY, "headers": [["-d", "-1"]]},
+    ),
+    "equals sign after a short option": (
+        f"curl {URL} -d=1 -d query=eggs -G", {"address": f"{URL}?=1", "version": "legacy"},
+    ),
     "continued": (f"curl \\\n  {URL} \\\r\n  -d '{EGGS}'", {"document": QUERY}),
     "continued by nothing": (f"curl {URL} \\\n  -d '{EGGS}' \\\n", {"document": QUERY}),
     "comment": (f"curl {URL} -d '{EGGS}' # that is all", {"document": QUERY}),
@@ -211,6 +218,8 @@ REFUSED: dict[str, tuple[str, str]] = {
     "file address": ("curl file:///etc/passwd", "The address is one of file"),
     "unknown": (f"curl --frobnicate {URL}", "--frobnicate is not known"),
     "unknown, short": (f"curl -sW {URL}", "-sW is not known"),
+    "unknown, with an equals sign": (f"curl {URL} --data=x", "--data=x is not known"),
+    "unknown, abbreviated": (f"curl {URL} --dat x", "--dat is not known"),
     "no value": (f"curl {URL} -d", "-d needs a value"),
     "substitution": (f'curl {URL} -d "$(cat /etc/passwd)"', "shell substitution"),
     "substitution, bare": (f"curl {URL} -d $(cat x)", "shell substitution"),
@@ -271,6 +280,13 @@ def test_nothing_is_run_and_nothing_is_read(tmp_path: Path) -> None:
 def test_an_unknown_option_is_the_only_thing_that_is_said() -> None:
     found = read_curl(f"curl --frobnicate much {URL} -d '{EGGS}'")
     assert found.refusals == ["The option --frobnicate is not known here."]
+
+
+def test_all_refused_options_are_said_in_their_order() -> None:
+    found = read_curl(f"curl --frobnicate {URL} -o out -sW --next -d")
+    assert [refusal.split()[2] for refusal in found.refusals] == [
+        "--frobnicate", "-o", "-sW", "--next", "-d",
+    ]  # fmt: skip
 
 
 def test_every_refused_option_is_refused() -> None:
@@ -355,6 +371,21 @@ def test_only_commands_are_commands() -> None:
 def test_nothing_raises(text: str, start: str) -> None:
     found = read_curl(start + text)
     assert found.refusals or found.version
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("'|' ';' \"&\" '\n'", ["|", ";", "&", "\n"]),
+        ('\'$A\' "\\$A" \\$A "$A"', ["$A", "$A", "$A", "{{A}}"]),
+        ("'$(a)' \"\\`a\\`\"", ["$(a)", "`a`"]),
+        ("\"$'a'\"", ["$'a'"]),
+        ("a#b ''#c #d", ["a#b", "#c"]),
+        ("a\\\nb \"a\\\nb\" 'a\\\nb'", ["ab", "ab", "a\\\nb"]),
+    ],
+)
+def test_quoted_signs_stand_for_themselves(text: str, words: list[str]) -> None:
+    assert split(text) == words
 
 
 @given(st.lists(TEXTS.filter(lambda text: "\r" not in text and "\0" not in text), max_size=4))
