@@ -47,6 +47,8 @@ class Command:
 
     def read(self, words: list[str]) -> None:
         """Take all words in."""
+        # Not argparse: it refuses values that begin with "-", splits at "=" where curl does not,
+        # stops at the first error, and takes quadratic time for many options.
         rest = iter(words)
         plain = False
         for word in rest:

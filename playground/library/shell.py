@@ -81,6 +81,8 @@ def _without_carets(text: str) -> str:
     return "".join(parts)
 
 
+# Not shlex: it does not say which signs were quoted ('$A', '|'), cuts words at a #, and takes
+# quadratic time for a long word.
 class _Splitter:
     """Goes through a command once, from the left."""
 
