@@ -35,6 +35,12 @@ def begin(work: Coroutine[Any, Any, T], name: str | None = None) -> asyncio.Task
     return task
 
 
+def running_tasks() -> list[asyncio.Task[Any]]:
+    """Return the background tasks of the running event loop, of every registry."""
+    loop = asyncio.get_running_loop()
+    return [task for task in _running if task.get_loop() is loop]
+
+
 class TaskRegistry(Generic[K, V]):
     """Background tasks by key, each with a value that says more about it.
 

@@ -8,7 +8,7 @@ import gc
 
 import pytest
 
-from playground.engine.background import Single, TaskRegistry, begin
+from playground.engine.background import Single, TaskRegistry, begin, running_tasks
 
 SEEN: contextvars.ContextVar[str] = contextvars.ContextVar("SEEN", default="nothing")
 
@@ -51,6 +51,23 @@ async def test_one_that_failed_is_begun_anew() -> None:
     with pytest.raises(ZeroDivisionError):
         await single.begin()
     await single.begin()
+
+
+async def test_those_of_the_running_loop_are_listed_until_they_have_ended() -> None:
+    async def end_elsewhere() -> list[str]:
+        task = begin(asyncio.sleep(0), "elsewhere")
+        names = [each.get_name() for each in running_tasks()]
+        await task
+        return names
+
+    one = begin(asyncio.sleep(60), "one")
+    two = TaskRegistry[int, None]("job").begin(2, None, asyncio.sleep(60))
+    assert set(running_tasks()) == {one, two}
+    assert await asyncio.to_thread(asyncio.run, end_elsewhere()) == ["elsewhere"]
+    one.cancel()
+    two.cancel()
+    await asyncio.wait({one, two})
+    assert running_tasks() == []
 
 
 async def fail() -> None:

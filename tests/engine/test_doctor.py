@@ -14,6 +14,7 @@ from cryptography import x509
 from django.utils import timezone
 
 from playground.engine import doctor
+from playground.engine.background import running_tasks
 from playground.models import Agent
 from playground.models.detection import proposal, report_of
 from tests import a2a_servers, mcp_servers
@@ -278,8 +279,7 @@ async def test_the_report_grows_call_by_call() -> None:
 @pytest.mark.usefixtures("transactional_db")
 class TestKept:
     async def settle(self, agent: Agent) -> Agent:
-        while agent.pk in doctor._registry:
-            await asyncio.sleep(0.01)
+        await asyncio.gather(*running_tasks())
         await agent.arefresh_from_db()
         return agent
 
@@ -331,7 +331,7 @@ class TestKept:
             ]
             started = [doctor.start(agent) for agent in agents]
             again = doctor.start(agents[0])
-            tasks = [task for _, task in doctor._registry._entries.values()]
+            tasks = running_tasks()
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)

@@ -60,8 +60,7 @@ def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
 
 async def rest() -> None:
     """Wait for whatever goes on in the background."""
-    loop = asyncio.get_running_loop()
-    await asyncio.gather(*(task for task in background._running if task.get_loop() is loop))
+    await asyncio.gather(*background.running_tasks())
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from django.contrib.auth.models import User
 from django.test import AsyncClient, Client
 from django.utils import timezone
 
-from playground import engine
+from playground.engine.background import running_tasks
 from playground.models import ActionServer, Agent, Run, RunKind
 from playground.protocols.events import Elicitation
 from playground.reading import readings
@@ -282,9 +282,7 @@ async def _offering(*actions: Any, **fields: Any) -> Run:
 async def _ended(kind: str = RunKind.ACTION) -> Run:
     """The newest run of this kind, once it has ended."""
     run = await Run.objects.filter(kind=kind).alatest("created_at")
-    under_way = engine.tasks._registry.get(run.pk)
-    if under_way is not None:
-        await under_way[1]
+    await asyncio.gather(*running_tasks())
     await run.arefresh_from_db()
     return run
 
