@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from playground.conformance import Report, Verdict, judge
+from playground.conformance import Report, Verdict, judge, parts
 from playground.conformance.agent_api import RULES, transcript
 from playground.conformance.judging import MAX_LISTED
 from playground.protocols.frames import FrameKind
@@ -154,6 +154,9 @@ class TestWhatIsLarge:
         assert len(listed) == MAX_LISTED
         assert listed[-1].message.endswith("And 9980 more like this.")
         assert len(json.dumps(report.to_json())) < 200_000
+
+    def test_how_much_is_looked_at(self) -> None:
+        assert transcript.MAX_PARTS == parts.MAX_PARTS == 50_000
 
     def test_more_than_is_looked_at(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(transcript, "MAX_PARTS", 500)
