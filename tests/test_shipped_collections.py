@@ -9,10 +9,12 @@ from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
 import pytest
+from django.test import RequestFactory
 from junitparser import Failure, JUnitXml
 
 from playground.demo.examples import GROUPS
 from playground.demo.scenarios import SCENARIOS
+from playground.demo.scenarios.scene import read_scene
 from playground.library import recordings
 from playground.library.fixtures import Fixture, read, render
 from playground.models import Agent, SavedRequest
@@ -150,6 +152,18 @@ def test_every_scenario_is_there() -> None:
         if "for=" not in request["address"]:
             expected = [each["equals"] for each in request["expectations"][:2]]
             assert expected == [scenario.state, scenario.outcome]
+
+
+def test_the_scenarios_are_asked_for_what_they_can_do() -> None:
+    """With the times that ship, which the runs below shorten."""
+    asked = {}
+    for request in requests("misbehaving"):
+        scene = read_scene(RequestFactory().post(request["address"]))
+        if scene.every or scene.seconds:
+            asked[request["slug"]] = (scene.every, scene.seconds)
+    assert asked == {
+        "slow": (0.2, None), "endless": (0.1, 2), "silent": (None, 2), "heartbeats": (0.2, 2),
+    }  # fmt: skip
 
 
 @pytest.fixture
