@@ -39,7 +39,7 @@ def run_command(name: str, *arguments: str, stdin: str = "") -> Result:
     The system checks are left out: they look at the whole project and find the same each time.
     An exception that the command does not handle, which would print a traceback, is raised.
     """
-    out, err = _stream(), _stream()
+    out, err = _stream(), _stream(errors="backslashreplace")
     given = _stream(stdin)
     code = 0
     with mock.patch.multiple("sys", stdin=given, stdout=out, stderr=err), _logging_to(err):
@@ -52,8 +52,9 @@ def run_command(name: str, *arguments: str, stdin: str = "") -> Result:
     return Result(code, _written(out), _written(err))
 
 
-def _stream(text: str = "") -> io.TextIOWrapper:
-    return io.TextIOWrapper(io.BytesIO(text.encode()), "utf-8")
+def _stream(text: str = "", errors: str = "strict") -> io.TextIOWrapper:
+    """A stream that handles characters without an encoding as Python's own of that kind does."""
+    return io.TextIOWrapper(io.BytesIO(text.encode()), "utf-8", errors)
 
 
 def _written(stream: io.TextIOWrapper) -> str:
