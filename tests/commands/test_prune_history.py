@@ -33,6 +33,7 @@ def prune(*arguments: str) -> str:
     return done.stdout
 
 
+@pytest.mark.database
 @pytest.mark.django_db(transaction=True)
 class TestPruning:
     def test_by_the_limits_that_are_set(self) -> None:

@@ -276,6 +276,7 @@ async def test_the_report_grows_call_by_call() -> None:
     assert [each["status"] for each in report["steps"]].count("waiting") == 0
 
 
+@pytest.mark.database
 @pytest.mark.usefixtures("transactional_db")
 class TestKept:
     async def settle(self, agent: Agent) -> Agent:

@@ -16,7 +16,7 @@ from playground.protocols.frames import Frame
 from tests.mcp_servers import Recipes, serving
 from tests.servers import HOLD, STREAM_HEAD, chunk, serve
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.database]
 
 DOCUMENT = {"query": {"text": "eggs"}, "meta": {"version": "0.55"}}
 KNOWN = {"url": "http://agent.example/mcp", "generation": "discover", "version": "2026-07-28"}

@@ -84,6 +84,7 @@ class TestMcp:
         assert '"method": "tools/call"' in text
         assert not can_run(markup)
 
+    @pytest.mark.database
     def test_knows_it_from_then_on(self, client: Client) -> None:
         known("mcp", "kitchen")
         markup, text = desk(client, MCP)
@@ -92,6 +93,7 @@ class TestMcp:
         assert "Another origin than the agent’s" in text
         assert can_run(markup)
 
+    @pytest.mark.database
     def test_an_address_can_be_changed(self, client: Client) -> None:
         known("mcp", "kitchen", TOOLS)
         run = offering(SCALE)
@@ -169,6 +171,7 @@ class TestMcp:
         _, text = desk(client, {**SCALE, "server": nothing.identifier})
         assert "It names no tools at all." in text
 
+    @pytest.mark.database
     def test_one_users_servers_are_not_anothers(self, client: Client, settings: Any) -> None:
         settings.HOSTED = True
         ann, bob = (User.objects.create(username=name) for name in ("ann", "bob"))
@@ -291,6 +294,7 @@ async def _ended(kind: str = RunKind.ACTION) -> Run:
 class TestReading:
     """What is read is read when somebody asks for it, and kept."""
 
+    @pytest.mark.database
     async def test_the_tools_of_a_server(self, async_client: AsyncClient) -> None:
         with serving_mcp(Recipes()) as url:
             run = await _offering(MCP)

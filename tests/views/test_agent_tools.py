@@ -143,6 +143,7 @@ class TestToolsOfAnAgent:
         ]
         assert {"later", "hidden"} <= set(chosen)
 
+    @pytest.mark.database
     @pytest.mark.parametrize(
         ("changed", "message"),
         [

@@ -128,6 +128,7 @@ class TestPreview:
         assert "Y2FuYXJ5" not in html
         assert html.count('class="dots"') == 2
 
+    @pytest.mark.database
     def test_flags_an_origin_that_is_new(self, client: Client, agent: Agent) -> None:
         def flagged() -> bool:
             return "new origin" in client.post(PREVIEW, form()).content.decode()
@@ -226,6 +227,7 @@ class TestSend:
             await async_client.post("/runs/", form())
         assert await Run.objects.acount() == 2
 
+    @pytest.mark.database
     async def test_a_text_with_half_a_surrogate_pair_is_sent(
         self, async_client: AsyncClient, target: Agent, ended: None
     ) -> None:

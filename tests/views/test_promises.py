@@ -76,6 +76,7 @@ async def test_is_what_the_engine_is_asked_for(
     assert f'ws-connect="/ws/runs/{tracker.run_id}/"' in html
 
 
+@pytest.mark.database
 @pytest.mark.parametrize("patience", ["-1", "1.5", "soon", "999999", "٣"])
 async def test_a_patience_that_is_no_number_of_seconds(
     async_client: AsyncClient, tracker: Tracker, asked: list[Any], patience: str
@@ -85,6 +86,7 @@ async def test_a_patience_that_is_no_number_of_seconds(
     assert asked == []
 
 
+@pytest.mark.database
 async def test_stopping_and_following_again(async_client: AsyncClient, tracker: Tracker) -> None:
     html = await _post(async_client, tracker, follow="0")
     assert "Not followed" in html
@@ -114,6 +116,7 @@ async def test_only_posts(async_client: AsyncClient, tracker: Tracker, part: str
     assert (await async_client.get(path(tracker, part))).status_code == 405
 
 
+@pytest.mark.database
 @pytest.mark.parametrize("part", PARTS)
 class TestNobodyElse:
     async def test_a_run_without_a_promise(

@@ -74,11 +74,13 @@ class TestPage:
         assert "Nobody <b>listens</b>." in read(html).text
         assert "<b>listens" not in html
 
+    @pytest.mark.database
     def test_an_unknown_run(self, client: Client) -> None:
         assert client.get("/runs/00000000-0000-4000-8000-000000000000/").status_code == 404
         assert client.get("/runs/nonsense/").status_code == 404
 
 
+@pytest.mark.database
 class TestHistory:
     @pytest.fixture
     def runs(self) -> list[Run]:
@@ -153,6 +155,7 @@ class TestParts:
         last = part(client, run, "events/", order="index", offset=2)
         assert values(last, "li", "data-seq") == ["5"]
 
+    @pytest.mark.database
     @pytest.mark.parametrize("path", ["results/", "events/", "wire/"])
     @pytest.mark.parametrize("offset", ["-1", "x", "٣", "1e3", "99999999999999999999", "", "0x1"])
     def test_a_garbage_offset_is_none(
@@ -160,6 +163,7 @@ class TestParts:
     ) -> None:
         assert part(client, run, path, offset=offset).elements == part(client, run, path).elements
 
+    @pytest.mark.database
     def test_an_offset_beyond_the_end(self, client: Client, run: Run) -> None:
         for path in ("results/", "events/", "wire/"):
             assert part(client, run, path, offset=999).elements == []
@@ -174,6 +178,7 @@ class TestParts:
     def test_the_raw_json_of_an_entry(self, client: Client, run: Run) -> None:
         assert '"index": 2' in part(client, run, "items/5/0/").text
 
+    @pytest.mark.database
     @pytest.mark.parametrize(
         "path",
         ["events/0/", "events/11/", "events/99999999999999999999999/", "items/5/1/", "items/1/0/",

@@ -16,7 +16,7 @@ from tests.rendering.markup import read
 from tests.rendering.recording import CALL, END, HEAD, OPEN, Recording, event
 from tests.views.conftest import form
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.database]
 
 EGGS = {"@type": "Recipe", "name": "Eggs", "url": "http://a.example/eggs"}
 

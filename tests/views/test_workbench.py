@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from playground.models import Agent, Run
+from playground.models import Agent, Environment, Run, Variable
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.database]
 
 BANNER = re.compile(r'<div class="linked"[^>]*?( hidden)?>')
 
@@ -148,3 +148,15 @@ def test_a_run_whose_agent_is_gone_shows_its_address(client: Client, run: Run) -
     response = client.get(run.get_absolute_url())
     assert response.context["agent"] is None
     assert response.context["composed"]["address"] == run.url
+
+
+def test_the_names_of_secrets_are_listed_once_each_in_order(client: Client) -> None:
+    for environment in ("Staging", "Production"):
+        made = Environment.objects.create(name=environment)
+        for name, kind in (("token", "secret"), ("key", "secret"), ("city", "text")):
+            Variable.objects.create(environment=made, name=name, kind=kind)
+    page = client.get("/")
+    assert page.context["secret_names"] == ["key", "token"]
+    listed = re.search(r'<datalist id="secret-names">(.*?)</datalist>', page.content.decode())
+    assert listed
+    assert re.findall(r'value="(\w+)"', listed[1]) == ["key", "token"]
