@@ -69,9 +69,10 @@ _without_processes = False
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
-    """Allow no process while a test runs, its fixtures included."""
+    """Allow no process while an unmarked test runs, its fixtures included."""
     global _without_processes
-    _without_processes = "not process" in item.config.option.markexpr
+    unmarked = item.get_closest_marker("process") is None
+    _without_processes = unmarked and "not process" in item.config.option.markexpr
     try:
         return (yield)
     finally:
