@@ -235,6 +235,7 @@ class _Preparation:
         if destination is None:
             return
         agent, url = destination
+        version, binding = self._spoken(agent)
         document = self._work.json(composition.request)
         headers = self._headers()
         own, disguised = authorising(composition.auth, self._secret)
@@ -255,8 +256,8 @@ class _Preparation:
             agent,
             document.kept,
             [pair.kept for pair in headers],
-            version=self._version(agent),
-            binding=self._binding(agent),
+            version=version,
+            binding=binding,
             url=url.kept,
             auth=composition.auth,
             wire=wire,
@@ -280,7 +281,8 @@ class _Preparation:
             return None
         template = composition.address
         if agent is not None:
-            template = address_of(agent, self._binding(agent))
+            _, binding = self._spoken(agent)
+            template = address_of(agent, binding)
         try:
             url = self._work.url(template, ADDRESS)
         except VariableError as error:
@@ -308,17 +310,11 @@ class _Preparation:
         """Return the owner's agent at this address, or a new one, which is not saved."""
         owner = self._owner.pk if self._owner else None
         new = agent_for(url, self._composition.protocol, owner)
-        new.binding = self._binding(new)
+        _, new.binding = self._spoken(new)
         return known_as(new) or new
 
-    def _binding(self, agent: Agent) -> str:
-        wanted = self._composition.binding
-        return wanted if wanted in bindings_of(agent) else str(agent.binding)
-
-    def _version(self, agent: Agent) -> str:
-        wanted = self._composition.version
-        known = {version.name for version in registry.versions(agent.protocol)}
-        return wanted if wanted in known else str(agent.version)
+    def _spoken(self, agent: Agent) -> tuple[str, str]:
+        return version_and_binding(agent, self._composition.version, self._composition.binding)
 
     # What goes along
 
@@ -581,6 +577,16 @@ def bindings_of(agent: Agent) -> list[str]:
     if agent.protocol == Agent.Protocol.NLWEB:
         return [str(name) for name in Agent.Binding.values if name in registry.BINDINGS]
     return [agent.binding]
+
+
+def version_and_binding(agent: Agent, version: str | None, binding: str | None) -> tuple[str, str]:
+    """Return these for a request to `agent`; its own in place of one that it does not have.
+
+    Where its protocol does not have its own version either, the newest one is returned.
+    """
+    known = [each.name for each in registry.versions(agent.protocol)]
+    found = next((each for each in (version, agent.version) if each in known), known[-1])
+    return str(found), binding if binding in bindings_of(agent) else str(agent.binding)
 
 
 def address_of(agent: Agent, binding: str) -> str:

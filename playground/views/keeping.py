@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
@@ -15,10 +14,10 @@ from django.utils import timezone
 
 from playground.composer_form import SaveForm
 from playground.engine import request_over_binding
+from playground.engine.preparation import agent_for, version_and_binding
 from playground.library.credentials import clean_address, clean_auth, clean_headers
 from playground.models import Agent, Collection, Run, SavedRequest
 from playground.models.collections import STEP, destination_of
-from playground.protocols import registry
 from playground.rendering.pretty import readable
 
 MAX_ADDRESS = 2000
@@ -82,8 +81,9 @@ def read_kept(form: SaveForm, saved: SavedRequest | None = None) -> Kept:
     given = form.cleaned_data
     agent, document = given["agent"], given["document"]
     headers = [list(pair) for pair in given["headers"]]
-    protocol, version, binding = _way(given, agent)
     address = given["address"]
+    spoken_by = agent or agent_for(address, given["protocol"], None)
+    version, binding = version_and_binding(spoken_by, given["version"], given["binding"])
     if agent is not None:
         prepared = request_over_binding(agent, document, (), version=version, binding=binding)
         address = _address_of(prepared.target.url)
@@ -104,7 +104,7 @@ def read_kept(form: SaveForm, saved: SavedRequest | None = None) -> Kept:
     fields = {
         "agent": place[0],
         "address": place[1],
-        "protocol": protocol,
+        "protocol": spoken_by.protocol,
         "version": version,
         "binding": binding,
         "document": document,
@@ -120,21 +120,6 @@ def _address_of(url: str) -> str:
     """Where an agent is, for whoever has none of its name; "" for one of this very machine."""
     host = urlsplit(url).hostname or ""
     return "" if host == "localhost" or host.startswith("127.") or host == "::1" else url
-
-
-def _way(given: Mapping[str, Any], agent: Agent | None) -> tuple[str, str, str]:
-    """Protocol, version and binding, each one that there is."""
-    protocol = agent.protocol if agent else given["protocol"]
-    if protocol not in registry.PROTOCOLS:
-        protocol = next(iter(registry.PROTOCOLS))
-    known = [version.name for version in registry.versions(protocol)]
-    version = given["version"]
-    if version not in known:
-        version = agent.version if agent else known[-1]
-    binding = given["binding"]
-    if protocol != Agent.Protocol.NLWEB or binding not in Agent.Binding.values:
-        binding = agent.binding if agent else str(Agent.Binding.HTTP)
-    return protocol, version, binding
 
 
 def last_place(requests: models.QuerySet[SavedRequest]) -> int:

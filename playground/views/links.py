@@ -16,6 +16,7 @@ from typing import Any
 from django.db import models
 from django.http import QueryDict
 
+from playground.engine.preparation import agent_for, version_and_binding
 from playground.library.credentials import clean_address
 from playground.models import Agent
 from playground.protocols import registry
@@ -54,8 +55,9 @@ def read_link(query: QueryDict, agents: models.QuerySet[Agent]) -> Linked:
     named = query.get("agent", "")
     agent = agents.filter(slug=named).first() if named else agents.first()
     address = _address(named) if agent is None else ""
-    protocol = _protocol(query, agent)
-    version = _version(query, agent, protocol)
+    spoken_by = agent or agent_for(address, query.get("protocol", ""), None)
+    protocol = spoken_by.protocol
+    version, binding = version_and_binding(spoken_by, query.get("version"), query.get("binding"))
     text = query.get("text", "")[:MAX_LINK]
     streaming = query.get("streaming") != "0"
     document = _document(query) or registry.new_request(
@@ -67,7 +69,7 @@ def read_link(query: QueryDict, agents: models.QuerySet[Agent]) -> Linked:
         address,
         protocol,
         version,
-        _binding(query, agent, protocol),
+        binding,
         document,
         bool(brought),
         _note(named, agent, address),
@@ -89,24 +91,6 @@ def _address(named: str) -> str:
         return ""
     address = clean_address(named)
     return "" if check_url(address) else address
-
-
-def _protocol(query: QueryDict, agent: Agent | None) -> str:
-    protocol = agent.protocol if agent else query.get("protocol", "")
-    return protocol if protocol in registry.PROTOCOLS else next(iter(registry.PROTOCOLS))
-
-
-def _version(query: QueryDict, agent: Agent | None, protocol: str) -> str:
-    known = [version.name for version in registry.versions(protocol)]
-    wanted = [query.get("version", ""), agent.version if agent else ""]
-    return next((each for each in wanted if each in known), known[-1])
-
-
-def _binding(query: QueryDict, agent: Agent | None, protocol: str) -> str:
-    wanted = query.get("binding", "")
-    if protocol == Agent.Protocol.NLWEB and wanted in Agent.Binding.values:
-        return wanted
-    return str(agent.binding if agent else Agent.Binding.HTTP)
 
 
 def _document(query: QueryDict) -> dict[str, Any] | None:
