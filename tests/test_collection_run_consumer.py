@@ -10,7 +10,7 @@ from asgiref.sync import sync_to_async
 from channels.testing import WebsocketCommunicator
 
 from playground import collection_consumer, consumers
-from playground.engine.collection_runs.book import nudge
+from playground.engine.writer import nudge
 from playground.models import CollectionRun, Step
 from tests.rendering.markup import read
 from tests.test_consumers import HEADERS

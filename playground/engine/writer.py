@@ -18,7 +18,7 @@ from typing import Any
 from channels.layers import get_channel_layer
 from django.db import transaction
 
-from playground.models import FrameBatch, Run
+from playground.models import CollectionRun, FrameBatch, Run
 from playground.models.batches import Part, rows_of
 from playground.protocols.frames import Frame
 from playground.threads import in_writer
@@ -165,17 +165,22 @@ def store(run: Run, batch: Pending) -> None:
         FrameBatch.objects.bulk_create(rows_of(run, batch.parts))
 
 
-async def nudge(run: Run) -> None:
+async def nudge(run: Run | CollectionRun) -> None:
     """Tell the run's viewers that there is something to read. Carries no data on purpose.
 
     Whatever is wrong with the channel layer is not the run's affair: a viewer that misses a
     nudge reads the store on the next one, or after a short while.
     """
+    if isinstance(run, Run):
+        groups, message = run.groups, "run.nudge"
+    else:
+        groups, message = (run.group,), "collection.run.nudge"
     try:
-        for group in run.groups:
-            await send_to_group(group, {"type": "run.nudge"})
+        for group in groups:
+            await send_to_group(group, {"type": message})
     except Exception:
-        logger.warning("run %s: its viewers could not be nudged", run.pk, exc_info=True)
+        kind = run._meta.verbose_name
+        logger.warning("%s %s: its viewers could not be nudged", kind, run.pk, exc_info=True)
 
 
 async def send_to_group(group: str, message: Mapping[str, Any]) -> None:

@@ -160,7 +160,7 @@ async def test_a_cancellation_while_viewers_are_told_is_heard(
             await asyncio.get_running_loop().create_future()
 
     monkeypatch.setattr(get_channel_layer(), "group_send", deaf)
-    task = asyncio.create_task(book.nudge(CollectionRun()))
+    task = asyncio.create_task(writer.nudge(CollectionRun()))
     await asyncio.wait_for(sending.wait(), 5)
     task.cancel()
     await asyncio.wait([task], timeout=2)

@@ -9,7 +9,7 @@ from typing import Any
 from django.db import InterfaceError, OperationalError, transaction
 
 from playground.engine.heartbeat import forgiving
-from playground.engine.writer import send_to_group
+from playground.engine.writer import nudge
 from playground.models import CollectionRun, Run, Step
 from playground.threads import in_writer
 
@@ -98,11 +98,3 @@ def _store(rows: list[tuple[int, Row]]) -> None:
                 columns["run_id"] = None
             # As an update: of a collection run that was deleted there is nothing to store.
             Step.objects.filter(pk=pk).update(**columns)
-
-
-async def nudge(collection_run: CollectionRun) -> None:
-    """Tell the viewers that there is something to read; carries no data, and may fail."""
-    try:
-        await send_to_group(collection_run.group, {"type": "collection.run.nudge"})
-    except Exception:
-        logger.warning("viewers of a collection run could not be nudged", exc_info=True)

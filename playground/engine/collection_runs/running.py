@@ -15,13 +15,13 @@ from django.utils import timezone
 
 from playground.engine import tasks
 from playground.engine.background import TaskRegistry
-from playground.engine.collection_runs.book import Book, nudge
+from playground.engine.collection_runs.book import Book
 from playground.engine.collection_runs.carrying import Carried
 from playground.engine.collection_runs.planning import Plan, Planned, Unit
 from playground.engine.collection_runs.sending import Sender
 from playground.engine.heartbeat import beat, forgiving
 from playground.engine.room import room_of
-from playground.engine.writer import with_retries
+from playground.engine.writer import nudge, with_retries
 from playground.models import CollectionRun, Run, Step
 from playground.models.collection_runs import end_open
 from playground.models.liveness import driven_here, mark_interrupted
