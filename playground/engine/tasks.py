@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -48,25 +48,32 @@ def start(run: Run, target: Target, **options: Any) -> asyncio.Task[None]:
     `options` are those of `Driver`. Must be called on the event loop's thread.
     """
     if run.kind != RunKind.REPLY:  # What a server says to an answer is not answered again.
-        options["on_errand"] = partial(send_errand, run, target, dict(options))
+        sent = {"document": options.get("document"), "redact": options.get("redact", ())}
+        options["on_errand"] = partial(send_errand, run, target, **sent)
     driver = Driver(run, target, **options)
     driven_here.add(run.pk)
     return _registry.begin(run.pk, driver, driver.drive())
 
 
 def send_errand(
-    run: Run, target: Target, options: Mapping[str, Any], resume: Mapping[str, Any]
+    run: Run,
+    target: Target,
+    resume: Mapping[str, Any],
+    document: dict[str, Any] | None,
+    redact: Sequence[str],
 ) -> None:
     """Answer a request that `run` was sent in mid-call, by a run of its own.
 
-    `options` are those that the run was started with: what must not be shown, and what is sent.
+    `document` and `redact` are those that the run was started with, as `Driver` takes them.
     """
-    begin(_errand(run, replace(target, resume=resume), options))
+    begin(_errand(run, replace(target, resume=resume), document, redact))
 
 
-async def _errand(run: Run, target: Target, options: Mapping[str, Any]) -> None:
+async def _errand(
+    run: Run, target: Target, document: dict[str, Any] | None, redact: Sequence[str]
+) -> None:
     def record() -> tuple[Run, PreparedRequest]:
-        reply = automatic_reply(run, target, options.get("document"), options.get("redact", ()))
+        reply = automatic_reply(run, target, document, redact)
         return create_run(reply, run.owner, Link(RunKind.REPLY, run)), reply
 
     await send(*await in_writer(record))

@@ -8,11 +8,11 @@ from typing import Any
 from playground.engine import tasks
 from playground.engine.collection_runs.carrying import Carried
 from playground.engine.collection_runs.planning import Planned
+from playground.engine.request import PreparedRequest
 from playground.expectations import capture, evaluate
 from playground.models import Run, RunState, Step
 from playground.observing import observe
 from playground.protocols.events import Elicitation, Event
-from playground.protocols.exchange import Target
 from playground.protocols.frames import Frame
 from playground.protocols.mcp import questions
 
@@ -27,10 +27,9 @@ Verdict = Step.Verdict
 class Heard:
     """What comes in of a run: kept as long as it is little, and cancelled where it asks."""
 
-    def __init__(self, run: Run, target: Target, options: Mapping[str, Any]) -> None:
+    def __init__(self, run: Run, prepared: PreparedRequest) -> None:
         self._run = run
-        self._target = target
-        self._options = options
+        self._prepared = prepared
         self._left = MAX_HELD
         self._frames: list[Frame] = []
 
@@ -53,7 +52,8 @@ class Heard:
         if reply.get("kind") == questions.RESPONSE:
             resume = questions.resume_of(reply, questions.CANCEL, {})
             if resume is not None:
-                tasks.send_errand(self._run, self._target, self._options, resume)
+                sent = self._prepared
+                tasks.send_errand(self._run, sent.target, resume, sent.wire_document, sent.redact)
 
 
 def judge(planned: Planned, run: Run, frames: list[Frame] | None, carried: Carried) -> None:

@@ -84,15 +84,8 @@ class Sender:
         run, ready = found
         # The key alone: thousands of runs with all that they hold would be kept to the end.
         step.run_id = run.pk
-        prepared = ready.prepared
-        target = prepared.target
-        options = {
-            "document": prepared.wire_document,
-            "redact": prepared.redact,
-            "attended": False,
-        }
-        heard = Heard(run, target, options)
-        task = tasks.start(run, target, listener=heard, **options)
+        heard = Heard(run, ready.prepared)
+        task = tasks.send(run, ready.prepared, listener=heard, attended=False)
         begun(run)
         await task
         await in_reader(judge, planned, run, heard.all, carried)
