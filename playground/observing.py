@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from playground.conformance import Level, Report, book, judge
-from playground.expectations import Check, Failed, Moment, Observed, evaluate
+from playground.expectations import Failed, Moment, Observed
 from playground.models import Run
 from playground.models.trackers import earlier_progress
 from playground.protocols import registry
@@ -53,11 +53,6 @@ def observe(run: Run, frames: Iterable[Frame] | None = None) -> Observed:
         failures=tuple(failures),
         judge=lambda: _failed(run),
     )
-
-
-def check_run(run: Run) -> list[Check]:
-    """What became of each of a run's own expectations; none for a run that has none."""
-    return evaluate(run.expectations, observe(run)) if run.expectations else []
 
 
 def document_of(run: Run) -> Any:

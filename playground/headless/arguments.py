@@ -100,13 +100,8 @@ def prepared(composition: engine.Composition, scope: engine.Scope) -> engine.Pre
 
 
 def request_over(
-    agent: Agent,
-    document: dict[str, Any],
-    headers: engine.Headers = (),
-    *,
-    version: str,
-    binding: str | None,
+    agent: Agent, document: dict[str, Any], *, version: str, binding: str | None
 ) -> engine.PreparedRequest:
     """A request to `agent` that travels as `binding_of` says. Raises as that."""
     way = binding_of(agent, binding)
-    return engine.request_over_binding(agent, document, headers, version=version, binding=way)
+    return engine.request_over_binding(agent, document, version=version, binding=way)

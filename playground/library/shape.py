@@ -87,11 +87,11 @@ class Fixture:
     #: What was left out of the file when it was read, and why.
     remarks: tuple[Problem, ...] = ()
 
-    def renamed(self, slug: str, name: str | None = None) -> Fixture:
+    def renamed(self, slug: str) -> Fixture:
         """The same as another collection: imported, it stands beside this one."""
         collection = self.collection
         if collection is not None:
-            collection = {**collection, "slug": slug, "name": name or collection["name"]}
+            collection = {**collection, "slug": slug}
         return replace(self, slug=slug, collection=collection)
 
     def ordered(self) -> Fixture:

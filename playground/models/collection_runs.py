@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import uuid
-from datetime import datetime
 from typing import Any
 
 from django.conf import settings
@@ -83,9 +82,9 @@ class CollectionRun(models.Model):
         """Whether nothing more will come."""
         return self.state != self.State.RUNNING
 
-    def took_ms(self, now: datetime | None = None) -> float:
+    def took_ms(self) -> float:
         """Milliseconds from the beginning to the end, or to now."""
-        end = self.ended_at or now or timezone.now()
+        end = self.ended_at or timezone.now()
         return max(0.0, (end - self.created_at).total_seconds() * 1000)
 
     def counts(self) -> dict[str, int]:

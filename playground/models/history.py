@@ -192,9 +192,11 @@ def _floor(runs: RunQuerySet, stretch: int) -> datetime | None:
 
 #: Runs before and after one that are looked at for what it can be compared with.
 BEFORE, AFTER = 300, 100
+#: Of these, how many are offered.
+CANDIDATES = 8
 
 
-def candidates_for(run: Run, runs: RunQuerySet, most: int = 8) -> list[Run]:
+def candidates_for(run: Run, runs: RunQuerySet) -> list[Run]:
     """Which of an owner's runs one would compare `run` with, the likeliest first.
 
     The same text to the same agent comes first, then the same text to others; of those that are
@@ -209,4 +211,4 @@ def candidates_for(run: Run, runs: RunQuerySet, most: int = 8) -> list[Run]:
         apart = (run.created_at - other.created_at).total_seconds()
         return other.text != run.text, other.agent_id != run.agent_id, apart < 0, abs(apart)
 
-    return sorted([*earlier, *later], key=unlikely)[:most]
+    return sorted([*earlier, *later], key=unlikely)[:CANDIDATES]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import timedelta
-from itertools import pairwise
 from typing import Any
 
 from django.db import models
@@ -130,12 +129,6 @@ class Tracker(models.Model):
         """The progress that the agent reported, oldest first, where it is a number."""
         found = (entry.get("progress") for entry in self.history)
         return [value for value in found if value is not None]
-
-    @property
-    def went_back(self) -> bool:
-        """Whether the progress ever went back."""
-        steps = self.progress
-        return any(after < before for before, after in pairwise(steps))
 
     def note_promise(self, promise: Any) -> None:
         """Add what a `protocols.events.Promise` says to the history."""

@@ -99,7 +99,7 @@ class LiveView:
                 "branch": branch_of(run) if run.is_final and (ended or changed) else None,
                 "updates": self._said(fold, thread, ended and not self._ended),
                 "usage": usage_of(fold.messages.usage),
-                "children": [thread.render_children(place, oob=True) for place in changed],
+                "children": [thread.render_children(place) for place in changed],
                 "final": ended,
                 "settled": settled,
                 # Said once: what follows may have the focus of somebody who reads it.

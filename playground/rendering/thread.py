@@ -178,12 +178,12 @@ class Thread:
             stamps[place] = (*stamps.get(place, ()), state, words)
         return stamps
 
-    def render_children(self, place: Place, *, oob: bool = False) -> str:
-        """The HTML of what stands under an entry; with `oob` it replaces what is there.
+    def render_children(self, place: Place) -> str:
+        """The HTML of what stands under an entry, which replaces what is there.
 
         Templates: `runs/children.html` and those it includes.
         """
-        context = {**self.children_context(place), "oob": oob}
+        context = {**self.children_context(place), "oob": True}
         return get_template("runs/children.html").render(context)
 
     def children_context(self, place: Place) -> dict[str, Any]:

@@ -92,11 +92,6 @@ class Branch:
         """The queries that the next request carries in `context.prev`."""
         return previous(queries_of([row.turn for row in self.rows]))
 
-    @property
-    def next_number(self) -> int:
-        """The number that the next turn would have."""
-        return self.current.number + 1
-
 
 def branch_of(run: Run) -> Branch:
     """The branch that ends with `run`. At most six queries."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any, NamedTuple
-from uuid import UUID, uuid4
+from uuid import uuid4
 
 from playground.protocols.json_pointer import escape
 from playground.variables.addresses import Part, follow, inserted
@@ -62,13 +62,12 @@ class Substitution:
         lookup: Lookup,
         *,
         moment: datetime,
-        new_id: Callable[[], UUID] = uuid4,
         most: int = MAX_GROWTH,
     ) -> None:
         self._lookup = lookup
         self._left = most
         self._built_in: Mapping[str, Callable[[], Any]] = {
-            "$uuid": lambda: str(new_id()),
+            "$uuid": lambda: str(uuid4()),
             "$timestamp": lambda: int(moment.timestamp()),
             "$isoTimestamp": partial(_iso, moment),
             "$braces": lambda: "{{",

@@ -101,7 +101,7 @@ def _started(request: HttpRequest, desk: Desk) -> HttpResponse:
     place = next((run.cause for run in ancestors(desk.run) if run.parent_id == desk.page.pk), None)
     if desk.run == desk.page or place is None:
         place = desk.place
-    children = Thread(desk.page).render_children(place, oob=True)
+    children = Thread(desk.page).render_children(place)
     context = {"children": children, "run": desk.page, "live": True}
     return render(request, "runs/children/begun.html", context)
 

@@ -66,6 +66,6 @@ async def _done(request: HttpRequest, tracker: Tracker, work: Awaitable[Any]) ->
 def _shown(request: HttpRequest, tracker: Tracker) -> HttpResponse:
     """What stands under the promise now, and the page listens (again)."""
     thread = Thread(tracker.run)
-    children = thread.render_children((tracker.seq, tracker.part), oob=True)
+    children = thread.render_children((tracker.seq, tracker.part))
     context = {"children": children, "run": tracker.run, "live": True}
     return render(request, "runs/children/begun.html", context)

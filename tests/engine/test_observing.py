@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from asgiref.sync import sync_to_async
 
-from playground.expectations import Observed
+from playground.expectations import Check, Observed, evaluate
 from playground.models import Run
-from playground.observing import check_run, observe
+from playground.observing import observe
 from tests.engine.conftest import Send
 from tests.playground_server import PlaygroundServer
 
@@ -18,6 +18,11 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 async def seen(run: Run) -> Observed:
     return await sync_to_async(observe)(run)
+
+
+@sync_to_async
+def checked(run: Run) -> list[Check]:
+    return evaluate(run.expectations, observe(run))
 
 
 def ask(text: str, streaming: bool, **more: Any) -> dict[str, Any]:
@@ -104,7 +109,7 @@ async def test_the_runs_own_expectations_are_checked(
         {"type": "no_gap_over", "ms": 60_000},
         {"type": "failure", "code": "NO_RESULTS"},
     ]
-    checks = await sync_to_async(check_run)(run)
+    checks = await checked(run)
     assert [check.met for check in checks] == [True] * 11 + [False]
 
 
@@ -113,6 +118,6 @@ async def test_a_scenario_that_breaks_the_rules_is_told(
 ) -> None:
     run = await send(f"{playground.url}/demo/scenarios/capitalised", ask("soup", streaming=True))
     run.expectations = [{"type": "conformance", "level": "must"}]
-    (check,) = await sync_to_async(check_run)(run)
+    (check,) = await checked(run)
     assert check.met is False
     assert "response-type-lowercase" in check.actual

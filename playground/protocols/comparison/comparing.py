@@ -137,14 +137,12 @@ def compare(
     return listed.sum((counts[0], counts[1]))
 
 
-def compare_documents(
-    left: Any, right: Any, order: Order = Order.EVERYWHERE, *, label: str = "Request"
-) -> Comparison:
+def compare_documents(left: Any, right: Any, order: Order = Order.EVERYWHERE) -> Comparison:
     """The difference of two JSON documents; identifiers of one exchange and tokens are folded."""
     values = Values(skip_in_results, ordered=order is not Order.NOWHERE, folded=True)
     listed = _Listed()
     for change in values.changes(left, right):
-        listed.take(_difference(change, "request", label), change.volatile)
+        listed.take(_difference(change, "request", "Request"), change.volatile)
     return listed.sum()
 
 
