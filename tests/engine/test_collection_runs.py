@@ -20,6 +20,7 @@ from playground.models import (
     CollectionRun,
     Environment,
     Run,
+    RunKind,
     SavedRequest,
     Step,
     Tracker,
@@ -39,6 +40,7 @@ from tests.engine.collecting import (
     texts,
     verdicts,
 )
+from tests.mcp_servers import Recipes, serving
 from tests.servers import HOLD, STREAM_HEAD, free_port, head, reply, serve
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.database]
@@ -257,6 +259,19 @@ async def test_bail_begins_nothing_more() -> None:
     assert run.state == "completed"
     assert [step.verdict for step in steps] == ["unmet", "skipped"]
     assert steps[1].reason == f"Not begun: {BAILED}."
+
+
+async def test_a_question_in_mid_call_is_cancelled() -> None:
+    recipes = Recipes(asks=True)
+    with serving(recipes, generation="initialize") as url:
+        found = await kept(url)
+        await sync_to_async(found.ask)("soup", binding="mcp")
+        run = await go(found)
+    (step,) = await steps_of(run)
+    assert recipes.heard == [("cancel", None)]
+    assert (run.state, step.run.state) == ("completed", "completed")
+    replies = Run.objects.filter(parent=step.run, kind=RunKind.REPLY)
+    assert await replies.acount() == 1
 
 
 async def test_stop_stops_what_is_under_way_and_skips_the_rest() -> None:
