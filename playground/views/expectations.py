@@ -151,6 +151,9 @@ def _read(request: HttpRequest, name: str, empty: Any) -> tuple[Any, list[Reques
     except json.JSONDecodeError as error:
         where = f"line {error.lineno}, column {error.colno}"
         return empty, [RequestProblem(f"/{name}", f"This is no JSON: {where}.", "error")]
+    except ValueError:
+        message = "This has a number with too many digits."
+        return empty, [RequestProblem(f"/{name}", message, "error")]
 
 
 def _under(name: str, problem: RequestProblem) -> RequestProblem:

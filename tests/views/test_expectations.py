@@ -185,8 +185,9 @@ class TestTrying:
             ("[" * 200 + "]" * 200, "too large"),
             ("[" + " " * 300_000 + "]", "too large"),
             ('{"a": 1}', "Expectations are an array"),
+            ("[" + "1" * 5000 + "]", "a number with too many digits"),
         ],
-        ids=["broken", "deep", "long", "object"],
+        ids=["broken", "deep", "long", "object", "digits"],
     )
     def test_what_cannot_be_read_is_told(self, client: Client, text: str, words: str) -> None:
         (problem,) = attempt(client, None, text)["problems"]
