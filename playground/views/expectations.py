@@ -66,7 +66,7 @@ def checks(request: HttpRequest, pk: UUID) -> HttpResponse:
 def tally(request: HttpRequest, pk: UUID) -> HttpResponse:
     """How many of them were met: for the bar, and for the tab."""
     run = get_run(request, pk)
-    return render(request, "expectations/tally.html", {"run": run, "checks": _checks(run)})
+    return render(request, "expectations/tally.html", {"checks": _checks(run)})
 
 
 @require_safe

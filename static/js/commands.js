@@ -61,7 +61,7 @@ export function isPossible(command) {
   return !command.can || Boolean(command.can());
 }
 
-export function runCommand(id) {
+function runCommand(id) {
   const command = COMMANDS.find((each) => each.id === id);
   if (command && isPossible(command)) command.run();
 }

@@ -12,7 +12,7 @@ const UNSET = "unset";
 /** An empty text, as JSON. A field that is emptied is not set; this takes the menu, or the JSON. */
 const EMPTY = '""';
 
-export class JsonField extends HTMLElement {
+class JsonField extends HTMLElement {
   connectedCallback() {
     if (this.document) return;
     this.keys = keysOf(this.dataset.pointer);

@@ -17,7 +17,7 @@ export function documentOf(element) {
  * Emits "change" whenever the text or a complaint has changed; its detail: `origin`, and `isOther`
  * where another request was put in place.
  */
-export class RequestDocument extends EventTarget {
+class RequestDocument extends EventTarget {
   #complaints = new Map();
 
   constructor(textarea) {
