@@ -16,7 +16,7 @@ from playground.engine.background import TaskRegistry, begin
 from playground.engine.driver import Driver
 from playground.engine.launch import Link, create_run
 from playground.engine.request import PreparedRequest, automatic_reply
-from playground.models import Run, RunKind
+from playground.models import CollectionRun, Run, RunKind
 from playground.models.liveness import driven_here, mark_interrupted
 from playground.protocols.exchange import Target
 from playground.threads import in_writer
@@ -101,10 +101,18 @@ async def cancel(run: Run) -> bool:
 
     A run that another process drives is told by the database, and stops within about a second.
     """
-    if task := stop(run):
+    return await wait_for_stop(run, stop(run))
+
+
+async def wait_for_stop(run: Run | CollectionRun, task: asyncio.Task[None] | None) -> bool:
+    """Wait for the task of a run that was told to stop, and return whether there is one.
+
+    Without one, another process is told by the database to stop the run.
+    """
+    if task:
         await asyncio.wait({task})
         return True
-    unfinished = Run.objects.unfinished().filter(pk=run.pk)
+    unfinished = type(run).objects.unfinished().filter(pk=run.pk)
     if await unfinished.aupdate(stop_requested=True):
         await sync_to_async(mark_interrupted)()  # There may be nobody left to be told.
     return False

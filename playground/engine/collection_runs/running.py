@@ -9,7 +9,6 @@ from datetime import datetime
 from functools import partial
 from uuid import UUID
 
-from asgiref.sync import sync_to_async
 from django.conf import settings
 from django.utils import timezone
 
@@ -24,7 +23,7 @@ from playground.engine.room import room_of
 from playground.engine.writer import nudge, with_retries
 from playground.models import CollectionRun, Run, Step
 from playground.models.collection_runs import end_open
-from playground.models.liveness import driven_here, mark_interrupted
+from playground.models.liveness import driven_here
 from playground.threads import in_writer
 
 logger = logging.getLogger(__name__)
@@ -188,10 +187,4 @@ async def cancel(collection_run: CollectionRun) -> bool:
 
     One that another process drives is told by the database, and stops within about a second.
     """
-    if task := stop(collection_run):
-        await asyncio.wait({task})
-        return True
-    unfinished = CollectionRun.objects.unfinished().filter(pk=collection_run.pk)
-    if await unfinished.aupdate(stop_requested=True):
-        await sync_to_async(mark_interrupted)()  # There may be nobody left to be told.
-    return False
+    return await tasks.wait_for_stop(collection_run, stop(collection_run))
