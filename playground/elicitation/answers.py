@@ -64,20 +64,17 @@ def read_answers(form: Form, data: Mapping[str, Sequence[str]]) -> Answers:
     return Answers(values, errors)
 
 
-def to_data(
-    form: Form, values: Mapping[str, Any], *, partial: bool = False
-) -> dict[str, list[str]]:
+def to_data(form: Form, values: Mapping[str, Any]) -> dict[str, list[str]]:
     """Answers by question id as data that `read_answers` takes.
 
     For answers that come from a file, and to fill in a form again. Any JSON value is taken:
     whether it fits its question is for `read_answers` to say.
     """
-    data = {
+    return {
         field.name: [_as_text(value) for value in _listed(values[field.id])]
         for field in form.fields
         if field.id in values
     }
-    return {**data, PARTIAL: ["on"]} if partial else data
 
 
 def _within(field: Field, value: Any) -> Any:

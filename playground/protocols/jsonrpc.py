@@ -128,12 +128,9 @@ def response(request_id: Id, result: Any) -> dict[str, Any]:
     return {"jsonrpc": VERSION, "id": request_id, "result": result}
 
 
-def error_response(request_id: Id, code: int, message: str, data: Any = None) -> dict[str, Any]:
+def error_response(request_id: Id, code: int, message: str) -> dict[str, Any]:
     """The response to a request that did not (section 5.1)."""
-    error: dict[str, Any] = {"code": code, "message": message}
-    if data is not None:
-        error["data"] = data
-    return {"jsonrpc": VERSION, "id": request_id, "error": error}
+    return {"jsonrpc": VERSION, "id": request_id, "error": {"code": code, "message": message}}
 
 
 def read(payload: Any) -> Message:

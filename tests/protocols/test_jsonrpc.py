@@ -22,8 +22,8 @@ def test_messages_are_built_with_their_members_in_order() -> None:
     assert jsonrpc.notification("m") == {**OK, "method": "m"}
     assert jsonrpc.notification("m", []) == {**OK, "method": "m", "params": []}
     assert jsonrpc.response(None, {}) == {**OK, "id": None, "result": {}}
-    error = jsonrpc.error_response(1, -32601, "No.", {"why": 1})["error"]
-    assert error == {"code": -32601, "message": "No.", "data": {"why": 1}}
+    error = jsonrpc.error_response(1, -32601, "No.")["error"]
+    assert error == {"code": -32601, "message": "No."}
 
 
 @pytest.mark.parametrize(
