@@ -15,6 +15,7 @@ class ActionDesk extends HTMLElement {
     this.addEventListener("keydown", (event) => this.onKey(event), { signal });
     this.addEventListener("click", (event) => this.onClick(event), { signal });
     this.addEventListener("htmx:beforeSwap", (event) => this.onReply(event), { signal });
+    this.addEventListener("htmx:oobBeforeSwap", (event) => this.onPatch(event), { signal });
     giveFocus(this, { preventScroll: true });
     this.scrollIntoView({ block: "nearest" });
   }
@@ -44,10 +45,16 @@ class ActionDesk extends HTMLElement {
     this.querySelector("form").dispatchEvent(new Event("desk:changed"));
   }
 
-  // What was read of a server comes with a preview of its own. One that was asked for before, and
-  // comes after it, would take its place.
+  // What was read of a server comes with a preview of its own: one that was asked for before is late.
   onReply({ target }) {
     if (target.matches(".desk-facts")) window.htmx.trigger(this.querySelector(".desk-call"), "htmx:abort");
+  }
+
+  // Why a server could not be read stays until the address is another one.
+  onPatch({ target, detail }) {
+    const unread = target.matches(".desk-facts") && target.querySelector("[data-unread]");
+    const address = this.querySelector("[name=server_url]")?.value.trim() ?? "";
+    if (unread && unread.dataset.unread === address) detail.shouldSwap = false;
   }
 
   onKey(event) {

@@ -137,6 +137,26 @@ def test_what_was_read_is_not_replaced_by_a_preview_under_way(workbench: Workben
     expect(desk).to_contain_text("Not read.")
 
 
+def test_what_was_read_is_shown_although_a_preview_came_before(workbench: Workbench) -> None:
+    page = workbench.page
+    desk = open_desk(recipe(workbench), "Scale recipe")
+    held: list[Route] = []
+    page.route("**/peer/", lambda route: held.append(route))
+    with page.expect_response("**/preview/"), page.expect_request("**/peer/"):
+        desk.get_by_label("Address of the server").fill("http://127.0.0.1:9/mcp")
+        desk.get_by_role("button", name="Read the tool’s schema").click()
+    expect(desk.locator(".desk-call")).to_contain_text("127.0.0.1:9")
+    held[0].continue_()
+    expect(desk).to_contain_text("Not read.")
+    # It stays when something else is changed, and goes with the address.
+    with page.expect_response("**/preview/"):
+        desk.get_by_role("textbox", name="Arguments").fill('{"servings": 3}')
+    expect(desk.locator(".desk-call")).to_contain_text('"servings": 3')
+    expect(desk).to_contain_text("Not read.")
+    desk.get_by_label("Address of the server").fill("http://127.0.0.1:10/mcp")
+    expect(desk).not_to_contain_text("Not read.")
+
+
 def test_every_state_is_accessible(still: Page, playground: PlaygroundServer) -> None:
     workbench = Workbench(still, playground)
     card = recipe(workbench)
