@@ -30,7 +30,7 @@ class Row(NamedTuple):
     words: tuple[str, ...]
     is_module: bool
     #: Whether a merge is changing what it is about: then the name may be anywhere.
-    is_merging: bool
+    is_merged: bool
 
 
 class Names(NamedTuple):
@@ -66,8 +66,8 @@ def renames() -> list[Row]:
         if rest and re.fullmatch(r"`[\w.:/-]+`", today) and words.startswith("`"):
             new = tuple(re.findall(r"`([^`]+)`", words))
             is_module = rest[0] in ("module", "package")
-            is_merging = any("†" in cell for cell in rest)
-            found.append(Row(today.strip("`"), new, is_module, is_merging))
+            is_merged = any("†" in cell for cell in rest)
+            found.append(Row(today.strip("`"), new, is_module, is_merged))
     return found
 
 
@@ -143,7 +143,7 @@ def holds(row: Row) -> bool:
     if any(map(is_there, (*row.words, *spellings(row.today)))):
         return True
     anywhere = () if row.is_module else row.words
-    if row.is_merging:
+    if row.is_merged:
         anywhere = (*anywhere, row.today.rpartition(".")[2])
     return not names().bare.isdisjoint(anywhere)
 
@@ -195,7 +195,7 @@ class TestRenames:
         becoming = Counter(
             (row.today.rpartition(".")[0], row.words[0])
             for row in renames()
-            if row.today in names().qualified and not row.is_merging
+            if row.today in names().qualified and not row.is_merged
         )
         assert not [name for name, count in becoming.items() if count > 1]
 
