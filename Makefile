@@ -4,6 +4,8 @@ PYTHON ?= python3
 PORT ?= 8000
 HOST ?= 127.0.0.1
 ARGS ?=
+# Browsers at once. More are faster, and each of them slower.
+BROWSERS ?= 2
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -53,7 +55,7 @@ test-without-browser: setup $(MODULES)
 	@$(BIN)/pytest --numprocesses=auto --dist=worksteal --ignore=tests/browser
 
 test-browser: setup browser
-	@$(BIN)/pytest --numprocesses=2 --dist=worksteal tests/browser
+	@$(BIN)/pytest --numprocesses=$(BROWSERS) --dist=worksteal tests/browser
 
 test-scale: setup ## Run what needs a database on PostgreSQL and Redis, and in two processes
 	@$(BIN)/python -m tests.scale $(ARGS)

@@ -29,6 +29,11 @@ def arrived(workbench: Workbench, before: str | None) -> None:
     expect(workbench.page).to_have_url(f"{workbench.server.url}/runs/{workbench.run}/")
 
 
+def ended(workbench: Workbench) -> None:
+    """Wait until nothing more of the run comes: what is offered after it is replaced before."""
+    expect(workbench.page.locator("#run-cursor[data-final]")).to_be_attached()
+
+
 def test_a_long_answer_stays_within_the_strip(workbench: Workbench) -> None:
     entry = ask(workbench, "plan a dinner party")
     entry.get_by_label("Leave out what I have not answered").check()
@@ -211,6 +216,7 @@ def test_the_session_is_carried_edited_and_turned_off(workbench: Workbench) -> N
     page = workbench.page
     workbench.open().compose("soups with lentils").send()
     expect(page.locator("#next-carries")).to_contain_text("1 earlier query and the session context")
+    ended(workbench)
     page.get_by_role("button", name="See the session").click()
     panel = page.locator("#tab-session")
     expect(panel).to_contain_text("added /conversation_id")
@@ -246,6 +252,7 @@ def test_the_next_request_in_the_composer(workbench: Workbench) -> None:
     workbench.open().compose("salads").send()
     expect(workbench.badge).to_have_text("Complete")
     first = workbench.run
+    ended(workbench)
     page.get_by_role("link", name="Edit in Compose").click()
     strip = page.locator("conversation-strip")
     expect(strip).to_contain_text("Continues “salads”, turn 1")

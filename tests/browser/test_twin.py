@@ -175,9 +175,13 @@ def test_a_phone_has_room_for_it(browser: Browser, playground: PlaygroundServer)
         assert box
         assert min(box["width"], box["height"]) >= 24
     send_both(page, "As NLWeb 0.54")
-    left, right = (page.locator("iframe").nth(n).bounding_box() for n in (0, 1))
-    assert left
-    assert right
-    assert left["x"] == right["x"]
+    expect(page.locator("iframe")).to_have_count(2)
+    page.wait_for_function(
+        """() => {
+          const [left, right] = [...document.querySelectorAll("iframe")]
+            .map((each) => each.getBoundingClientRect());
+          return left.x === right.x && left.bottom <= right.top;
+        }"""
+    )
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     context.close()
