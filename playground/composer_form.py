@@ -33,7 +33,7 @@ class TextField(forms.Field):
 
 
 class ParsedField(TextField):
-    """What `parse` makes of a text; `ValidationError` where it raises one.
+    """A field parsed by `parse`, which raises `ValidationError` for a text that it cannot read.
 
     A blank text is what `empty` makes; without it, it is parsed as any other.
     """

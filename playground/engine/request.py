@@ -68,7 +68,7 @@ class Secret:
 
 @dataclass(frozen=True, slots=True)
 class WireValues:
-    """What only the wire sees of a request. Never shown, never stored."""
+    """The values of a request that only the wire sees. Never shown, never stored."""
 
     #: The stored document that `document` is sent for: see `PreparedRequest`.
     request: Mapping[str, Any] = field(repr=False)
@@ -143,7 +143,7 @@ def keepable(headers: Headers) -> list[list[str]]:
 
 @dataclass(frozen=True, slots=True)
 class Provenance:
-    """What a request was made of, as its run stores it: columns of `Run`."""
+    """The origin of a request as its run stores it, by the names of columns of `Run`."""
 
     saved_request: SavedRequest | None = None
     template: Mapping[str, Any] | None = None

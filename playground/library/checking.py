@@ -1,4 +1,4 @@
-"""What each field of a file may hold: its shape by the JSON Schema, and what a schema cannot say.
+"""Checks of the fields of a collection's file: by JSON Schema, and what a schema cannot say.
 
 What cannot be said in one is a table of checks. Each takes a value and yields what is wrong with
 it: a JSON Pointer into the value, and a sentence.

@@ -123,7 +123,7 @@ class Values:
         return known[id(value)]
 
     def changes(self, left: Any, right: Any, pointer: str = "", depth: int = 0) -> Iterator[Change]:
-        """Where the two differ, in the order of the left one's members."""
+        """Return the places in which the two differ, in the order of the left one's members."""
         if self._digest(left, self._folded) == self._digest(right, self._folded):
             return
         is_inside = depth < self._levels
@@ -179,7 +179,7 @@ class Values:
 
 
 def identical(left: Any, right: Any) -> bool:
-    """Whether two values are the same text as JSON: members in one order, 1 and 1.0 apart."""
+    """Return whether two values are the same JSON text: members in one order, 1 and 1.0 apart."""
     if left != right or type(left) is not type(right):
         return False
     return not isinstance(left, dict | list) or not left or json.dumps(left) == json.dumps(right)
@@ -279,7 +279,7 @@ def moved(pairs: Iterable[Places]) -> frozenset[tuple[int, int]]:
 
 
 def _keys(left: Sequence[Any], right: Sequence[Any]) -> tuple[list[Any], list[Any]] | None:
-    """What names the elements of both lists; None where nothing names all of them apart."""
+    """Return the names of both lists' elements, None where no member tells all of them apart."""
     for name in NAMES:
         found = [
             [each.get(name) if isinstance(each, Mapping) else None for each in side]

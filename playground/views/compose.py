@@ -98,7 +98,7 @@ def preview(request: HttpRequest) -> HttpResponse:
 
 
 def is_new(request: HttpRequest, url: str) -> bool:
-    """Whether this would be the first time that a request goes to the origin of `url`."""
+    """Return whether no request has gone to the origin of `url` before."""
     if same_origin(url, f"{request.scheme}://{request.get_host()}"):
         return False  # The demo agent, which is the playground itself.
     there = Q(url=url)
