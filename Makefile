@@ -28,6 +28,9 @@ export DJANGO_SETTINGS_MODULE := playground.settings
 # Tests start the playground many times: without bytecode each start compiles every module again.
 unexport PYTHONDONTWRITEBYTECODE
 
+# The plugins of the browser's tests cost every other test a millisecond.
+WITHOUT_BROWSER := $(BIN)/pytest --dist=worksteal --ignore=tests/browser -p no:playwright -p no:base_url
+
 .PHONY: help setup run quick test test-without-browser test-browser test-scale check format bench build browser clean
 
 help: ## Show what there is
@@ -38,9 +41,8 @@ setup: $(INSTALLED) build ## Install what the playground needs, and build the fr
 run: setup ## Serve on http://127.0.0.1:8000 (PORT=8123 for another port)
 	@$(BIN)/python manage.py serve --host $(HOST) --port $(PORT) $(ARGS)
 
-quick: setup ## Run the tests that need neither a browser nor a process of their own
-	@$(BIN)/pytest --numprocesses=2 --dist=worksteal -m "not browser and not process" \
-		--ignore=tests/browser $(ARGS)
+quick: setup ## Run the tests that need neither a browser nor a process of their own nor a second
+	@$(WITHOUT_BROWSER) --numprocesses=3 -m "not browser and not process and not slow" $(ARGS)
 
 ifdef ARGS
 test: setup $(MODULES) browser
@@ -52,7 +54,7 @@ endif
 
 test-without-browser: setup $(MODULES)
 	@npm test --silent
-	@$(BIN)/pytest --numprocesses=auto --dist=worksteal --ignore=tests/browser
+	@$(WITHOUT_BROWSER) --numprocesses=auto
 
 test-browser: setup browser
 	@$(BIN)/pytest --numprocesses=$(BROWSERS) --dist=worksteal tests/browser

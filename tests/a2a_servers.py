@@ -10,13 +10,10 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import threading
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-import uvicorn
 from a2a.helpers.proto_helpers import (
     get_message_text,
     new_data_part,
@@ -33,6 +30,7 @@ from a2a.types import AgentCapabilities, AgentCard, AgentInterface, AgentSkill, 
 from starlette.applications import Starlette
 
 from tests.servers import free_port
+from tests.support.uvicorn_server import serving_asgi
 
 REPLY = {
     "_meta": {"response_type": "answer", "version": "0.55"},
@@ -125,15 +123,5 @@ def serving(
         *create_agent_card_routes(card),
         *create_jsonrpc_routes(handler, "/a2a", enable_v0_3_compat=True),
     ]
-    config = uvicorn.Config(Starlette(routes=routes), port=port, log_level="error")
-    server = uvicorn.Server(config)
-    thread = threading.Thread(target=server.run, daemon=True)
-    thread.start()
-    until = time.monotonic() + 20
-    while not server.started and time.monotonic() < until:
-        time.sleep(0.02)
-    try:
+    with serving_asgi(Starlette(routes=routes), port):
         yield url
-    finally:
-        server.should_exit = True
-        thread.join(timeout=10)

@@ -28,7 +28,7 @@ _UNTIMED: dict[str, Any] = {
     "deadline": None,
     "suppress_health_check": [hypothesis.HealthCheck.too_slow],
 }
-hypothesis.settings.register_profile("dev", max_examples=15, **_UNTIMED)
+hypothesis.settings.register_profile("dev", max_examples=10, **_UNTIMED)
 hypothesis.settings.register_profile("ci", max_examples=60, derandomize=True, **_UNTIMED)
 hypothesis.settings.register_profile("nightly", max_examples=300, print_blob=True, **_UNTIMED)
 hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or "dev")

@@ -10,14 +10,11 @@ from __future__ import annotations
 
 import contextlib
 import json
-import threading
-import time
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-import uvicorn
 from mcp.server.auth.provider import AccessToken
 from mcp.server.auth.settings import AuthSettings
 from mcp.server.mcpserver import Context, MCPServer
@@ -26,6 +23,7 @@ from pydantic import AnyHttpUrl, BaseModel, Field
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from tests.servers import free_port
+from tests.support.uvicorn_server import serving_asgi
 
 MODERN = "2026-07-28"
 TOKEN = "a-token-of-thirty-two-characters"
@@ -151,19 +149,8 @@ def serving(
     app: ASGIApp = recipes.server(port).streamable_http_app(json_response=json_response)
     if generation == "initialize":
         app = _Older(app)
-    config = uvicorn.Config(
-        app, host="127.0.0.1", port=port, log_level="error", timeout_graceful_shutdown=1
-    )
-    server = uvicorn.Server(config)
-    thread = threading.Thread(target=server.run, daemon=True)
-    thread.start()
-    while not server.started and thread.is_alive():
-        time.sleep(0.01)
-    try:
+    with serving_asgi(app, port):
         yield f"http://127.0.0.1:{port}/mcp"
-    finally:
-        server.should_exit = True
-        thread.join(10)
 
 
 class _Older:

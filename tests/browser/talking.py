@@ -72,7 +72,7 @@ def talking() -> Iterator[Talker]:
     with socketserver.ThreadingTCPServer(("127.0.0.1", 0), Handler) as server:
         server.daemon_threads = True
         server.block_on_close = False
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
         talker.url = f"http://127.0.0.1:{server.server_address[1]}/process"
         yield talker
         server.shutdown()

@@ -126,6 +126,7 @@ def test_a_promise_that_becomes_a_failure() -> None:
     assert "INTERNAL_ERROR" in done.out
 
 
+@pytest.mark.slow
 def test_a_promise_that_is_not_kept(settings: Any) -> None:
     settings.PROMISE_PATIENCE = 1
     done = talk(lambda _: [PROMISE], "--follow")

@@ -169,6 +169,7 @@ async def test_a_skill_that_the_card_does_not_have_is_told_of() -> None:
     assert run.outcome == "answer"
 
 
+@pytest.mark.slow
 async def test_a_task_is_looked_after_until_it_ends() -> None:
     answers = [
         result({"task": {"id": "t", "status": {"state": "TASK_STATE_SUBMITTED"}}}),

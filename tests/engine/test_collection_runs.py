@@ -293,6 +293,7 @@ async def test_stop_stops_what_is_under_way_and_skips_the_rest() -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.slow
 async def test_a_stop_of_another_process_comes_by_the_database() -> None:
     async with serve(STREAM_HEAD, HOLD) as server:
         found = await kept(server.url)

@@ -58,6 +58,7 @@ async def test_runs_of_one_owner_never_pass_the_limit_together(narrow: None) -> 
         assert len(server.requests) == 3
 
 
+@pytest.mark.slow
 async def test_only_one_of_those_that_wait_looks_for_room(
     narrow: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -151,12 +152,13 @@ async def test_requests_are_prepared_outside_of_the_thread_that_writes(
     assert seen[0].startswith("frame-reader")
 
 
+@pytest.mark.slow
 async def test_runs_are_let_go_once_their_step_is_over() -> None:
     async with serve(answer(session_context={"turn": "x" * 1000})) as server:
         found = await kept(server.url)
         await asked(found)
         await asked(found)
-        planned = await sync_to_async(found.plan)(Options(iterations=10))
+        planned = await sync_to_async(found.plan)(Options(iterations=5))
         run = await sync_to_async(record)(planned)
         alive: list[int] = []
 
@@ -166,7 +168,7 @@ async def test_runs_are_let_go_once_their_step_is_over() -> None:
             alive.append(sum(bool(each.session_context) for each in held))
 
         await collection_runs.start(run, planned, count)
-    assert len(alive) == 20
+    assert len(alive) == 10
     assert max(alive) <= 3
     steps = await steps_of(run)
     assert all(step.run for step in steps)

@@ -131,6 +131,7 @@ class TestAServer:
         assert failed(report)[0] == "http"
         assert report["calls"]["scheme"]["line"].startswith("GET ")
 
+    @pytest.mark.slow
     @pytest.mark.usefixtures("impatient")
     async def test_that_never_answers(self) -> None:
         async with serve(HOLD) as server:
@@ -139,6 +140,7 @@ class TestAServer:
         assert "a run waits longer" in step(report, "http")["fix"]
         assert "PLAYGROUND_" not in json.dumps(report)
 
+    @pytest.mark.slow
     @pytest.mark.usefixtures("impatient")
     async def test_that_never_stops(self) -> None:
         head = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"

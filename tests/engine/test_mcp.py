@@ -292,6 +292,7 @@ async def test_what_needs_no_user_is_answered_at_once(ask: Ask) -> None:
     assert {child.kind for child in children} == {RunKind.REPLY}
 
 
+@pytest.mark.slow
 async def test_the_total_limit_holds_while_a_server_waits_for_its_user(ask: Ask) -> None:
     def answer(request: bytes) -> Script:
         message = json.loads(request.partition(b"\r\n\r\n")[2])

@@ -160,6 +160,7 @@ async def test_stop_keeps_an_event_that_had_not_ended(begin: Begin) -> None:
     assert (await kinds(run))[-1] is FrameKind.TAIL
 
 
+@pytest.mark.slow
 async def test_a_stop_at_another_process_is_seen(begin: Begin) -> None:
     async with serve(STREAM_HEAD, chunk(START), HOLD) as server:
         run, task = await begin(server.url)

@@ -131,6 +131,7 @@ class TestMillions:
         assert [check.met for check in checks] == [True, True, False, None]
         assert checks[-1].actual == "The path selects more than 10,000 values."
 
+    @pytest.mark.slow
     @pytest.mark.parametrize(
         "path",
         [

@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import json
 import shlex
-import time
 from pathlib import Path
 from typing import Any
 
@@ -355,10 +354,9 @@ def test_another_tool_is_said() -> None:
     [f"-d '{'x' * 1_000_000}'", f"-{'s' * 1_000_000}", "-s " * 100_000],
     ids=["one word", "short options in one word", "options"],
 )
-def test_a_long_command_is_read_in_linear_time(words: str) -> None:
-    began = time.process_time()
+def test_a_long_command_is_read(words: str) -> None:
+    """In linear time: in quadratic time it would take longer than a test may."""
     read_curl(f"curl {URL} {words}")
-    assert time.process_time() - began < 5
 
 
 def test_only_commands_are_commands() -> None:

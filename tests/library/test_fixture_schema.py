@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 import pytest
@@ -143,6 +142,7 @@ def test_both_readers_of_the_schema_agree(model: str, fields: Any, complete: boo
     assert len(set(found)) == len(found)
 
 
+@pytest.mark.timeout(10)
 @pytest.mark.parametrize(
     "fields",
     [
@@ -157,7 +157,5 @@ def test_both_readers_of_the_schema_agree(model: str, fields: Any, complete: boo
     ids=range(7),
 )
 def test_what_is_huge_is_refused_at_once(fields: dict[str, Any]) -> None:
-    began = time.process_time()
+    """A visit to each element would take longer than a test may."""
     assert len(list(findings({**LEAST[REQUEST], **fields}, REQUEST))) == 1
-    # Milliseconds; a visit to each element takes tens of seconds.
-    assert time.process_time() - began < 3

@@ -188,6 +188,7 @@ def test_larger_than_a_file_may_be(collection: Collection, monkeypatch: pytest.M
     assert back(collection).requests.count() == count
 
 
+@pytest.mark.slow
 def test_a_large_collection_takes_few_queries(
     collection: Collection, django_assert_max_num_queries: Any
 ) -> None:

@@ -32,6 +32,7 @@ def _exported(slug: str) -> str:
     return fixtures.dump(Collection.objects.get(slug=slug))
 
 
+@pytest.mark.slow
 @given(examples.fixtures(), st.booleans())
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_loaddata_and_our_import_both_give_the_file_back(

@@ -23,6 +23,7 @@ def migrate(name: str) -> Any:
     return executor.loader.project_state([("playground", name)]).apps
 
 
+@pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 def test_runs_keep_what_they_were_made_by_and_are_found_by_their_words() -> None:
     fields = {"agent_name": "Recipes", "url": "http://a.example", "request": {}}

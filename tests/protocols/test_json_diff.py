@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from typing import Any
 
 import pytest
@@ -118,6 +117,7 @@ def test_what_was_written_and_read_again_is_the_same(value: Any) -> None:
     assert identical(value, again)
 
 
+@pytest.mark.timeout(20)
 @pytest.mark.parametrize(
     ("left", "right"),
     [
@@ -129,10 +129,8 @@ def test_what_was_written_and_read_again_is_the_same(value: Any) -> None:
 )
 @pytest.mark.parametrize("ordered", [True, False])
 def test_time_is_bounded(left: Any, right: Any, ordered: bool) -> None:
-    began = time.process_time()
+    """Comparing each with each would take longer than this test may."""
     changes(left, right, ordered=ordered)
-    # A fraction of a second; comparing each with each would take a minute.
-    assert time.process_time() - began < 10
 
 
 @pytest.mark.parametrize(

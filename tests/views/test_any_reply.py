@@ -112,6 +112,7 @@ def replies(draw: st.DrawFn) -> list[Frame]:
     return [HEAD, *stream, END]
 
 
+@pytest.mark.slow
 @pytest.mark.django_db
 @hypothesis(suppress_health_check=list(HealthCheck))
 @given(replies())

@@ -165,6 +165,7 @@ class TestImport:
         assert "<script>alert" not in html
         assert "&lt;script&gt;alert(1)" in html
 
+    @pytest.mark.slow
     def test_ten_thousand_are_counted_and_some_are_listed(self, client: Client) -> None:
         items = [with_fields(REQUEST, slug=f"r{n}", folder=None) for n in range(10_000)]
         answer = client.post(PAGE, {"text": json.dumps([COLLECTION, *items])})

@@ -221,6 +221,7 @@ class TestParts:
         assert part(client, run, "timeline/").find("svg")
         assert part(client, Recording().run, "timeline/").find("svg")
 
+    @pytest.mark.slow
     @hypothesis(suppress_health_check=[HealthCheck.function_scoped_fixture])
     @given(st.binary(max_size=300), st.sampled_from([FrameKind.EVENT, FrameKind.BODY]))
     def test_any_bytes_can_be_looked_at(self, client: Client, data: bytes, kind: FrameKind) -> None:

@@ -328,6 +328,7 @@ def test_a_list_of_differences_ends() -> None:
     assert (len(found.differences), found.total) == (MAX_LISTED, 1_000)
 
 
+@pytest.mark.slow
 def test_ten_thousand_results_are_no_trouble() -> None:
     """Each is found by its key; compared each with each, this would take an hour."""
     many = [{"@type": "Recipe", "name": f"Dish {n}", "steps": ["a", "b"]} for n in range(10_000)]
