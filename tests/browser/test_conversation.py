@@ -247,6 +247,24 @@ def test_the_session_is_carried_edited_and_turned_off(workbench: Workbench) -> N
     expect(panel).to_contain_text("changed /last_topic “something else” → “and bread”")
 
 
+def test_what_follows_an_answer_does_not_move_when_scrolled_to(workbench: Workbench) -> None:
+    """A click goes astray if it does; “12 new” went and left its row to the list."""
+    workbench.open().compose("salads").send()
+    ended(workbench)
+    before, after = workbench.page.get_by_role("link", name="Edit in Compose").evaluate(
+        """async (link) => {
+          const top = () => Math.round(link.getBoundingClientRect().top);
+          const frame = () => new Promise(requestAnimationFrame);
+          link.scrollIntoView();
+          const before = top();
+          await frame();
+          await frame();
+          return [before, top()];
+        }"""
+    )
+    assert before == after
+
+
 def test_the_next_request_in_the_composer(workbench: Workbench) -> None:
     page = workbench.page
     workbench.open().compose("salads").send()

@@ -148,7 +148,7 @@ class PagedList extends HTMLElement {
       this.pill.type = "button";
       this.pill.className = "pill";
       this.pill.addEventListener("click", () => this.toEnd());
-      this.scroller.after(this.pill); // below, so that it covers nothing
+      this.scroller.after(this.pill);
     }
     this.pill.textContent = `${added.toLocaleString("en")} new`;
   }
