@@ -41,7 +41,7 @@ setup: $(INSTALLED) build ## Install what the playground needs, and build the fr
 run: setup ## Serve on http://127.0.0.1:8000 (PORT=8123 for another port)
 	@$(BIN)/python manage.py serve --host $(HOST) --port $(PORT) $(ARGS)
 
-quick: setup ## Run the tests that need neither a browser nor a process of their own nor a second
+quick: setup ## Run the tests that need no browser, no process of their own and less than a second
 	@$(WITHOUT_BROWSER) --numprocesses=3 -m "not browser and not process and not slow" $(ARGS)
 
 ifdef ARGS

@@ -29,7 +29,7 @@ class Row(NamedTuple):
     today: str
     words: tuple[str, ...]
     is_module: bool
-    #: Whether a merge is changing what it is about: then the name may be anywhere.
+    #: Whether it is about something of which one is left: then the name may be anywhere.
     is_merged: bool
 
 

@@ -349,13 +349,14 @@ def test_another_tool_is_said() -> None:
     assert "no request that is known" in taken(f"curl {URL} -d '{{\"a\": 1}}'")["remarks"][0]
 
 
+@pytest.mark.timeout(10)
 @pytest.mark.parametrize(
     "words",
     [f"-d '{'x' * 1_000_000}'", f"-{'s' * 1_000_000}", "-s " * 100_000],
     ids=["one word", "short options in one word", "options"],
 )
 def test_a_long_command_is_read(words: str) -> None:
-    """In linear time: in quadratic time it would take longer than a test may."""
+    """In linear time: quadratic time is half a minute and more, longer than this test may take."""
     read_curl(f"curl {URL} {words}")
 
 

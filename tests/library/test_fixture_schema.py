@@ -157,5 +157,5 @@ def test_both_readers_of_the_schema_agree(model: str, fields: Any, complete: boo
     ids=range(7),
 )
 def test_what_is_huge_is_refused_at_once(fields: dict[str, Any]) -> None:
-    """A visit to each element would take longer than a test may."""
+    """A visit to each element would take longer than this test may."""
     assert len(list(findings({**LEAST[REQUEST], **fields}, REQUEST))) == 1
