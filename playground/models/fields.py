@@ -25,6 +25,11 @@ class EncryptedTextField(models.TextField):  # type: ignore[type-arg]
     asked again instead of the site failing. Fixtures are written without it.
     """
 
+    def deconstruct(self) -> Any:
+        """Deconstruct as a plain `TextField`: what a migration creates is a text column."""
+        name, _, args, kwargs = super().deconstruct()
+        return name, "django.db.models.TextField", args, kwargs
+
     def get_prep_value(self, value: Any) -> Any:
         """Encrypt; the empty string stays empty so that it can be told in SQL."""
         return _encrypt(str(value)) if value else ""
@@ -48,6 +53,11 @@ class EncryptedJSONField(models.TextField):  # type: ignore[type-arg]
     # For the type checker: what is assigned and read is any JSON value.
     _pyi_private_set_type: Any
     _pyi_private_get_type: Any
+
+    def deconstruct(self) -> Any:
+        """Deconstruct as a plain `TextField`: what a migration creates is a text column."""
+        name, _, args, kwargs = super().deconstruct()
+        return name, "django.db.models.TextField", args, kwargs
 
     def get_prep_value(self, value: Any) -> Any:
         """Encrypt the JSON text; what is empty stays empty so that it can be told in SQL."""

@@ -19,6 +19,11 @@ class JSONTextField(models.TextField):  # type: ignore[type-arg]
     _pyi_private_set_type: Any
     _pyi_private_get_type: Any
 
+    def deconstruct(self) -> Any:
+        """Deconstruct as a plain `TextField`: what a migration creates is a text column."""
+        name, _, args, kwargs = super().deconstruct()
+        return name, "django.db.models.TextField", args, kwargs
+
     def get_prep_value(self, value: Any) -> Any:
         """The JSON text; None stays NULL."""
         return None if value is None else json.dumps(value)

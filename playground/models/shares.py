@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from typing import Any
 
 from django.conf import settings
 from django.db import models
@@ -33,7 +34,7 @@ class Share(models.Model):
     owner = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.CASCADE
     )
-    token = models.CharField(max_length=40, unique=True, default=new_token, editable=False)
+    token = models.CharField(max_length=40, unique=True, editable=False)
     run = models.ForeignKey(
         Run, null=True, blank=True, on_delete=models.CASCADE, related_name="shares"
     )
@@ -56,6 +57,11 @@ class Share(models.Model):
 
     def __str__(self) -> str:
         return f"link to {self.run or self.collection}"
+
+    def save(self, *args: Any, **kwargs: Any) -> None:
+        """Give a new share its token."""
+        self.token = self.token or new_token()
+        super().save(*args, **kwargs)
 
     def get_absolute_url(self) -> str:
         """The page that the link opens."""

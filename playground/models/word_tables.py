@@ -120,12 +120,11 @@ def remove(connection: BaseDatabaseWrapper) -> None:
 
 
 def repair(connection: BaseDatabaseWrapper) -> None:
-    """Make anew what is there in part only.
+    """Create the index where it is missing, and create it again where a part of it is.
 
     SQLite changes a table by making another one, and the triggers of the first go with it.
     """
-    parts = _parts(connection)
-    if 0 < parts < _WHOLE.get(connection.vendor, 0):
+    if connection.vendor in _MAKE and not is_whole(connection):
         remove(connection)
         install(connection)
 
