@@ -21,6 +21,6 @@ class PlaygroundConfig(AppConfig):
 
 
 def _keep_search(using: str, **_: Any) -> None:
-    from playground.models import word_tables
+    from playground.models import search_tables
 
-    word_tables.repair(connections[using])
+    search_tables.repair(connections[using])

@@ -16,7 +16,7 @@ from channels.auth import AuthMiddlewareStack  # noqa: E402
 from channels.routing import ProtocolTypeRouter, URLRouter  # noqa: E402
 
 from playground import engine  # noqa: E402
-from playground.engine.housekeeping import keep_house  # noqa: E402
+from playground.engine.housekeeping import start_pruning  # noqa: E402
 from playground.models.liveness import mark_interrupted  # noqa: E402
 from playground.origins import SameOriginValidator  # noqa: E402
 from playground.routing import websocket_urlpatterns  # noqa: E402
@@ -43,6 +43,6 @@ async def application(scope: Any, receive: Any, send: Any) -> None:
     So are the limits on the history. `manage.py serve` does not wait for it; under another server
     there is no earlier moment.
     """
-    engine.supervise()
-    keep_house()
+    engine.start_promise_poller()
+    start_pruning()
     await _router(scope, receive, send)

@@ -11,7 +11,7 @@ from django.conf import settings
 from django.core.checks import CheckMessage, Error, register
 from django.core.checks import Warning as CheckWarning
 
-from playground.transport import Policy
+from playground.transport import OutboundPolicy
 
 #: A name of one or more labels, the last of which has a letter: 10.0.0.256 is no name.
 _HOST_NAME = re.compile(r"(?:[\w-]+\.)*[\w-]*[^\W\d][\w-]*\.?")
@@ -77,14 +77,14 @@ def outbound_allow_list(**_: Any) -> list[CheckMessage]:
 
 def _can_be_allowed(entry: str) -> bool:
     try:
-        policy = Policy.from_settings(True, [entry])
+        policy = OutboundPolicy.from_settings(True, [entry])
     except ValueError:
         return False
     return all(_HOST_NAME.fullmatch(host) for host in policy.hosts)
 
 
 @register()
-def keys_of_ones_own(**_: Any) -> list[CheckMessage]:
+def key_file_permissions(**_: Any) -> list[CheckMessage]:
     """The files of keys are their owner's alone, also where somebody has copied them there."""
     if os.name != "posix":
         return []

@@ -6,7 +6,7 @@ from typing import Any
 
 from django import forms
 
-from playground.library.organising import Where
+from playground.library.organising import RelativePosition
 from playground.models import Collection, Folder, SavedRequest
 from playground.rendering.markdown import MAX_TEXT
 
@@ -54,7 +54,7 @@ class SavedRequestForm(forms.ModelForm):  # type: ignore[type-arg]
         fields = ["name", "notes"]
 
 
-class PlaceForm(forms.Form):
+class PositionForm(forms.Form):
     """Where something is to stand: before or after a sibling, or some steps on."""
 
     before = forms.CharField(required=False, max_length=200)
@@ -62,7 +62,9 @@ class PlaceForm(forms.Form):
     step = forms.IntegerField(required=False, min_value=-100_000, max_value=100_000)
 
     @property
-    def where(self) -> Where:
+    def relative_position(self) -> RelativePosition:
         """The place, the end where nothing could be read."""
         found = self.cleaned_data
-        return Where(found.get("before", ""), found.get("after", ""), found.get("step") or 0)
+        return RelativePosition(
+            found.get("before", ""), found.get("after", ""), found.get("step") or 0
+        )

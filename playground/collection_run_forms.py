@@ -8,7 +8,7 @@ from typing import Any
 from django import forms
 from django.contrib.auth.models import AnonymousUser, User
 
-from playground.library.assignments import MAX_TEXT, AssignmentError, assignments
+from playground.library.assignments import MAX_TEXT, AssignmentError, parse_assignments
 from playground.library.data_files import MAX_BYTES, DataError, Row, read_rows
 from playground.models import Agent, Collection, Environment, SavedRequest
 from playground.models.collections import requests_in_order
@@ -19,7 +19,7 @@ MAX_ITERATIONS, MAX_PARALLEL = 1000, 50
 MAX_ADDRESS = 2000
 
 
-class StartForm(forms.Form):
+class CollectionRunForm(forms.Form):
     """How a collection is to be run: what `run_collection` takes, meaning the same."""
 
     folder = forms.ChoiceField(required=False)
@@ -63,14 +63,14 @@ class StartForm(forms.Form):
         return len(self._requests)
 
     @property
-    def ticked(self) -> set[str]:
+    def selected(self) -> set[str]:
         """The slugs of the requests that are chosen, as the form shows them."""
         return set(self["requests"].value() or ()) & {each.slug for each in self._requests}
 
     def clean_variables(self) -> dict[str, Any]:
         """Values by name. What is wrong with them is said with its line, and not quoted."""
         try:
-            return assignments(self.cleaned_data["variables"])
+            return parse_assignments(self.cleaned_data["variables"])
         except AssignmentError as error:
             raise forms.ValidationError(str(error)) from None
 

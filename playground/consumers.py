@@ -17,18 +17,18 @@ from channels.generic.websocket import AsyncWebsocketConsumer
 from django.contrib.auth.models import AnonymousUser
 from django.core.exceptions import ObjectDoesNotExist
 
+from playground.executors import run_in_reader
 from playground.models import Run
 from playground.models.liveness import mark_interrupted
 from playground.query_params import int_param
-from playground.rendering.live import LiveView
-from playground.threads import in_reader
+from playground.rendering.live import RunUpdates
 
 logger = logging.getLogger(__name__)
 
 #: Seconds between two messages of a flood: ten messages a second are as many as anyone sees.
 FLOOD_INTERVAL = 0.1
 #: A message with more frames than this is part of a flood.
-CALM = 10
+FLOOD_FRAMES = 10
 #: Seconds without a nudge after which the store is read all the same: runs that another
 #: process drives (the command line) nudge nobody here.
 POLL = 2.0
@@ -37,7 +37,7 @@ POLL = 2.0
 ENDED, FAILED, NOT_FOUND = 1000, 1011, 4404
 
 
-class Message(Protocol):
+class LiveMessage(Protocol):
     """What a viewer is told at once."""
 
     @property
@@ -51,15 +51,15 @@ class Message(Protocol):
         ...
 
 
-class View(Protocol):
+class LiveUpdates(Protocol):
     """What one viewer has seen so far."""
 
-    def advance(self) -> Message | None:
+    def advance(self) -> LiveMessage | None:
         """What is new since the last time, None for nothing. Raises where it is gone."""
         ...
 
 
-class Viewer(AsyncWebsocketConsumer, ABC):
+class LiveConsumer(AsyncWebsocketConsumer, ABC):
     """One viewer of one thing that goes on. Nudges carry no data: the store has it all."""
 
     async def connect(self) -> None:
@@ -68,7 +68,9 @@ class Viewer(AsyncWebsocketConsumer, ABC):
         self._follower: asyncio.Task[None] | None = None
         self._group = ""
         user = self.scope.get("user") or AnonymousUser()
-        found = await in_reader(lambda: self.find(user, **self.scope["url_route"]["kwargs"]))
+        found = await run_in_reader(
+            lambda: self.open_updates(user, **self.scope["url_route"]["kwargs"])
+        )
         if found is None:
             # Accepted first: a refused handshake looks like a network fault to the browser,
             # which would try again for ever.
@@ -82,7 +84,7 @@ class Viewer(AsyncWebsocketConsumer, ABC):
         self._follower = asyncio.create_task(self._follow(view), name=f"viewer-{self._group}")
 
     @abstractmethod
-    def find(self, user: Any, **place: Any) -> tuple[str, View] | None:
+    def open_updates(self, user: Any, **place: Any) -> tuple[str, LiveUpdates] | None:
         """The group of what is at an address, and a view of it; None where the user has none."""
 
     def pause(self, message: Any) -> float | None:
@@ -96,15 +98,15 @@ class Viewer(AsyncWebsocketConsumer, ABC):
         if self._group:
             await self.channel_layer.group_discard(self._group, self.channel_name)
 
-    async def nudged(self, _: dict[str, Any]) -> None:
+    async def notified(self, _: dict[str, Any]) -> None:
         """Something was stored."""
         self._dirty.set()
 
-    async def _follow(self, view: View) -> None:
+    async def _follow(self, view: LiveUpdates) -> None:
         try:
             while True:
                 self._dirty.clear()
-                message = await in_reader(view.advance)
+                message = await run_in_reader(view.advance)
                 if message:
                     if not await self._tell(message.html):
                         return
@@ -138,15 +140,15 @@ class Viewer(AsyncWebsocketConsumer, ABC):
                 await self._dirty.wait()
         except TimeoutError:
             # Nobody has said anything for a while: is there anybody left who could?
-            await in_reader(mark_interrupted)
+            await run_in_reader(mark_interrupted)
 
 
-class RunConsumer(Viewer):
+class RunConsumer(LiveConsumer):
     """One viewer of one run, from the frame after the last one that the page has."""
 
-    run_nudge = Viewer.nudged
+    run_changed = LiveConsumer.notified
 
-    def find(self, user: Any, **place: Any) -> tuple[str, View] | None:
+    def open_updates(self, user: Any, **place: Any) -> tuple[str, LiveUpdates] | None:
         """The run with the key `pk`."""
         run = Run.objects.owned_by(user).filter(pk=place["pk"]).first()
         if run is None:
@@ -154,10 +156,10 @@ class RunConsumer(Viewer):
         query = parse_qs(self.scope.get("query_string", b"").decode("latin-1"))
         fields = {name: values[0] for name, values in query.items()}
         after, ended = int_param(fields, "after", 0), bool(int_param(fields, "final", 0))
-        return run.group, LiveView(place["pk"], after, ended=ended)
+        return run.group, RunUpdates(place["pk"], after, ended=ended)
 
     def pause(self, message: Any) -> float | None:
         """Between the messages of a flood: some time, or none where frames were left over."""
         if message.more:
             return None
-        return FLOOD_INTERVAL if message.frames > CALM else 0
+        return FLOOD_INTERVAL if message.frames > FLOOD_FRAMES else 0

@@ -12,7 +12,7 @@ from django.conf import settings
 
 from playground.models import Agent
 from playground.protocols import headers as header_rules
-from playground.protocols import jsonfaults, jsontext, registry
+from playground.protocols import json_decoder, json_errors, registry
 from playground.protocols.origins import origin_of, same_origin
 from playground.transport import check_url
 from playground.transport.redaction import MASK, is_credential
@@ -37,8 +37,8 @@ def read_value(text: str, max_depth: int | None = None) -> Any:
     stands twice in an object, `deep` for nesting and `number` for a number.
     """
     deepest = settings.RUN_LIMITS.max_depth if max_depth is None else max_depth
-    if jsontext.exceeds_depth(text, deepest):
-        at = _placed(text, jsonfaults.too_deep_at(text, deepest))
+    if json_decoder.exceeds_depth(text, deepest):
+        at = _placed(text, json_errors.too_deep_at(text, deepest))
         message = f"{at}The document is nested more than {deepest} deep."
         raise forms.ValidationError(message, code="deep")
     try:
@@ -46,10 +46,10 @@ def read_value(text: str, max_depth: int | None = None) -> Any:
             text, parse_constant=_no_number, parse_float=_finite, object_pairs_hook=_unique
         )
     except json.JSONDecodeError as error:
-        message = f"{_placed(text, error.pos)}{jsonfaults.said(error)}."
+        message = f"{_placed(text, error.pos)}{json_errors.said(error)}."
         raise forms.ValidationError(message) from None
     except ValueError:
-        at = _placed(text, jsonfaults.number_at(text))
+        at = _placed(text, json_errors.number_at(text))
         message = f"{at}The document holds a number that JSON does not have."
         raise forms.ValidationError(message, code="number") from None
 
@@ -58,7 +58,7 @@ def _placed(text: str, position: int | None) -> str:
     """How a message about a place begins; empty where the place is not known."""
     if position is None:
         return ""
-    line, column = jsonfaults.place(text, position)
+    line, column = json_errors.place(text, position)
     return f"Line {line}, column {column}: "
 
 
@@ -108,7 +108,7 @@ def read_pairs(text: str) -> list[tuple[str, str]]:
 
 
 def _check_header(name: str, value: str) -> None:
-    if refusal := header_rules.refusal(name, value):
+    if refusal := header_rules.header_error(name, value):
         raise forms.ValidationError(refusal)
 
 
@@ -192,7 +192,7 @@ class AgentForm(forms.ModelForm):  # type: ignore[type-arg]
         super().__init__(*args, **kwargs)
         for name in ("protocol", "binding"):
             self.fields[name].required = False
-        self._opened_with = self.instance.opened_with
+        self._opened_with = self.instance.handshake_key
 
     def clean_url(self) -> str:
         """The address, which must be one that a request can go to."""
@@ -272,7 +272,7 @@ class AgentForm(forms.ModelForm):  # type: ignore[type-arg]
 
     def save(self, commit: bool = True) -> Agent:
         """Save, without what was found out at another address or as somebody else."""
-        if self.instance.opened_with != self._opened_with:
-            self.instance.opening = {}
+        if self.instance.handshake_key != self._opened_with:
+            self.instance.handshake = {}
         agent: Agent = super().save(commit)
         return agent

@@ -13,7 +13,7 @@ MIB = 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class RunLimits:
     """The limits of one run. Each has an environment variable, `PLAYGROUND_<NAME>`."""
 
     #: Bytes of a reply, after decompression.
@@ -36,7 +36,7 @@ class Limits:
     max_promises: int = 50
 
     @classmethod
-    def from_environment(cls, environment: Mapping[str, str]) -> Limits:
+    def from_environment(cls, environment: Mapping[str, str]) -> RunLimits:
         """The defaults, overridden by `PLAYGROUND_MAX_BYTES` and its like.
 
         Raises `ValueError`, naming the variable, for a value that is not a positive number.
@@ -55,7 +55,7 @@ class Limits:
                 raise ValueError(f"{name} must be finite and greater than zero, not {text!r}")
         return cls(**values)  # type: ignore[arg-type]
 
-    def at_most(self, **bounds: float) -> Limits:
+    def at_most(self, **bounds: float) -> RunLimits:
         """Return these limits with those named in `bounds` lowered to the bounds given."""
         lowered = {name: min(getattr(self, name), bound) for name, bound in bounds.items()}
         return replace(self, **lowered)

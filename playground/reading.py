@@ -16,21 +16,21 @@ from playground.protocols.exchange import Exchange, Target
 from playground.protocols.frames import Frame
 
 
-def reader_for(run: Run) -> Exchange:
+def exchange_for(run: Run) -> Exchange:
     """A fresh exchange that reads this run's frames. It is never asked for a call."""
     target = Target(**run.describe_target())
     return registry.exchange(target, run.request, max_depth=settings.RUN_LIMITS.max_depth)
 
 
-def readings(run: Run, after: int = 0) -> Iterator[tuple[Frame, list[Event]]]:
+def read_events(run: Run, after: int = 0) -> Iterator[tuple[Frame, list[Event]]]:
     """The frames numbered above `after` with their events.
 
     What comes before is passed over where that makes no difference: a stream's events are
     read one by one, the pieces of a body only together.
     """
-    reader = reader_for(run)
+    reader = exchange_for(run)
     rows = run.frame_batches.order_by("first").defer("data")
-    needed = [batch.pk for batch in rows if batch.last > after or not batch.passable]
+    needed = [batch.pk for batch in rows if batch.last > after or not batch.is_skippable]
     for batch in run.batches(pk__in=needed):
         for frame in batch.frames():
             events = list(reader.receive(frame))
@@ -38,7 +38,7 @@ def readings(run: Run, after: int = 0) -> Iterator[tuple[Frame, list[Event]]]:
                 yield frame, events
 
 
-def unread(run: Run) -> Iterator[tuple[Frame, list[Event]]]:
+def frames_without_events(run: Run) -> Iterator[tuple[Frame, list[Event]]]:
     """All frames as `readings` gives them, without asking what they mean."""
     for frame in run.read_frames():
         yield frame, []

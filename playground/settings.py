@@ -14,8 +14,8 @@ import dj_database_url
 from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 
-from playground.keys import other_keys, read_or_create
-from playground.limits import Limits
+from playground.encryption import decryption_keys, read_or_create_key
+from playground.limits import RunLimits
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 
@@ -57,7 +57,7 @@ DEMO_ENABLED = _flag("PLAYGROUND_DEMO", not HOSTED)
 #: Hosts and networks that a hosted playground may call although its policy would refuse them.
 OUTBOUND_ALLOW = _list("PLAYGROUND_OUTBOUND_ALLOW")
 #: What a run may take; each limit can be set as PLAYGROUND_<NAME>.
-RUN_LIMITS = Limits.from_environment(os.environ)
+RUN_LIMITS = RunLimits.from_environment(os.environ)
 #: Seconds that a promise is followed before it is given up.
 PROMISE_PATIENCE = _seconds("PLAYGROUND_PROMISE_PATIENCE", 900)
 #: Images that agents link to are fetched by the browser; a tenant's page should not do that.
@@ -69,11 +69,11 @@ DEBUG = _flag("DEBUG", False)
 if not (SECRET_KEY := os.environ.get("SECRET_KEY", "")):
     if HOSTED:
         raise ImproperlyConfigured("SECRET_KEY must be set in hosted mode")
-    SECRET_KEY = read_or_create(DATA_DIR / "secret-key")
+    SECRET_KEY = read_or_create_key(DATA_DIR / "secret-key")
 #: Encrypts stored credentials; apart from SECRET_KEY so that sessions can be reset without loss.
-PLAYGROUND_KEY = os.environ.get("PLAYGROUND_KEY") or read_or_create(DATA_DIR / "encryption-key")
+PLAYGROUND_KEY = os.environ.get("PLAYGROUND_KEY") or read_or_create_key(DATA_DIR / "encryption-key")
 #: Read with as well, while `rotate_key` replaces one key by another.
-PLAYGROUND_OTHER_KEYS = other_keys(os.environ, DATA_DIR / "encryption-key")
+PLAYGROUND_OTHER_KEYS = decryption_keys(os.environ, DATA_DIR / "encryption-key")
 
 ALLOWED_HOSTS = _list("ALLOWED_HOSTS") or ["127.0.0.1", "localhost", "[::1]"]
 CSRF_TRUSTED_ORIGINS = _list("CSRF_TRUSTED_ORIGINS")
@@ -127,7 +127,7 @@ TEMPLATES: list[dict[str, Any]] = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
-                "playground.context.site",
+                "playground.context_processors.site",
             ],
             "builtins": ["playground.templatetags.playground"],
         },

@@ -10,7 +10,7 @@ from django.contrib.staticfiles.finders import get_finders
 from django.core.management import call_command
 
 
-def collect() -> bool:
+def collect_static() -> bool:
     """Bring `STATIC_ROOT` up to date; return whether anything had to be done."""
     stamp = Path(settings.STATIC_ROOT) / ".stamp"
     current = _fingerprint()

@@ -68,14 +68,14 @@ def _fill(data: Path) -> None:
     from django.db import connection
 
     from playground.samples import load_samples
-    from playground.static_files import collect
+    from playground.static_files import collect_static
 
     call_command("migrate", interactive=False, verbosity=0)
     connection.close()  # What is in the write-ahead log moves into the file.
     shutil.copy(data / DATABASE, data / _EMPTY_DATABASE)
     load_samples("http://127.0.0.1:8000")
     connection.close()
-    collect()
+    collect_static()
 
 
 class PlaygroundServer:

@@ -173,7 +173,7 @@ class Site:
                 ("number", "json", "[7]", "")]  # fmt: skip
         fields = {"variables-TOTAL_FORMS": "3", "variables-INITIAL_FORMS": "0"}
         for number, row in enumerate(rows):
-            for name, value in zip(("name", "kind", "value", "origins"), row, strict=True):
+            for name, value in zip(("name", "kind", "value", "allowed_origins"), row, strict=True):
                 fields[f"variables-{number}-{name}"] = value
         saved = self.http.post("/environments/canary/", data=fields)
         assert saved.status_code == 302, saved.text

@@ -10,7 +10,7 @@ from asgiref.sync import sync_to_async
 from channels.testing import WebsocketCommunicator
 
 from playground import collection_consumer, consumers
-from playground.engine.writer import nudge
+from playground.engine.writer import notify_viewers
 from playground.models import CollectionRun, Step
 from tests.rendering.markup import read
 from tests.test_consumers import HEADERS
@@ -36,7 +36,7 @@ def recorded(*verdicts: str, **fields: Any) -> CollectionRun:
 
 async def change(run: CollectionRun, number: int, verdict: str) -> None:
     await Step.objects.filter(collection_run=run, number=number).aupdate(verdict=verdict)
-    await nudge(run)
+    await notify_viewers(run)
 
 
 class Viewer:
@@ -120,5 +120,5 @@ async def test_one_that_is_deleted() -> None:
     assert await viewer.open()
     assert await viewer.read() == {}
     await CollectionRun.objects.filter(pk=run.pk).adelete()
-    await nudge(run)
+    await notify_viewers(run)
     assert await viewer.closed() == consumers.ENDED

@@ -15,7 +15,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from playground import consumers
-from playground.engine.writer import nudge
+from playground.engine.writer import notify_viewers
 from playground.models import Run
 from playground.rendering import live
 from tests.rendering.markup import read
@@ -113,15 +113,15 @@ async def test_two_viewers_follow_a_run_that_goes_on(monkeypatch: pytest.MonkeyP
     assert await one.read() == [1, 2]
     assert await two.read() == [2]
     await add(HEAD)
-    await nudge(recording.run)
+    await notify_viewers(recording.run)
     assert await one.read() == await two.read() == [3]
     await add(result(0), result(1))
-    await nudge(recording.run)
+    await notify_viewers(recording.run)
     assert await one.read() == await two.read() == [4, 5]
     await one.socket.disconnect()
     await add(END)
     await sync_to_async(recording.end)()
-    await nudge(recording.run)
+    await notify_viewers(recording.run)
     await two.to_the_end()
     assert two.seen == [2, 3, 4, 5, 6]
 
@@ -139,7 +139,7 @@ async def test_a_lost_nudge_loses_nothing(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 async def test_a_long_catch_up_comes_in_slices(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(live, "SLICE", 10)
+    monkeypatch.setattr(live, "MAX_FRAMES_PER_MESSAGE", 10)
     parts = [[CALL, OPEN, HEAD], *([result(n)] for n in range(40)), [END]]
     run = await sync_to_async(recorded)(parts)
     viewer = Viewer(run)
@@ -169,7 +169,7 @@ async def test_a_run_that_is_deleted_under_its_viewer() -> None:
     run = recording.run
     group = Run(pk=run.pk)
     await run.adelete()
-    await nudge(group)
+    await notify_viewers(group)
     output = await viewer.socket.receive_output(timeout=5)
     assert output == {"type": "websocket.close", "code": consumers.ENDED}
 
@@ -177,10 +177,10 @@ async def test_a_run_that_is_deleted_under_its_viewer() -> None:
 async def test_our_own_failure_is_not_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
     """The page connects again after this code."""
 
-    def broken(view: live.LiveView) -> None:
+    def broken(view: live.RunUpdates) -> None:
         raise RuntimeError("a bug")
 
-    monkeypatch.setattr(live.LiveView, "advance", broken)
+    monkeypatch.setattr(live.RunUpdates, "advance", broken)
     viewer = Viewer((await record()).run)
     assert await viewer.open()
     output = await viewer.socket.receive_output(timeout=5)
@@ -229,7 +229,7 @@ async def test_what_a_viewer_says_is_ignored() -> None:
     await viewer.socket.send_to(text_data='{"cancel": true}')
     await viewer.socket.send_to(bytes_data=b"\xff")
     await sync_to_async(recording.end)()
-    await nudge(recording.run)
+    await notify_viewers(recording.run)
     await viewer.to_the_end()
 
 

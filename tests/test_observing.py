@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from playground.expectations import evaluate
 from playground.models import Run
-from playground.observing import document_of, observe
+from playground.observing import response_document, run_facts
 from playground.protocols.frames import Frame, FrameKind
 from tests.json_values import TEXTS, objects, values
 from tests.protocols.agent_api.examples import STREAMS
@@ -83,14 +83,14 @@ def examples() -> list[Any]:
 def test_every_example_of_the_specifications(path: Path) -> None:
     """A whole answer is its own document; its stream and its like over MCP say the same."""
     reply = json.loads(path.read_text("utf-8"))
-    document = document_of(whole(reply))
+    document = response_document(whole(reply))
     for name in PARTS:
         if name in reply:
             assert document[name] == reply[name]
     assert set(document) <= {*PARTS} & {*reply, "_meta", "results"}
     if "_meta" in reply:
-        assert document_of(streamed(reply)) == document
-        assert document_of(over_mcp(reply)) == document
+        assert response_document(streamed(reply)) == document
+        assert response_document(over_mcp(reply)) == document
 
 
 _META = st.fixed_dictionaries(
@@ -104,33 +104,33 @@ _TEXTS = st.lists(st.fixed_dictionaries({"type": st.just("text"), "text": TEXTS}
 @given(_META, _ITEMS, _TEXTS)
 def test_a_stream_and_a_whole_reply_and_mcp_are_one(meta: Any, items: Any, texts: Any) -> None:
     reply = {"_meta": meta, "results": items} | ({"content": texts} if texts else {})
-    found = document_of(whole(reply))
+    found = response_document(whole(reply))
     assert found == reply
-    assert document_of(streamed(reply)) == found
-    assert document_of(over_mcp(reply)) == found
+    assert response_document(streamed(reply)) == found
+    assert response_document(over_mcp(reply)) == found
 
 
 def test_pieces_of_a_text_are_joined() -> None:
     pieces = [{"type": "text", "text": text, "delta": True} for text in ("One ", "pot")]
     other = {"type": "note", "text": "aside", "level": 2}
     run = run_of(*(named("content", piece) for piece in (*pieces, other)))
-    assert document_of(run)["content"] == [{"type": "text", "text": "One pot"}, other]
+    assert response_document(run)["content"] == [{"type": "text", "text": "One pot"}, other]
 
 
 def test_an_answer_without_results_has_an_empty_list() -> None:
     run = run_of(named("start", {"_meta": {"response_type": "answer"}}), named("complete", {}))
-    assert document_of(run) == {"_meta": {"response_type": "answer"}, "results": []}
+    assert response_document(run) == {"_meta": {"response_type": "answer"}, "results": []}
 
 
 @pytest.mark.parametrize("reply", [[1, 2], "words", {"foo": 1}, {}])
 def test_a_reply_that_is_none_is_what_it_is(reply: Any) -> None:
-    assert document_of(whole(reply)) == reply
+    assert response_document(whole(reply)) == reply
 
 
 def test_without_a_reply_there_is_no_document() -> None:
     recording = Recording()
     recording.add(CALL, OPEN)
-    assert document_of(recording.end("failed")) is None
+    assert response_document(recording.end("failed")) is None
 
 
 @pytest.mark.parametrize(
@@ -144,7 +144,7 @@ def test_without_a_reply_there_is_no_document() -> None:
     ],
 )  # fmt: skip
 def test_an_error_has_a_code_and_a_message(payload: Any, error: Any) -> None:
-    observed = observe(whole(payload))
+    observed = run_facts(whole(payload))
     assert observed.document["error"] == error
     assert observed.failures == (error.get("code", ""),)
 
@@ -158,7 +158,7 @@ _SAID = values(
 class TestAgentAPI:
     @pytest.mark.parametrize("objects", STREAMS, ids=["sequence", "use-case"])
     def test_a_stream_is_the_response_that_it_comes_to(self, objects: list[Any]) -> None:
-        document = document_of(run_of(*framed(*objects), protocol="agent-api", version="1"))
+        document = response_document(run_of(*framed(*objects), protocol="agent-api", version="1"))
         (message,) = document.pop("output")
         (part,) = message.pop("content")
         assert part == {"type": "text", "text": objects[-3]["text"]}
@@ -177,29 +177,29 @@ class TestAgentAPI:
         reply = {"id": "r1", "status": "completed", "session_id": "s", "usage": {"total": 3}}
         run = whole({"object": "response", "error": None, **reply, "output": output},
                     protocol="agent-api", version="1")  # fmt: skip
-        assert document_of(run) == {**reply, "output": output}
+        assert response_document(run) == {**reply, "output": output}
 
     def test_a_failure_is_told(self) -> None:
         error = {"code": "rate_limited", "message": "Later."}
         reply = {"object": "response", "id": "r1", "status": "failed", "error": error}
-        observed = observe(whole(reply, protocol="agent-api", version="1"))
+        observed = run_facts(whole(reply, protocol="agent-api", version="1"))
         assert observed.document["error"] == error
         assert observed.failures == ("rate_limited",)
 
     @given(st.lists(_SAID, max_size=5))
     def test_any_stream_makes_a_document(self, payloads: list[Any]) -> None:
         run = run_of(*framed(*payloads), protocol="agent-api", version="1")
-        json.dumps(document_of(run))
+        json.dumps(response_document(run))
 
 
 @given(batches())
 def test_any_reply_makes_a_document(parts: list[list[Frame]]) -> None:
-    json.dumps(document_of(recorded(parts)))
+    json.dumps(response_document(recorded(parts)))
 
 
 class TestObserving:
     def test_times_and_events(self) -> None:
-        observed = observe(recorded([[CALL, OPEN, HEAD], [named("", json.loads(PIECES[2][6:]))]]))
+        observed = run_facts(recorded([[CALL, OPEN, HEAD], [named("", json.loads(PIECES[2][6:]))]]))
         assert [(moment.kind, moment.at_ms) for moment in observed.events] == [
             ("started", 0.05), ("result", 0.05),
         ]  # fmt: skip
@@ -212,7 +212,7 @@ class TestObserving:
         run.expectations = [
             {"type": kind, "ms": 60_000} for kind in ("first_within", "no_gap_over")
         ]
-        found = [(check.met, check.actual) for check in evaluate(run.expectations, observe(run))]
+        found = [(check.met, check.actual) for check in evaluate(run.expectations, run_facts(run))]
         assert found == [(False, "no event came")] * 2
 
     def test_a_whole_reply_is_there_when_it_can_be_read(self) -> None:
@@ -222,14 +222,14 @@ class TestObserving:
         ]
         run = run_of(*pieces, head=JSON_HEAD)
         run.expectations = [{"type": "first_within", "ms": ms} for ms in (0.06, 0.1)]
-        checks = evaluate(run.expectations, observe(run))
+        checks = evaluate(run.expectations, run_facts(run))
         assert [check.met for check in checks] == [False, True]
 
     def test_rules_that_fail(self) -> None:
         run = run_of(named("", {"_meta": {"response_type": "Answer"}, "results": ["a"]}))
-        failed = observe(run).findings
+        failed = run_facts(run).findings
         assert failed is not None
         assert {"response-type-lowercase", "item-object"} <= set(failed["must"])
 
     def test_without_rules_there_are_no_findings(self) -> None:
-        assert observe(run_of(named("", {"results": []}), version="legacy")).findings is None
+        assert run_facts(run_of(named("", {"results": []}), version="legacy")).findings is None

@@ -20,11 +20,11 @@ from django.core.exceptions import ImproperlyConfigured
 from django.http import HttpRequest
 
 import playground
-from playground import keys
+from playground import encryption
 from playground.checks import hosted_mode, outbound_allow_list, several_processes
-from playground.context import site
-from playground.keys import read_or_create
-from playground.limits import MIB, Limits
+from playground.context_processors import site
+from playground.encryption import read_or_create_key
+from playground.limits import MIB, RunLimits
 from tests.playground_server import PlaygroundServer
 
 ROOT = Path(__file__).parent.parent
@@ -32,7 +32,7 @@ ROOT = Path(__file__).parent.parent
 
 class TestLimits:
     def test_the_defaults(self) -> None:
-        assert Limits.from_environment({}) == Limits(
+        assert RunLimits.from_environment({}) == RunLimits(
             max_bytes=32 * MIB,
             max_frames=100_000,
             max_line=MIB,
@@ -44,32 +44,32 @@ class TestLimits:
             max_promises=50,
         )
 
-    @pytest.mark.parametrize("field", fields(Limits), ids=lambda field: field.name)
+    @pytest.mark.parametrize("field", fields(RunLimits), ids=lambda field: field.name)
     def test_each_has_its_variable(self, field: Any) -> None:
         name = f"PLAYGROUND_{field.name.upper()}"
-        assert getattr(Limits.from_environment({name: " 7 "}), field.name) == 7
-        assert Limits.from_environment({name: ""}) == Limits()
+        assert getattr(RunLimits.from_environment({name: " 7 "}), field.name) == 7
+        assert RunLimits.from_environment({name: ""}) == RunLimits()
         for wrong in ("0", "-1", "many", "1,5"):
             with pytest.raises(ValueError, match=name):
-                Limits.from_environment({name: wrong})
+                RunLimits.from_environment({name: wrong})
 
     @pytest.mark.parametrize("wrong", ["nan", "inf", "-inf", "1e999"])
     def test_numbers_that_limit_nothing(self, wrong: str) -> None:
         with pytest.raises(ValueError, match="PLAYGROUND_TOTAL_TIMEOUT"):
-            Limits.from_environment({"PLAYGROUND_TOTAL_TIMEOUT": wrong})
+            RunLimits.from_environment({"PLAYGROUND_TOTAL_TIMEOUT": wrong})
 
     def test_seconds_may_have_parts_and_counts_may_not(self) -> None:
-        assert Limits.from_environment({"PLAYGROUND_IDLE_TIMEOUT": "0.5"}).idle_timeout == 0.5
+        assert RunLimits.from_environment({"PLAYGROUND_IDLE_TIMEOUT": "0.5"}).idle_timeout == 0.5
         with pytest.raises(ValueError, match="PLAYGROUND_MAX_RUNS"):
-            Limits.from_environment({"PLAYGROUND_MAX_RUNS": "2.5"})
+            RunLimits.from_environment({"PLAYGROUND_MAX_RUNS": "2.5"})
 
 
 class TestKeys:
     def test_made_once_and_for_its_owner_only(self, tmp_path: Path) -> None:
         path = tmp_path / "new" / "key"
-        key = read_or_create(path)
+        key = read_or_create_key(path)
         assert len(key) >= 50
-        assert read_or_create(path) == key
+        assert read_or_create_key(path) == key
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
         assert list(path.parent.iterdir()) == [path]
 
@@ -79,7 +79,7 @@ class TestKeys:
 
         def start(_: int) -> str:
             barrier.wait()
-            return read_or_create(path)
+            return read_or_create_key(path)
 
         with ThreadPoolExecutor(16) as pool:
             assert len(set(pool.map(start, range(16)))) == 1
@@ -87,14 +87,14 @@ class TestKeys:
 
     def test_a_key_that_its_owner_wrote(self, tmp_path: Path) -> None:
         (tmp_path / "key").write_text("  mine\n")
-        assert read_or_create(tmp_path / "key") == "mine"
+        assert read_or_create_key(tmp_path / "key") == "mine"
 
     def test_a_key_that_is_there_is_only_read(self, tmp_path: Path) -> None:
         (tmp_path / "key").write_text("mine")
         tmp_path.chmod(0o500)
         before = tmp_path.stat().st_mtime_ns
         try:
-            assert read_or_create(tmp_path / "key") == "mine"
+            assert read_or_create_key(tmp_path / "key") == "mine"
         finally:
             tmp_path.chmod(0o700)
         assert tmp_path.stat().st_mtime_ns == before
@@ -115,10 +115,10 @@ class TestKeys:
             check(tmp_path / name)
 
     def test_an_empty_key_is_none(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(keys, "PATIENCE", 0)
+        monkeypatch.setattr(encryption, "PATIENCE", 0)
         (tmp_path / "key").write_text("\n")
         with pytest.raises(ValueError, match="key is empty"):
-            read_or_create(tmp_path / "key")
+            read_or_create_key(tmp_path / "key")
 
 
 def read_settings(tmp_path: Path, **environment: str) -> SimpleNamespace:

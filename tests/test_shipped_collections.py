@@ -16,7 +16,7 @@ from playground.demo.examples import GROUPS
 from playground.demo.scenarios import SCENARIOS
 from playground.demo.scenarios.scene import read_scene
 from playground.library import recordings
-from playground.library.fixtures import Fixture, read, render
+from playground.library.fixtures import Fixture, parse_fixture, render
 from playground.models import Agent, SavedRequest
 from playground.samples import load_samples
 from tests.playground_server import PlaygroundServer
@@ -32,7 +32,7 @@ def text_of(slug: str) -> str:
 
 
 def shipped(slug: str) -> Fixture:
-    return read(text_of(slug))
+    return parse_fixture(text_of(slug))
 
 
 def requests(slug: str) -> list[Mapping[str, Any]]:
@@ -54,7 +54,7 @@ class TestEachFile:
     def test_holds_replies_that_can_be_opened(self, slug: str) -> None:
         replies = [request["reply"] for request in requests(slug) if request["reply"]]
         assert bool(replies) == (slug == "specification-examples")
-        assert not any(recordings.check(reply) for reply in replies)
+        assert not any(recordings.validate_recording(reply) for reply in replies)
 
 
 def text_of_agents() -> str:
@@ -148,7 +148,7 @@ def test_every_scenario_is_there() -> None:
     for slug, request in found.items():
         assert request["address"].startswith(f"/demo/scenarios/{slug}/ask")
         scenario = SCENARIOS[slug]
-        assert request["notes"].startswith(scenario.happens)
+        assert request["notes"].startswith(scenario.description)
         if "for=" not in request["address"]:
             expected = [each["equals"] for each in request["expectations"][:2]]
             assert expected == [scenario.state, scenario.outcome]

@@ -18,22 +18,22 @@
 Knows the protocols and jsonschema, and nothing of runs, pages or the network.
 """
 
-from playground.conformance.books import BOOKS, Book, Chapter, book
-from playground.conformance.findings import Finding, Level, Report, Verdict
-from playground.conformance.judging import judge
+from playground.conformance.findings import ConformanceReport, Finding, Level, Verdict
+from playground.conformance.nlweb import RULES
 from playground.conformance.rule import Rule
-from playground.conformance.rules import RULES
+from playground.conformance.rulesets import RULESETS, RuleGroup, RuleSet, ruleset
+from playground.conformance.runner import run_rules
 
 __all__ = [
-    "BOOKS",
     "RULES",
-    "Book",
-    "Chapter",
+    "RULESETS",
+    "ConformanceReport",
     "Finding",
     "Level",
-    "Report",
     "Rule",
+    "RuleGroup",
+    "RuleSet",
     "Verdict",
-    "book",
-    "judge",
+    "ruleset",
+    "run_rules",
 ]

@@ -66,7 +66,7 @@ _PROBLEMS = frozenset({Verdict.FAIL, Verdict.INCOMPLETE})
 
 
 @dataclass(frozen=True)
-class Report:
+class ConformanceReport:
     """The verdict of every rule on one reply, as one version of the protocol.
 
     Rules stand in the order of the specification's sections. A rule that failed has a finding

@@ -10,7 +10,7 @@ from playground.conformance.findings import Level
 from playground.conformance.transcript import Transcript
 
 
-class Record(Protocol):
+class AnyTranscript(Protocol):
     """What judging has to know of a transcript, whatever protocol it is of."""
 
     @property
@@ -19,7 +19,7 @@ class Record(Protocol):
         ...
 
     @property
-    def whole(self) -> bool:
+    def is_complete(self) -> bool:
         """Whether nothing more could have come."""
         ...
 
@@ -34,7 +34,7 @@ class Record(Protocol):
 
 
 #: A transcript of one protocol.
-T = TypeVar("T", bound=Record)
+T = TypeVar("T", bound=AnyTranscript)
 
 
 class Violation(NamedTuple):
@@ -48,7 +48,7 @@ class Violation(NamedTuple):
     pointer: str = ""
 
 
-class Unjudged(NamedTuple):
+class Inconclusive(NamedTuple):
     """Something that would be needed to judge a rule and did not come."""
 
     message: str
@@ -56,29 +56,29 @@ class Unjudged(NamedTuple):
     pointer: str = ""
 
 
-Problem = Violation | Unjudged
+RuleIssue = Violation | Inconclusive
 
 
-class Demand(NamedTuple):
+class Requirement(NamedTuple):
     """How much a version asks for something, and where."""
 
     level: Level
     section: str
 
 
-def must(section: str) -> Demand:
+def must(section: str) -> Requirement:
     """The specification defines it, or calls it required."""
-    return Demand(Level.MUST, section)
+    return Requirement(Level.MUST, section)
 
 
-def should(section: str) -> Demand:
+def should(section: str) -> Requirement:
     """The specification recommends it, or shows it in examples without defining it."""
-    return Demand(Level.SHOULD, section)
+    return Requirement(Level.SHOULD, section)
 
 
-def info(section: str) -> Demand:
+def info(section: str) -> Requirement:
     """Legal or left open, and worth knowing all the same."""
-    return Demand(Level.INFO, section)
+    return Requirement(Level.INFO, section)
 
 
 def always(_: Any) -> bool:
@@ -94,45 +94,45 @@ class Rule(Generic[T]):
     #: A sentence of what the rule wants.
     title: str
     #: By version; a version that is missing knows no such rule.
-    demands: Mapping[str, Demand]
+    requirements: Mapping[str, Requirement]
     #: Yields what violates the rule or keeps it from being judged. Never raises.
-    check: Callable[[T], Iterator[Problem]]
+    check: Callable[[T], Iterator[RuleIssue]]
     #: Whether a transcript is one that the rule is about.
     when: Callable[[T], bool] = always
     #: Whether a reply that did not come whole can fail this rule but not pass it.
-    to_the_end: bool = False
+    needs_complete_response: bool = False
     #: Whether what another rule reports at the same place is left to that rule.
-    leftovers: bool = False
+    fallback: bool = False
 
-    def demand(self, version: str) -> Demand:
+    def requirement(self, version: str) -> Requirement:
         """What a version demands; of one that knows no such rule, what another does."""
-        return self.demands.get(version) or next(iter(self.demands.values()))
+        return self.requirements.get(version) or next(iter(self.requirements.values()))
 
 
 def rule(
     name: str,
     title: str,
     *,
-    v55: Demand | None = None,
-    v54: Demand | None = None,
+    v55: Requirement | None = None,
+    v54: Requirement | None = None,
     when: Callable[[Transcript], bool] = always,
-    to_the_end: bool = False,
-    leftovers: bool = False,
-) -> Callable[[Callable[[Transcript], Iterator[Problem]]], Rule[Transcript]]:
+    needs_complete_response: bool = False,
+    fallback: bool = False,
+) -> Callable[[Callable[[Transcript], Iterator[RuleIssue]]], Rule[Transcript]]:
     """Make a rule of NLWeb of the function below it; the modules of `rules` list them."""
     asked = {"0.55": v55, "0.54": v54}
     demands = {version: demand for version, demand in asked.items() if demand is not None}
 
-    def made(check: Callable[[Transcript], Iterator[Problem]]) -> Rule[Transcript]:
-        return Rule(name, title, demands, check, when, to_the_end, leftovers)
+    def made(check: Callable[[Transcript], Iterator[RuleIssue]]) -> Rule[Transcript]:
+        return Rule(name, title, demands, check, when, needs_complete_response, fallback)
 
     return made
 
 
-def absent(
-    transcript: Record, message: str, seq: int | None, pointer: str = ""
-) -> Violation | Unjudged:
+def missing(
+    transcript: AnyTranscript, message: str, seq: int | None, pointer: str = ""
+) -> Violation | Inconclusive:
     """Something did not come: a violation only if nothing more could have come."""
-    if transcript.whole:
+    if transcript.is_complete:
         return Violation(message, seq, pointer)
-    return Unjudged("The reply broke off before this could be judged.", seq, pointer)
+    return Inconclusive("The reply broke off before this could be judged.", seq, pointer)

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError
 
-from playground.conformance.values import is_integer, named
+from playground.conformance.values import is_integer, type_with_article
 from playground.protocols import schemas
 from playground.protocols.json_pointer import escape, pointer_of
 from playground.protocols.nlweb.versions import RESPONSE_TYPES
@@ -23,7 +23,7 @@ from playground.protocols.nlweb.versions import RESPONSE_TYPES
 _PROTOCOL = "nlweb"
 
 
-class Deviation(NamedTuple):
+class SchemaViolation(NamedTuple):
     """Where a value departs from a schema, and how to mend it."""
 
     #: JSON pointer; of a missing member, to where it belongs.
@@ -31,9 +31,9 @@ class Deviation(NamedTuple):
     message: str
 
 
-def deviations(version: str, name: str, value: Any) -> list[Deviation]:
+def schema_violations(version: str, name: str, value: Any) -> list[SchemaViolation]:
     """Where `value` departs from a schema of NLWeb, in the order of its places."""
-    found: dict[str, Deviation] = {}
+    found: dict[str, SchemaViolation] = {}
     for error in _validator(version, name).iter_errors(value):
         for deviation in _told(error):
             found.setdefault(deviation.pointer, deviation)
@@ -60,7 +60,7 @@ def known(version: str) -> frozenset[str]:
 # What jsonschema found, in words
 
 
-def _told(error: ValidationError) -> Iterator[Deviation]:
+def _told(error: ValidationError) -> Iterator[SchemaViolation]:
     pointer = pointer_of(error.absolute_path)
     wanted: Any = error.validator_value
     instance: Any = error.instance
@@ -68,18 +68,20 @@ def _told(error: ValidationError) -> Iterator[Deviation]:
         case "required":
             for name in wanted:
                 if name not in instance:
-                    yield Deviation(f"{pointer}/{escape(name)}", f"Add {name}.")
+                    yield SchemaViolation(f"{pointer}/{escape(name)}", f"Add {name}.")
         case "type":
             kinds = " or ".join(wanted) if isinstance(wanted, list) else wanted
-            yield Deviation(pointer, f"This is {named(instance)}. The schema wants: {kinds}.")
+            yield SchemaViolation(
+                pointer, f"This is {type_with_article(instance)}. The schema wants: {kinds}."
+            )
         case "const" | "enum":
             listed = wanted if error.validator == "enum" else [wanted]
             choices = ", ".join(json.dumps(choice) for choice in listed)
-            yield Deviation(pointer, f"Set this to one of: {choices}.")
+            yield SchemaViolation(pointer, f"Set this to one of: {choices}.")
         case "minimum" | "maximum":
-            yield Deviation(pointer, f"The {error.validator} for this number is {wanted}.")
+            yield SchemaViolation(pointer, f"The {error.validator} for this number is {wanted}.")
         case _:
-            yield Deviation(pointer, "This has none of the forms that the schema allows.")
+            yield SchemaViolation(pointer, "This has none of the forms that the schema allows.")
 
 
 # Many values
@@ -88,7 +90,7 @@ def _told(error: ValidationError) -> Iterator[Deviation]:
 MAX_SORTS = 200
 
 
-class Sieve:
+class SchemaFilter:
     """A schema for many values: sorts them by all that it can see, and validates one of a sort.
 
     Where the schema can see too much to sort by, every value is a sort of its own.
@@ -97,11 +99,11 @@ class Sieve:
     def __init__(self, version: str, name: str) -> None:
         self._version, self._name = version, name
         self._sight = _sight_of(name)
-        self._found: dict[object, list[Deviation]] = {}
+        self._found: dict[object, list[SchemaViolation]] = {}
         #: Whether some values were of more sorts than are validated.
         self.overflowed = False
 
-    def deviations(self, value: Any) -> list[Deviation]:
+    def deviations(self, value: Any) -> list[SchemaViolation]:
         """Where a value departs from the schema; nothing once there are too many sorts."""
         sight = self._sight(value)
         found = self._found.get(sight)
@@ -110,11 +112,11 @@ class Sieve:
         if len(self._found) >= MAX_SORTS:
             self.overflowed = True
             return []
-        found = self._found[sight] = deviations(self._version, self._name, value)
+        found = self._found[sight] = schema_violations(self._version, self._name, value)
         return found
 
 
-def _by_types(*names: str, words: Mapping[str, tuple[str, ...]] | None = None) -> Sight:
+def _by_types(*names: str, words: Mapping[str, tuple[str, ...]] | None = None) -> GroupKey:
     """A sight of objects by the types of these members, and by what some of them say.
 
     `words` are the strings that the schema names for a member: others are all the same to it.
@@ -140,10 +142,10 @@ def _by_types(*names: str, words: Mapping[str, tuple[str, ...]] | None = None) -
 
 _MISSING = object()
 
-Sight = Callable[[Any], object]
+GroupKey = Callable[[Any], object]
 
 
-def _sight_of(name: str) -> Sight:
+def _sight_of(name: str) -> GroupKey:
     """What a schema can see of a value. A test holds them against the schemas."""
     if name == "response-meta":
         words = (*RESPONSE_TYPES, *(kind.capitalize() for kind in RESPONSE_TYPES))

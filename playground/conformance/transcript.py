@@ -7,23 +7,23 @@ from dataclasses import dataclass, field
 from itertools import chain, islice
 from typing import Any, NamedTuple
 
-from playground.conformance.parts import (
+from playground.conformance.http_response import (
+    BROKEN_OFF,
+    RecordedResponse,
+    last_response_frames,
+    recorded_response,
+)
+from playground.conformance.recording_reader import RecordingReader
+from playground.conformance.response_parts import (
     MAX_PARTS,
-    ActionWalk,
-    Message,
-    Place,
+    ActionFinder,
+    DecodedPayload,
+    Location,
     cut,
-    each_of,
     items_of,
+    listed_actions,
     meta_of,
     parts_of,
-)
-from playground.conformance.recorder import Recorder
-from playground.conformance.transfer import (
-    BROKEN_OFF,
-    Transfer,
-    last_reply,
-    transfer_of,
 )
 from playground.protocols.events import Outcome
 from playground.protocols.frames import Frame
@@ -33,18 +33,18 @@ from playground.protocols.nlweb.content import number_of
 _KINDS = frozenset(outcome.value for outcome in Outcome if outcome is not Outcome.NONE)
 
 
-class Nest(NamedTuple):
+class ResponseLocation(NamedTuple):
     """Where a reply stands in the JSON of a frame: JSON pointers, "" for all of it.
 
     One into a text that is JSON itself ends with `#`.
     """
 
-    reply: str = ""
+    response: str = ""
     #: What holds its `_meta`, where that stands beside the rest of the reply.
     meta: str = ""
 
 
-_TOP = Nest()
+_TOP = ResponseLocation()
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,17 +62,17 @@ class Transcript:
     #: Whether the reply ended the way its framing says.
     ended: bool
     #: Whether it did, and nothing was broken off: nothing more could have come.
-    whole: bool
+    is_complete: bool
     #: What came, but for an event that was cut off in the middle.
-    messages: tuple[Message, ...]
-    by_frame: Mapping[int | None, Message]
-    metas: tuple[Place, ...]
-    items: tuple[Place, ...]
+    messages: tuple[DecodedPayload, ...]
+    by_frame: Mapping[int | None, DecodedPayload]
+    metas: tuple[Location, ...]
+    items: tuple[Location, ...]
     #: The `actions` members of all items, at any depth, and the actions in them.
-    action_lists: tuple[Place, ...]
-    actions: tuple[Place, ...]
+    action_lists: tuple[Location, ...]
+    actions: tuple[Location, ...]
     #: Content members of all messages by name: `results`, `content`, `error`, ...
-    parts: Mapping[str, tuple[Place, ...]]
+    parts: Mapping[str, tuple[Location, ...]]
     #: Whether there is more than the rules look at.
     overflowed: bool
     outcome: Outcome
@@ -82,15 +82,15 @@ class Transcript:
     #: Progress that earlier replies to the same promise told.
     earlier_progress: tuple[float, ...] = ()
     #: Where the reply stands in a frame that holds more; see `read_inner`.
-    nests: Mapping[int | None, Nest] = field(default_factory=dict)
+    nests: Mapping[int | None, ResponseLocation] = field(default_factory=dict)
 
     @property
     def traits(self) -> Mapping[str, Any]:
         """How the version differs from the others."""
-        return versions.find(self.version).traits
+        return versions.get_version(self.version).traits
 
     @property
-    def document(self) -> Message | None:
+    def document(self) -> DecodedPayload | None:
         """The whole reply, None where it is a stream or did not come."""
         return next((message for message in self.messages if message.document), None)
 
@@ -100,7 +100,7 @@ class Transcript:
         return self.messages[-1].seq if self.messages else self.head_seq
 
     @property
-    def spoke(self) -> bool:
+    def has_response(self) -> bool:
         """Whether there is an NLWeb reply to judge: not for an error of HTTP alone."""
         objects = any(isinstance(message.payload, dict) for message in self.messages)
         return objects and (self.status < 300 or self.outcome is not Outcome.NONE)
@@ -118,7 +118,7 @@ class Transcript:
         nest = self.nests.get(seq, _TOP)
         if inner == "/_meta" or inner.startswith("/_meta/"):
             return nest.meta + inner
-        return nest.reply + inner if inner else nest.reply.removesuffix("#")
+        return nest.response + inner if inner else nest.response.removesuffix("#")
 
     def prefer(self, name: str) -> Any:
         """A preference of the request (section 3.3), None without one."""
@@ -141,7 +141,7 @@ class Transcript:
 
     def is_kind(self, kind: str, part: str) -> bool:
         """Whether the reply says that it is of a kind, or has the part that makes it one."""
-        return self.spoke and (self.kind == kind or part in self.parts)
+        return self.has_response and (self.kind == kind or part in self.parts)
 
 
 def type_of(meta: Any) -> str:
@@ -161,8 +161,8 @@ def read(
     earlier_progress: Iterable[float] = (),
 ) -> Transcript:
     """The last reply among the frames. Raises `ValueError` for an unknown version only."""
-    transfer = transfer_of(last_reply(tuple(frames)))
-    recorder = Recorder(version)
+    transfer = recorded_response(last_response_frames(tuple(frames)))
+    recorder = RecordingReader(version)
     messages = recorder.read(transfer.frames)
     whole = [message for message in messages if message.readable or not message.unfinished]
     unread_tail = len(whole) < len(messages)
@@ -173,15 +173,15 @@ def read(
         version=version,
         operation=operation,
         request=request if isinstance(request, Mapping) else {},
-        whole=transfer.ended and not unread_tail and state not in BROKEN_OFF,
+        is_complete=transfer.ended and not unread_tail and state not in BROKEN_OFF,
         earlier_progress=_numbers(earlier_progress),
         streamed=transfer.streamed,
     )
 
 
 def read_inner(
-    transfer: Transfer,
-    pieces: Sequence[tuple[Message, Nest]],
+    transfer: RecordedResponse,
+    pieces: Sequence[tuple[DecodedPayload, ResponseLocation]],
     request: Any,
     version: str,
     *,
@@ -193,7 +193,7 @@ def read_inner(
     One piece is a whole reply; several are one that came bit by bit. Raises `ValueError` for
     an unknown version only.
     """
-    recorder = Recorder(version)
+    recorder = RecordingReader(version)
     whole = len(pieces) == 1
     for message, _ in pieces:
         if whole:
@@ -208,7 +208,7 @@ def read_inner(
         version=version,
         operation=operation,
         request=request if isinstance(request, Mapping) else {},
-        whole=True,
+        is_complete=True,
         earlier_progress=_numbers(earlier_progress),
         streamed=False,
         nests={message.seq: nest for message, nest in pieces},
@@ -220,12 +220,15 @@ def _numbers(told: Iterable[float]) -> tuple[float, ...]:
 
 
 def _transcript(
-    transfer: Transfer, recorder: Recorder, messages: tuple[Message, ...], **facts: Any
+    transfer: RecordedResponse,
+    recorder: RecordingReader,
+    messages: tuple[DecodedPayload, ...],
+    **facts: Any,
 ) -> Transcript:
     items = tuple(islice(chain.from_iterable(map(items_of, messages)), MAX_PARTS))
-    walk = ActionWalk()
+    walk = ActionFinder()
     lists = tuple(islice(chain.from_iterable(map(walk.actions_of, items)), MAX_PARTS))
-    actions = tuple(islice(each_of(lists), MAX_PARTS))
+    actions = tuple(islice(listed_actions(lists), MAX_PARTS))
     return Transcript(
         status=transfer.status,
         headers=transfer.headers,
@@ -246,8 +249,8 @@ def _transcript(
     )
 
 
-def _parts(messages: tuple[Message, ...]) -> Mapping[str, tuple[Place, ...]]:
-    found: dict[str, list[Place]] = {}
+def _parts(messages: tuple[DecodedPayload, ...]) -> Mapping[str, tuple[Location, ...]]:
+    found: dict[str, list[Location]] = {}
     for message in messages:
         for name, place in parts_of(message):
             found.setdefault(name, []).append(place)

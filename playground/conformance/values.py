@@ -16,7 +16,7 @@ _NAMES = {
 }
 
 
-def named(value: Any) -> str:
+def type_with_article(value: Any) -> str:
     """The JSON type of a value, with its article."""
     return _NAMES.get(type(value), "something else")
 
@@ -33,6 +33,6 @@ def is_integer(value: Any) -> bool:
     return type(value) is int or (type(value) is float and value.is_integer())
 
 
-def is_words(value: Any) -> bool:
+def is_nonempty_text(value: Any) -> bool:
     """Whether a value is a string that says something."""
     return isinstance(value, str) and bool(value.strip())

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from playground.demo.index import Index, Row
+from playground.demo.index import Index, IndexRow
 from playground.demo.models import Item
 
 _DURATION = re.compile(
@@ -45,7 +45,7 @@ def strings(value: Any) -> list[str]:
 
 
 @dataclass(frozen=True)
-class Entry:
+class CorpusItem:
     """One document of the corpus with the facts that filters ask for."""
 
     document: Mapping[str, Any]
@@ -94,7 +94,7 @@ class Entry:
         return None if value is None else float(value)
 
     @cached_property
-    def place(self) -> str:
+    def location(self) -> str:
         """Its address in lower case, "" for what is nowhere in particular."""
         address = self.document.get("address") or {}
         return " ".join(str(part) for part in address.values()).lower()
@@ -120,23 +120,23 @@ class Entry:
         return float(found[0]) if found else None
 
     @property
-    def row(self) -> Row:
+    def row(self) -> IndexRow:
         """What of it is searched."""
-        text = f"{self.document.get('description') or ''} {self.place}"
-        return Row(self.name, self.keywords, self.ingredients, text)
+        text = f"{self.document.get('description') or ''} {self.location}"
+        return IndexRow(self.name, self.keywords, self.ingredients, text)
 
 
 @dataclass(frozen=True)
 class Corpus:
     """All entries, and the index over them."""
 
-    entries: Sequence[Entry]
+    entries: Sequence[CorpusItem]
     index: Index
 
     @classmethod
     def of(cls, documents: Iterable[tuple[str, Mapping[str, Any]]]) -> Corpus:
         """A corpus of (site, document) pairs."""
-        entries = [Entry(doc, site, str(doc.get("@type", "Thing"))) for site, doc in documents]
+        entries = [CorpusItem(doc, site, str(doc.get("@type", "Thing"))) for site, doc in documents]
         return cls(entries, Index(entry.row for entry in entries))
 
     @cached_property
@@ -144,7 +144,7 @@ class Corpus:
         """The names of the sites, in order."""
         return sorted({entry.site for entry in self.entries})
 
-    def of_kind(self, kind: str) -> list[Entry]:
+    def of_kind(self, kind: str) -> list[CorpusItem]:
         """The entries of one schema.org type, in the order of the corpus."""
         return [entry for entry in self.entries if entry.kind == kind]
 

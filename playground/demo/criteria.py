@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from playground.demo.corpus import Entry, diet_key, minutes_of, strings
+from playground.demo.corpus import CorpusItem, diet_key, minutes_of, strings
 from playground.demo.failures import invalid_parameter
 
 DEFAULT_RESULTS = 10
@@ -55,7 +55,7 @@ class Criteria:
     #: Names of filters that this agent does not know.
     ignored: tuple[str, ...] = ()
 
-    def admits(self, entry: Entry) -> bool:
+    def admits(self, entry: CorpusItem) -> bool:
         """Whether `entry` meets every hard criterion."""
         return all(
             (
@@ -69,16 +69,16 @@ class Criteria:
                 not any(contains(entry.ingredients, name) for name in self.without),
                 self._affordable(entry),
                 # A place is asked of what has a place: a recipe can be cooked anywhere.
-                not (self.location and entry.place) or self.location in entry.place,
+                not (self.location and entry.location) or self.location in entry.location,
             )
         )
 
-    def prefers(self, entry: Entry) -> bool:
+    def prefers(self, entry: CorpusItem) -> bool:
         """Whether `entry` meets the soft criteria as well."""
         text = f"{entry.ingredients}\n{entry.keywords}"
         return all(any(contains(text, word) for word in words) for words in self.soft)
 
-    def _affordable(self, entry: Entry) -> bool:
+    def _affordable(self, entry: CorpusItem) -> bool:
         if self.price_range and entry.document.get("priceRange") != self.price_range:
             return False
         if self.max_price is not None and not _at_most(entry.price, self.max_price):

@@ -10,29 +10,29 @@ from typing import Any
 from django.urls import reverse
 
 from playground.demo.a2a.card import SKILLS
-from playground.demo.agent_api.breaking import BROKEN
-from playground.demo.agent_api.scenes import ROWS
+from playground.demo.agent_api.handlers import ROWS
+from playground.demo.agent_api.malformed import BROKEN
 from playground.demo.mcp.tools import TOOLS
 
 
 @dataclass(frozen=True, slots=True)
-class Try:
+class GuideExample:
     """Something to say, and what comes of it."""
 
-    say: str
+    prompt: str
     happens: str
     #: The request that says it, as JSON; "" where the workbench cannot send one.
     request: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class ExampleTable:
     """Things to try of one kind."""
 
     title: str
     #: What the first column holds.
     column: str
-    rows: Sequence[Try]
+    rows: Sequence[GuideExample]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class Guide:
     lead: str
     #: (verb, name of the route, what it is for).
     addresses: Sequence[tuple[str, str, str]]
-    tables: Sequence[Table]
+    tables: Sequence[ExampleTable]
     #: The agent of the playground that speaks it; "" for none.
     agent: str = ""
 
@@ -67,14 +67,14 @@ def _json(document: Mapping[str, Any]) -> str:
     return json.dumps(document, ensure_ascii=False, indent=2)
 
 
-def _ask(text: str, happens: str, **more: Any) -> Try:
-    return Try(text, happens, _json({"query": {"text": text}, **more}))
+def _ask(text: str, happens: str, **more: Any) -> GuideExample:
+    return GuideExample(text, happens, _json({"query": {"text": text}, **more}))
 
 
-def _turn(text: str, happens: str, **more: Any) -> Try:
+def _turn(text: str, happens: str, **more: Any) -> GuideExample:
     content = [{"type": "text", "text": text}]
     message = {"role": "user", "type": "message", "content": content}
-    return Try(text, happens, _json({"input": [message], "stream": True, **more}))
+    return GuideExample(text, happens, _json({"input": [message], "stream": True, **more}))
 
 
 def _function(name: str, description: str) -> dict[str, Any]:
@@ -94,23 +94,34 @@ _MCP = Guide(
     " HTTP.",
     (
         ("POST", "demo-mcp", "both generations"),
-        ("POST", "demo-mcp-older", "2025-11-25 and before only"),
-        ("POST", "demo-mcp-newer", "2026-07-28 only"),
+        ("POST", "demo-mcp-stateful", "2025-11-25 and before only"),
+        ("POST", "demo-mcp-stateless", "2026-07-28 only"),
     ),
     (
-        Table("", "Ask", (
-            _ask("tomato soup", "A log line and progress for each result, then the answer.",
-                 prefer={"streaming": True}),
-            _ask("surprise me, but ask first",
-                 "MCP asks you itself: in the stream, or with input_required and a retry."),
-            _ask("a meal plan for the week", "A promise, to be fetched with the tool await."),
-            _ask("???", "A JSON-RPC error, Invalid params, with the failure as its data."),
-            _ask("fail INTERNAL_ERROR", "A result that says isError, with the failure in it."),
-        )),
-        Table("Tools", "Tool", [Try(tool["name"], tool["description"]) for tool in TOOLS]),
+        ExampleTable(
+            "",
+            "Ask",
+            (
+                _ask(
+                    "tomato soup",
+                    "A log line and progress for each result, then the answer.",
+                    prefer={"streaming": True},
+                ),
+                _ask(
+                    "surprise me, but ask first",
+                    "MCP asks you itself: in the stream, or with input_required and a retry.",
+                ),
+                _ask("a meal plan for the week", "A promise, to be fetched with the tool await."),
+                _ask("???", "A JSON-RPC error, Invalid params, with the failure as its data."),
+                _ask("fail INTERNAL_ERROR", "A result that says isError, with the failure in it."),
+            ),
+        ),
+        ExampleTable(
+            "Tools", "Tool", [GuideExample(tool["name"], tool["description"]) for tool in TOOLS]
+        ),
     ),
     "demo-mcp",
-)  # fmt: skip
+)
 _AGENT_API = Guide(
     "agent-api",
     "Over the Agent API",
@@ -118,20 +129,38 @@ _AGENT_API = Guide(
     " A session_id is remembered for a day. Without stream, the response comes whole.",
     (("POST", "demo-agent-api", ""),),
     (
-        Table("", "Say", (
-            _turn("tomato soup", "Reasoning, a call of search_recipes and its output, then text,"
-                  " a picture and the recipes as data."),
-            _turn("What can I cook with my pantry?", "Calls your function get_pantry and ends; the"
-                  " output in the next request is what it cooks with.", tools=[_PANTRY]),
-            _turn("Check my pantry and my calendar", "Calls two of your functions at once, and"
-                  " goes on when one request brings both outputs.", tools=[_PANTRY, _CALENDAR]),
-            *(_turn(row.text, row.happens) for row in ROWS),
-        )),
-        Table("Broken on purpose", "Say",
-              [_turn(f"broken: {name}", broken.happens) for name, broken in BROKEN.items()]),
+        ExampleTable(
+            "",
+            "Say",
+            (
+                _turn(
+                    "tomato soup",
+                    "Reasoning, a call of search_recipes and its output, then text,"
+                    " a picture and the recipes as data.",
+                ),
+                _turn(
+                    "What can I cook with my pantry?",
+                    "Calls your function get_pantry and ends; the"
+                    " output in the next request is what it cooks with.",
+                    tools=[_PANTRY],
+                ),
+                _turn(
+                    "Check my pantry and my calendar",
+                    "Calls two of your functions at once, and"
+                    " goes on when one request brings both outputs.",
+                    tools=[_PANTRY, _CALENDAR],
+                ),
+                *(_turn(row.text, row.happens) for row in ROWS),
+            ),
+        ),
+        ExampleTable(
+            "Broken on purpose",
+            "Say",
+            [_turn(f"broken: {name}", broken.happens) for name, broken in BROKEN.items()],
+        ),
     ),
     "demo-agent-api",
-)  # fmt: skip
+)
 _A2A = Guide(
     "a2a",
     "Over A2A",
@@ -140,16 +169,29 @@ _A2A = Guide(
     " in the metadata of the message.",
     (("POST", "demo-a2a", ""), ("GET", "demo-a2a-card", "its card, which the root serves too")),
     (
-        Table("", "Send", (
-            Try("tomato soup", "A message: the answer in words and as data."),
-            Try("Plan the shopping for tiramisu", "A task: working, a list in pieces, completed."),
-            Try("A table for two, please.", "A task that needs input: at what time? Answer with"
-                " its taskId."),
-            Try("A table for 50 at 8 pm", "A task that is rejected."),
-            Try("Plan the shopping for soup that fails", "A task that fails after its first"
-                " piece."),
-        )),
-        Table("Skills", "Skill", [Try(skill["id"], skill["description"]) for skill in SKILLS]),
+        ExampleTable(
+            "",
+            "Send",
+            (
+                GuideExample("tomato soup", "A message: the answer in words and as data."),
+                GuideExample(
+                    "Plan the shopping for tiramisu",
+                    "A task: working, a list in pieces, completed.",
+                ),
+                GuideExample(
+                    "A table for two, please.",
+                    "A task that needs input: at what time? Answer with its taskId.",
+                ),
+                GuideExample("A table for 50 at 8 pm", "A task that is rejected."),
+                GuideExample(
+                    "Plan the shopping for soup that fails",
+                    "A task that fails after its first piece.",
+                ),
+            ),
+        ),
+        ExampleTable(
+            "Skills", "Skill", [GuideExample(skill["id"], skill["description"]) for skill in SKILLS]
+        ),
     ),
-)  # fmt: skip
+)
 GUIDES: Sequence[Guide] = (_MCP, _AGENT_API, _A2A)

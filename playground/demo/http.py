@@ -11,7 +11,7 @@ from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.views.decorators.csrf import csrf_exempt
 
-from playground.demo.replying import encode
+from playground.demo.responses import encode
 
 #: Seconds between two events of a stream, at pace 1: slow enough to be watched.
 PAUSE = 0.06

@@ -16,7 +16,7 @@ _WORD = re.compile(r"[^\W_]+")
 _MAX_WORDS = 64
 
 
-class Row(NamedTuple):
+class IndexRow(NamedTuple):
     """What is searched of one entry, from what weighs most to what weighs least."""
 
     name: str
@@ -33,7 +33,7 @@ def words_of(text: str) -> list[str]:
 class Index:
     """A full-text index over rows, which are known by their position."""
 
-    def __init__(self, rows: Iterable[Row]) -> None:
+    def __init__(self, rows: Iterable[IndexRow]) -> None:
         # Read from one thread at a time, though not always from the one that built it.
         self._db = sqlite3.connect(":memory:", check_same_thread=False)
         self._db.execute(

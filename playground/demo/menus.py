@@ -7,13 +7,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from playground.demo import criteria as filtering
-from playground.demo.corpus import Corpus, Entry, strings
+from playground.demo.actions import DemoUrls
+from playground.demo.corpus import Corpus, CorpusItem, strings
 from playground.demo.criteria import contains
 from playground.demo.failures import FailureError
-from playground.demo.offering import Links
+from playground.demo.items import item, listed
 from playground.demo.planning import categories
-from playground.demo.presenting import item, listed
-from playground.demo.replying import Document
+from playground.demo.responses import Document
 
 _COURSES: Mapping[str, frozenset[str]] = {
     "starter": frozenset({"starter", "soup"}),
@@ -24,7 +24,9 @@ _COURSES: Mapping[str, frozenset[str]] = {
 _CAKES = {"chocolate": "chocolate", "fruit": "apple lemon berry"}
 
 
-def for_occasion(corpus: Corpus, answers: Mapping[str, Any], links: Links) -> list[Document]:
+def menu_for_occasion(
+    corpus: Corpus, answers: Mapping[str, Any], links: DemoUrls
+) -> list[Document]:
     """A menu that suits the occasion in `answers`, checked before. Raises `FailureError`."""
     plans: Mapping[str, dict[str, Any]] = {
         "weeknight supper": {"guests": 2, "courses": ["main", "side"]},
@@ -48,14 +50,14 @@ def for_occasion(corpus: Corpus, answers: Mapping[str, Any], links: Links) -> li
     return [summary, *courses]
 
 
-def menu(corpus: Corpus, answers: Mapping[str, Any], links: Links) -> list[Document]:
+def menu(corpus: Corpus, answers: Mapping[str, Any], links: DemoUrls) -> list[Document]:
     """A summary and a recipe for each course. The answers are checked. Raises `FailureError`."""
     guests = answers.get("guests", 6)
     wanted = strings(answers.get("courses"))
     filters = ("dietary_restrictions", "cooking_time")
     criteria = filtering.read({name: answers[name] for name in filters if name in answers})
     wishes = _understandable(answers.get("wishes"))
-    chosen: list[Entry] = []
+    chosen: list[CorpusItem] = []
     for course in wanted or ["starter", "main", "dessert"]:
         pool = [
             entry
@@ -79,6 +81,6 @@ def _understandable(wishes: Any) -> list[str]:
     return [word for text in strings(wishes) for word in re.findall(r"\w{4,}", text.lower())]
 
 
-def _fits(entry: Entry, wishes: Sequence[str]) -> int:
+def _fits(entry: CorpusItem, wishes: Sequence[str]) -> int:
     text = f"{entry.name.lower()}\n{entry.ingredients}"
     return sum(contains(text, word) for word in wishes)

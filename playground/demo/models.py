@@ -43,14 +43,14 @@ class Item(models.Model):
         return (self.url,)
 
 
-class Pending(models.Model):
+class PromisedTask(models.Model):
     """A task that was promised (section 4.1.2)."""
 
     token = models.CharField(max_length=80, unique=True)
     #: The request, as JSON text.
     ask = models.TextField()
     #: How it will end.
-    plot = models.CharField(max_length=20)
+    script = models.CharField(max_length=20)
     #: Seconds since the epoch, and how many it takes from there.
     started = models.FloatField()
     seconds = models.FloatField()
@@ -63,11 +63,11 @@ class Pending(models.Model):
         return self.token
 
 
-class Saved(models.Model):
+class ListItem(models.Model):
     """Something that an action put into the cart or the cookbook (section 5)."""
 
     #: cart or cookbook.
-    shelf = models.CharField(max_length=20, db_index=True)
+    list_name = models.CharField(max_length=20, db_index=True)
     #: What was put there, as JSON text.
     entry = models.TextField()
 
@@ -75,7 +75,7 @@ class Saved(models.Model):
         ordering = ["id"]
 
     def __str__(self) -> str:
-        return f"{self.shelf} {self.pk}"
+        return f"{self.list_name} {self.pk}"
 
     @property
     def content(self) -> dict[str, Any]:
@@ -84,7 +84,7 @@ class Saved(models.Model):
         return found
 
 
-class Memory(models.Model):
+class StoredState(models.Model):
     """What a protocol has to remember between two requests: a session, a question, a task."""
 
     #: Which of the demo's endpoints it belongs to.
@@ -93,11 +93,13 @@ class Memory(models.Model):
     #: What is remembered, as JSON text.
     state = models.TextField()
     #: When it was used last, in seconds since the epoch.
-    touched = models.FloatField()
+    used_at = models.FloatField()
 
     class Meta:
         ordering = ["id"]
-        constraints = [models.UniqueConstraint(fields=["area", "key"], name="demo_memory_key")]
+        constraints = [
+            models.UniqueConstraint(fields=["area", "key"], name="demo_stored_state_key")
+        ]
 
     def __str__(self) -> str:
         return f"{self.area} {self.key}"

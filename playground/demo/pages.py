@@ -9,7 +9,7 @@ from django.urls import reverse
 from playground.demo.examples import GROUPS
 from playground.demo.failures import CODES
 from playground.demo.guides import guides
-from playground.demo.scenarios import CHAPTERS
+from playground.demo.scenarios import GROUPS as SCENARIO_GROUPS
 
 
 def context(origin: str) -> dict[str, Any]:
@@ -24,6 +24,6 @@ def context(origin: str) -> dict[str, Any]:
         "codes": CODES.items(),
         "chapters": [
             (title, [(row, origin + reverse("demo-scenario", args=[row.slug])) for row in rows])
-            for title, rows in CHAPTERS.items()
+            for title, rows in SCENARIO_GROUPS.items()
         ],
     }

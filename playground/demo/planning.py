@@ -7,13 +7,13 @@ from collections.abc import Mapping, Sequence
 from datetime import date, timedelta
 
 from playground.demo import criteria as filtering
-from playground.demo.asking import Ask
-from playground.demo.corpus import Corpus, Entry, strings
+from playground.demo.corpus import Corpus, CorpusItem, strings
 from playground.demo.criteria import contains
 from playground.demo.failures import FailureError
-from playground.demo.presenting import short
-from playground.demo.replying import Document
-from playground.demo.searching import answers, said_diets
+from playground.demo.items import short
+from playground.demo.requests import AskRequest
+from playground.demo.responses import Document
+from playground.demo.search import answers, diets_in_text
 
 _DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 _MEALS = ("breakfast", "lunch", "dinner")
@@ -32,7 +32,7 @@ _SHELVES: Mapping[str, tuple[str, ...]] = {
 }  # fmt: skip
 
 
-def meal_plan(corpus: Corpus, ask: Ask, today: date) -> list[Document]:
+def meal_plan(corpus: Corpus, ask: AskRequest, today: date) -> list[Document]:
     """A MealPlan for the week that begins next Monday, and its ShoppingList.
 
     The same request gets the same plan: choices follow from the text. Raises `FailureError`
@@ -40,7 +40,7 @@ def meal_plan(corpus: Corpus, ask: Ask, today: date) -> list[Document]:
     """
     monday = today + timedelta(days=7 - today.weekday())
     meals = {name: _choose(corpus, ask, name) for name in _MEALS}
-    used: list[Entry] = []
+    used: list[CorpusItem] = []
     days: list[Document] = []
     for number, day in enumerate(_DAYS):
         chosen = {name: pool[number % len(pool)] for name, pool in meals.items()}
@@ -70,14 +70,14 @@ def meal_plan(corpus: Corpus, ask: Ask, today: date) -> list[Document]:
     ]
 
 
-def categories(entry: Entry) -> frozenset[str]:
+def categories(entry: CorpusItem) -> frozenset[str]:
     """The courses and meals that a recipe is for, in lower case."""
     return frozenset(c.lower() for c in strings(entry.document.get("recipeCategory")))
 
 
-def _choose(corpus: Corpus, ask: Ask, meal: str) -> list[Entry]:
+def _choose(corpus: Corpus, ask: AskRequest, meal: str) -> list[CorpusItem]:
     """The recipes for one meal of each day, in an order that follows from the request."""
-    diets = said_diets(ask) | filtering.read({**ask.filters, **answers(ask)}).diets
+    diets = diets_in_text(ask) | filtering.read({**ask.filters, **answers(ask)}).diets
     pool = [
         entry
         for entry in corpus.of_kind("Recipe")
@@ -86,13 +86,13 @@ def _choose(corpus: Corpus, ask: Ask, meal: str) -> list[Entry]:
     if not pool:
         raise FailureError("NO_RESULTS", f"There is no {meal} here for that diet.")
 
-    def order(entry: Entry) -> str:
+    def order(entry: CorpusItem) -> str:
         return hashlib.sha256(f"{ask.text}\n{entry.name}".encode(errors="replace")).hexdigest()
 
     return sorted(pool, key=order)[: len(_DAYS)]
 
 
-def _shopping(entries: Sequence[Entry]) -> list[Document]:
+def _shopping(entries: Sequence[CorpusItem]) -> list[Document]:
     """All ingredients by shelf, each once, in the order of the week."""
     needed = dict.fromkeys(
         text for entry in entries for text in strings(entry.document.get("recipeIngredient"))

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from playground.demo import asking
+from playground.demo import requests
 from playground.demo.failures import FailureError
-from playground.demo.replying import Document
+from playground.demo.responses import Document
 
 PARSE_ERROR = -32700
 INVALID_REQUEST = -32600
@@ -32,7 +32,7 @@ class RpcError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Message:
+class JsonRpcMessage:
     """One message: a request (method and id), a notification (method) or a response (id)."""
 
     id: str | int | None
@@ -47,7 +47,7 @@ class Message:
         return self.id is not None and bool(self.method)
 
 
-def read(body: bytes) -> Message:
+def read(body: bytes) -> JsonRpcMessage:
     """The message in `body`. Raises `RpcError`: what it says is the reply."""
     if len(body) > MAX_BODY:
         raise RpcError(INVALID_REQUEST, f"A message may have {MAX_BODY:,} bytes.")
@@ -62,7 +62,7 @@ def read(body: bytes) -> Message:
     if params is not None and not isinstance(params, dict):
         raise RpcError(INVALID_PARAMS, "params must be an object.")
     found = document.get("result")
-    return Message(
+    return JsonRpcMessage(
         document.get("id"), method, params or {}, found if isinstance(found, dict) else None
     )
 
@@ -101,7 +101,7 @@ def notification(method: str, params: Mapping[str, Any]) -> Document:
 
 def _parsed(body: bytes) -> Document:
     try:
-        return asking.read_json(body)
+        return requests.read_json(body)
     except FailureError as failure:
         batch = body.lstrip()[:1] == b"[" and _is_json(body)
         if batch:

@@ -2,31 +2,34 @@
 
 from __future__ import annotations
 
-from playground.demo.corpus import Entry
-from playground.demo.offering import Links
-from playground.demo.presenting import item, spoken
-from playground.demo.replying import Answer, Document, Part
+from playground.demo.actions import DemoUrls
+from playground.demo.corpus import CorpusItem
+from playground.demo.items import item, minutes_text
+from playground.demo.responses import Answer, Document, StreamPart
 
 
-def tutorial(entries: list[Entry], links: Links) -> Answer:
+def tutorial(entries: list[CorpusItem], links: DemoUrls) -> Answer:
     """The best recipe that has steps, its steps as sections, with text in between."""
     taught = [entry for entry in entries if _steps(entry)]
     if not taught:
         return Answer.of([item(entry, links) for entry in entries])
     recipe = taught[0]
     steps = _steps(recipe)
-    time = f" and {spoken(recipe.minutes)}" if recipe.minutes is not None else ""
+    time = f" and {minutes_text(recipe.minutes)}" if recipe.minutes is not None else ""
     opening = f"{recipe.name} takes {len(steps)} steps{time}. Let us start."
-    parts = [Part(item=item(recipe, links)), Part(content={"type": "text", "text": opening})]
+    parts = [
+        StreamPart(item=item(recipe, links)),
+        StreamPart(content={"type": "text", "text": opening}),
+    ]
     for number, step in enumerate(steps, 1):
-        parts.append(Part(item=_section(number, step)))
-        parts.append(Part(content={"type": "instruction", "step": number, "text": step}))
+        parts.append(StreamPart(item=_section(number, step)))
+        parts.append(StreamPart(content={"type": "instruction", "step": number, "text": step}))
     closing = "Read all the steps once before you begin, and have everything measured out."
-    parts.append(Part(item={"@type": "HowToTip", "text": closing}))
-    return Answer(parts, farewell="Tutorial complete")
+    parts.append(StreamPart(item={"@type": "HowToTip", "text": closing}))
+    return Answer(parts, closing_failure="Tutorial complete")
 
 
-def _steps(entry: Entry) -> list[str]:
+def _steps(entry: CorpusItem) -> list[str]:
     instructions = entry.document.get("recipeInstructions")
     if not isinstance(instructions, list):
         return []

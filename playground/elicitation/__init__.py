@@ -12,23 +12,29 @@ Pure, and a part of its own because NLWeb says how to ask and not how to answer 
 ============  =========================================================================
 """
 
-from playground.elicitation.answers import PARTIAL, WHOLE_FORM, Answers, read_answers, to_data
-from playground.elicitation.fields import Field, Form, form_of
+from playground.elicitation.answers import (
+    FORM_ERROR_KEY,
+    SKIP_UNANSWERED,
+    Answers,
+    read_answers,
+    to_data,
+)
+from playground.elicitation.form import ElicitationForm, QuestionField, build_form
 from playground.elicitation.strategies import STRATEGIES, Strategy, next_request
-from playground.elicitation.template import TemplateError, starter
+from playground.elicitation.template import TemplateError, default_template
 
 __all__ = [
-    "PARTIAL",
+    "FORM_ERROR_KEY",
+    "SKIP_UNANSWERED",
     "STRATEGIES",
-    "WHOLE_FORM",
     "Answers",
-    "Field",
-    "Form",
+    "ElicitationForm",
+    "QuestionField",
     "Strategy",
     "TemplateError",
-    "form_of",
+    "build_form",
+    "default_template",
     "next_request",
     "read_answers",
-    "starter",
     "to_data",
 ]

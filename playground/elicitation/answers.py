@@ -14,13 +14,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from playground.elicitation.bounds import refusal
-from playground.elicitation.fields import Field, Form
+from playground.elicitation.constraints import constraint_error
+from playground.elicitation.form import ElicitationForm, QuestionField
 
 #: Name of the checkbox that says "send only what I answered".
-PARTIAL = "partial"
+SKIP_UNANSWERED = "partial"
 #: What an error that belongs to no field is keyed by.
-WHOLE_FORM = "form"
+FORM_ERROR_KEY = "form"
 
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
 _INTEGER = re.compile(r"[+-]?\d+", re.ASCII)
@@ -40,13 +40,13 @@ class _RefusedError(Exception):
     """An answer that does not fit its question; the message is for the user."""
 
 
-def read_answers(form: Form, data: Mapping[str, Sequence[str]]) -> Answers:
+def read_answers(form: ElicitationForm, data: Mapping[str, Sequence[str]]) -> Answers:
     """The answers in submitted data: name of a control to its values, strings all.
 
     Values are a string, a list of strings, an int or float, or a bool by the field's control.
     Names that are not the form's are passed over; with errors, `values` holds what was right.
     """
-    partial = any(data.get(PARTIAL, ()))
+    partial = any(data.get(SKIP_UNANSWERED, ()))
     values: dict[str, Any] = {}
     errors: dict[str, str] = {}
     for field in form.fields:
@@ -54,17 +54,17 @@ def read_answers(form: Form, data: Mapping[str, Sequence[str]]) -> Answers:
         try:
             if given:
                 values[field.id] = _within(field, _READERS[field.control](field, given))
-            elif field.is_wanted and not partial:
+            elif field.is_required and not partial:
                 errors[field.name] = _MISSING[field.control]
         except _RefusedError as refusal:
             errors[field.name] = str(refusal)
     # Where the binding asks, an answer may be empty: that everything was left out is one.
-    if not values and not errors and form.reply is None:
-        errors[WHOLE_FORM] = "Answer at least one question."
+    if not values and not errors and form.resume is None:
+        errors[FORM_ERROR_KEY] = "Answer at least one question."
     return Answers(values, errors)
 
 
-def to_data(form: Form, values: Mapping[str, Any]) -> dict[str, list[str]]:
+def to_data(form: ElicitationForm, values: Mapping[str, Any]) -> dict[str, list[str]]:
     """Answers by question id as data that `read_answers` takes.
 
     For answers that come from a file, and to fill in a form again. Any JSON value is taken:
@@ -77,8 +77,8 @@ def to_data(form: Form, values: Mapping[str, Any]) -> dict[str, list[str]]:
     }
 
 
-def _within(field: Field, value: Any) -> Any:
-    if said := refusal(field.bounds, value):
+def _within(field: QuestionField, value: Any) -> Any:
+    if said := constraint_error(field.bounds, value):
         raise _RefusedError(said)
     return value
 
@@ -98,7 +98,7 @@ def _plain(text: str) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
-def _chosen(field: Field, given: Sequence[str]) -> list[str]:
+def _chosen(field: QuestionField, given: Sequence[str]) -> list[str]:
     """The options among the texts that were given, in the form's order."""
     texts = {_plain(text) for text in given}
     return [option for option in field.options if _plain(option) in texts]
@@ -110,25 +110,25 @@ def _one(given: Sequence[str]) -> str:
     return given[0]
 
 
-def _radio(field: Field, given: Sequence[str]) -> str:
+def _radio(field: QuestionField, given: Sequence[str]) -> str:
     chosen = _chosen(field, [_one(given)])
     if not chosen:
         raise _RefusedError("This is not one of the options.")
     return chosen[0]
 
 
-def _checkboxes(field: Field, given: Sequence[str]) -> list[str]:
+def _checkboxes(field: QuestionField, given: Sequence[str]) -> list[str]:
     chosen = _chosen(field, given)
     if {_plain(text) for text in given} != {_plain(option) for option in chosen}:
         raise _RefusedError("Not everything that was chosen is among the options.")
     return chosen
 
 
-def _text(_field: Field, given: Sequence[str]) -> str:
+def _text(_field: QuestionField, given: Sequence[str]) -> str:
     return _plain(_one(given))
 
 
-def _number(_field: Field, given: Sequence[str]) -> int | float:
+def _number(_field: QuestionField, given: Sequence[str]) -> int | float:
     text = _one(given).strip()
     if len(text) > _LONGEST_NUMBER or not _NUMBER.fullmatch(text):
         raise _RefusedError("This is not a number; write it like 12 or 2.5.")
@@ -138,14 +138,14 @@ def _number(_field: Field, given: Sequence[str]) -> int | float:
     return number
 
 
-def _boolean(_field: Field, given: Sequence[str]) -> bool:
+def _boolean(_field: QuestionField, given: Sequence[str]) -> bool:
     value = _one(given)
     if value not in ("true", "false"):
         raise _RefusedError("Answer yes or no.")
     return value == "true"
 
 
-_READERS: Mapping[str, Callable[[Field, Sequence[str]], Any]] = {
+_READERS: Mapping[str, Callable[[QuestionField, Sequence[str]], Any]] = {
     "radio": _radio,
     "checkboxes": _checkboxes,
     "text": _text,

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from playground.elicitation import template as templates
-from playground.elicitation.fields import Form
+from playground.elicitation.form import ElicitationForm
 from playground.protocols.nlweb import turns
 
 #: Members of the query that no question may overwrite.
@@ -39,7 +39,7 @@ class _Turn:
     """What a strategy works with."""
 
     request: dict[str, Any]
-    form: Form
+    form: ElicitationForm
     values: Mapping[str, Any]
     #: The queries so far, the one that was asked included.
     prev: list[str]
@@ -52,12 +52,14 @@ class _Turn:
 
     def carry(self, document: dict[str, Any]) -> dict[str, Any]:
         """The document with what every strategy takes along."""
-        return turns.with_session(turns.with_previous(document, self.prev), self.session_context)
+        return turns.with_session_context(
+            turns.with_previous(document, self.prev), self.session_context
+        )
 
 
 def next_request(
     request: Any,
-    form: Form,
+    form: ElicitationForm,
     values: Mapping[str, Any],
     strategy: str,
     *,
@@ -75,8 +77,8 @@ def next_request(
     if strategy not in STRATEGIES:
         known = ", ".join(STRATEGIES)
         raise ValueError(f"There is no way to answer {strategy!r}; known are {known}.")
-    queries = turns.previous([*prev, turns.query_text(request)])
-    turn = _Turn(turns.base(request), form, values, queries, session_context, template)
+    queries = turns.previous_queries([*prev, turns.query_text(request)])
+    turn = _Turn(turns.request_base(request), form, values, queries, session_context, template)
     return STRATEGIES[strategy].build(turn)
 
 
@@ -92,7 +94,10 @@ def _text(turn: _Turn) -> dict[str, Any]:
     parts = [text] if isinstance(text, str) and text.strip() else []
     if parts and parts[0][-1].isalnum() and not turn.form.text_only:
         parts[0] += "."  # Sentences follow; a free answer goes on where the query ended.
-    query = {**turn.query, "text": " ".join([*parts, *sentences(turn.form, turn.values)])}
+    query = {
+        **turn.query,
+        "text": " ".join([*parts, *answers_as_sentences(turn.form, turn.values)]),
+    }
     return turn.carry({**turn.request, "query": query})
 
 
@@ -104,7 +109,7 @@ def _context(turn: _Turn) -> dict[str, Any]:
         **_members(turn.values, _CONTEXT),
         "prev": turn.prev,
     }
-    return turns.with_session({**turn.request, "context": context}, turn.session_context)
+    return turns.with_session_context({**turn.request, "context": context}, turn.session_context)
 
 
 def _template(turn: _Turn) -> dict[str, Any]:
@@ -117,7 +122,7 @@ def _template(turn: _Turn) -> dict[str, Any]:
         "session_context": turn.session_context,
         **{f"answers.{name}": value for name, value in answers.items()},
     }
-    return templates.fill(turn.template, names, in_words)
+    return templates.fill_template(turn.template, names, value_as_text)
 
 
 def _members(values: Mapping[str, Any], reserved: frozenset[str]) -> dict[str, Any]:
@@ -131,13 +136,13 @@ def _members(values: Mapping[str, Any], reserved: frozenset[str]) -> dict[str, A
     return found
 
 
-def sentences(form: Form, values: Mapping[str, Any]) -> list[str]:
+def answers_as_sentences(form: ElicitationForm, values: Mapping[str, Any]) -> list[str]:
     """The answers in words, a sentence for each: the question, then what was answered."""
     found: list[str] = []
     for field in form.fields:
         if field.id not in values:
             continue
-        answer = in_words(values[field.id]).strip()
+        answer = value_as_text(values[field.id]).strip()
         end = "" if answer.endswith((".", "!", "?", "…")) else "."
         if form.text_only:
             found.append(f"{answer}{end}")
@@ -148,7 +153,7 @@ def sentences(form: Form, values: Mapping[str, Any]) -> list[str]:
     return found
 
 
-def in_words(value: Any) -> str:
+def value_as_text(value: Any) -> str:
     """A value as it stands within a sentence: yes and no, lists with commas and an "and"."""
     if isinstance(value, bool):
         return "yes" if value else "no"

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from playground.protocols import jsonfaults, jsontext
+from playground.protocols import json_decoder, json_errors
 from playground.protocols.nlweb import turns
 from playground.protocols.text import shorten
 
@@ -25,7 +25,7 @@ class TemplateError(ValueError):
     """A template that makes no request. The message is a sentence for the user."""
 
 
-def starter(request: Any, has_session: bool) -> str:
+def default_template(request: Any, has_session: bool) -> str:
     """A template to begin with: like the request that was asked, the answers in its context.
 
     `has_session` says whether there is a session context to echo.
@@ -44,7 +44,7 @@ def starter(request: Any, has_session: bool) -> str:
     return json.dumps(sections, indent=2, ensure_ascii=False)
 
 
-def fill(
+def fill_template(
     template: str, values: Mapping[str, Any], in_words: Callable[[Any], str]
 ) -> dict[str, Any]:
     """The document that a template makes with `values`, placeholder names to JSON values.
@@ -77,12 +77,12 @@ def fill(
 def _read(template: str) -> dict[str, Any]:
     if not template.strip():
         raise TemplateError("The template is empty: write the JSON document to send.")
-    if jsontext.exceeds_depth(template, MAX_DEPTH):
+    if json_decoder.exceeds_depth(template, MAX_DEPTH):
         raise TemplateError(f"The template is nested more than {MAX_DEPTH} levels deep.")
     try:
-        document = jsontext.decode(template)
+        document = json_decoder.decode(template)
     except json.JSONDecodeError as error:
-        fault = f"{jsonfaults.said(error)} (line {error.lineno}, column {error.colno})"
+        fault = f"{json_errors.said(error)} (line {error.lineno}, column {error.colno})"
         raise TemplateError(f"The template is not JSON: {fault}.") from None
     except ValueError:
         raise TemplateError("The template has a number with too many digits.") from None

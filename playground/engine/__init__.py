@@ -3,7 +3,6 @@
 Imported by views and management commands. `create_run`, `send` and `cancel` are what they need.
 """
 
-from playground.engine.launch import Link, create_run
 from playground.engine.peeking import peek
 from playground.engine.preparation import (
     Composition,
@@ -24,44 +23,45 @@ from playground.engine.request import (
     action_request,
     request_to,
 )
+from playground.engine.runs import RunParent, create_run
 from playground.engine.tasks import cancel, send, start, stop, stop_all
 from playground.engine.tracking import (
     cancel_promise,
-    check_now,
-    follow,
-    follow_to_end,
-    stop_following,
-    supervise,
+    poll_now,
+    poll_until_settled,
+    resume_polling,
+    start_promise_poller,
+    stop_polling,
 )
 
 __all__ = [
     "Composition",
     "Headers",
-    "Link",
     "PreparationResult",
     "PreparedRequest",
+    "RunParent",
     "Scope",
     "WithheldError",
     "action_request",
     "address_of",
     "cancel",
     "cancel_promise",
-    "check_now",
     "create_run",
-    "follow",
-    "follow_to_end",
     "follow_up_request",
     "kept_headers",
     "peek",
+    "poll_now",
+    "poll_until_settled",
     "prepare",
     "refused",
     "repeated",
     "request_over_binding",
     "request_to",
+    "resume_polling",
     "send",
     "start",
+    "start_promise_poller",
     "stop",
     "stop_all",
-    "stop_following",
-    "supervise",
+    "stop_polling",
 ]

@@ -16,11 +16,11 @@ from typing import Any
 
 from django.conf import settings
 
-from playground.limits import Limits
-from playground.protocols.calls import Call
-from playground.protocols.exchange import Choosy, Exchange
+from playground.limits import RunLimits
+from playground.protocols.calls import HttpCall
+from playground.protocols.exchange import Exchange, StopsEarly
 from playground.protocols.frames import Frame
-from playground.transport import Policy, Transport
+from playground.transport import OutboundPolicy, Transport
 
 #: Returns the microseconds since it was created.
 Clock = Callable[[], int]
@@ -32,12 +32,12 @@ def start_clock() -> Clock:
     return lambda: (time.perf_counter_ns() - start) // 1000
 
 
-def new_transport(limits: Limits, **options: Any) -> Transport:
+def new_transport(limits: RunLimits, **options: Any) -> Transport:
     """Return a transport under the outbound policy of the settings.
 
     `options` are those of `Transport`: `redact`, `mask`, `patient`.
     """
-    policy = Policy.from_settings(settings.HOSTED, settings.OUTBOUND_ALLOW)
+    policy = OutboundPolicy.from_settings(settings.HOSTED, settings.OUTBOUND_ALLOW)
     return Transport(policy, limits, **options)
 
 
@@ -50,7 +50,7 @@ async def make_calls(
     early when the exchange has enough of its reply (`Choosy`). Closing the generator closes
     the connection.
     """
-    choosy = exchange if isinstance(exchange, Choosy) else None
+    choosy = exchange if isinstance(exchange, StopsEarly) else None
     made = 0
     while (max_calls is None or made < max_calls) and (call := exchange.next_call()):
         made += 1
@@ -62,7 +62,7 @@ async def make_calls(
                     break
 
 
-async def collect_frames(call: Call, transport: Transport) -> list[Frame]:
+async def collect_frames(call: HttpCall, transport: Transport) -> list[Frame]:
     """Make one call and return all of its frames: CALL comes first, END or ERROR last."""
     found: list[Frame] = []
     async with contextlib.aclosing(transport.send(call, start_clock())) as stream:

@@ -11,34 +11,34 @@ from datetime import timedelta
 from django.db import DatabaseError
 from django.utils import timezone
 
-from playground.models import Tracker, TrackerStatus
-from playground.threads import in_writer
+from playground.executors import run_in_writer
+from playground.models import PolledPromise, PollingStatus
 
 logger = logging.getLogger(__name__)
 
 #: How long a claim is good when whoever claimed a promise dies; alive, he renews it.
-CLAIM = timedelta(seconds=15)
+LEASE = timedelta(seconds=15)
 
 
-def claim(pk: int, at_once: bool) -> bool:
+def acquire_lease(pk: int, at_once: bool) -> bool:
     """Claim a promise that is due, with `at_once` any that is open; False if nobody may now."""
-    trackers = Tracker.objects.free() if at_once else Tracker.objects.due()
-    until = timezone.now() + CLAIM
-    return bool(trackers.filter(pk=pk).update(next_at=None, leased_until=until))
+    trackers = PolledPromise.objects.unleased() if at_once else PolledPromise.objects.due()
+    until = timezone.now() + LEASE
+    return bool(trackers.filter(pk=pk).update(next_poll_at=None, leased_until=until))
 
 
-def claim_cancellation(pk: int) -> bool:
+def acquire_cancellation(pk: int) -> bool:
     """Stop following a promise to have its task cancelled; False if that is under way already.
 
     As one statement: of two that press the button, one has it.
     """
-    trackers = Tracker.objects.open().filter(pk=pk, cancelling=False)
-    paused = {"status": TrackerStatus.PAUSED, "next_at": None, "note": ""}
-    return bool(trackers.update(cancelling=True, **paused))
+    trackers = PolledPromise.objects.open().filter(pk=pk, cancel_requested=False)
+    paused = {"status": PollingStatus.PAUSED, "next_poll_at": None, "status_message": ""}
+    return bool(trackers.update(cancel_requested=True, **paused))
 
 
 @contextlib.asynccontextmanager
-async def kept(pk: int) -> AsyncIterator[None]:
+async def hold_lease(pk: int) -> AsyncIterator[None]:
     """Renew a claim, if there is one, while the block runs.
 
     The run of a check ends before its reply is taken in: meanwhile only the claim says that
@@ -52,10 +52,10 @@ async def kept(pk: int) -> AsyncIterator[None]:
 
 
 async def _renew(pk: int) -> None:
-    claimed = Tracker.objects.filter(pk=pk, leased_until__isnull=False)
+    claimed = PolledPromise.objects.filter(pk=pk, leased_until__isnull=False)
     while True:
-        await asyncio.sleep(CLAIM.total_seconds() / 3)
+        await asyncio.sleep(LEASE.total_seconds() / 3)
         try:
-            await in_writer(claimed.update, leased_until=timezone.now() + CLAIM)
+            await run_in_writer(claimed.update, leased_until=timezone.now() + LEASE)
         except DatabaseError:
             logger.warning("a claim could not be renewed", exc_info=True)

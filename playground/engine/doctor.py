@@ -19,14 +19,14 @@ from django.utils.dateparse import parse_datetime
 from playground.engine.background import TaskRegistry
 from playground.engine.call_loop import collect_frames, new_transport
 from playground.engine.request import request_to
-from playground.limits import Limits
+from playground.executors import run_in_writer
+from playground.limits import RunLimits
 from playground.models import Agent
 from playground.models.detection import report_of
 from playground.protocols import registry
-from playground.protocols.calls import Call
-from playground.protocols.doctor import Announced, Examination, announce
+from playground.protocols.calls import HttpCall
+from playground.protocols.doctor import AnnouncedCall, Diagnosis, announce
 from playground.protocols.frames import Frame
-from playground.threads import in_writer
 from playground.transport import check_url
 
 logger = logging.getLogger(__name__)
@@ -44,21 +44,21 @@ Listener = Callable[[dict[str, Any]], Awaitable[None]]
 _registry: TaskRegistry[int, int | None] = TaskRegistry("examination of agent")
 
 
-def announcement(agent: Agent) -> list[Announced]:
+def planned_calls(agent: Agent) -> list[AnnouncedCall]:
     """What an examination of the agent may send, to be read before it is started."""
     if check_url(agent.url):
         return []
     return announce(request_to(agent, {}).target)
 
 
-async def examine(agent: Agent, listener: Listener | None = None) -> dict[str, Any]:
+async def diagnose(agent: Agent, listener: Listener | None = None) -> dict[str, Any]:
     """Examine the agent; returns the report, see `Examination.report`.
 
     `listener` gets the report so far after every call. Nothing that the network or the agent
     does raises.
     """
     prepared = request_to(agent, {})
-    examination = Examination(prepared.target, check_url(agent.url) or "")
+    examination = Diagnosis(prepared.target, check_url(agent.url) or "")
     loop = asyncio.get_running_loop()
     deadline = loop.time() + TOTAL
     allowed = FIRST
@@ -67,16 +67,16 @@ async def examine(agent: Agent, listener: Listener | None = None) -> dict[str, A
         if left <= 0:
             examination.give_up()
             break
-        examination.take(await _frames(call, min(left, allowed), prepared.redact))
+        examination.add(await _frames(call, min(left, allowed), prepared.redact))
         allowed = EACH
         if listener:
             await listener(_dated(examination, "running"))
     return _dated(examination, "done")
 
 
-async def _frames(call: Call, seconds: float, secrets: list[str]) -> list[Frame]:
+async def _frames(call: HttpCall, seconds: float, secrets: list[str]) -> list[Frame]:
     """The frames of one call, within its share of the time."""
-    own: Limits = settings.RUN_LIMITS
+    own: RunLimits = settings.RUN_LIMITS
     limits = own.at_most(
         max_bytes=MAX_BYTES,
         max_frames=MAX_FRAMES,
@@ -89,7 +89,7 @@ async def _frames(call: Call, seconds: float, secrets: list[str]) -> list[Frame]
     return await collect_frames(call, new_transport(limits, redact=secrets, mask=mask))
 
 
-def _dated(examination: Examination, state: str) -> dict[str, Any]:
+def _dated(examination: Diagnosis, state: str) -> dict[str, Any]:
     return {**examination.report(), "state": state, "at": timezone.now().isoformat()}
 
 
@@ -111,11 +111,11 @@ def start(agent: Agent) -> bool:
 
 async def _examine_and_keep(agent: Agent) -> None:
     async def keep(report: dict[str, Any]) -> None:
-        await in_writer(_keep, agent.pk, report)
+        await run_in_writer(_keep, agent.pk, report)
 
     try:
         await keep({"state": "running", "at": timezone.now().isoformat()})
-        await keep(await examine(agent, keep))
+        await keep(await diagnose(agent, keep))
     except Exception:
         # Our bug, not the agent's: logged with its traceback, and nobody waits for ever.
         logger.exception("the examination of agent %s failed inside the playground", agent.pk)

@@ -13,21 +13,21 @@ from typing import Any
 from django.conf import settings
 from django.utils import timezone
 
+from playground.counters import RunCounters
 from playground.engine.call_loop import make_calls, new_transport, start_clock
 from playground.engine.heartbeat import beat
-from playground.engine.promises import Sighting, begin
-from playground.engine.states import advance
-from playground.engine.writer import FrameWriter, RunEndedError, nudge
-from playground.limits import Limits
+from playground.engine.promises import PromiseObserver, start_polling
+from playground.engine.states import transition
+from playground.engine.writer import FrameWriter, RunEndedError, notify_viewers
+from playground.executors import run_in_writer
+from playground.limits import RunLimits
 from playground.models import Run, RunState
-from playground.models.batches import Part
+from playground.models.batches import FramePart
 from playground.protocols import registry
 from playground.protocols.events import Event, Outcome
-from playground.protocols.exchange import Exchange, Interactive, Target
+from playground.protocols.exchange import Exchange, Target, WaitsForUser
 from playground.protocols.frames import Frame, FrameKind
 from playground.protocols.problems import Problem, Stage
-from playground.tally import Tally
-from playground.threads import in_writer
 
 logger = logging.getLogger(__name__)
 
@@ -55,7 +55,7 @@ class Driver:
         redact: Sequence[str] = (),
         headers: Sequence[tuple[str, str]] = (),
         listener: Listener | None = None,
-        limits: Limits | None = None,
+        limits: RunLimits | None = None,
         on_errand: Callable[[Mapping[str, Any]], None] | None = None,
         attended: bool = True,
     ) -> None:
@@ -69,11 +69,11 @@ class Driver:
         """
         limits = limits or settings.RUN_LIMITS
         self.run = run
-        target = replace(target, mark=run.pk.hex[:_MARK])
+        target = replace(target, request_id_prefix=run.pk.hex[:_MARK])
         self.exchange: Exchange = registry.exchange(
             target, run.request if document is None else document, max_depth=limits.max_depth
         )
-        self._interactive = self.exchange if isinstance(self.exchange, Interactive) else None
+        self._interactive = self.exchange if isinstance(self.exchange, WaitsForUser) else None
         self._on_errand = on_errand
         self._attended = attended
         self._transport = new_transport(
@@ -86,11 +86,11 @@ class Driver:
         self._in_hand: list[Frame] = []
         self._listener = listener
         self._headers = headers
-        self._sighting = Sighting()
+        self._sighting = PromiseObserver()
         self._state = RunState(run.state)
         self._clock = start_clock()
         self._problem: Problem | None = None
-        self._tally = Tally()
+        self._tally = RunCounters()
         self._task: asyncio.Task[Any] | None = None
         self._stop_requested = False
         self._finishing = False
@@ -114,7 +114,7 @@ class Driver:
         with FrameWriter(self.run, eager=self._attended) as writer:
 
             async def note_alive(now: datetime) -> None:
-                writer.put(alive_at=now)
+                writer.add(heartbeat_at=now)
 
             heart = asyncio.create_task(beat(self.run, self.stop, note_alive))
             try:
@@ -149,8 +149,8 @@ class Driver:
             self._finishing = True
 
     async def _make_calls(self, writer: FrameWriter) -> RunState:
-        self._state = advance(self._state, RunState.CONNECTING)
-        writer.put(state=self._state, started_at=timezone.now(), alive_at=timezone.now())
+        self._state = transition(self._state, RunState.CONNECTING)
+        writer.add(state=self._state, started_at=timezone.now(), heartbeat_at=timezone.now())
         calls = make_calls(self.exchange, self._transport, self._clock)
         async with contextlib.aclosing(calls):
             async for frames in calls:
@@ -171,12 +171,12 @@ class Driver:
             await self._read_and_put(writer, numbered)
             # Others get their turn, also while a flood comes in one piece.
             await asyncio.sleep(0)
-            await writer.room()
+            await writer.wait_for_capacity()
 
     async def _take_leftovers(self, writer: FrameWriter) -> None:
         """Keep what had arrived when the run was stopped, down to the last unfinished event."""
         await self._take(writer, ())
-        for frames in self._transport.leftovers():
+        for frames in self._transport.unread_frames():
             await self._take(writer, frames)
         self._problem = None
 
@@ -204,32 +204,32 @@ class Driver:
     def _put(self, writer: FrameWriter, readings: list[Reading]) -> None:
         for frame, events in readings:
             if frame.kind is FrameKind.HEAD:
-                self._state = advance(self._state, RunState.STREAMING)
+                self._state = transition(self._state, RunState.STREAMING)
             elif frame.kind is FrameKind.ERROR:
                 self._problem = Problem.from_bytes(frame.data)
-            self._sighting.look(events)
+            self._sighting.observe(events)
             if self._listener:
                 self._listener(frame, events)
         self._run_errands()
         problem = self.exchange.problem
         if not self._problem and problem and problem.state == RunState.REFUSED:
             self._problem = problem
-        part = Part([frame for frame, _ in readings], **self._tally.add(readings))
-        writer.put(part, state=self._state, outcome=self.exchange.outcome, **self._tally.columns)
+        part = FramePart([frame for frame, _ in readings], **self._tally.add(readings))
+        writer.add(part, state=self._state, outcome=self.exchange.outcome, **self._tally.columns)
 
     def _is_patient(self) -> bool:
         """Whether the other side waits for the user: it may be silent for long."""
-        return self._interactive is not None and self._interactive.waiting
+        return self._interactive is not None and self._interactive.is_waiting_for_user
 
     def _run_errands(self) -> None:
         """Send what is due in mid-call and needs no user, each as a run of its own."""
         if self._interactive is None or self._on_errand is None or self._stop_requested:
             return
-        for errand in self._interactive.errands():
+        for errand in self._interactive.automatic_responses():
             self._on_errand(errand)
 
     async def _finish(self, writer: FrameWriter, final: RunState) -> None:
-        self._state = advance(self._state, final)
+        self._state = transition(self._state, final)
         context = self.exchange.session_context
         columns: dict[str, Any] = {
             "state": self._state,
@@ -237,15 +237,15 @@ class Driver:
             "problem": self._problem.to_json() if self._problem else None,
             "session_context": dict(context) if context is not None else None,
             "ended_us": self._clock(),
-            "alive_at": timezone.now(),
+            "heartbeat_at": timezone.now(),
         }
         try:
             promised = self.exchange.outcome is Outcome.PROMISE
             if final is RunState.COMPLETED and promised and self._attended:
                 # Before the end is announced: a viewer stays for what is being followed.
-                await in_writer(begin, self.run, self._sighting, self._headers)
+                await run_in_writer(start_polling, self.run, self._sighting, self._headers)
             await self._remember()
-            writer.put(**columns)
+            writer.add(**columns)
             await writer.drain()
             if not self._attended:
                 # Asking the database for what was just stored is what many small runs wait for.
@@ -257,23 +257,23 @@ class Driver:
             logger.exception("run %s could not be stored to its end", self.run.pk)
             columns |= {"state": RunState.FAILED, "problem": _internal(error).to_json()}
             unfinished = Run.objects.unfinished().filter(pk=self.run.pk)
-            await in_writer(unfinished.update, **columns)
-            await nudge(self.run)
+            await run_in_writer(unfinished.update, **columns)
+            await notify_viewers(self.run)
 
     async def _remember(self) -> None:
         """Keep what the exchange found out about its agent, for the next one."""
-        opening = self.exchange.opening
+        opening = self.exchange.handshake
         # What an action was run on is not the agent that gave it, and a session that was
         # opened with the secrets of an environment is not for requests without them.
-        is_own_way = not self.run.secrets and not (self.run.template or {}).get("auth")
+        is_own_way = not self.run.secret_names and not (self.run.request_template or {}).get("auth")
         if opening is not None and is_own_way and self.run.protocol != registry.ACTION:
-            await in_writer(_keep, self.run, opening)
+            await run_in_writer(_keep, self.run, opening)
 
 
 def _keep(run: Run, opening: Mapping[str, Any]) -> None:
     # The run has the agent as it was when it was sent to.
     if run.agent is not None:
-        run.agent.remember(opening)
+        run.agent.save_handshake(opening)
 
 
 def _internal(error: Exception) -> Problem:

@@ -18,8 +18,8 @@ from uuid import UUID
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
-from playground.models import CollectionRun, Run, RunKind, SavedRequest, Share, Step, Tracker
-from playground.models.trackers import TrackerStatus
+from playground.models import CollectionRun, PolledPromise, Run, RunKind, SavedRequest, Share, Step
+from playground.models.promises import PollingStatus
 
 #: Levels of children that are followed: a question of an action's action has a few.
 MAX_LEVELS = 20
@@ -29,19 +29,19 @@ _CHUNK = 500
 _TURNS = frozenset({RunKind.ASK.value, RunKind.ANSWER.value})
 
 
-class Hold(enum.StrEnum):
+class RetentionReason(enum.StrEnum):
     """Why a run is not deleted by itself, the strongest reason first."""
 
     UNDER_WAY = "under way"
     COLLECTION_RUN = "part of a collection run under way"
-    FOLLOWED = "waiting for a promise that is followed"
-    CARRIED_ON = "carried on by a run under way, or by a promise that is followed"
+    POLLED = "waiting for a promise that is followed"
+    HAS_ACTIVE_FOLLOW_UP = "carried on by a run under way, or by a promise that is followed"
     SHARED = "shared by a link"
     RECORDED = "the recorded reply of a saved request"
 
 
 @dataclass(slots=True)
-class Family:
+class RunTree:
     """A turn, or a child whose turn is gone, with everything below it that is no turn."""
 
     root: UUID
@@ -51,7 +51,7 @@ class Family:
     runs: int = 0
     #: What came over the wire.
     bytes: int = 0
-    hold: Hold | None = None
+    retention_reason: RetentionReason | None = None
     members: list[UUID] = field(default_factory=list)
 
     @property
@@ -60,22 +60,22 @@ class Family:
         return self.latest, self.root
 
 
-def families_of(owner: int | None) -> list[Family]:
+def run_trees(owner: int | None) -> list[RunTree]:
     """Everything that an owner has, in no order. Reads a few columns of every run, no more."""
     names = ("pk", "parent_id", "kind", "agent_name", "created_at", "bytes")
     rows = list(Run.objects.filter(owner=owner).order_by().values_list(*names))
     parents = {pk: parent for pk, parent, kind, *_ in rows if kind not in _TURNS}
     known = {row[0] for row in rows}
-    holds = holds_of(Run.objects.filter(owner=owner))
-    found: dict[UUID, Family] = {}
+    holds = retention_reasons(Run.objects.filter(owner=owner))
+    found: dict[UUID, RunTree] = {}
     for pk, _, _, agent, created_at, size in rows:
         root = _root(pk, parents, known)
-        family = found.setdefault(root, Family(root, agent, created_at))
+        family = found.setdefault(root, RunTree(root, agent, created_at))
         family.runs += 1
         family.bytes += size
         family.members.append(pk)
         family.latest = max(family.latest, created_at)
-        family.hold = _stronger(family.hold, holds.get(pk))
+        family.retention_reason = _stronger(family.retention_reason, holds.get(pk))
         if pk == root:
             family.agent = agent
     return list(found.values())
@@ -90,7 +90,7 @@ def _root(pk: UUID, parents: Mapping[UUID, UUID | None], known: set[UUID]) -> UU
     return pk
 
 
-def with_members(runs: Iterable[UUID]) -> set[UUID]:
+def with_descendants(runs: Iterable[UUID]) -> set[UUID]:
     """The keys of the runs and of everything below them that is no turn."""
     found = level = set(runs)
     for _ in range(MAX_LEVELS):
@@ -105,30 +105,30 @@ def with_members(runs: Iterable[UUID]) -> set[UUID]:
     return found
 
 
-def holds_of(runs: QuerySet[Run]) -> dict[UUID, Hold]:
+def retention_reasons(runs: QuerySet[Run]) -> dict[UUID, RetentionReason]:
     """Which of the runs must stay by themselves, and why: a few small queries."""
     now = timezone.now()
-    busy = Q(status=TrackerStatus.FOLLOWING) | Q(cancelling=True) | Q(leased_until__gt=now)
+    busy = Q(status=PollingStatus.POLLING) | Q(cancel_requested=True) | Q(leased_until__gt=now)
     keys = runs.order_by().values("pk")
     under_way = Step.objects.filter(collection_run__state=CollectionRun.State.RUNNING)
-    followed = Tracker.objects.filter(busy)
+    followed = PolledPromise.objects.filter(busy)
     unfinished = Run.objects.unfinished()
-    sources: list[tuple[Hold, QuerySet[Any], str]] = [
-        (Hold.RECORDED, SavedRequest.objects.all(), "replayed_id"),
-        (Hold.SHARED, Share.objects.valid(), "run_id"),
-        (Hold.CARRIED_ON, _before(unfinished, followed), "pk"),
-        (Hold.FOLLOWED, followed, "run_id"),
-        (Hold.COLLECTION_RUN, under_way, "run_id"),
-        (Hold.UNDER_WAY, unfinished, "pk"),
+    sources: list[tuple[RetentionReason, QuerySet[Any], str]] = [
+        (RetentionReason.RECORDED, SavedRequest.objects.all(), "recorded_run_id"),
+        (RetentionReason.SHARED, Share.objects.valid(), "run_id"),
+        (RetentionReason.HAS_ACTIVE_FOLLOW_UP, _before(unfinished, followed), "pk"),
+        (RetentionReason.POLLED, followed, "run_id"),
+        (RetentionReason.COLLECTION_RUN, under_way, "run_id"),
+        (RetentionReason.UNDER_WAY, unfinished, "pk"),
     ]
-    found: dict[UUID, Hold] = {}
+    found: dict[UUID, RetentionReason] = {}
     for hold, rows, name in sources:
         held = rows.filter(**{f"{name}__in": keys}).order_by()
         found |= dict.fromkeys(held.values_list(name, flat=True), hold)
     return found
 
 
-def _before(unfinished: QuerySet[Run], followed: QuerySet[Tracker]) -> QuerySet[Run]:
+def _before(unfinished: QuerySet[Run], followed: QuerySet[PolledPromise]) -> QuerySet[Run]:
     """The runs that those under way, and those that follow a promise, go on from.
 
     Few at any time; each of their conversations is read as a whole and walked in memory.
@@ -149,33 +149,33 @@ def _before(unfinished: QuerySet[Run], followed: QuerySet[Tracker]) -> QuerySet[
     return Run.objects.filter(pk__in=found)
 
 
-def holds_among(keys: Iterable[UUID]) -> dict[UUID, Hold]:
+def retention_reasons_by_id(keys: Iterable[UUID]) -> dict[UUID, RetentionReason]:
     """The same for runs by their keys, however many."""
-    found: dict[UUID, Hold] = {}
+    found: dict[UUID, RetentionReason] = {}
     for chunk in _chunks(keys):
-        found |= holds_of(Run.objects.filter(pk__in=chunk))
+        found |= retention_reasons(Run.objects.filter(pk__in=chunk))
     return found
 
 
-def free_among(keys: Iterable[UUID], also: Container[Hold] = ()) -> list[UUID]:
+def deletable_runs(keys: Iterable[UUID], also: Container[RetentionReason] = ()) -> list[UUID]:
     """Those of the runs that may go now: whole families that nothing holds but reasons in `also`.
 
     A family that has grown by a run that is not among the keys stays, too.
     """
     asked = set(keys)
-    every = with_members(asked)
+    every = with_descendants(asked)
     parents: dict[UUID, UUID | None] = {}
     for chunk in _chunks(every):
         below = Run.objects.filter(pk__in=chunk).exclude(kind__in=_TURNS).order_by()
         parents |= dict(below.values_list("pk", "parent_id"))
     roots = {pk: _root(pk, parents, every) for pk in every}
-    held = (pk for pk, hold in holds_among(every).items() if hold not in also)
+    held = (pk for pk, hold in retention_reasons_by_id(every).items() if hold not in also)
     staying = {roots[pk] for pk in (*held, *(every - asked))}
     return [pk for pk in asked if roots[pk] not in staying]
 
 
-def _stronger(one: Hold | None, other: Hold | None) -> Hold | None:
-    order = list(Hold)
+def _stronger(one: RetentionReason | None, other: RetentionReason | None) -> RetentionReason | None:
+    order = list(RetentionReason)
     return min((hold for hold in (one, other) if hold), key=order.index, default=None)
 
 

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from django.conf import settings
 
 from playground.engine.call_loop import OwnerSlots, collect_frames, new_transport
-from playground.limits import MIB, Limits
-from playground.protocols.calls import Call
+from playground.limits import MIB, RunLimits
+from playground.protocols.calls import HttpCall
 from playground.protocols.frames import BODY_KINDS, Frame, FrameKind
 from playground.protocols.http import read_head
 from playground.protocols.problems import Problem, Stage
@@ -32,7 +32,7 @@ async def fetch(url: str, *, owner: int | None = None) -> bytes:
 
     `owner` is the key of the user whose file it is, None in local mode. Raises `FetchError`.
     """
-    call = Call("GET", url, (("Accept", "application/json, */*;q=0.5"),))
+    call = HttpCall("GET", url, (("Accept", "application/json, */*;q=0.5"),))
     with _slots.take(owner) as is_free:
         if not is_free:
             raise FetchError(
@@ -66,9 +66,9 @@ def _words(problem: Problem) -> str:
     return problem.cause
 
 
-def _limits() -> Limits:
+def _limits() -> RunLimits:
     """The limits of a run where they are narrower, else those of a file."""
-    own: Limits = settings.RUN_LIMITS
+    own: RunLimits = settings.RUN_LIMITS
     return own.at_most(
         max_bytes=MAX_BYTES,
         connect_timeout=_CONNECT_TIME,

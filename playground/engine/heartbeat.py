@@ -14,9 +14,9 @@ from datetime import datetime
 
 from django.utils import timezone
 
+from playground.executors import run_in_reader
 from playground.models import CollectionRun, Run
-from playground.models.liveness import HEARTBEAT
-from playground.threads import in_reader
+from playground.models.liveness import HEARTBEAT_INTERVAL
 
 logger = logging.getLogger(__name__)
 
@@ -46,10 +46,10 @@ async def beat(
     model: type[Run | CollectionRun] = type(record)
     stop_requests = model.objects.filter(pk=record.pk, stop_requested=True)
     while True:
-        for _ in range(round(HEARTBEAT / LOOK)):
+        for _ in range(round(HEARTBEAT_INTERVAL / LOOK)):
             await asyncio.sleep(LOOK)
             with forgiving("a look for Stop"):
-                if await in_reader(stop_requests.exists):
+                if await run_in_reader(stop_requests.exists):
                     stop()
         with forgiving("a sign of life"):
             await note_alive(timezone.now())

@@ -12,8 +12,8 @@ from functools import partial
 
 from playground.engine import retention
 from playground.engine.background import Single
-from playground.engine.retention import Limits
-from playground.threads import in_reader, in_writer
+from playground.engine.retention import RetentionLimits
+from playground.executors import run_in_reader, run_in_writer
 
 logger = logging.getLogger(__name__)
 
@@ -24,7 +24,7 @@ EVERY, PAUSE = 3600.0, 0.02
 _prunings: dict[int | None, Single[int]] = {}
 
 
-def keep_house() -> asyncio.Task[None]:
+def start_pruning() -> asyncio.Task[None]:
     """Apply everybody's limits from now on, in this process; once is enough.
 
     Must be called on the event loop's thread.
@@ -35,7 +35,7 @@ def keep_house() -> asyncio.Task[None]:
 async def _keep() -> None:
     while True:
         try:
-            for owner in await in_reader(retention.owners):
+            for owner in await run_in_reader(retention.owners_with_limits):
                 await _pruned(owner)
         except Exception:
             logger.exception("the limits on the history could not be read")
@@ -65,13 +65,15 @@ def prune(owner: int | None) -> asyncio.Task[int]:
 
 async def _prune(owner: int | None) -> int:
     gone = 0
-    applied: Limits | None = None
-    while (limits := await in_reader(Limits.of, owner)) != applied:
+    applied: RetentionLimits | None = None
+    while (limits := await run_in_reader(RetentionLimits.of, owner)) != applied:
         applied = limits
-        for batch in retention.batches(await in_reader(retention.going, owner, limits)):
-            if await in_reader(Limits.of, owner) != limits:
+        for batch in retention.deletion_batches(
+            await run_in_reader(retention.runs_to_delete, owner, limits)
+        ):
+            if await run_in_reader(RetentionLimits.of, owner) != limits:
                 break  # What was decided is not what its owner wants by now.
-            gone += await in_writer(retention.delete, batch)
+            gone += await run_in_writer(retention.delete, batch)
             await asyncio.sleep(PAUSE)
     if gone:
         logger.info("%d runs were deleted by the limits on the history", gone)

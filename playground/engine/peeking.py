@@ -9,7 +9,7 @@ from dataclasses import replace
 from django.conf import settings
 
 from playground.engine.call_loop import OwnerSlots, make_calls, new_transport, start_clock
-from playground.limits import MIB, Limits
+from playground.limits import MIB, RunLimits
 from playground.protocols.events import Event
 from playground.protocols.exchange import Exchange
 from playground.protocols.frames import FrameKind
@@ -41,7 +41,7 @@ async def peek(
 
 
 async def _look(exchange: Exchange, redact: Sequence[str]) -> tuple[list[Event], Problem | None]:
-    own: Limits = settings.RUN_LIMITS
+    own: RunLimits = settings.RUN_LIMITS
     limits = own.at_most(
         max_bytes=MAX_BYTES,
         max_frames=MAX_FRAMES,

@@ -37,15 +37,15 @@ from playground.engine.request import (
     keepable,
     request_to,
 )
-from playground.library.credentials import clean_address
+from playground.library.credentials import clean_url_template
 from playground.models import Agent, Environment, Run, SavedRequest, Variable
-from playground.models.collections import destination_of
+from playground.models.collections import resolve_target
 from playground.protocols import headers as header_rules
 from playground.protocols import registry
 from playground.protocols.addresses import address_over, name_of, normal
 from playground.protocols.exchange import RequestProblem
 from playground.protocols.headers import is_credential
-from playground.protocols.http import merged
+from playground.protocols.http import merge_headers
 from playground.protocols.origins import same_origin
 from playground.transport import check_url
 from playground.variables import Substituted, Substitution, Value, VariableError, names_in
@@ -86,7 +86,7 @@ class Composition:
     def of(cls, saved: SavedRequest, owner: Owner = None) -> Composition:
         """Return a saved request as one; its agent is looked up among those of `owner`."""
         agents = Agent.objects.filter(owner=owner, protocol=saved.protocol)
-        agent, address = destination_of(saved, agents)
+        agent, address = resolve_target(saved, agents)
         return cls(
             request=saved.document,
             headers=[(str(name), str(value)) for name, value in saved.headers],
@@ -137,7 +137,7 @@ class Scope:
         row, found = self._known.get(name), self.find(name)
         if row is None or found is None or not found.secret:
             return None
-        return Secret(name, found.value, tuple(map(str, row.origins)))
+        return Secret(name, found.value, tuple(map(str, row.allowed_origins)))
 
     @property
     def _known(self) -> dict[str, Variable]:
@@ -245,20 +245,20 @@ class _Preparation:
         wire = None
         if self._work.secrets or composition.auth:
             wire = WireValues(
-                request=document.kept,
-                document=document.sent,
-                headers=merged(own, [pair.sent for pair in headers]),
-                url=url.sent,
+                request=document.stored,
+                document=document.wire,
+                headers=merge_headers(own, [pair.wire for pair in headers]),
+                url=url.wire,
                 secrets=tuple(filter(None, map(self._scope.secret, self._secrets()))),
                 disguised=(disguised,) if disguised else (),
             )
         prepared = result.prepared = request_to(
             agent,
-            document.kept,
-            [pair.kept for pair in headers],
+            document.stored,
+            [pair.stored for pair in headers],
             version=version,
             binding=binding,
-            url=url.kept,
+            url=url.stored,
             auth=composition.auth,
             wire=wire,
             provenance=self._provenance(),
@@ -268,7 +268,7 @@ class _Preparation:
             for refusal in prepared.refusals():
                 result.refuse("", refusal)
         # What is kept: a message of the check may quote it.
-        result.problems += registry.check(prepared.target, prepared.request)
+        result.problems += registry.validate_request(prepared.target, prepared.request)
 
     # Where it goes
 
@@ -289,18 +289,18 @@ class _Preparation:
             self.result.refuse(ADDRESS, str(error))
             return None
         if agent is not None:
-            if names_in(template) and not same_origin(template, url.sent):
+            if names_in(template) and not same_origin(template, url.wire):
                 # What authenticates at an agent belongs to the origin that it was given for.
                 self.result.refuse(ADDRESS, "An agent's address cannot have names before its path.")
             return agent, url
-        return (self._agent_at(url.kept), url) if self._is_callable(url) else None
+        return (self._agent_at(url.stored), url) if self._is_callable(url) else None
 
     def _is_callable(self, url: Substituted) -> bool:
         if self._lacks(ADDRESS):
             self._say_what_is_missing()
             return False
-        refusal = check_url(url.sent)
-        if refusal is None and len(url.kept) > MAX_ADDRESS:
+        refusal = check_url(url.wire)
+        if refusal is None and len(url.stored) > MAX_ADDRESS:
             refusal = f"The URL is longer than {MAX_ADDRESS} characters."
         if refusal:
             self.result.refuse(ADDRESS, refusal)
@@ -325,12 +325,12 @@ class _Preparation:
             before = len(self._work.unresolved)
             names, values = (self._work.text(part, HEADERS) for part in (name, value))
             unresolved = len(self._work.unresolved) > before
-            if names.sent != names.kept:
+            if names.wire != names.stored:
                 self.result.refuse(HEADERS, f"A secret cannot be the name of a header: {name}.")
             # One whose names have no value is said to lack them.
-            elif not unresolved and (refusal := header_rules.refusal(names.sent, values.sent)):
+            elif not unresolved and (refusal := header_rules.header_error(names.wire, values.wire)):
                 self.result.refuse(HEADERS, refusal)
-            found.append(Substituted((names.sent, values.sent), (names.kept, values.kept)))
+            found.append(Substituted((names.wire, values.wire), (names.stored, values.stored)))
         return found
 
     def _secret(self, name: str) -> str:
@@ -343,7 +343,7 @@ class _Preparation:
 
     def _check_auth(self, own: Sequence[tuple[str, str]]) -> None:
         for name, value in own:
-            if refusal := header_rules.refusal(name, value):
+            if refusal := header_rules.header_error(name, value):
                 self.result.refuse(AUTH, refusal)
 
     def _secrets(self) -> tuple[str, ...]:
@@ -357,9 +357,9 @@ class _Preparation:
     def _provenance(self) -> Provenance:
         return Provenance(
             saved_request=self._composition.saved,
-            template=self._template(),
+            request_template=self._template(),
             environment=self._scope.slug,
-            secrets=self._secrets(),
+            secret_names=self._secrets(),
             expectations=self._expectations(),
         )
 
@@ -373,7 +373,7 @@ class _Preparation:
         template = {
             "document": composition.request,
             "headers": keepable(composition.headers),
-            "address": "" if composition.agent else clean_address(composition.address),
+            "address": "" if composition.agent else clean_url_template(composition.address),
             "auth": dict(composition.auth),
         }
         # Without names in it, it is what the run is held to, and that is kept with the run.
@@ -421,7 +421,7 @@ def expected(expectations: Any, scope: Scope, moment: datetime) -> tuple[Any, Su
     a secret nothing but its name can be: `why_not` says so. Raises `VariableError`.
     """
     work = Substitution(scope.find, moment=moment)
-    return work.json(expectations).kept, work
+    return work.json(expectations).stored, work
 
 
 def why_not(secrets: Sequence[str]) -> str:
@@ -445,7 +445,7 @@ def repeated(run: Run) -> PreparationResult:
     a run carried on of another keeps what went with it. The run must have its agent; raises
     `WithheldError` as `follow_up_request`.
     """
-    template = run.template or {}
+    template = run.request_template or {}
     if "document" not in template:
         prepared = follow_up_request(run, run.request, kept_headers(run))
         provenance = replace(
@@ -491,15 +491,15 @@ def follow_up_request(
     if agent is None:
         raise ValueError("The agent of this run was deleted.")
     url = _address_after(run, agent)
-    auth = (run.template or {}).get("auth") or {}
+    auth = (run.request_template or {}).get("auth") or {}
     wire, provenance = None, None
-    if run.secrets or auth:
+    if run.secret_names or auth:
         secrets = _secrets_of(run)
         wire = _with_secrets(secrets, auth, request, headers, url)
         provenance = Provenance(
-            template={"auth": auth} if auth else None,
+            request_template={"auth": auth} if auth else None,
             environment=run.environment,
-            secrets=tuple(each.name for each in secrets),
+            secret_names=tuple(each.name for each in secrets),
         )
     prepared = request_to(
         agent,
@@ -535,9 +535,9 @@ def _with_secrets(
     fill = filled(secrets)
     return WireValues(
         request=request,
-        document=fill.json(request).sent,
-        headers=merged(own, [(name, fill.text(value).sent) for name, value in headers]),
-        url=fill.url(url).sent,
+        document=fill.json(request).wire,
+        headers=merge_headers(own, [(name, fill.text(value).wire) for name, value in headers]),
+        url=fill.url(url).wire,
         secrets=secrets,
         disguised=(disguised,) if disguised else (),
     )
@@ -551,12 +551,13 @@ def _secrets_of(run: Run) -> tuple[Secret, ...]:
         kind=Variable.Kind.SECRET,
     )
     found = {row.name: row for row in rows if row.secret}
-    if missing := [name for name in run.secrets if name not in found]:
+    if missing := [name for name in run.secret_names if name not in found]:
         raise WithheldError(
             f"The environment “{run.environment}” has no secret {_listed(missing)} any more."
         )
     return tuple(
-        Secret(name, found[name].secret, tuple(found[name].origins)) for name in run.secrets
+        Secret(name, found[name].secret, tuple(found[name].allowed_origins))
+        for name in run.secret_names
     )
 
 
@@ -650,7 +651,7 @@ def agent_for(url: str, protocol: str, owner_id: int | None) -> Agent:
     protocol = protocol if protocol in registry.PROTOCOLS else str(Agent.Protocol.NLWEB)
     return Agent(
         owner_id=owner_id,
-        name=name_of(clean_address(url), MAX_NAME),
+        name=name_of(clean_url_template(url), MAX_NAME),
         url=url,
         protocol=protocol,
         version=registry.versions(protocol)[-1].name,

@@ -14,7 +14,7 @@ from typing import Any
 from django.conf import settings
 from django.utils import timezone
 
-from playground.models import Run, RunKind, RunState, Tracker, TrackerStatus
+from playground.models import PolledPromise, PollingStatus, Run, RunKind, RunState
 from playground.models.json_text import storable
 from playground.protocols.events import Event, Failure, Outcome, Promise
 from playground.protocols.frames import Frame, FrameKind
@@ -24,81 +24,83 @@ from playground.protocols.nlweb.failures import retry_after_seconds
 Listener = Callable[[Frame, Sequence[Event]], None]
 
 #: Seconds between two checks, at least and at most.
-SHORTEST, LONGEST = 1.0, 30.0
+MIN_POLL_INTERVAL, MAX_POLL_INTERVAL = 1.0, 30.0
 #: Checks that are spread over the time that the agent estimates.
-SPREAD = 6
+POLLS_PER_ESTIMATE = 6
 #: How much longer each wait is at least than the one before it.
-GROWTH = 1.2
+BACKOFF_FACTOR = 1.2
 #: Failures that say nothing about the task, only about this check.
-PASSING = frozenset({"RATE_LIMITED", "TIMEOUT"})
+TRANSIENT_CODES = frozenset({"RATE_LIMITED", "TIMEOUT"})
 _PASSING_STATUS = frozenset({408, 425, 429, 502, 503, 504})
 
 
-def wait_before_check(estimated: float | None, checks: int) -> float:
+def poll_interval(estimated: float | None, checks: int) -> float:
     """Seconds until the next check, 1 to 30.
 
     `estimated` is what the agent said last (seconds, section 4.1.2), `checks` how many there
     were. Longer from check to check, so that an estimate that never shrinks is not hammered.
     """
-    backing_off = min(LONGEST, SHORTEST * GROWTH ** min(checks, 50))
+    backing_off = min(MAX_POLL_INTERVAL, MIN_POLL_INTERVAL * BACKOFF_FACTOR ** min(checks, 50))
     if estimated is None or estimated < 0:
         return max(2.0, backing_off) if checks else 2.0
-    return min(LONGEST, max(backing_off, estimated / SPREAD))
+    return min(MAX_POLL_INTERVAL, max(backing_off, estimated / POLLS_PER_ESTIMATE))
 
 
 @dataclass(slots=True)
-class Sighting:
+class PromiseObserver:
     """The promise that a run ends with, and where it stands among its entries."""
 
     promise: Promise | None = None
     part: int = 0
 
-    def look(self, events: Sequence[Event]) -> None:
+    def observe(self, events: Sequence[Event]) -> None:
         """Take in the events of one frame."""
         for part, event in enumerate(events):
             if type(event) is Promise:
                 self.promise, self.part = event, part
 
 
-def begin(run: Run, sighting: Sighting, headers: Sequence[tuple[str, str]]) -> Tracker | None:
+def start_polling(
+    run: Run, sighting: PromiseObserver, headers: Sequence[tuple[str, str]]
+) -> PolledPromise | None:
     """Start to follow the promise that a turn ended with; None where there is no token."""
     promise = sighting.promise
-    if promise is None or not run.is_turn or Tracker.objects.filter(run=run).exists():
+    if promise is None or not run.is_turn or PolledPromise.objects.filter(run=run).exists():
         return None
-    tracker = Tracker(
+    tracker = PolledPromise(
         run=run,
-        seq=promise.seq,
-        part=sighting.part,
+        entry_seq=promise.seq,
+        entry_part=sighting.part,
         token=promise.token,
-        patience=settings.PROMISE_PATIENCE,
+        polling_seconds=settings.PROMISE_PATIENCE,
     )
     tracker.headers = [list(pair) for pair in headers]
-    tracker.note_promise(promise)
+    tracker.add_update(promise)
     if not promise.token:
-        tracker.status = TrackerStatus.PAUSED
-        tracker.note = "The promise has no token, so nobody can ask after it."
-    elif has_room(run):
-        schedule(tracker)
+        tracker.status = PollingStatus.PAUSED
+        tracker.status_message = "The promise has no token, so nobody can ask after it."
+    elif is_below_promise_limit(run):
+        schedule_next_poll(tracker)
     else:
-        tracker.status, tracker.note = TrackerStatus.PAUSED, NO_ROOM
+        tracker.status, tracker.status_message = PollingStatus.PAUSED, PROMISE_LIMIT_REACHED
     tracker.save()
     return tracker
 
 
 #: Said of a promise that is one too many.
-NO_ROOM = (
+PROMISE_LIMIT_REACHED = (
     "As many promises are followed as may be at once. Ask after this one by hand, leave another"
     " one alone, or raise PLAYGROUND_MAX_PROMISES."
 )
 
 
-def has_room(run: Run) -> bool:
+def is_below_promise_limit(run: Run) -> bool:
     """Whether the user of a run may have one more promise followed."""
-    following = Tracker.objects.filter(status=TrackerStatus.FOLLOWING, run__owner=run.owner_id)
+    following = PolledPromise.objects.filter(status=PollingStatus.POLLING, run__owner=run.owner_id)
     return following.count() < settings.RUN_LIMITS.max_promises
 
 
-def schedule(tracker: Tracker, wait: float | None = None) -> None:
+def schedule_next_poll(tracker: PolledPromise, wait: float | None = None) -> None:
     """Set when to check next, or give up where the patience is at its end. Does not save.
 
     `wait` is what the agent asked for, in seconds; None for the usual wait.
@@ -106,49 +108,51 @@ def schedule(tracker: Tracker, wait: float | None = None) -> None:
     now = timezone.now()
     tracker.leased_until = None
     if now >= tracker.deadline:
-        tracker.status, tracker.next_at = TrackerStatus.GAVE_UP, None
-        tracker.note = "The promise was not kept in the time that it was followed."
+        tracker.status, tracker.next_poll_at = PollingStatus.TIMED_OUT, None
+        tracker.status_message = "The promise was not kept in the time that it was followed."
         return
     if wait is None:
-        wait = wait_before_check(tracker.latest.get("estimated_time"), tracker.checks)
+        wait = poll_interval(tracker.latest.get("estimated_time"), tracker.polls)
     else:
-        wait = max(SHORTEST, wait)  # An agent that says "at once" is not hammered either.
+        wait = max(MIN_POLL_INTERVAL, wait)  # An agent that says "at once" is not hammered either.
     # First of all bounded: an agent can ask to wait for longer than there are dates.
     left = (tracker.deadline - now).total_seconds()
-    tracker.next_at = now + timedelta(seconds=min(wait, left))
+    tracker.next_poll_at = now + timedelta(seconds=min(wait, left))
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
+class PollResult:
     """What one check, or the cancellation, brought."""
 
     run: Run
     promise: Promise | None = None
     failure: Failure | None = None
     #: Seconds that the agent asked to wait, None where it asked for nothing.
-    wait: float | None = None
+    retry_after: float | None = None
 
 
-def take_in(tracker: Tracker, reply: Reply) -> None:
+def apply_poll_result(tracker: PolledPromise, reply: PollResult) -> None:
     """What a reply makes of a tracker. Does not save; a settled tracker stays as it is."""
     if tracker.is_settled:
         return
     cancelling = reply.run.kind == RunKind.CANCEL
-    tracker.checks += not cancelling
+    tracker.polls += not cancelling
     if reply.promise:
-        tracker.note_promise(reply.promise)
+        tracker.add_update(reply.promise)
     if reply.run.state != RunState.COMPLETED:
         _missed(tracker, reply)
     elif reply.run.outcome in (Outcome.ANSWER, Outcome.ELICITATION):
-        _end(tracker, TrackerStatus.ANSWERED, reply.run)
+        _end(tracker, PollingStatus.FULFILLED, reply.run)
         if cancelling:
-            tracker.note = "The task was cancelled, and the agent answered it all the same."
+            tracker.status_message = (
+                "The task was cancelled, and the agent answered it all the same."
+            )
     elif reply.failure and not _is_passing(reply):
         _failed(tracker, reply.run, reply.failure.code)
     elif cancelling:
-        tracker.cancelling = False
-        tracker.status, tracker.next_at = TrackerStatus.PAUSED, None
-        tracker.note = (
+        tracker.cancel_requested = False
+        tracker.status, tracker.next_poll_at = PollingStatus.PAUSED, None
+        tracker.status_message = (
             "The agent did not confirm the cancellation with a CANCELLED failure:"
             f" it answered with {_words(reply)}."
         )
@@ -156,62 +160,64 @@ def take_in(tracker: Tracker, reply: Reply) -> None:
         _go_on(tracker, reply)
 
 
-def _go_on(tracker: Tracker, reply: Reply) -> None:
-    tracker.note = ""
+def _go_on(tracker: PolledPromise, reply: PollResult) -> None:
+    tracker.status_message = ""
     if reply.promise is None:
-        tracker.note = f"The last check brought {_words(reply)}."
+        tracker.status_message = f"The last check brought {_words(reply)}."
     elif reply.promise.token and reply.promise.token != tracker.token:
         tracker.token = reply.promise.token
-        tracker.note = "The agent gave the promise another token, which is used from now on."
-    if tracker.status == TrackerStatus.FOLLOWING:
-        schedule(tracker, reply.wait)
+        tracker.status_message = (
+            "The agent gave the promise another token, which is used from now on."
+        )
+    if tracker.status == PollingStatus.POLLING:
+        schedule_next_poll(tracker, reply.retry_after)
 
 
-def _missed(tracker: Tracker, reply: Reply) -> None:
+def _missed(tracker: PolledPromise, reply: PollResult) -> None:
     """The check itself went wrong, which says nothing about the task."""
     run = reply.run
     problem: dict[str, Any] = run.problem if isinstance(run.problem, dict) else {}
     cause = storable(str(problem.get("cause") or run.state))
     what = "The cancellation" if run.kind == RunKind.CANCEL else "The last check"
-    tracker.note = f"{what} did not work: {cause}"
+    tracker.status_message = f"{what} did not work: {cause}"
     if run.kind == RunKind.CANCEL:
-        tracker.cancelling = False  # A check that was stopped says nothing of a cancellation.
+        tracker.cancel_requested = False  # A check that was stopped says nothing of a cancellation.
     if run.kind == RunKind.CANCEL or run.state == RunState.CANCELLED:
-        tracker.status, tracker.next_at = TrackerStatus.PAUSED, None
-    elif tracker.status == TrackerStatus.FOLLOWING:
-        schedule(tracker)
+        tracker.status, tracker.next_poll_at = PollingStatus.PAUSED, None
+    elif tracker.status == PollingStatus.POLLING:
+        schedule_next_poll(tracker)
 
 
-def _failed(tracker: Tracker, run: Run, code: str) -> None:
-    asked = tracker.cancelling or run.kind == RunKind.CANCEL
+def _failed(tracker: PolledPromise, run: Run, code: str) -> None:
+    asked = tracker.cancel_requested or run.kind == RunKind.CANCEL
     if code.upper() == "CANCELLED":
-        _end(tracker, TrackerStatus.CANCELLED, run)
-        tracker.note = "" if asked else "The agent says that the task was cancelled."
+        _end(tracker, PollingStatus.CANCELLED, run)
+        tracker.status_message = "" if asked else "The agent says that the task was cancelled."
         return
-    _end(tracker, TrackerStatus.FAILED, run)
+    _end(tracker, PollingStatus.FAILED, run)
     if asked:
         code = storable(code[:80]) or "a failure without a code"
-        tracker.note = f"Cancelling was answered with {code} and not with CANCELLED."
+        tracker.status_message = f"Cancelling was answered with {code} and not with CANCELLED."
 
 
-def _end(tracker: Tracker, status: TrackerStatus, run: Run) -> None:
-    tracker.status, tracker.answer, tracker.note = status, run, ""
-    tracker.cancelling, tracker.next_at, tracker.headers = False, None, []
+def _end(tracker: PolledPromise, status: PollingStatus, run: Run) -> None:
+    tracker.status, tracker.final_run, tracker.status_message = status, run, ""
+    tracker.cancel_requested, tracker.next_poll_at, tracker.headers = False, None, []
     tracker.ended_at, tracker.leased_until = timezone.now(), None
 
 
-def _is_passing(reply: Reply) -> bool:
+def _is_passing(reply: PollResult) -> bool:
     code = reply.failure.code.upper() if reply.failure else ""
-    return code in PASSING or (reply.run.status or 0) in _PASSING_STATUS
+    return code in TRANSIENT_CODES or (reply.run.status or 0) in _PASSING_STATUS
 
 
-def _words(reply: Reply) -> str:
+def _words(reply: PollResult) -> str:
     if reply.failure:
         return f"the failure {storable(reply.failure.code[:80])}"
     return "a promise" if reply.promise else "nothing that could be read as a reply"
 
 
-class Heard:
+class PollCollector:
     """Listens to a check: keeps what its last promise, its failure and its head said."""
 
     def __init__(self, run: Run, listener: Listener | None = None) -> None:
@@ -235,6 +241,6 @@ class Heard:
         if self._listener:
             self._listener(frame, events)
 
-    def reply(self) -> Reply:
+    def reply(self) -> PollResult:
         """What the check brought. To be asked once its run has ended."""
-        return Reply(self._run, self._promise, self._failure, self._wait)
+        return PollResult(self._run, self._promise, self._failure, self._wait)

@@ -16,10 +16,10 @@ from datetime import UTC, datetime
 from typing import Any
 
 from playground.library.credentials import clean_headers
-from playground.models import Agent, MadeBy, Run, SavedRequest
+from playground.models import Agent, Run, RunSource, SavedRequest
 from playground.protocols import registry
 from playground.protocols.exchange import Target
-from playground.protocols.http import merged
+from playground.protocols.http import merge_headers
 from playground.protocols.origins import origin_of, same_origin
 from playground.transport.redaction import SHORTEST
 from playground.variables import Substitution, Value, names_in
@@ -91,11 +91,11 @@ class WireValues:
 
     def carrying(self, request: dict[str, Any]) -> WireValues:
         """Return the same with another document, in which the same secrets take their places."""
-        return replace(self, request=request, document=filled(self.secrets).json(request).sent)
+        return replace(self, request=request, document=filled(self.secrets).json(request).wire)
 
     def at(self, url: str) -> WireValues:
         """Return the same at another address, in which the same secrets take their places."""
-        return replace(self, url=filled(self.secrets).url(url).sent)
+        return replace(self, url=filled(self.secrets).url(url).wire)
 
     def refusals(self) -> list[str]:
         """Return why it must not be sent, a sentence for each secret that may not go there."""
@@ -146,22 +146,24 @@ class Provenance:
     """The origin of a request as its run stores it, by the names of columns of `Run`."""
 
     saved_request: SavedRequest | None = None
-    template: Mapping[str, Any] | None = None
+    request_template: Mapping[str, Any] | None = None
     environment: str = ""
     #: Names of the secrets that go along.
-    secrets: tuple[str, ...] = ()
+    secret_names: tuple[str, ...] = ()
     expectations: Sequence[Mapping[str, Any]] = ()
-    made_by: str = MadeBy.USER
+    source: str = RunSource.USER
 
     @property
     def columns(self) -> dict[str, Any]:
         """Return the columns, by their names."""
         return {
             "saved_request": self.saved_request,
-            "template": dict(self.template) if self.template is not None else None,
+            "request_template": dict(self.request_template)
+            if self.request_template is not None
+            else None,
             "environment": self.environment,
-            "made_by": self.made_by,
-            "secrets": list(self.secrets),
+            "source": self.source,
+            "secret_names": list(self.secret_names),
             "expectations": [dict(each) for each in self.expectations],
         }
 
@@ -208,7 +210,7 @@ class PreparedRequest:
         if self.wire is None:
             return self.target
         headers, _ = authorising(self.auth, "{{{{{}}}}}".format, _password)
-        own = list(merged(headers, self.headers))
+        own = list(merge_headers(headers, self.headers))
         target = self.agent.target(own, with_credentials=not self.auth)
         return replace(self.target, url=self.url, headers=target.headers)
 
@@ -279,7 +281,7 @@ def request_to(
         version=version or target.version,
         binding=binding or target.binding,
         # What was found out as somebody else holds for them.
-        opening=None if wire else target.opening,
+        handshake=None if wire else target.handshake,
     )
     return PreparedRequest(
         agent, request, url, target, headers, auth or {}, wire, provenance or Provenance()
@@ -305,7 +307,7 @@ def action_request(
     own = agent.auth_headers() if as_agent else []
     if own and not same_origin(url, agent.url):
         raise ValueError("An agent's credentials go to its own origin only.")
-    sent = tuple(merged(own, headers))
+    sent = tuple(merge_headers(own, headers))
     target = Target(url, registry.ACTION, binding, "", headers=sent, resume=resume)
     return PreparedRequest(agent, action, url, target, headers)
 

@@ -18,7 +18,7 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
-from playground.engine.families import Family, Hold, families_of, free_among
+from playground.engine.families import RetentionReason, RunTree, deletable_runs, run_trees
 from playground.models import CollectionRun, Conversation, Retention, Run, Step
 from playground.models.liveness import mark_interrupted
 
@@ -30,7 +30,7 @@ MAX_DAYS, MAX_RUNS, MAX_MEBIBYTES = 36_500, 100_000_000, 10_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class RetentionLimits:
     """What is kept at most; None for any."""
 
     max_days: int | None = None
@@ -40,7 +40,7 @@ class Limits:
     max_bytes: int | None = None
 
     @classmethod
-    def of(cls, owner: int | None) -> Limits:
+    def of(cls, owner: int | None) -> RetentionLimits:
         """Those that an owner has set."""
         found = Retention.objects.filter(owner=owner).first()
         return cls(found.max_days, found.max_runs, found.max_bytes) if found else cls()
@@ -52,15 +52,15 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
-class Decision:
+class PruningPlan:
     """What goes, and what would but must stay, both the oldest first."""
 
-    going: tuple[Family, ...] = ()
-    held: tuple[Family, ...] = ()
+    to_delete: tuple[RunTree, ...] = ()
+    retained: tuple[RunTree, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Share:
+class AgentUsage:
     """What one agent has of something."""
 
     agent: str
@@ -69,7 +69,7 @@ class Share:
 
 
 @dataclass(frozen=True, slots=True)
-class Preview:
+class PruningPreview:
     """What would go, to be read before it does."""
 
     #: Runs, checks and actions among them, and bytes that there are, and those that would go.
@@ -81,12 +81,14 @@ class Preview:
     oldest: datetime | None = None
     newest: datetime | None = None
     #: The same by agent, most runs first.
-    agents: tuple[Share, ...] = ()
+    agents: tuple[AgentUsage, ...] = ()
     #: Runs that are beyond the limits and stay, by the reason.
-    held: dict[Hold, int] = field(default_factory=dict)
+    retained: dict[RetentionReason, int] = field(default_factory=dict)
 
 
-def decide(families: Iterable[Family], limits: Limits, now: datetime) -> Decision:
+def plan_pruning(
+    families: Iterable[RunTree], limits: RetentionLimits, now: datetime
+) -> PruningPlan:
     """What goes by the limits, the oldest first; a family goes as a whole or stays.
 
     What must stay counts like everything else, so that others go in its place.
@@ -94,8 +96,8 @@ def decide(families: Iterable[Family], limits: Limits, now: datetime) -> Decisio
     every = sorted(families, key=lambda family: family.age)
     count, size = len(every), sum(each.bytes for each in every)
     cutoff = None if limits.max_days is None else now - timedelta(min(limits.max_days, MAX_DAYS))
-    going: list[Family] = []
-    held: list[Family] = []
+    going: list[RunTree] = []
+    held: list[RunTree] = []
     for family in every:
         beyond = (
             (cutoff is not None and family.latest < cutoff)
@@ -104,25 +106,25 @@ def decide(families: Iterable[Family], limits: Limits, now: datetime) -> Decisio
         )
         if not beyond:
             break  # Those that follow are newer, and there are no more of them.
-        if family.hold is not None:
+        if family.retention_reason is not None:
             held.append(family)
             continue
         going.append(family)
         count, size = count - 1, size - family.bytes
-    return Decision(tuple(going), tuple(held))
+    return PruningPlan(tuple(going), tuple(held))
 
 
-def preview(owner: int | None, limits: Limits) -> Preview:
+def preview(owner: int | None, limits: RetentionLimits) -> PruningPreview:
     """What would go if these were the limits."""
     mark_interrupted()
-    families = families_of(owner)
-    decision = decide(families, limits, timezone.now())
-    going = decision.going
-    held: dict[Hold, int] = defaultdict(int)
-    for family in decision.held:
-        assert family.hold
-        held[family.hold] += family.runs
-    return Preview(
+    families = run_trees(owner)
+    decision = plan_pruning(families, limits, timezone.now())
+    going = decision.to_delete
+    held: dict[RetentionReason, int] = defaultdict(int)
+    for family in decision.retained:
+        assert family.retention_reason
+        held[family.retention_reason] += family.runs
+    return PruningPreview(
         all_runs=sum(each.runs for each in families),
         all_bytes=sum(each.bytes for each in families),
         runs=sum(each.runs for each in going),
@@ -130,29 +132,29 @@ def preview(owner: int | None, limits: Limits) -> Preview:
         oldest=going[0].latest if going else None,
         newest=going[-1].latest if going else None,
         agents=tuple(_by_agent(going)),
-        held=dict(held),
+        retained=dict(held),
     )
 
 
-def _by_agent(families: Iterable[Family]) -> list[Share]:
+def _by_agent(families: Iterable[RunTree]) -> list[AgentUsage]:
     found: dict[str, tuple[int, int]] = {}
     for each in families:
         runs, size = found.get(each.agent, (0, 0))
         found[each.agent] = runs + each.runs, size + each.bytes
-    shares = [Share(agent, *counts) for agent, counts in found.items()]
+    shares = [AgentUsage(agent, *counts) for agent, counts in found.items()]
     return sorted(shares, key=lambda share: (-share.runs, share.agent))
 
 
-def going(owner: int | None, limits: Limits | None = None) -> list[Family]:
+def runs_to_delete(owner: int | None, limits: RetentionLimits | None = None) -> list[RunTree]:
     """What goes, the oldest first, by some limits or by those that an owner has set."""
-    limits = limits or Limits.of(owner)
+    limits = limits or RetentionLimits.of(owner)
     if not limits.any:
         return []
     mark_interrupted()
-    return list(decide(families_of(owner), limits, timezone.now()).going)
+    return list(plan_pruning(run_trees(owner), limits, timezone.now()).to_delete)
 
 
-def batches(families: Iterable[Family]) -> Iterator[list[UUID]]:
+def deletion_batches(families: Iterable[RunTree]) -> Iterator[list[UUID]]:
     """The keys of the runs in parts that one transaction may delete, no family cut in two."""
     batch: list[UUID] = []
     size = 0
@@ -166,7 +168,7 @@ def batches(families: Iterable[Family]) -> Iterator[list[UUID]]:
         yield batch
 
 
-def delete(keys: Iterable[UUID], *, also: frozenset[Hold] = frozenset()) -> int:
+def delete(keys: Iterable[UUID], *, also: frozenset[RetentionReason] = frozenset()) -> int:
     """Delete runs with their frames, and conversations that are empty then; returns how many.
 
     Families that must stay do, unless it is for a reason in `also`: somebody may have shared a
@@ -174,7 +176,7 @@ def delete(keys: Iterable[UUID], *, also: frozenset[Hold] = frozenset()) -> int:
     of a collection run goes with the last of its requests.
     """
     with transaction.atomic():
-        free = free_among(keys, also)
+        free = deletable_runs(keys, also)
         rows = Run.objects.select_for_update(skip_locked=True).filter(pk__in=free)
         found = list(rows.order_by().values_list("pk", "conversation_id"))
         runs = Run.objects.filter(pk__in=[pk for pk, _ in found])
@@ -190,6 +192,6 @@ def delete(keys: Iterable[UUID], *, also: frozenset[Hold] = frozenset()) -> int:
     return len(found)
 
 
-def owners() -> list[int | None]:
+def owners_with_limits() -> list[int | None]:
     """Those who have set a limit."""
     return list(Retention.objects.order_by("pk").values_list("owner_id", flat=True))

@@ -26,12 +26,12 @@ TRANSITIONS: dict[S, frozenset[S]] = {
 }
 
 
-class ImpossibleTransitionError(Exception):
+class InvalidTransitionError(Exception):
     """The playground's own bug: a run was to make a step that the table does not have."""
 
 
-def advance(state: S, target: S) -> S:
+def transition(state: S, target: S) -> S:
     """`target`, if the table leads there from `state` (staying is always allowed)."""
     if target != state and target not in TRANSITIONS[state]:
-        raise ImpossibleTransitionError(f"{state} → {target}")
+        raise InvalidTransitionError(f"{state} → {target}")
     return target

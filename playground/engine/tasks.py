@@ -11,20 +11,20 @@ from uuid import UUID
 
 from asgiref.sync import sync_to_async
 
-from playground.engine import room
+from playground.engine import concurrency
 from playground.engine.background import TaskRegistry, begin
 from playground.engine.driver import Driver
-from playground.engine.launch import Link, create_run
 from playground.engine.request import PreparedRequest, automatic_reply
+from playground.engine.runs import RunParent, create_run
+from playground.executors import run_in_writer
 from playground.models import CollectionRun, Run, RunKind
-from playground.models.liveness import driven_here, mark_interrupted
+from playground.models.liveness import local_runs, mark_interrupted
 from playground.protocols.exchange import Target
-from playground.threads import in_writer
 
 
 def _forget(key: UUID, driver: Driver) -> None:
-    driven_here.discard(key)
-    room.note_end(driver.run.owner_id)
+    local_runs.discard(key)
+    concurrency.release(driver.run.owner_id)
 
 
 _registry: TaskRegistry[UUID, Driver] = TaskRegistry("run", _forget)
@@ -47,11 +47,13 @@ def start(run: Run, target: Target, **options: Any) -> asyncio.Task[None]:
 
     `options` are those of `Driver`. Must be called on the event loop's thread.
     """
-    if run.kind != RunKind.REPLY:  # What a server says to an answer is not answered again.
+    if (
+        run.kind != RunKind.CLIENT_RESPONSE
+    ):  # What a server says to an answer is not answered again.
         sent = {"document": options.get("document"), "redact": options.get("redact", ())}
         options["on_errand"] = partial(send_errand, run, target, **sent)
     driver = Driver(run, target, **options)
-    driven_here.add(run.pk)
+    local_runs.add(run.pk)
     return _registry.begin(run.pk, driver, driver.drive())
 
 
@@ -74,9 +76,9 @@ async def _errand(
 ) -> None:
     def record() -> tuple[Run, PreparedRequest]:
         reply = automatic_reply(run, target, document, redact)
-        return create_run(reply, run.owner, Link(RunKind.REPLY, run)), reply
+        return create_run(reply, run.owner, RunParent(RunKind.CLIENT_RESPONSE, run)), reply
 
-    await send(*await in_writer(record))
+    await send(*await run_in_writer(record))
 
 
 def stop(run: Run) -> asyncio.Task[None] | None:

@@ -18,10 +18,10 @@ from typing import Any
 from channels.layers import get_channel_layer
 from django.db import transaction
 
+from playground.executors import run_in_writer
 from playground.models import CollectionRun, FrameBatch, Run
-from playground.models.batches import Part, rows_of
+from playground.models.batches import FramePart, build_batches
 from playground.protocols.frames import Frame
-from playground.threads import in_writer
 
 logger = logging.getLogger(__name__)
 
@@ -38,10 +38,10 @@ class RunEndedError(Exception):
 
 
 @dataclass(slots=True)
-class Pending:
+class PendingFlush:
     """What waits for the next flush."""
 
-    parts: list[Part] = field(default_factory=list)
+    parts: list[FramePart] = field(default_factory=list)
     #: Columns of the run that change with the frames.
     changes: dict[str, Any] = field(default_factory=dict)
     bytes: int = 0
@@ -57,7 +57,7 @@ class FrameWriter:
         """Write the frames of `run`; the first ones at once, where somebody is `eager` for them."""
         self._run = run
         self._eager = eager
-        self._pending = Pending()
+        self._pending = PendingFlush()
         self._last_seq = run.frames
         self._wake = asyncio.Event()
         #: Set while somebody waits for what was put to be stored.
@@ -81,7 +81,7 @@ class FrameWriter:
         # Built anew: dataclasses.replace() costs four times as much, for every event.
         return [Frame(seq, f.at_us, f.kind, f.data) for seq, f in enumerate(frames, first)]
 
-    def put(self, part: Part | None = None, **changes: Any) -> None:
+    def add(self, part: FramePart | None = None, **changes: Any) -> None:
         """Queue numbered frames, and columns of the run that change with them."""
         if part and part.frames:
             self._pending.parts.append(part)
@@ -90,7 +90,7 @@ class FrameWriter:
         self._drained.clear()
         self._wake.set()
 
-    async def room(self) -> None:
+    async def wait_for_capacity(self) -> None:
         """Wait while too much is waiting for the database. Raises what a flush raised."""
         if self._pump and self._pump.done():
             self._pump.result()
@@ -118,11 +118,11 @@ class FrameWriter:
                 await self._rest(pause)
             self._wake.clear()
             last = loop.time()
-            batch, self._pending = self._pending, Pending()
+            batch, self._pending = self._pending, PendingFlush()
             await with_retries(
-                partial(in_writer, store, self._run, batch), f"run {self._run.pk}: a flush"
+                partial(run_in_writer, store, self._run, batch), f"run {self._run.pk}: a flush"
             )
-            await nudge(self._run)
+            await notify_viewers(self._run)
             if not self._pending:
                 self._hurry.clear()
                 self._drained.set()
@@ -151,7 +151,7 @@ async def with_retries(attempt: Callable[[], Awaitable[None]], what: str) -> Non
     return await attempt()
 
 
-def store(run: Run, batch: Pending) -> None:
+def store(run: Run, batch: PendingFlush) -> None:
     """Store numbered frames and the run's changed columns in one transaction.
 
     Raises `RunEndedError` when the run has a final state already: final means final.
@@ -162,19 +162,19 @@ def store(run: Run, batch: Pending) -> None:
     with transaction.atomic():
         if not Run.objects.unfinished().filter(pk=run.pk).update(**changes):
             raise RunEndedError(f"run {run.pk} has ended or was deleted")
-        FrameBatch.objects.bulk_create(rows_of(run, batch.parts))
+        FrameBatch.objects.bulk_create(build_batches(run, batch.parts))
 
 
-async def nudge(run: Run | CollectionRun) -> None:
+async def notify_viewers(run: Run | CollectionRun) -> None:
     """Tell the run's viewers that there is something to read. Carries no data on purpose.
 
     Whatever is wrong with the channel layer is not the run's affair: a viewer that misses a
     nudge reads the store on the next one, or after a short while.
     """
     if isinstance(run, Run):
-        groups, message = run.groups, "run.nudge"
+        groups, message = run.viewer_groups, "run.changed"
     else:
-        groups, message = (run.group,), "collection.run.nudge"
+        groups, message = (run.group,), "collection.run.changed"
     try:
         for group in groups:
             await send_to_group(group, {"type": message})

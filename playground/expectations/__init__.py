@@ -44,17 +44,17 @@ for the requests that follow. None of them raises on what it is given.
 =============  ============================================================================
 """
 
-from playground.expectations.evaluating import Check, capture, evaluate
-from playground.expectations.observed import Failed, Moment, Observed
+from playground.expectations.evaluate import Check, capture, evaluate
+from playground.expectations.facts import Failed, RunFacts, TimedEvent
 from playground.expectations.schema import check_captures, check_schema, schema
-from playground.expectations.table import KINDS
+from playground.expectations.table import EXPECTATION_TYPES
 
 __all__ = [
-    "KINDS",
+    "EXPECTATION_TYPES",
     "Check",
     "Failed",
-    "Moment",
-    "Observed",
+    "RunFacts",
+    "TimedEvent",
     "capture",
     "check_captures",
     "check_schema",

@@ -7,14 +7,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from playground.expectations.budget import Budget
-from playground.expectations.observed import Observed
+from playground.expectations.facts import RunFacts
+from playground.expectations.step_limit import StepLimit
 
 #: An expectation that `check_schema` has nothing to say about.
-Wanted = Mapping[str, Any]
+ExpectationValue = Mapping[str, Any]
 
 
-class Verdict(NamedTuple):
+class Evaluation(NamedTuple):
     """What became of one expectation."""
 
     #: None where it could not be judged.
@@ -26,7 +26,7 @@ class Verdict(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Field:
+class ExpectationField:
     """One member of an expectation, as a form asks for it."""
 
     name: str
@@ -43,21 +43,23 @@ class Field:
     operand: bool = False
 
 
-class Kind(ABC):
+class ExpectationType(ABC):
     """One type of expectation."""
 
     #: The `type` of an expectation.
     type: str
     #: What it is called in a form.
     label: str
-    fields: tuple[Field, ...]
+    fields: tuple[ExpectationField, ...]
 
     @abstractmethod
-    def says(self, wanted: Wanted) -> str:
+    def describe(self, wanted: ExpectationValue) -> str:
         """The expectation in words, without a full stop: "the state is completed"."""
 
     @abstractmethod
-    def judge(self, wanted: Wanted, observed: Observed, budget: Budget) -> Verdict:
+    def evaluate(
+        self, wanted: ExpectationValue, observed: RunFacts, budget: StepLimit
+    ) -> Evaluation:
         """Whether a run meets it. Raises `TooMuchError` for more work than the budget has."""
 
 

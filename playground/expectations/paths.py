@@ -8,8 +8,8 @@ from typing import Any
 
 from jsonpath_rfc9535 import JSONPathEnvironment, JSONPathError, JSONPathQuery
 
-from playground.expectations.budget import Budget, TooMuchError
-from playground.expectations.walking import Node, Walk
+from playground.expectations.step_limit import StepLimit, StepLimitError
+from playground.expectations.walking import Node, PathEvaluation
 
 #: Characters of a path, and values that it may select.
 MAX_PATH, MAX_NODES = 1_000, 10_000
@@ -43,22 +43,22 @@ class Selection:
 
 
 def select(
-    path: str, document: Any, budget: Budget | None = None, *, most: int = MAX_NODES
+    path: str, document: Any, budget: StepLimit | None = None, *, most: int = MAX_NODES
 ) -> Selection:
     """What `path` selects in `document`, the first `most` values of it.
 
     Raises `PathError` for a path that is none, and for one that takes more steps than the
     budget has.
     """
-    query = compiled(path)
-    budget = Budget() if budget is None else budget
+    query = compile_path(path)
+    budget = StepLimit() if budget is None else budget
     found: list[Node] = []
     try:
-        for node in Walk(document, budget).nodes(query):
+        for node in PathEvaluation(document, budget).nodes(query):
             if len(found) == most:
                 return Selection(tuple(found), more=True)
             found.append(node)
-    except TooMuchError:
+    except StepLimitError:
         raise PathError(
             "The path looks at too many values of this reply. Say more exactly where to look."
         ) from None
@@ -67,7 +67,7 @@ def select(
     return Selection(tuple(found))
 
 
-def compiled(path: str) -> JSONPathQuery:
+def compile_path(path: str) -> JSONPathQuery:
     """A path, read. Raises `PathError` with a sentence that says where it is wrong."""
     if len(path) > MAX_PATH:
         raise PathError(f"The path is longer than {MAX_PATH:,} characters.")
@@ -88,7 +88,7 @@ def _compiled(path: str) -> JSONPathQuery:
         raise PathError(f"The path is no JSONPath: {error}.") from None
 
 
-def written(node: Node) -> str:
+def normalized_path(node: Node) -> str:
     """Where a node stands, as a normalized path (RFC 9535 section 2.7)."""
     return "$" + "".join(
         f"[{step}]" if isinstance(step, int) else f"['{_escaped(step)}']"

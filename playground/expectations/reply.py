@@ -4,12 +4,26 @@ from __future__ import annotations
 
 from typing import Any
 
-from playground.expectations.budget import Budget
-from playground.expectations.kind import Field, Kind, Verdict, Wanted, same_word
-from playground.expectations.observed import Observed
+from playground.expectations.facts import RunFacts
+from playground.expectations.kind import (
+    Evaluation,
+    ExpectationField,
+    ExpectationType,
+    ExpectationValue,
+    same_word,
+)
 from playground.expectations.paths import PathError, Selection, select
-from playground.expectations.patterns import PatternError, matches
-from playground.expectations.values import TYPES, cut, cut_each, is_type, same, text_cost, told
+from playground.expectations.regex import PatternError, matches
+from playground.expectations.step_limit import StepLimit
+from playground.expectations.values import (
+    TYPES,
+    is_type,
+    same,
+    text_cost,
+    truncated_value,
+    truncated_values,
+    value_as_text,
+)
 
 #: What can be asked of the values at a path; an expectation asks for exactly one of them.
 OPERATORS = {
@@ -23,7 +37,7 @@ OPERATORS = {
 _MAX_LISTED = 5
 
 
-class Json(Kind):
+class JsonExpectation(ExpectationType):
     """`{"type": "json", "path": "$.results[0].name", "equals": …}`: what stands at a path.
 
     ==============  =========================================================================
@@ -42,61 +56,65 @@ class Json(Kind):
 
     type, label = "json", "Value in the reply"
     fields = (
-        Field("path", "at the path", "path", default="$.results[0].name"),
-        Field(
+        ExpectationField("path", "at the path", "path", default="$.results[0].name"),
+        ExpectationField(
             "exists", "whether it exists", "flag", (("true", "yes"), ("false", "no")), operand=True
         ),
-        Field("equals", "the value", "json", example="a text, 3 or true", operand=True),
-        Field("contains", "the value", "json", example="pasta", operand=True),
-        Field("matches", "the pattern", "text", default=".", operand=True),
-        Field("is", "the type", "choice", tuple(map(same_word, TYPES)), operand=True),
-        Field(
+        ExpectationField("equals", "the value", "json", example="a text, 3 or true", operand=True),
+        ExpectationField("contains", "the value", "json", example="pasta", operand=True),
+        ExpectationField("matches", "the pattern", "text", default=".", operand=True),
+        ExpectationField("is", "the type", "choice", tuple(map(same_word, TYPES)), operand=True),
+        ExpectationField(
             "every", "of several values", "flag",
             (("", "one is enough"), ("true", "every one has to")),
         ),
     )  # fmt: skip
 
-    def says(self, wanted: Wanted) -> str:
+    def describe(self, wanted: ExpectationValue) -> str:
         """The path, what is asked of it, and the value."""
         operator = operator_of(wanted)
         if operator == "exists":
             return f"{wanted['path']} {'exists' if wanted['exists'] else 'does not exist'}"
         value = wanted[operator]
-        words = value if operator in ("matches", "is") else told(value)
+        words = value if operator in ("matches", "is") else value_as_text(value)
         every = "every value at " if wanted.get("every") else ""
         return f"{every}{wanted['path']} {OPERATORS[operator]} {words}"
 
-    def judge(self, wanted: Wanted, observed: Observed, budget: Budget) -> Verdict:
+    def evaluate(
+        self, wanted: ExpectationValue, observed: RunFacts, budget: StepLimit
+    ) -> Evaluation:
         """Looks the path up in the reply's document."""
         try:
             selection = select(wanted["path"], observed.document, budget)
         except PathError as error:
-            return Verdict(None, str(error))
+            return Evaluation(None, str(error))
         operator = operator_of(wanted)
         if operator == "exists":
             there = bool(selection.nodes)
             return _verdict(there is wanted["exists"], selection)
         if not selection.nodes:
-            return Verdict(False, "nothing stands at this path")
+            return Evaluation(False, "nothing stands at this path")
         try:
             return _judged(wanted, operator, selection, budget)
         except PatternError as error:
-            return Verdict(None, str(error))
+            return Evaluation(None, str(error))
 
 
-def _judged(wanted: Wanted, operator: str, selection: Selection, budget: Budget) -> Verdict:
+def _judged(
+    wanted: ExpectationValue, operator: str, selection: Selection, budget: StepLimit
+) -> Evaluation:
     every = bool(wanted.get("every"))
     for value in selection.values:
         if _meets(operator, value, wanted[operator], budget) is not every:
             # The one that decides: it meets what one is enough for, or fails what all have to.
-            shown = _of_several(told(value), selection)
-            return Verdict(not every, shown, cut(value))
+            shown = _of_several(value_as_text(value), selection)
+            return Evaluation(not every, shown, truncated_value(value))
     if selection.more:
-        return Verdict(None, f"The path selects {selection.count}.")
+        return Evaluation(None, f"The path selects {selection.count}.")
     return _verdict(every, selection)
 
 
-def _meets(operator: str, value: Any, wanted: Any, budget: Budget) -> bool:
+def _meets(operator: str, value: Any, wanted: Any, budget: StepLimit) -> bool:
     if operator == "equals":
         return same(value, wanted, budget)
     if operator == "matches":
@@ -106,25 +124,25 @@ def _meets(operator: str, value: Any, wanted: Any, budget: Budget) -> bool:
     return _contains(value, wanted, budget)
 
 
-def _contains(value: Any, wanted: Any, budget: Budget) -> bool:
+def _contains(value: Any, wanted: Any, budget: StepLimit) -> bool:
     if isinstance(value, list):
         return any(same(each, wanted, budget) for each in value)
     if isinstance(value, str):
-        budget.spend(text_cost(value))
+        budget.take(text_cost(value))
         return isinstance(wanted, str) and wanted in value
     return isinstance(value, dict) and isinstance(wanted, str) and wanted in value
 
 
-def _verdict(met: bool, selection: Selection) -> Verdict:
+def _verdict(met: bool, selection: Selection) -> Evaluation:
     """A verdict that all selected values have a part in."""
     values = selection.values
     if not values:
-        return Verdict(met, "nothing stands at this path")
-    listed = [told(value) for value in values[:_MAX_LISTED]]
+        return Evaluation(met, "nothing stands at this path")
+    listed = [value_as_text(value) for value in values[:_MAX_LISTED]]
     more = ", …" if len(values) > _MAX_LISTED else ""
     words = listed[0] if len(values) == 1 else f"{selection.count}: {', '.join(listed)}{more}"
-    kept = cut_each(values[:_MAX_LISTED])
-    return Verdict(met, words, kept[0] if len(values) == 1 else kept)
+    kept = truncated_values(values[:_MAX_LISTED])
+    return Evaluation(met, words, kept[0] if len(values) == 1 else kept)
 
 
 def _of_several(words: str, selection: Selection) -> str:
@@ -132,6 +150,6 @@ def _of_several(words: str, selection: Selection) -> str:
     return words if one else f"{words}, one of {selection.count}"
 
 
-def operator_of(wanted: Wanted) -> str:
+def operator_of(wanted: ExpectationValue) -> str:
     """What a `json` expectation asks for."""
     return next(name for name in OPERATORS if name in wanted)

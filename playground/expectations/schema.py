@@ -11,12 +11,12 @@ from typing import Any
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError
 
-from playground.expectations.paths import PathError, compiled
-from playground.expectations.patterns import PatternError
-from playground.expectations.patterns import compiled as compiled_pattern
+from playground.expectations.paths import PathError, compile_path
+from playground.expectations.regex import PatternError
+from playground.expectations.regex import compile_pattern as compiled_pattern
 from playground.expectations.reply import OPERATORS
-from playground.expectations.table import KINDS
-from playground.expectations.values import told, type_of
+from playground.expectations.table import EXPECTATION_TYPES
+from playground.expectations.values import type_of, value_as_text
 from playground.protocols.exchange import RequestProblem
 from playground.protocols.json_pointer import escape, pointer_of
 from playground.variables import is_name
@@ -55,11 +55,13 @@ def check_one(expectation: Any) -> list[RequestProblem]:
     if not isinstance(expectation, Mapping):
         return [_error("", f"An expectation is an object, not {type_of(expectation)}.")]
     if "type" not in expectation:
-        return [_error("/type", f"Add a type: {', '.join(KINDS)}.")]
+        return [_error("/type", f"Add a type: {', '.join(EXPECTATION_TYPES)}.")]
     name = expectation["type"]
-    if not isinstance(name, str) or name not in KINDS:
-        listed = ", ".join(KINDS)
-        return [_error("/type", f"There is no expectation {told(name)}. There are: {listed}.")]
+    if not isinstance(name, str) or name not in EXPECTATION_TYPES:
+        listed = ", ".join(EXPECTATION_TYPES)
+        return [
+            _error("/type", f"There is no expectation {value_as_text(name)}. There are: {listed}.")
+        ]
     found = [
         problem for each in _validator(name).iter_errors(expectation) for problem in _said(each)
     ]
@@ -80,7 +82,7 @@ def check_captures(captures: Any) -> list[RequestProblem]:
         if not isinstance(path, str):
             found.append(_error(pointer, f"A path is a string, not {type_of(path)}."))
         else:
-            found += [_error(pointer, reason) for reason in _refusal(compiled, path)]
+            found += [_error(pointer, reason) for reason in _refusal(compile_path, path)]
     return found
 
 
@@ -93,7 +95,7 @@ def _validator(name: str) -> Draft202012Validator:
 def _beyond_schema(expectation: Mapping[str, Any]) -> Iterator[RequestProblem]:
     """What a schema cannot say: whether paths and patterns can be read, and bounds agree."""
     if expectation["type"] == "json":
-        for reason in _refusal(compiled, expectation["path"]):
+        for reason in _refusal(compile_path, expectation["path"]):
             yield _error("/path", reason)
         for reason in _refusal(compiled_pattern, expectation.get("matches", "")):
             yield _error("/matches", reason)
@@ -124,7 +126,7 @@ def _said(error: ValidationError) -> Iterator[RequestProblem]:
             yield _error(pointer, f"Set this to one of: {', '.join(map(str, wanted))}.")
         case other:
             words = _WORDS.get(str(other), f"The {other} of this is {{}}.")
-            yield _error(pointer, words.format(told(wanted)))
+            yield _error(pointer, words.format(value_as_text(wanted)))
 
 
 _FOREIGN = "There is no such member."

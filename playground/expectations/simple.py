@@ -4,40 +4,48 @@ from __future__ import annotations
 
 from typing import Any
 
-from playground.expectations.budget import Budget
-from playground.expectations.kind import Field, Kind, Verdict, Wanted, same_word
-from playground.expectations.observed import Observed
-from playground.expectations.values import MAX_TOLD, cut, text_cost
+from playground.expectations.facts import RunFacts
+from playground.expectations.kind import (
+    Evaluation,
+    ExpectationField,
+    ExpectationType,
+    ExpectationValue,
+    same_word,
+)
+from playground.expectations.step_limit import StepLimit
+from playground.expectations.values import MAX_TOLD, text_cost, truncated_value
 from playground.protocols.text import shorten
 
 STATES = ("completed", "truncated", "failed", "refused", "cancelled", "interrupted")
 OUTCOMES = ("answer", "elicitation", "promise", "failure", "none")
 
 
-class Fact(Kind):
+class FactExpectation(ExpectationType):
     """`{"type": …, "equals": value}`: one fact of the run is this value."""
 
-    def __init__(self, name: str, label: str, noun: str, field: Field) -> None:
+    def __init__(self, name: str, label: str, noun: str, field: ExpectationField) -> None:
         self.type, self.label, self.fields = name, label, (field,)
         self._noun = noun
 
-    def says(self, wanted: Wanted) -> str:
+    def describe(self, wanted: ExpectationValue) -> str:
         """The fact and its value."""
         return f"{self._noun} is {wanted['equals']}"
 
-    def judge(self, wanted: Wanted, observed: Observed, budget: Budget) -> Verdict:
+    def evaluate(
+        self, wanted: ExpectationValue, observed: RunFacts, budget: StepLimit
+    ) -> Evaluation:
         """Equality; of words in any capitalisation, because agents write them as they like."""
         value = getattr(observed, self.type)
-        budget.spend(text_cost(str(value)))
+        budget.take(text_cost(str(value)))
         words = shorten(str(value), MAX_TOLD) if value not in (None, "") else "there is none"
-        return Verdict(_plain(value) == _plain(wanted["equals"]), words, cut(value))
+        return Evaluation(_plain(value) == _plain(wanted["equals"]), words, truncated_value(value))
 
 
 def _plain(value: Any) -> Any:
     return value.strip().lower() if isinstance(value, str) else value
 
 
-class Results(Kind):
+class ResultsExpectation(ExpectationType):
     """`{"type": "results", "min": n, "max": n, "exact": n}`: how many results there are.
 
     One of the three or more; all that are there have to hold.
@@ -45,46 +53,48 @@ class Results(Kind):
 
     type, label = "results", "Number of results"
     fields = (
-        Field("min", "at least", "number", default="1"),
-        Field("max", "at most", "number", example="any"),
-        Field("exact", "exactly", "number", example="any"),
+        ExpectationField("min", "at least", "number", default="1"),
+        ExpectationField("max", "at most", "number", example="any"),
+        ExpectationField("exact", "exactly", "number", example="any"),
     )
 
-    def says(self, wanted: Wanted) -> str:
+    def describe(self, wanted: ExpectationValue) -> str:
         """The bounds, in words."""
         words = {field.name: field.label for field in self.fields}
         bounds = [f"{word} {wanted[name]:,}" for name, word in words.items() if name in wanted]
         return f"the number of results is {' and '.join(bounds)}"
 
-    def judge(self, wanted: Wanted, observed: Observed, _: Budget) -> Verdict:
+    def evaluate(self, wanted: ExpectationValue, observed: RunFacts, _: StepLimit) -> Evaluation:
         """Every bound that is there holds."""
         count = observed.results
         least, most = wanted.get("min", 0), wanted.get("max", count)
         met = least <= count <= most and count == wanted.get("exact", count)
-        return Verdict(met, f"{count:,}", count)
+        return Evaluation(met, f"{count:,}", count)
 
 
-class Failure(Kind):
+class FailureExpectation(ExpectationType):
     """`{"type": "failure", "code": "…"}`: the agent told a failure of this code."""
 
     type, label = "failure", "Failure code"
-    fields = (Field("code", "is", "text", default="NO_RESULTS"),)
+    fields = (ExpectationField("code", "is", "text", default="NO_RESULTS"),)
 
-    def says(self, wanted: Wanted) -> str:
+    def describe(self, wanted: ExpectationValue) -> str:
         """The code."""
         return f"the agent fails with the code {wanted['code']}"
 
-    def judge(self, wanted: Wanted, observed: Observed, budget: Budget) -> Verdict:
+    def evaluate(
+        self, wanted: ExpectationValue, observed: RunFacts, budget: StepLimit
+    ) -> Evaluation:
         """Some failure has the code, in any capitalisation."""
         codes = observed.failures
-        budget.spend(sum(map(text_cost, codes)))
+        budget.take(sum(map(text_cost, codes)))
         shown = [shorten(code, MAX_TOLD) or "one without a code" for code in codes[:5]]
         sought = _plain(wanted["code"])
         met = any(_plain(code) == sought for code in codes)
-        return Verdict(met, ", ".join(shown) or "no failure", cut(list(codes[:5])))
+        return Evaluation(met, ", ".join(shown) or "no failure", truncated_value(list(codes[:5])))
 
 
-class Conformance(Kind):
+class ConformanceExpectation(ExpectationType):
     """`{"type": "conformance", "level": "must"}`: no rule of that level fails.
 
     "must": no rule that binds an agent; "should": neither those nor the recommendations.
@@ -92,40 +102,42 @@ class Conformance(Kind):
 
     type, label = "conformance", "Conformance"
     fields = (
-        Field(
+        ExpectationField(
             "level", "with", "choice",
             (("must", "every must rule"), ("should", "every must and should rule")),
         ),
     )  # fmt: skip
 
-    def says(self, wanted: Wanted) -> str:
+    def describe(self, wanted: ExpectationValue) -> str:
         """The level."""
         rules = "must rule" if wanted["level"] == "must" else "must or should rule"
         return f"no {rules} of the specification fails"
 
-    def judge(self, wanted: Wanted, observed: Observed, _: Budget) -> Verdict:
+    def evaluate(self, wanted: ExpectationValue, observed: RunFacts, _: StepLimit) -> Evaluation:
         """Asks the rules; where there are none, it cannot be judged."""
         failed = observed.findings
         if failed is None:
-            return Verdict(None, "There are no rules for a reply of this protocol over this way.")
+            return Evaluation(
+                None, "There are no rules for a reply of this protocol over this way."
+            )
         levels = ("must", "should") if wanted["level"] == "should" else ("must",)
         names = [name for level in levels for name in failed.get(level, ())]
         if not names:
-            return Verdict(True, "none fails", [])
+            return Evaluation(True, "none fails", [])
         more = f" and {len(names) - 5} more" if len(names) > 5 else ""
-        return Verdict(False, f"{len(names)}: {', '.join(names[:5])}{more}", names)
+        return Evaluation(False, f"{len(names)}: {', '.join(names[:5])}{more}", names)
 
 
-def facts() -> tuple[Fact, ...]:
+def facts() -> tuple[FactExpectation, ...]:
     """The expectations of one fact each."""
-    states = Field("equals", "is", "choice", tuple(map(same_word, STATES)))
-    outcomes = Field("equals", "is", "choice", tuple(map(same_word, OUTCOMES)))
-    statuses = Field("equals", "is", "number", default="200")
+    states = ExpectationField("equals", "is", "choice", tuple(map(same_word, STATES)))
+    outcomes = ExpectationField("equals", "is", "choice", tuple(map(same_word, OUTCOMES)))
+    statuses = ExpectationField("equals", "is", "number", default="200")
     # A reply that says what it is says one of the outcomes, but for "none".
-    types = Field("equals", "is", "text", default="answer")
+    types = ExpectationField("equals", "is", "text", default="answer")
     return (
-        Fact("state", "State", "the state", states),
-        Fact("outcome", "Outcome", "the outcome", outcomes),
-        Fact("status", "HTTP status", "the HTTP status", statuses),
-        Fact("response_type", "Response type", "the response type", types),
+        FactExpectation("state", "State", "the state", states),
+        FactExpectation("outcome", "Outcome", "the outcome", outcomes),
+        FactExpectation("status", "HTTP status", "the HTTP status", statuses),
+        FactExpectation("response_type", "Response type", "the response type", types),
     )

@@ -4,21 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from playground.expectations.kind import Kind
-from playground.expectations.reply import Json
-from playground.expectations.simple import Conformance, Failure, Results, facts
+from playground.expectations.kind import ExpectationType
+from playground.expectations.reply import JsonExpectation
+from playground.expectations.simple import (
+    ConformanceExpectation,
+    FailureExpectation,
+    ResultsExpectation,
+    facts,
+)
 from playground.expectations.timing import CompleteWithin, FirstWithin, NoGapOver, Order
 
-_KINDS: tuple[Kind, ...] = (
+_KINDS: tuple[ExpectationType, ...] = (
     *facts(),
-    Results(),
-    Json(),
+    ResultsExpectation(),
+    JsonExpectation(),
     FirstWithin(),
     CompleteWithin(),
     NoGapOver(),
     Order(),
-    Conformance(),
-    Failure(),
+    ConformanceExpectation(),
+    FailureExpectation(),
 )
 
-KINDS: Mapping[str, Kind] = {kind.type: kind for kind in _KINDS}
+EXPECTATION_TYPES: Mapping[str, ExpectationType] = {kind.type: kind for kind in _KINDS}

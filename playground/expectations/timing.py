@@ -5,9 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
-from playground.expectations.budget import Budget
-from playground.expectations.kind import Field, Kind, Verdict, Wanted
-from playground.expectations.observed import Moment, Observed
+from playground.expectations.facts import RunFacts, TimedEvent
+from playground.expectations.kind import (
+    Evaluation,
+    ExpectationField,
+    ExpectationType,
+    ExpectationValue,
+)
+from playground.expectations.step_limit import StepLimit
 
 #: What events are called, as in the Events list.
 EVENTS = (
@@ -15,49 +20,49 @@ EVENTS = (
     "unknown", "message", "content", "status", "tool call", "tool output", "progress", "log",
     "tools",
 )  # fmt: skip
-_MS = Field("ms", "milliseconds", "number", default="2000")
+_MS = ExpectationField("ms", "milliseconds", "number", default="2000")
 #: Events that are named one by one.
 _MAX_LISTED = 12
 
 
-class FirstWithin(Kind):
+class FirstWithin(ExpectationType):
     """`{"type": "first_within", "ms": n}`: the first event came at most n ms after the start."""
 
     type, label, fields = "first_within", "First event within", (_MS,)
 
-    def says(self, wanted: Wanted) -> str:
+    def describe(self, wanted: ExpectationValue) -> str:
         """The time."""
         return f"the first event comes within {milliseconds(wanted['ms'])}"
 
-    def judge(self, wanted: Wanted, observed: Observed, _: Budget) -> Verdict:
+    def evaluate(self, wanted: ExpectationValue, observed: RunFacts, _: StepLimit) -> Evaluation:
         """When it could be read: bytes that begin a reply, and blanks, are no event yet."""
         if not observed.events:
-            return Verdict(False, "no event came")
+            return Evaluation(False, "no event came")
         at_ms = observed.events[0].at_ms
-        return Verdict(at_ms <= wanted["ms"], milliseconds(at_ms), at_ms)
+        return Evaluation(at_ms <= wanted["ms"], milliseconds(at_ms), at_ms)
 
 
-class CompleteWithin(Kind):
+class CompleteWithin(ExpectationType):
     """`{"type": "complete_within", "ms": n}`: the run completed at most n ms after the start."""
 
     type, label, fields = "complete_within", "Complete within", (_MS,)
 
-    def says(self, wanted: Wanted) -> str:
+    def describe(self, wanted: ExpectationValue) -> str:
         """The time."""
         return f"the reply is complete within {milliseconds(wanted['ms'])}"
 
-    def judge(self, wanted: Wanted, observed: Observed, _: Budget) -> Verdict:
+    def evaluate(self, wanted: ExpectationValue, observed: RunFacts, _: StepLimit) -> Evaluation:
         """A run that ended otherwise did not complete, however soon."""
         if observed.state != "completed":
-            return Verdict(False, f"it did not complete: {observed.state}", observed.state)
+            return Evaluation(False, f"it did not complete: {observed.state}", observed.state)
         if observed.ended_ms is None:
-            return Verdict(None, "When the run ended is not known.")
-        return Verdict(
+            return Evaluation(None, "When the run ended is not known.")
+        return Evaluation(
             observed.ended_ms <= wanted["ms"], milliseconds(observed.ended_ms), observed.ended_ms
         )
 
 
-class NoGapOver(Kind):
+class NoGapOver(ExpectationType):
     """`{"type": "no_gap_over", "ms": n}`: once begun, no more than n ms passed without an event.
 
     From the first event to the second and so on, and from the last one to the end of the run.
@@ -66,31 +71,33 @@ class NoGapOver(Kind):
 
     type, label, fields = "no_gap_over", "No gap over", (_MS,)
 
-    def says(self, wanted: Wanted) -> str:
+    def describe(self, wanted: ExpectationValue) -> str:
         """The time."""
         return f"no gap between events is longer than {milliseconds(wanted['ms'])}"
 
-    def judge(self, wanted: Wanted, observed: Observed, budget: Budget) -> Verdict:
+    def evaluate(
+        self, wanted: ExpectationValue, observed: RunFacts, budget: StepLimit
+    ) -> Evaluation:
         """Names the longest gap."""
         events = observed.events
         if not events:
-            return Verdict(False, "no event came")
-        budget.spend(len(events))
+            return Evaluation(False, "no event came")
+        budget.take(len(events))
         marks = [each.at_ms for each in events]
         if observed.ended_ms is not None:
             marks.append(max(observed.ended_ms, marks[-1]))
         gaps = [after - before for before, after in pairwise(marks)]
         if not gaps:
-            return Verdict(True, "there is one event only", 0)
+            return Evaluation(True, "there is one event only", 0)
         longest = max(gaps)
         at = gaps.index(longest)
         one, other = (_called(events, place) for place in (at, at + 1))
         value = {"ms": round(longest, 3), "from": one, "to": other}
         words = f"{milliseconds(longest)}, from {one} to {other}"
-        return Verdict(longest <= wanted["ms"], words, value)
+        return Evaluation(longest <= wanted["ms"], words, value)
 
 
-class Order(Kind):
+class Order(ExpectationType):
     """`{"type": "order", "events": ["started", "result", "completed"]}`: they came in this order.
 
     Other events may stand before, between and after them: the list is a part of what came, in
@@ -98,24 +105,28 @@ class Order(Kind):
     """
 
     type, label = "order", "Order of events"
-    fields = (Field("events", "in this order", "words", default="started, result, completed"),)
+    fields = (
+        ExpectationField("events", "in this order", "words", default="started, result, completed"),
+    )
 
-    def says(self, wanted: Wanted) -> str:
+    def describe(self, wanted: ExpectationValue) -> str:
         """The kinds."""
         return f"these events come in this order: {', then '.join(wanted['events'])}"
 
-    def judge(self, wanted: Wanted, observed: Observed, budget: Budget) -> Verdict:
+    def evaluate(
+        self, wanted: ExpectationValue, observed: RunFacts, budget: StepLimit
+    ) -> Evaluation:
         """Each is looked for behind the one before it."""
-        budget.spend(len(observed.events))
+        budget.take(len(observed.events))
         kinds = iter(each.kind for each in observed.events)
         missing = next((kind for kind in wanted["events"] if kind not in kinds), None)
         value = _runs_of([each.kind for each in observed.events])
         words = ", ".join(value[:_MAX_LISTED]) or "no event came"
         words += f", … {len(value) - _MAX_LISTED} more" if len(value) > _MAX_LISTED else ""
-        return Verdict(missing is None, words, value[:_MAX_LISTED])
+        return Evaluation(missing is None, words, value[:_MAX_LISTED])
 
 
-def _called(events: Sequence[Moment], place: int) -> str:
+def _called(events: Sequence[TimedEvent], place: int) -> str:
     return f"event {place + 1} ({events[place].kind})" if place < len(events) else "the end"
 
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from itertools import islice
 from typing import Any
 
-from playground.expectations.budget import Budget
+from playground.expectations.step_limit import StepLimit
 from playground.protocols.text import shorten
 
 #: What `is` can ask for.
@@ -25,7 +25,7 @@ _MAX_BITS = 256
 _PER_STEP = 1_000
 
 
-def same(left: Any, right: Any, budget: Budget) -> bool:
+def same(left: Any, right: Any, budget: StepLimit) -> bool:
     """Whether two JSON values are equal: 1 and 1.0 are, true and 1 are not.
 
     The order of members means nothing, that of elements does (RFC 9535 section 2.3.5.2.2).
@@ -39,23 +39,23 @@ def same(left: Any, right: Any, budget: Budget) -> bool:
                 return False
             waiting += [(value, other[name]) for name, value in one.items()]
         elif isinstance(one, list) and isinstance(other, list):
-            budget.spend()
+            budget.take()
             if len(one) != len(other):
                 return False
-            budget.spend(len(one))
+            budget.take(len(one))
             waiting += zip(one, other, strict=True)
         else:
-            budget.spend(text_cost(one) if _of_one_length(one, other) else 1)
+            budget.take(text_cost(one) if _of_one_length(one, other) else 1)
             if isinstance(one, bool) != isinstance(other, bool) or one != other:
                 return False
     return True
 
 
-def _same_names(one: Mapping[str, Any], other: Mapping[str, Any], budget: Budget) -> bool:
-    budget.spend()
+def _same_names(one: Mapping[str, Any], other: Mapping[str, Any], budget: StepLimit) -> bool:
+    budget.take()
     if len(one) != len(other):
         return False
-    budget.spend(sum(map(text_cost, one)))
+    budget.take(sum(map(text_cost, one)))
     return one.keys() == other.keys()
 
 
@@ -69,13 +69,13 @@ def text_cost(text: str) -> int:
     return 1 + len(text) // _PER_STEP
 
 
-def below(left: Any, right: Any, budget: Budget) -> bool:
+def below(left: Any, right: Any, budget: StepLimit) -> bool:
     """Whether a value is less than another: of texts and of numbers only.
 
     Raises `TooMuchError` as `same`.
     """
     if isinstance(left, str) and isinstance(right, str):
-        budget.spend(text_cost(min(left, right, key=len)))
+        budget.take(text_cost(min(left, right, key=len)))
         return left < right
     return type_of(left) == type_of(right) == "number" and bool(left < right)
 
@@ -101,25 +101,25 @@ def type_of(value: Any) -> str:
     return "array" if isinstance(value, list) else "object"
 
 
-def told(value: Any) -> str:
+def value_as_text(value: Any) -> str:
     """A value in words: JSON, cut short where it is long."""
     # Every value and every character in it makes the text longer by one or more.
-    return shorten(written(_Cut(MAX_TOLD, MAX_TOLD).of(value, _MAX_DEPTH)), MAX_TOLD)
+    return shorten(to_json_line(_Cut(MAX_TOLD, MAX_TOLD).of(value, _MAX_DEPTH)), MAX_TOLD)
 
 
-def written(value: Any) -> str:
+def to_json_line(value: Any) -> str:
     """A value as JSON on one line. Of what JSON cannot express, the nearest thing."""
     if isinstance(value, float) and not math.isfinite(value):
         return str(value)
     return json.dumps(value, ensure_ascii=False, default=str)
 
 
-def cut(value: Any) -> Any:
+def truncated_value(value: Any) -> Any:
     """As much of a value as is worth keeping beside a verdict; "…" stands for the rest."""
     return _Cut(_MAX_PARTS, _MAX_CHARACTERS).of(value, _MAX_DEPTH)
 
 
-def cut_each(values: Sequence[Any]) -> list[Any]:
+def truncated_values(values: Sequence[Any]) -> list[Any]:
     """The same of some values, which share what one of them may take."""
     parts, characters = _MAX_PARTS // len(values), _MAX_CHARACTERS // len(values)
     return [_Cut(parts, characters).of(value, _MAX_DEPTH) for value in values]

@@ -32,8 +32,8 @@ from jsonpath_rfc9535.selectors import (
     SliceSelector,
 )
 
-from playground.expectations.budget import Budget
-from playground.expectations.patterns import PatternError, filter_match, filter_search
+from playground.expectations.regex import PatternError, filter_match, filter_search
+from playground.expectations.step_limit import StepLimit
 from playground.expectations.values import below, same
 
 
@@ -61,10 +61,10 @@ class _Nothing:
 _NOTHING = _Nothing()
 
 
-class Walk:
+class PathEvaluation:
     """One path over one document."""
 
-    def __init__(self, root: Any, budget: Budget) -> None:
+    def __init__(self, root: Any, budget: StepLimit) -> None:
         self._root = root
         self._budget = budget
 
@@ -98,15 +98,15 @@ class Walk:
         value = node.value
         if isinstance(value, dict):
             for name, inner in value.items():
-                self._budget.spend()
+                self._budget.take()
                 yield Node(inner, node, name)
         elif isinstance(value, list):
             for place, inner in enumerate(value):
-                self._budget.spend()
+                self._budget.take()
                 yield Node(inner, node, place)
 
     def _selected(self, selector: JSONPathSelector, node: Node) -> Iterator[Node]:
-        self._budget.spend()
+        self._budget.take()
         value = node.value
         if isinstance(selector, NameSelector):
             if isinstance(value, dict) and selector.name in value:
@@ -127,13 +127,13 @@ class Walk:
         """Elements by place (RFC 9535 section 2.3.4.2.2: a step of 0 selects none)."""
         if isinstance(node.value, list) and wanted.step != 0:
             for place in range(*wanted.indices(len(node.value))):
-                self._budget.spend()
+                self._budget.take()
                 yield Node(node.value[place], node, place)
 
     # Filters: expressions about one value
 
     def _holds(self, expression: Expression, current: Any) -> bool:
-        self._budget.spend()
+        self._budget.take()
         if isinstance(expression, FilterExpression):
             return self._holds(expression.expression, current)
         if isinstance(expression, LogicalExpression):
@@ -157,7 +157,7 @@ class Walk:
 
     def _value(self, expression: Expression, current: Any) -> Any:
         """The one value of an expression; `_NOTHING` where there is none."""
-        self._budget.spend()
+        self._budget.take()
         if isinstance(expression, FilterQuery):
             node = next(self._query(expression, current), None)
             return _NOTHING if node is None else node.value

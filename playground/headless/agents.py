@@ -7,7 +7,7 @@ from playground.models import Agent
 from playground.transport import check_url
 
 
-def agent_named(name: str) -> Agent:
+def find_agent(name: str) -> Agent:
     """The saved agent with this slug, or an unsaved one for a URL.
 
     Raises `LookupError` with a sentence for a URL that cannot be called, and for a slug that

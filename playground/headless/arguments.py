@@ -12,11 +12,11 @@ from django import forms
 from django.core.management import CommandError
 
 from playground import engine
-from playground.counterparts import bindings_of
 from playground.forms import read_document
-from playground.headless.agents import agent_named
-from playground.library.assignments import AssignmentError, assignment
+from playground.headless.agents import find_agent
+from playground.library.assignments import AssignmentError, parse_assignment
 from playground.models import Agent, Environment
+from playground.twin_targets import bindings_of
 
 #: The exit code for arguments that do not fit.
 USAGE = 2
@@ -25,7 +25,7 @@ USAGE = 2
 def agent_of(name: str) -> Agent:
     """The agent that an argument names. Raises `CommandError` for none."""
     try:
-        return agent_named(name)
+        return find_agent(name)
     except LookupError as error:
         raise CommandError(str(error), returncode=USAGE) from error
 
@@ -85,12 +85,12 @@ def variables_of(given: Sequence[str]) -> dict[str, Any]:
     Raises `CommandError` for what is no name with a value.
     """
     try:
-        return dict(map(assignment, given))
+        return dict(map(parse_assignment, given))
     except AssignmentError:
         raise CommandError("--var wants NAME=VALUE", returncode=USAGE) from None
 
 
-def prepared(composition: engine.Composition, scope: engine.Scope) -> engine.PreparedRequest:
+def prepare_request(composition: engine.Composition, scope: engine.Scope) -> engine.PreparedRequest:
     """The request of a composition. Raises `CommandError` for everything that stops a send."""
     found = engine.prepare(composition, scope)
     if found.prepared is None or found.errors:

@@ -13,19 +13,19 @@ from django.core.management import CommandError
 
 from playground.engine.preparation import AddressError, stand_in
 from playground.headless.arguments import USAGE, agent_of
-from playground.headless.lines import harmless, plain
+from playground.headless.lines import one_line, strip_control_characters
 from playground.library.data_files import MAX_BYTES, DataError, Row, read_rows
-from playground.library.fixtures import FixtureError, read
-from playground.library.unsaved import unsaved
+from playground.library.fixtures import FixtureError, parse_fixture
+from playground.library.unsaved import unsaved_collection
 from playground.models import Agent, Collection, Run, SavedRequest, Step
 from playground.models.collections import requests_in_order
 from playground.rendering.collection_runs import result_of
-from playground.reporting import StepResult, Tally, step_lines
+from playground.reporting import StepResult, VerdictCounts, step_lines
 
 #: Characters of the bar.
 WIDTH = 24
 #: What somebody is told who would otherwise see nothing happen for long.
-NO_ROOM = (
+WAITING_FOR_LIMIT = (
     "Waiting for one of the runs under way to end: "
     "there are as many as may be at once (PLAYGROUND_MAX_RUNS)."
 )
@@ -38,11 +38,11 @@ def requests_of(name: str) -> tuple[Collection, list[SavedRequest]]:
     """
     if name == "-" or _is_file(name):
         try:
-            return unsaved(read(_bytes(name).decode("utf-8")))
+            return unsaved_collection(parse_fixture(_bytes(name).decode("utf-8")))
         except UnicodeDecodeError:
             raise CommandError(f"{name}: not UTF-8 text", returncode=USAGE) from None
         except FixtureError as error:
-            told = "\n".join(f"{name}: {plain(str(each))}" for each in error.problems)
+            told = "\n".join(f"{name}: {one_line(str(each))}" for each in error.problems)
             raise CommandError(told, returncode=USAGE) from error
     mine = Collection.objects.filter(owner=None)
     collection = mine.filter(slug=name).first()
@@ -66,7 +66,7 @@ def _bytes(name: str, most: int | None = None) -> bytes:
         raise CommandError(f"{name}: {error.strerror}", returncode=USAGE) from error
 
 
-def chosen(
+def select_requests(
     requests: Sequence[SavedRequest], folder: str | None, names: Sequence[str]
 ) -> list[SavedRequest]:
     """Those in a folder, or with one of these names; slugs count as names, too."""
@@ -104,11 +104,11 @@ def rows_of(name: str) -> list[Row]:
     try:
         return read_rows(_bytes(name, MAX_BYTES), name)
     except DataError as error:
-        raise CommandError(f"{name}: {plain(str(error))}", returncode=USAGE) from error
+        raise CommandError(f"{name}: {one_line(str(error))}", returncode=USAGE) from error
 
 
 @dataclass(slots=True)
-class Teller:
+class StepPrinter:
     """Prints steps as they end; on a terminal with a bar below them."""
 
     planned: int
@@ -119,7 +119,7 @@ class Teller:
     #: The steps that have ended, by number.
     results: dict[int, StepResult] = field(default_factory=dict)
     #: Why not all of it could be printed, a sentence; "" where it could.
-    trouble: str = ""
+    error: str = ""
     _bar: bool = field(default_factory=sys.stderr.isatty)
     _has_waited: bool = False
 
@@ -136,22 +136,22 @@ class Teller:
     def _tell(self, lines: Iterable[str]) -> None:
         try:
             for line in lines:
-                say(line)
+                print_line(line)
         except OSError as error:
             # Told once, at the end, and not for every step.
-            self.trouble, self.lines = f"standard output: {error.strerror}", False
+            self.error, self.lines = f"standard output: {error.strerror}", False
 
     def wait(self) -> None:
         """Say, once, that there is no room for the next request."""
         if not self._has_waited:
             self._has_waited = True
             self.clear()
-            print(NO_ROOM, file=sys.stderr, flush=True)
+            print(WAITING_FOR_LIMIT, file=sys.stderr, flush=True)
 
     def _draw(self) -> None:
-        tally = Tally(self.planned, self.counts)
+        tally = VerdictCounts(self.planned, self.counts)
         full = WIDTH * tally.done // max(1, self.planned)
-        bar = f"[{'#' * full}{'.' * (WIDTH - full)}] {tally.told}"
+        bar = f"[{'#' * full}{'.' * (WIDTH - full)}] {tally.summary}"
         print(f"\r{bar}", end="", file=sys.stderr, flush=True)
 
     def clear(self) -> None:
@@ -160,9 +160,9 @@ class Teller:
             print("\r\x1b[K", end="", file=sys.stderr, flush=True)
 
 
-def say(line: str) -> None:
+def print_line(line: str) -> None:
     """A line on the standard output."""
-    write(plain(line) + "\n")
+    write(one_line(line) + "\n")
 
 
 def write(text: str) -> None:
@@ -171,7 +171,7 @@ def write(text: str) -> None:
     Raises `OSError` where it cannot be written, once: what comes later goes nowhere.
     """
     try:
-        print(harmless(text), end="", flush=True)
+        print(strip_control_characters(text), end="", flush=True)
     except OSError as error:
         # Nor can Python write what it has in hand still, and exits as if that were the news.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -15,8 +15,8 @@ from playground.models import Run
 from playground.protocols import events as ev
 from playground.protocols.frames import Frame, FrameKind
 from playground.protocols.problems import Problem
-from playground.rendering.cards import card_of, words
-from playground.rendering.rows import event_text
+from playground.rendering.cards import card_of, value_text
+from playground.rendering.events import event_text
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 
@@ -102,7 +102,7 @@ def _question(question: ev.Question) -> dict[str, Any]:
 
 
 def json_lines(
-    frame: Frame, events: Sequence[ev.Event], reasoning: Container[ev.Home] = ()
+    frame: Frame, events: Sequence[ev.Event], reasoning: Container[ev.EntryRef] = ()
 ) -> Iterator[str]:
     """The JSON Lines of one frame: one per event, and one for an error of the transfer.
 
@@ -111,7 +111,7 @@ def json_lines(
     head = {"seq": frame.seq, "at_ms": round(frame.at_ms, 3)}
     for event in events:
         name, fields = LINES[type(event)]
-        if isinstance(event, ev.Content) and event.home in reasoning:
+        if isinstance(event, ev.Content) and event.message_ref in reasoning:
             name = "reasoning"
         yield _dump({**head, "type": name, **fields(event)})
     if frame.kind is FrameKind.ERROR:
@@ -155,21 +155,21 @@ def text_lines(events: Sequence[ev.Event]) -> Iterator[str]:
         if isinstance(event, ev.Result):
             card = card_of(event.item)
             number = "-" if event.index is None else f"{event.index + 1}."
-            yield plain(f"{number:>4} {card.title or card.text}  [{card.kind}]")
+            yield one_line(f"{number:>4} {card.title or card.text}  [{card.kind}]")
             if card.title and card.text:
-                yield plain(f"     {card.text}")
+                yield one_line(f"     {card.text}")
         elif isinstance(event, ev.Elicitation):
-            yield plain(f"  ?  {event.text}")
-            yield from (plain(f"     {_ask(question)}") for question in event.questions)
+            yield one_line(f"  ?  {event.text}")
+            yield from (one_line(f"     {_ask(question)}") for question in event.questions)
         elif isinstance(event, ev.Text | ev.Failure | ev.Promise | ev.Unknown):
-            yield plain(f"{name:>4} {event_text(event)}")
+            yield one_line(f"{name:>4} {event_text(event)}")
         elif isinstance(event, ev.Progress):
-            yield plain(" ".join(filter(None, (name, _share(event), event.message))))
+            yield one_line(" ".join(filter(None, (name, _share(event), event.message))))
         elif isinstance(event, ev.Log):
-            yield plain(f"{name} {event.level}: {words(event.data, MAX_TOLD)}")
+            yield one_line(f"{name} {event.level}: {value_text(event.data, MAX_TOLD)}")
         elif isinstance(event, ev.Tools):
             named = (tool.get("name") for tool in event.tools if isinstance(tool, Mapping))
-            yield plain(f"{name} {', '.join(words(each, 80) for each in named)}")
+            yield one_line(f"{name} {', '.join(value_text(each, 80) for each in named)}")
 
 
 def _share(event: ev.Progress) -> str:
@@ -184,12 +184,12 @@ def _ask(question: ev.Question) -> str:
     return f"{question.id}: {question.text}{options}"
 
 
-def plain(text: str) -> str:
+def one_line(text: str) -> str:
     """`text` without anything that a terminal would obey, on one line."""
-    return harmless(text.replace("\n", " ").replace("\t", " "))
+    return strip_control_characters(text.replace("\n", " ").replace("\t", " "))
 
 
-def harmless(text: str) -> str:
+def strip_control_characters(text: str) -> str:
     """`text` without anything that a terminal would obey, its line breaks kept."""
     return _CONTROL.sub("\ufffd", text)
 

@@ -9,12 +9,12 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TextIO
 
 from playground.headless import lines
-from playground.headless.speech import Speech
+from playground.headless.speech import MessagePrinter
 from playground.models import Run
 from playground.protocols.events import Event, Message, Result
 from playground.protocols.frames import Frame, FrameKind
-from playground.rendering.bar import milliseconds, word_of
-from playground.rendering.cards import words
+from playground.rendering.cards import value_text
+from playground.rendering.run_status import milliseconds, status_label
 
 
 class Printer:
@@ -25,7 +25,7 @@ class Printer:
         #: Called when nobody reads any more.
         self.stop: Callable[[], object] = lambda: None
         self._progress = sys.stderr.isatty()
-        self._speech = Speech()
+        self._speech = MessagePrinter()
         self.results = self.events = self.last = 0
         self._messages = 0
         self._error_printed = False
@@ -53,18 +53,18 @@ class Printer:
         """Say that another run of the conversation begins: an answer or a check."""
         self._settle()
         # Its messages have their homes among its own frames.
-        self._speech = Speech()
+        self._speech = MessagePrinter()
         self._error_printed = False
         if self._as_json:
             self._print(lines.run_line(run))
         elif run.answers:
-            told = ", ".join(f"{name}: {words(value)}" for name, value in run.answers.items())
-            self._print(lines.plain(f"  →  {told}"))
+            told = ", ".join(f"{name}: {value_text(value)}" for name, value in run.answers.items())
+            self._print(lines.one_line(f"  →  {told}"))
 
-    def say(self, text: str) -> None:
+    def print_line(self, text: str) -> None:
         """Tell the user something that is no event, on the error stream."""
         self._settle()
-        print(lines.plain(text), file=sys.stderr)
+        print(lines.one_line(text), file=sys.stderr)
 
     def end(self, run: Run, findings: Sequence[Mapping[str, Any]] = ()) -> None:
         """Print how the last run ended, and what all of them did against the specification."""
@@ -78,14 +78,14 @@ class Printer:
         elapsed = f", {milliseconds(run.ended_us / 1000)}" if run.ended_us else ""
         # What there is to count depends on what the agent speaks.
         counted = f"{self._messages} messages" if self._messages else f"{self.results} results"
-        self._print(f"{word_of(run)}: {counted}, {self.events} events{elapsed}")
+        self._print(f"{status_label(run)}: {counted}, {self.events} events{elapsed}")
         if run.problem:
-            self.say(f"{run.problem['cause']} {run.problem['fix']}")
+            self.print_line(f"{run.problem['cause']} {run.problem['fix']}")
         for finding in findings:
             if finding["verdict"] == "fail":
                 place = f" at {finding['pointer']}" if finding["pointer"] else ""
                 self._print(
-                    lines.plain(
+                    lines.one_line(
                         f"  {finding['level']:>6} {finding['rule']} ({finding['section']})"
                         f"{place}: {finding['message']}"
                     )
@@ -114,7 +114,7 @@ class Printer:
             print("\r\x1b[K", end="", file=sys.stderr, flush=True)
 
 
-def prepare(stream: TextIO, as_json: bool) -> None:
+def configure_stream(stream: TextIO, as_json: bool) -> None:
     """JSON Lines are UTF-8; text is in the terminal's encoding, with what it lacks escaped.
 
     UTF-8 lacks halves of surrogate pairs; escaped like that, they are the same in JSON.

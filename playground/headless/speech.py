@@ -6,23 +6,23 @@ from collections.abc import Iterator, Sequence
 
 from playground.headless import lines
 from playground.protocols import events as ev
-from playground.protocols.agent_api import vocabulary
-from playground.rendering.words import words
+from playground.protocols.agent_api import constants
+from playground.rendering.words import value_text
 
 #: What a message is called by its type; another one as the agent calls it.
 _NAMES = {"": "message", "assistant": "message"}
 
 #: The part that a piece of text belongs to: its message's home, its index and its kind.
-_Place = tuple[ev.Home, int, str]
+_Place = tuple[ev.EntryRef, int, str]
 
 
-class Speech:
+class MessagePrinter:
     """Events as text for people, in pieces that already hold their line breaks."""
 
     def __init__(self) -> None:
-        self._names: dict[ev.Home, str] = {}
+        self._names: dict[ev.EntryRef, str] = {}
         #: Homes of the messages that think aloud.
-        self.reasoning: set[ev.Home] = set()
+        self.reasoning: set[ev.EntryRef] = set()
         #: The part that the last line shows and that may go on; None at the start of a line.
         self._place: _Place | None = None
 
@@ -59,26 +59,26 @@ class Speech:
             yield "\n"
 
     def _content(self, event: ev.Content) -> Iterator[str]:
-        name = self._names.get(event.home, "message")
+        name = self._names.get(event.message_ref, "message")
         if isinstance(event.value, str) and event.kind in ("text", "refusal"):
-            place = event.home, event.index, event.kind
+            place = event.message_ref, event.index, event.kind
             # What is no piece replaces what was printed: it begins anew.
             if place != self._place or not event.delta:
                 yield from self.close()
-                yield lines.plain(f"{name} ")
+                yield lines.one_line(f"{name} ")
                 self._place = place
-            yield lines.harmless(event.value)
+            yield lines.strip_control_characters(event.value)
         elif not _is_told_by_its_call(name) and event.status != "in_progress":
             yield from self.close()
-            shown = words(event.value, lines.MAX_TOLD)
-            yield lines.plain(f"{name} {event.kind} {shown}") + "\n"
+            shown = value_text(event.value, lines.MAX_TOLD)
+            yield lines.one_line(f"{name} {event.kind} {shown}") + "\n"
 
     def _tool(self, event: ev.ToolCall | ev.ToolOutput) -> Iterator[str]:
         yield from self.close()
         value = event.arguments if isinstance(event, ev.ToolCall) else event.output
-        told = (event.kind, event.name, event.call_id, words(value, lines.MAX_TOLD))
-        yield lines.plain(" ".join(filter(None, told))) + "\n"
+        told = (event.kind, event.name, event.call_id, value_text(value, lines.MAX_TOLD))
+        yield lines.one_line(" ".join(filter(None, told))) + "\n"
 
 
 def _is_told_by_its_call(name: str) -> bool:
-    return name in vocabulary.CALLS or name in vocabulary.OUTPUTS
+    return name in constants.CALLS or name in constants.OUTPUTS

@@ -42,7 +42,7 @@ def _headers(value: Any) -> Iterator[Finding]:
     for index, row in enumerate(value):
         if not credentials.is_pair(row):
             yield f"/{index}", "This must be a pair of texts, [name, value]."
-        elif refusal := header_rules.refusal(row[0], PLACEHOLDER.sub("x", row[1])):
+        elif refusal := header_rules.header_error(row[0], PLACEHOLDER.sub("x", row[1])):
             yield f"/{index}", f"This cannot be sent. {refusal}"
 
 
@@ -109,7 +109,7 @@ def known_findings(text: str) -> tuple[Finding, ...]:
 
 
 def _reply(value: Any) -> Iterable[Finding]:
-    return () if value is None else _as_found(recordings.check, value)
+    return () if value is None else _as_found(recordings.validate_recording, value)
 
 
 #: What the schema cannot say of a request's fields, but for what refers to others: see `parsing`.

@@ -23,16 +23,16 @@ _AROUND = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class DiffLine:
     """One line of a difference."""
 
     #: "-" for what is there, "+" for what comes in its place, " " for both, "…" for a gap.
-    mark: str
+    sign: str
     text: str
 
 
 @dataclass(frozen=True)
-class Difference:
+class FieldDifference:
     """A field that has another value: `old` is there, and `new` comes in its place."""
 
     field: str
@@ -40,7 +40,7 @@ class Difference:
     new: Any
 
     @property
-    def lines(self) -> list[Line]:
+    def lines(self) -> list[DiffLine]:
         """The lines that are shown."""
         return self._found[:MAX_SHOWN]
 
@@ -50,17 +50,17 @@ class Difference:
         return max(0, len(self._found) - MAX_SHOWN)
 
     @cached_property
-    def _found(self) -> list[Line]:
+    def _found(self) -> list[DiffLine]:
         """All lines, once somebody looks at them: of thousands of changes a page lists few."""
         before, after = _lines(self.old), _lines(self.new)
         if max(len(before), len(after)) > MAX_LINES:
             said = f"too long to be compared here: {len(before):,} and {len(after):,} lines"
-            return [Line("…", said)]
+            return [DiffLine("…", said)]
         return list(_unified(before, after))
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class ItemChange:
     """What happens to the collection itself, to one folder or to one request.
 
     `kept` is what the fixture does not have and stays all the same, `removed` what goes.
@@ -70,7 +70,7 @@ class Change:
     slug: str
     name: str
     status: Status
-    differences: tuple[Difference, ...] = ()
+    differences: tuple[FieldDifference, ...] = ()
 
     @property
     def kind(self) -> str:
@@ -78,24 +78,28 @@ class Change:
         return {COLLECTION: "collection", FOLDER: "folder"}.get(self.model, "request")
 
 
-def compare(before: Fixture | None, after: Fixture, *, missing: Status = "kept") -> list[Change]:
+def compare_fixtures(
+    before: Fixture | None, after: Fixture, *, missing: Status = "kept"
+) -> list[ItemChange]:
     """The changes that lead from `before` to `after`, in the order of `after`.
 
     `before` is None where there is no such collection. `missing` is what becomes of things that
     `after` does not have; they come last.
     """
     old = dict(_things(before)) if before is not None else {}
-    found: list[Change] = []
+    found: list[ItemChange] = []
     for key, fields in _things(after):
         found.append(_change(key, old.pop(key, None), fields))
     # A part says nothing of the collection that it goes into.
     found += [
-        Change(*key, fields["name"], missing) for key, fields in old.items() if key[0] != COLLECTION
+        ItemChange(*key, fields["name"], missing)
+        for key, fields in old.items()
+        if key[0] != COLLECTION
     ]
     return found
 
 
-def same(one: Fields, other: Fields, model: str) -> bool:
+def is_same_item(one: Fields, other: Fields, model: str) -> bool:
     """Whether two items say the same, down to the order of members and the kind of numbers."""
     return not any(True for _ in _differing(one, other, model))
 
@@ -109,14 +113,14 @@ def _things(fixture: Fixture) -> Iterator[tuple[tuple[str, str], Fields]]:
         yield (REQUEST, slug), request
 
 
-def _change(key: tuple[str, str], old: Fields | None, new: Fields) -> Change:
+def _change(key: tuple[str, str], old: Fields | None, new: Fields) -> ItemChange:
     if old is None:
-        return Change(*key, new["name"], "added")
+        return ItemChange(*key, new["name"], "added")
     model = key[0]
     differences = tuple(
-        Difference(name, old[name], new[name]) for name in _differing(old, new, model)
+        FieldDifference(name, old[name], new[name]) for name in _differing(old, new, model)
     )
-    return Change(*key, new["name"], "changed" if differences else "same", differences)
+    return ItemChange(*key, new["name"], "changed" if differences else "same", differences)
 
 
 def _differing(one: Fields, other: Fields, model: str) -> Iterator[str]:
@@ -134,20 +138,20 @@ def _lines(value: Any) -> list[str]:
     return text.split("\n")
 
 
-def _unified(before: list[str], after: list[str]) -> Iterator[Line]:
+def _unified(before: list[str], after: list[str]) -> Iterator[DiffLine]:
     rows = difflib.unified_diff(before, after, n=_AROUND, lineterm="")
     for number, row in enumerate(rows):
         if number < 2:
             continue  # The names of two files.
         if row.startswith("@@"):
             if number > 2:
-                yield Line("…", "")
+                yield DiffLine("…", "")
             continue
         text = row[1:]
-        yield Line(row[0], shorten(text, _WIDTH + 1))
+        yield DiffLine(row[0], shorten(text, _WIDTH + 1))
 
 
-def count(changes: list[Change]) -> Mapping[str, int]:
+def count(changes: list[ItemChange]) -> Mapping[str, int]:
     """How many there are of each status."""
     found = {"added": 0, "changed": 0, "same": 0, "kept": 0, "removed": 0}
     for change in changes:

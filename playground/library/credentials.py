@@ -37,7 +37,7 @@ def clean_headers(headers: Any) -> list[list[str]]:
     return [_clean_header(*row) for row in rows if is_pair(row)]
 
 
-def clean_address(address: str) -> str:
+def clean_url_template(address: str) -> str:
     """An address template without who logs in, and with "" for parameters that are credentials."""
     address = _LOGIN.sub(_clean_login, address)
     return _PARAMETER.sub(_clean_parameter, address)

@@ -10,16 +10,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from playground.library.curl_command import Command
+from playground.library.curl_command import CurlCommand
 from playground.library.recognising import (
     FORM,
-    Recognised,
-    UnrecognisedError,
+    ImportedRequest,
+    UnsupportedRequestError,
     auth_of,
-    own_headers,
-    recognise,
+    custom_headers,
+    from_http_request,
 )
-from playground.library.shell import ShellError, split
+from playground.library.shell import ShellError, split_command
 from playground.protocols.headers import is_credential
 from playground.variables import names_in
 from playground.variables.names import PLACEHOLDER
@@ -28,7 +28,7 @@ _MOST_REMARKS = 20
 
 
 @dataclass(slots=True)
-class Curl:
+class CurlRequest:
     """What became of a command. With `refusals`, nothing else of it counts."""
 
     address: str = ""
@@ -41,7 +41,7 @@ class Curl:
     #: As `SavedRequest.auth`, where a `{{name}}` stands for the secret.
     auth: dict[str, str] = field(default_factory=dict)
     remarks: list[str] = field(default_factory=list)
-    refusals: list[str] = field(default_factory=list)
+    errors: list[str] = field(default_factory=list)
 
     def to_json(self) -> dict[str, Any]:
         """For the composer."""
@@ -54,7 +54,7 @@ class Curl:
             "headers": [list(pair) for pair in self.headers],
             "auth": self.auth,
             "remarks": self.remarks,
-            "refusals": self.refusals,
+            "refusals": self.errors,
         }
 
 
@@ -64,25 +64,25 @@ def is_curl(text: str) -> bool:
     return len(words) == 2 and words[0].lower() in ("curl", "curl.exe")
 
 
-def read_curl(text: str) -> Curl:
+def read_curl(text: str) -> CurlRequest:
     """The request of a curl command, or why there is none. Never raises."""
     if not is_curl(text):
-        return Curl(refusals=["This does not begin with “curl”."])
+        return CurlRequest(errors=["This does not begin with “curl”."])
     try:
-        words = split(text.lstrip().removeprefix("$ "))
+        words = split_command(text.lstrip().removeprefix("$ "))
     except ShellError as error:
-        return Curl(refusals=[str(error)])
-    command = Command()
+        return CurlRequest(errors=[str(error)])
+    command = CurlCommand()
     command.read(words[1:])
     if command.refusals:
-        return Curl(refusals=list(dict.fromkeys(command.refusals))[:_MOST_REMARKS])
+        return CurlRequest(errors=list(dict.fromkeys(command.refusals))[:_MOST_REMARKS])
     try:
         return _composed(command)
-    except UnrecognisedError as error:
-        return Curl(refusals=[str(error)])
+    except UnsupportedRequestError as error:
+        return CurlRequest(errors=[str(error)])
 
 
-def _composed(command: Command) -> Curl:
+def _composed(command: CurlCommand) -> CurlRequest:
     url = _with_scheme(command.address)
     body = command.body
     if command.get and body is not None:
@@ -90,13 +90,15 @@ def _composed(command: Command) -> Curl:
     for more in command.queries:
         url = _with_query(url, more)
     method = command.method or ("GET" if body is None else "POST")
-    found: Recognised = recognise(method.upper(), url, [*command.headers, *_typed(body)], body)
+    found: ImportedRequest = from_http_request(
+        method.upper(), url, [*command.headers, *_typed(body)], body
+    )
     auth, kept = auth_of(command.headers)
     if not auth:
         auth = command.auth
-    headers, left_out = own_headers(kept)
-    remarks = [*found.remarks, *command.said(), *_about(headers, left_out)]
-    return Curl(
+    headers, left_out = custom_headers(kept)
+    remarks = [*found.remarks, *command.remarks(), *_about(headers, left_out)]
+    return CurlRequest(
         found.address,
         found.protocol,
         found.binding,

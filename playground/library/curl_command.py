@@ -7,14 +7,14 @@ import re
 from collections.abc import Iterator
 from urllib.parse import quote, unquote, urlsplit
 
-from playground.library.curl_options import OPTIONS, Use
+from playground.library.curl_options import OPTIONS, OptionSupport
 from playground.variables.names import PLACEHOLDER
 
 #: An address up to its host: the scheme, and who logs in there.
 _LOGIN = re.compile(r"((?:https?://)?)([^/?#\s]*)@", re.IGNORECASE)
 
 
-class Command:
+class CurlCommand:
     """What the words of a command say."""
 
     def __init__(self) -> None:
@@ -38,7 +38,7 @@ class Command:
         """All data, joined as curl joins it; None where there is none."""
         return "&".join(self._data) if self._has_data else None
 
-    def said(self) -> Iterator[str]:
+    def remarks(self) -> Iterator[str]:
         """What the reader has to know about the options."""
         yield from self._remarks
         if self._ignored:
@@ -86,9 +86,9 @@ class Command:
                 self.refusals.append(f"The option {name} needs a value: the command is cut short.")
                 return
             value = given
-        if option.use is Use.REFUSED:
+        if option.use is OptionSupport.UNSUPPORTED:
             self.refusals.append(f"The option {name} {option.why}.")
-        elif option.use is Use.IGNORED:
+        elif option.use is OptionSupport.IGNORED:
             self._ignored.append(name)
         else:
             self._take(option.name, name, value)

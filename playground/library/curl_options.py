@@ -10,23 +10,23 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 
-class Use(enum.Enum):
+class OptionSupport(enum.Enum):
     """What becomes of an option."""
 
     #: Part of the request.
-    TAKEN = enum.auto()
+    SUPPORTED = enum.auto()
     #: About how curl works or what it prints; said so once.
     IGNORED = enum.auto()
     #: The request would be another one without it, or files would be read or written.
-    REFUSED = enum.auto()
+    UNSUPPORTED = enum.auto()
 
 
 @dataclass(frozen=True, slots=True)
-class Option:
+class CurlOption:
     """One option by its long name."""
 
     name: str
-    use: Use
+    use: OptionSupport
     #: Whether a value follows it.
     valued: bool
     #: Why it is refused, as the end of a sentence that begins with the option.
@@ -89,26 +89,26 @@ digest - 0 | ntlm - 0 | negotiate - 0 | aws-sigv4 - 1 | delegation - 1
 }
 
 
-def _rows(text: str, use: Use, why: str = "") -> dict[str, Option]:
+def _rows(text: str, use: OptionSupport, why: str = "") -> dict[str, CurlOption]:
     """Options by what they are called: `--long` and `-s`."""
-    found: dict[str, Option] = {}
+    found: dict[str, CurlOption] = {}
     for row in text.replace("\n", " | ").split("|"):
         if not (words := row.split()):
             continue
         name, short, valued = words
-        option = Option(name, use, valued == "1", why)
+        option = CurlOption(name, use, valued == "1", why)
         found[f"--{name}"] = option
         if short != "-":
             found[f"-{short}"] = option
     return found
 
 
-OPTIONS: Mapping[str, Option] = {
-    **_rows(_TAKEN, Use.TAKEN),
-    **_rows(_IGNORED, Use.IGNORED),
+OPTIONS: Mapping[str, CurlOption] = {
+    **_rows(_TAKEN, OptionSupport.SUPPORTED),
+    **_rows(_IGNORED, OptionSupport.IGNORED),
     **{
         key: row
         for why, text in _REFUSED.items()
-        for key, row in _rows(text, Use.REFUSED, why).items()
+        for key, row in _rows(text, OptionSupport.UNSUPPORTED, why).items()
     },
 }

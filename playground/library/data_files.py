@@ -12,7 +12,7 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from playground.protocols import jsonfaults, jsontext
+from playground.protocols import json_decoder, json_errors
 from playground.variables import is_name
 
 #: Bytes of a file, rows of it, and columns of a row.
@@ -48,13 +48,13 @@ def read_rows(data: bytes, name: str = "") -> list[Row]:
 
 
 def _json(text: str) -> list[Row]:
-    if jsontext.exceeds_depth(text, MAX_DEPTH):
+    if json_decoder.exceeds_depth(text, MAX_DEPTH):
         raise DataError(f"The JSON is nested more than {MAX_DEPTH} deep.")
     try:
-        value = jsontext.decode(text)
+        value = json_decoder.decode(text)
     except json.JSONDecodeError as error:
         place = f"line {error.lineno}, column {error.colno}"
-        raise DataError(f"This is not JSON: {jsonfaults.said(error)} ({place}).") from None
+        raise DataError(f"This is not JSON: {json_errors.said(error)} ({place}).") from None
     except ValueError:
         raise DataError("The JSON has a number with too many digits.") from None
     if not isinstance(value, list):

@@ -2,7 +2,7 @@
 
 Local mode only: a hosted playground's users have no directory there. What is compared is what
 the file says and not how it is laid out, so a file that was edited by hand and means the same is
-the same. `Collection.synced` is the SHA-256 of that text when the file was loaded or written
+the same. `Collection.file_digest` is the SHA-256 of that text when the file was loaded or written
 last; whatever differs from it has changed since.
 """
 
@@ -20,12 +20,12 @@ from typing import Literal
 
 from django.conf import settings
 
-from playground.library.comparing import Change, compare
+from playground.library.comparing import ItemChange, compare_fixtures
 from playground.library.dumping import dump, fixture_of
-from playground.library.parsing import read
-from playground.library.planning import Plan, apply, plan
+from playground.library.parsing import parse_fixture
+from playground.library.planning import ImportPlan, apply_import, plan_import
 from playground.library.reading import MAX_BYTES, text_of
-from playground.library.shape import Fixture, FixtureError, Problem, render
+from playground.library.shape import Fixture, FixtureError, FixtureProblem, render
 from playground.models import Collection
 
 #: How the file and the collection stand to each other: there is no file; both say the same; the
@@ -41,21 +41,21 @@ class DiskError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class FileStatus:
     """A collection beside its file."""
 
     collection: Collection
     state: State
     path: Path
     #: SHA-256 of the bytes of the file, "" where there is none: what somebody has seen of it.
-    seen: str = ""
+    digest: str = ""
     modified_at: datetime | None = None
     #: Why the file cannot be read.
-    problems: tuple[Problem, ...] = ()
+    problems: tuple[FixtureProblem, ...] = ()
     #: What loading it would do.
-    loading: Plan | None = None
+    loading: ImportPlan | None = None
     #: What saving would change in the file.
-    saving: tuple[Change, ...] = ()
+    saving: tuple[ItemChange, ...] = ()
 
     @property
     def name(self) -> str:
@@ -68,7 +68,7 @@ class Standing:
         return self.modified_at is not None and self.modified_at > self.collection.modified_at
 
 
-def standing(collection: Collection) -> Standing:
+def file_status(collection: Collection) -> FileStatus:
     """How a collection and its file stand to each other.
 
     Where both say the same, that is noted: from then on either's changes can be told. Raises
@@ -77,23 +77,25 @@ def standing(collection: Collection) -> Standing:
     path = _path(collection)
     data = _bytes(path)
     if data is None:
-        return Standing(collection, "none", path)
+        return FileStatus(collection, "none", path)
     seen = _digest(data)
     modified_at = datetime.fromtimestamp(path.stat().st_mtime, UTC)
     try:
         there = _fixture(path, data, collection.slug)
     except FixtureError as error:
-        return Standing(collection, "unreadable", path, seen, modified_at, problems=error.problems)
+        return FileStatus(
+            collection, "unreadable", path, seen, modified_at, problems=error.problems
+        )
     here = fixture_of(collection).ordered()
     state = _state(collection, here, there)
-    return Standing(
+    return FileStatus(
         collection,
         state,
         path,
         seen,
         modified_at,
-        loading=plan(there, None, exact=state == "file"),
-        saving=tuple(compare(there, here, missing="removed")),
+        loading=plan_import(there, None, exact=state == "file"),
+        saving=tuple(compare_fixtures(there, here, missing="removed")),
     )
 
 
@@ -103,7 +105,7 @@ def save(collection: Collection, seen: str) -> Path:
     `seen` is the `Standing.seen` that the decision was made by. Raises `DiskError` where the
     file is another one by now, or cannot be written.
     """
-    found = standing(collection)
+    found = file_status(collection)
     if found.state == "unreadable":
         raise DiskError(f"{found.name} is not overwritten: {found.problems[0]}")
     _still(found, seen)
@@ -116,18 +118,18 @@ def save(collection: Collection, seen: str) -> Path:
     return found.path
 
 
-def load(collection: Collection, seen: str) -> Plan:
+def load(collection: Collection, seen: str) -> ImportPlan:
     """Load the file of a collection, what it does not have being kept; returns what was done.
 
     Only where the collection has not changed since is it made just like the file: then what the
     file does not have was taken out there. Raises `DiskError` as `save`, and `FixtureError`.
     """
-    found = standing(collection)
+    found = file_status(collection)
     if found.loading is None:
-        problems = found.problems or (Problem("", f"There is no {found.name}."),)
+        problems = found.problems or (FixtureProblem("", f"There is no {found.name}."),)
         raise FixtureError(*problems)
     _still(found, seen)
-    loaded = apply(found.loading)
+    loaded = apply_import(found.loading)
     _note(loaded, render(found.loading.fixture))
     return found.loading
 
@@ -141,11 +143,11 @@ def load_file(path: Path) -> Collection | None:
     """
     if (data := _bytes(path)) is None:
         return None
-    there = read(text_of(data))
+    there = parse_fixture(text_of(data))
     found = Collection.objects.filter(owner=None, slug=there.slug).first()
     if found is not None and _state(found, fixture_of(found).ordered(), there) != "file":
         return None
-    loaded = apply(plan(there, None, exact=True))
+    loaded = apply_import(plan_import(there, None, exact=True))
     _note(loaded, render(there))
     return loaded
 
@@ -174,28 +176,28 @@ def _bytes(path: Path) -> bytes | None:
 
 def _fixture(path: Path, data: bytes, slug: str) -> Fixture:
     """What a file says. Raises `FixtureError` where that is not the collection of this slug."""
-    found = read(text_of(data))
+    found = parse_fixture(text_of(data))
     if found.slug != slug:
         message = f"{path.name} is the file of another collection, “{found.slug}”."
-        raise FixtureError(Problem("", message))
+        raise FixtureError(FixtureProblem("", message))
     return found
 
 
 def _state(collection: Collection, here: Fixture, there: Fixture) -> State:
     mine, its = _digest(render(here).encode()), _digest(render(there).encode())
     if mine == its:
-        if collection.synced != its:
+        if collection.file_digest != its:
             _note(collection, render(there))
         return "same"
-    if not collection.synced:
+    if not collection.file_digest:
         return "apart"
-    if collection.synced == mine:
+    if collection.file_digest == mine:
         return "file"
-    return "here" if collection.synced == its else "both"
+    return "here" if collection.file_digest == its else "both"
 
 
-def _still(found: Standing, seen: str) -> None:
-    if found.seen != seen:
+def _still(found: FileStatus, seen: str) -> None:
+    if found.digest != seen:
         raise DiskError(f"{found.name} was changed since you looked. Look at the difference again.")
 
 
@@ -215,8 +217,8 @@ def _write(path: Path, data: bytes) -> None:
 
 
 def _note(collection: Collection, text: str) -> None:
-    collection.synced = _digest(text.encode())
-    Collection.objects.filter(pk=collection.pk).update(synced=collection.synced)
+    collection.file_digest = _digest(text.encode())
+    Collection.objects.filter(pk=collection.pk).update(file_digest=collection.file_digest)
 
 
 def _digest(data: bytes) -> str:

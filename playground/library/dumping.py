@@ -76,7 +76,7 @@ def _request(row: dict[str, Any]) -> dict[str, Any]:
     row = _texts(row)
     row["folder"] = row.pop("inside")
     row["headers"] = credentials.clean_headers(row["headers"])
-    row["address"] = credentials.clean_address(row["address"])
+    row["address"] = credentials.clean_url_template(row["address"])
     row["auth"] = credentials.clean_auth(row["auth"])
     return row
 

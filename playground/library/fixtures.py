@@ -6,30 +6,30 @@ nothing; `apply` carries out what was planned before. `restore` puts back what `
 before it was deleted. `render` writes a fixture that was made from something else.
 """
 
-from playground.library.comparing import Change, Difference, compare
+from playground.library.comparing import FieldDifference, ItemChange, compare_fixtures
 from playground.library.dumping import dump, dump_part, fixture_of
-from playground.library.parsing import read
-from playground.library.planning import Owner, Plan, apply, plan, take_in
-from playground.library.restoring import restore
-from playground.library.shape import FIELDS, Fixture, FixtureError, Problem, render
+from playground.library.parsing import parse_fixture
+from playground.library.planning import ImportPlan, Owner, apply_import, import_fixture, plan_import
+from playground.library.restoring import restore_fixture
+from playground.library.shape import FIELDS, Fixture, FixtureError, FixtureProblem, render
 
 __all__ = [
     "FIELDS",
-    "Change",
-    "Difference",
+    "FieldDifference",
     "Fixture",
     "FixtureError",
+    "FixtureProblem",
+    "ImportPlan",
+    "ItemChange",
     "Owner",
-    "Plan",
-    "Problem",
-    "apply",
-    "compare",
+    "apply_import",
+    "compare_fixtures",
     "dump",
     "dump_part",
     "fixture_of",
-    "plan",
-    "read",
+    "import_fixture",
+    "parse_fixture",
+    "plan_import",
     "render",
-    "restore",
-    "take_in",
+    "restore_fixture",
 ]

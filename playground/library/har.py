@@ -16,7 +16,7 @@ from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 from playground import __version__
-from playground.library.sketches import address_of
+from playground.library.sketches import full_url
 from playground.models import Run
 from playground.protocols.frames import BODY_KINDS, Frame, FrameKind
 from playground.protocols.http import read_head
@@ -43,37 +43,37 @@ def to_har(run: Run) -> str:
 
 
 @dataclass(slots=True)
-class Exchanged:
+class RecordedExchange:
     """One call and what came back for it."""
 
     call: Frame
-    rest: list[Frame] = field(default_factory=list)
+    response_frames: list[Frame] = field(default_factory=list)
 
     def first(self, kind: FrameKind) -> Frame | None:
         """The first frame of this kind."""
-        return next((frame for frame in self.rest if frame.kind is kind), None)
+        return next((frame for frame in self.response_frames if frame.kind is kind), None)
 
     @property
     def body(self) -> bytes:
         """The body of the reply."""
-        return b"".join(frame.data for frame in self.rest if frame.kind in BODY_KINDS)
+        return b"".join(frame.data for frame in self.response_frames if frame.kind in BODY_KINDS)
 
 
-def calls_of(frames: Iterable[Frame]) -> Iterator[Exchanged]:
+def calls_of(frames: Iterable[Frame]) -> Iterator[RecordedExchange]:
     """The calls of a run, in order. What came before the first, a refusal, is no call."""
-    current: Exchanged | None = None
+    current: RecordedExchange | None = None
     for frame in frames:
         if frame.kind is FrameKind.CALL:
             if current is not None:
                 yield current
-            current = Exchanged(frame)
+            current = RecordedExchange(frame)
         elif current is not None:
-            current.rest.append(frame)
+            current.response_frames.append(frame)
     if current is not None:
         yield current
 
 
-def _entry(run: Run, start: datetime, made: Exchanged) -> dict[str, Any]:
+def _entry(run: Run, start: datetime, made: RecordedExchange) -> dict[str, Any]:
     timings = _timings(made)
     opened = made.first(FrameKind.OPEN)
     peer = json.loads(opened.data).get("peer") if opened else None
@@ -93,7 +93,7 @@ def _entry(run: Run, start: datetime, made: Exchanged) -> dict[str, Any]:
         "at_us": made.call.at_us,
         "frames": [
             {"kind": frame.kind.name.lower(), "at_us": frame.at_us, "bytes": len(frame.data)}
-            for frame in made.rest
+            for frame in made.response_frames
         ],
     }
     if opened:
@@ -105,11 +105,11 @@ def _entry(run: Run, start: datetime, made: Exchanged) -> dict[str, Any]:
     return entry
 
 
-def _timings(made: Exchanged) -> dict[str, float]:
+def _timings(made: RecordedExchange) -> dict[str, float]:
     """Milliseconds of each phase, -1 for one that was not measured or never came."""
     opened, head = made.first(FrameKind.OPEN), made.first(FrameKind.HEAD)
     sent = opened.at_us if opened else made.call.at_us
-    last = made.rest[-1].at_us if made.rest else made.call.at_us
+    last = made.response_frames[-1].at_us if made.response_frames else made.call.at_us
     answered = head.at_us if head else last
     return {
         "blocked": -1,
@@ -131,7 +131,7 @@ def _request(run: Run, data: bytes) -> dict[str, Any]:
     head, _, body = data.partition(b"\r\n\r\n")
     first, *lines = head.decode("utf-8", "replace").split("\r\n")
     method, _, rest = first.partition(" ")
-    url = address_of(rest.rpartition(" ")[0] or "/", lines, run.url)
+    url = full_url(rest.rpartition(" ")[0] or "/", lines, run.url)
     request: dict[str, Any] = {
         "method": method or "POST",
         "url": url,
@@ -151,7 +151,7 @@ def _request(run: Run, data: bytes) -> dict[str, Any]:
     return request
 
 
-def _response(made: Exchanged) -> dict[str, Any]:
+def _response(made: RecordedExchange) -> dict[str, Any]:
     head, body = made.first(FrameKind.HEAD), made.body
     data = head.data if head else b""
     status, headers = read_head(data)

@@ -47,7 +47,7 @@ def _response(response: Mapping[str, Any]) -> Iterator[Finding]:
     for name in ("mimeType", "text", "encoding"):
         if not isinstance(content.get(name, ""), str):
             yield f"/content/{name}", "This must be text."
-    if content.get("encoding") and reply_body(response) is None:
+    if content.get("encoding") and response_body(response) is None:
         yield "/content/text", "This is not the base64 that it says it is."
 
 
@@ -89,7 +89,7 @@ def _form(fields: Any) -> str:
     return urlencode([(k, v) for k, v in pairs if isinstance(k, str) and isinstance(v, str)])
 
 
-def reply_body(response: Mapping[str, Any]) -> bytes | None:
+def response_body(response: Mapping[str, Any]) -> bytes | None:
     """The body of a reply; None where one came that was not recorded."""
     content = response["content"]
     text, size = content.get("text"), content.get("size", 0)
@@ -102,7 +102,7 @@ def reply_body(response: Mapping[str, Any]) -> bytes | None:
     return str(text).encode("utf-8", "replace")
 
 
-def own_of(entry: Mapping[str, Any]) -> Mapping[str, Any]:
+def extension_fields_of(entry: Mapping[str, Any]) -> Mapping[str, Any]:
     """What the playground wrote of its own into an entry."""
     own = entry.get("_nlweb")
     return own if isinstance(own, dict) else {}

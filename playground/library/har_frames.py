@@ -11,13 +11,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
-from playground.library.credentials import clean_address
+from playground.library.credentials import clean_url_template
 from playground.library.har_entries import (
+    extension_fields_of,
     headers_of,
     milliseconds,
-    own_of,
-    reply_body,
     request_body,
+    response_body,
     status_of,
 )
 from playground.protocols.frames import BODY_KINDS, Frame, FrameKind
@@ -37,20 +37,20 @@ def frames_of(entry: Mapping[str, Any], latest: int) -> list[Frame]:
 
     Raises `ValueError` with the reason for a reply whose body was left out.
     """
-    body = reply_body(entry["response"])
+    body = response_body(entry["response"])
     if body is None and status_of(entry["response"]):
         raise ValueError(
             "The file holds no body of this reply. Save it again with the contents (in some "
             "browsers an option of its own), or record it here."
         )
-    start = _whole(own_of(entry).get("at_us"), latest)
+    start = _whole(extension_fields_of(entry).get("at_us"), latest)
     call = Frame(0, max(start, latest), FrameKind.CALL, _call(entry["request"]))
     own = list(_own_frames(entry, body or b"", call.at_us))
     return [call, *(own or _plain_frames(entry, body or b"", call.at_us))]
 
 
 def _call(request: Mapping[str, Any]) -> bytes:
-    parts = urlsplit(clean_address(request["url"]))
+    parts = urlsplit(clean_url_template(request["url"]))
     target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     lines = [f"{request['method']} {target} HTTP/1.1"]
     pairs = headers_of(request)
@@ -76,7 +76,7 @@ def _head(lines: Sequence[str]) -> bytes:
 
 def _own_frames(entry: Mapping[str, Any], body: bytes, latest: int) -> Iterator[Frame]:
     """The frames that the playground recorded; none where they do not fit the body."""
-    own = own_of(entry)
+    own = extension_fields_of(entry)
     rows = own.get("frames")
     rows = rows if isinstance(rows, list) else []
     sizes = [_size(row) for row in rows]
@@ -104,9 +104,9 @@ def _data(kind: FrameKind, entry: Mapping[str, Any], piece: bytes) -> bytes:
     if kind is FrameKind.HEAD:
         return _answer(entry["response"])
     if kind is FrameKind.OPEN:
-        return json.dumps(own_of(entry).get("open")).encode()
+        return json.dumps(extension_fields_of(entry).get("open")).encode()
     if kind is FrameKind.ERROR:
-        return json.dumps(own_of(entry).get("problem")).encode()
+        return json.dumps(extension_fields_of(entry).get("problem")).encode()
     return piece
 
 

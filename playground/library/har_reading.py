@@ -13,20 +13,24 @@ from datetime import datetime
 from itertools import groupby
 from typing import Any
 
-from playground.library.credentials import clean_address
+from playground.library.credentials import clean_url_template
 from playground.library.har_entries import (
     check_entry,
+    extension_fields_of,
     headers_of,
     milliseconds,
-    own_of,
     request_body,
     status_of,
 )
 from playground.library.har_frames import frames_of
 from playground.library.parsing import json_of
-from playground.library.recognising import Recognised, UnrecognisedError, recognise
-from playground.library.recordings import check, frame_to_json
-from playground.library.shape import FixtureError, Problem
+from playground.library.recognising import (
+    ImportedRequest,
+    UnsupportedRequestError,
+    from_http_request,
+)
+from playground.library.recordings import frame_to_json, validate_recording
+from playground.library.shape import FixtureError, FixtureProblem
 from playground.protocols.frames import Frame
 
 MAX_ENTRIES = 5_000
@@ -34,7 +38,7 @@ _MAX_PROBLEMS = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class HarEntry:
     """One run that an archive holds: a single call, or several of one run of the playground."""
 
     #: Of the (first) entry in the file, from 1.
@@ -47,19 +51,19 @@ class Entry:
     took: float
     calls: int = 1
     #: What `replaying.replay` opens; empty where it cannot be opened.
-    reply: Mapping[str, Any] = field(default_factory=dict)
+    response: Mapping[str, Any] = field(default_factory=dict)
     #: Why it cannot be opened.
     why: str = ""
 
 
-def read_har(text: str) -> list[Entry]:
+def read_har(text: str) -> list[HarEntry]:
     """The entries of an archive, in the order of the file.
 
     Raises `FixtureError` for what is no archive, with the place.
     """
     entries = _entries(json_of(text))
     problems = [
-        Problem(f"/log/entries/{number}{place}", message)
+        FixtureProblem(f"/log/entries/{number}{place}", message)
         for number, entry in enumerate(entries)
         for place, message in check_entry(entry)
     ]
@@ -72,32 +76,36 @@ def read_har(text: str) -> list[Entry]:
 def _entries(archive: Any) -> list[Any]:
     log = archive.get("log") if isinstance(archive, dict) else None
     if not isinstance(log, dict):
-        raise FixtureError(Problem("/log", "A HAR file is an object with a “log”; there is none."))
+        raise FixtureError(
+            FixtureProblem("/log", "A HAR file is an object with a “log”; there is none.")
+        )
     entries = log.get("entries")
     if not isinstance(entries, list):
-        raise FixtureError(Problem("/log/entries", "The log has no list of entries."))
+        raise FixtureError(FixtureProblem("/log/entries", "The log has no list of entries."))
     if not entries:
-        raise FixtureError(Problem("/log/entries", "The log is empty: nothing was recorded."))
+        raise FixtureError(
+            FixtureProblem("/log/entries", "The log is empty: nothing was recorded.")
+        )
     if len(entries) > MAX_ENTRIES:
         message = f"The log has {len(entries):,} entries; up to {MAX_ENTRIES:,} can be read."
-        raise FixtureError(Problem("/log/entries", message))
+        raise FixtureError(FixtureProblem("/log/entries", message))
     return entries
 
 
 def _run_of(numbered: tuple[int, Mapping[str, Any]]) -> str:
     """What makes neighbours one run: the playground's own key of it, or else the number."""
     number, entry = numbered
-    run = own_of(entry).get("run")
+    run = extension_fields_of(entry).get("run")
     return run if isinstance(run, str) and run else f"#{number}"
 
 
-def _read(group: Sequence[tuple[int, Mapping[str, Any]]]) -> Entry:
+def _read(group: Sequence[tuple[int, Mapping[str, Any]]]) -> HarEntry:
     number, first = group[0]
     last = group[-1][1]
-    found = Entry(
+    found = HarEntry(
         number,
         last["request"]["method"][:20],
-        clean_address(last["request"]["url"]),
+        clean_url_template(last["request"]["url"]),
         status_of(last["response"]),
         last["response"]["content"].get("mimeType", "").partition(";")[0][:60],
         round(sum(milliseconds(entry.get("time")) for _, entry in group), 1),
@@ -107,13 +115,13 @@ def _read(group: Sequence[tuple[int, Mapping[str, Any]]]) -> Entry:
         reply = _reply([entry for _, entry in group], first)
     except ValueError as error:  # Also for an address that is none, in any of the calls.
         return _with(found, why=str(error))
-    if problems := check(reply):
+    if problems := validate_recording(reply):
         return _with(found, why=f"It cannot be opened: {problems[0].message}")
     return _with(found, reply=reply)
 
 
-def _with(entry: Entry, *, reply: Mapping[str, Any] | None = None, why: str = "") -> Entry:
-    return Entry(
+def _with(entry: HarEntry, *, reply: Mapping[str, Any] | None = None, why: str = "") -> HarEntry:
+    return HarEntry(
         entry.number, entry.method, entry.url, entry.status, entry.media_type, entry.took,
         entry.calls, reply or {}, why,
     )  # fmt: skip
@@ -122,7 +130,7 @@ def _with(entry: Entry, *, reply: Mapping[str, Any] | None = None, why: str = ""
 def _reply(entries: Sequence[Mapping[str, Any]], first: Mapping[str, Any]) -> dict[str, Any]:
     """The recording of a run. Raises what `recognise` raises, and for bodies left out."""
     asked = _asked(entries)
-    own = own_of(first)
+    own = extension_fields_of(first)
     said = {
         name: own[name]
         for name in ("protocol", "binding", "version", "state")
@@ -132,7 +140,7 @@ def _reply(entries: Sequence[Mapping[str, Any]], first: Mapping[str, Any]) -> di
     for entry in entries:
         frames += frames_of(entry, frames[-1].at_us if frames else 0)
     reply = {
-        "url": clean_address(asked.address),
+        "url": clean_url_template(asked.address),
         "protocol": asked.protocol,
         "binding": asked.binding,
         "version": asked.version,
@@ -152,14 +160,14 @@ def _is_moment(value: Any) -> bool:
         return False
 
 
-def _asked(entries: Sequence[Mapping[str, Any]]) -> Recognised:
+def _asked(entries: Sequence[Mapping[str, Any]]) -> ImportedRequest:
     """What the run asked: the last of its calls that asks anything."""
     for entry in reversed(entries):
         request = entry["request"]
         try:
-            return recognise(
+            return from_http_request(
                 request["method"], request["url"], headers_of(request), request_body(request)
             )
-        except UnrecognisedError as error:
+        except UnsupportedRequestError as error:
             refusal = error
     raise refusal

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from playground.library.sketches import Secret, Text, pieces
+from playground.library.sketches import SecretPlaceholder, Text, split_secrets
 
 #: Whole numbers that JavaScript keeps exact.
 _SAFE = 2**53 - 1
@@ -18,7 +18,7 @@ _HALF = re.compile("[\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
-class Dialect:
+class SourceLanguage:
     """How a language writes things."""
 
     true: str
@@ -34,7 +34,9 @@ class Dialect:
     def text(self, text: Text) -> str:
         """A text, put together where secrets are in it."""
         parts = [
-            self.variable(part.variable) if isinstance(part, Secret) else self.string(part)
+            self.variable(part.variable)
+            if isinstance(part, SecretPlaceholder)
+            else self.string(part)
             for part in text
         ]
         return " + ".join(parts) or self.string("")
@@ -53,13 +55,13 @@ class Dialect:
 
     def _scalar(self, value: Any) -> str:
         if isinstance(value, str):
-            return self.text(pieces(value))
+            return self.text(split_secrets(value))
         if value is None or isinstance(value, bool):
             return self.null if value is None else self.true if value else self.false
         return json.dumps(value)
 
     def _key(self, name: str) -> str:
-        found = pieces(name)
+        found = split_secrets(name)
         plain = all(isinstance(part, str) for part in found)
         return self.string(name) if plain else self._computed(self.text(found))
 
@@ -81,10 +83,10 @@ def _python_string(text: str) -> str:
     return _HALF.sub(lambda half: f"\\u{ord(half[0]):04x}", quoted)
 
 
-PYTHON = Dialect(
+PYTHON = SourceLanguage(
     "True", "False", "None", _python_string, lambda name: f'os.environ["{name}"]', "    "
 )
-JAVASCRIPT = Dialect(
+JAVASCRIPT = SourceLanguage(
     "true", "false", "null", _python_string, lambda name: f"process.env.{name}", "  "
 )
 

@@ -15,7 +15,7 @@ Key = TypeVar("Key", bound=Hashable)
 LARGEST = 2**31 - 1
 
 
-def between(before: int | None, after: int | None, step: int) -> int | None:
+def position_between(before: int | None, after: int | None, step: int) -> int | None:
     """A number after `before` and before `after`, None where there is none.
 
     None for `before` is the beginning, None for `after` the end.
@@ -29,14 +29,16 @@ def between(before: int | None, after: int | None, step: int) -> int | None:
     return middle if low < middle < after else None
 
 
-def numbered(keys: Iterable[Key], step: int) -> dict[Key, int]:
+def evenly_spaced(keys: Iterable[Key], step: int) -> dict[Key, int]:
     """Numbers for all of `keys` in this order, a step apart, as far as there is room."""
     wanted = list(keys)
     room = max(1, min(step, LARGEST // (len(wanted) + 1)))
     return {key: room * (index + 1) for index, key in enumerate(wanted)}
 
 
-def moved(others: Sequence[tuple[Key, int]], key: Key, index: int, step: int) -> Mapping[Key, int]:
+def changed_positions(
+    others: Sequence[tuple[Key, int]], key: Key, index: int, step: int
+) -> Mapping[Key, int]:
     """The numbers that change when `key` comes to stand at `index` among `others`.
 
     `others` are the rest with their numbers, in order; of equal numbers the order is their own,
@@ -46,11 +48,11 @@ def moved(others: Sequence[tuple[Key, int]], key: Key, index: int, step: int) ->
     index = min(max(index, 0), len(others))
     before = others[index - 1][1] if index else None
     after = others[index][1] if index < len(others) else None
-    number = between(before, after, step)
+    number = position_between(before, after, step)
     if number is not None:
         return {key: number}
     keys = [each for each, _ in others]
-    fresh = numbered([*keys[:index], key, *keys[index:]], step)
+    fresh = evenly_spaced([*keys[:index], key, *keys[index:]], step)
     known = dict(others)
     return {each: number for each, number in fresh.items() if known.get(each) != number}
 

@@ -14,7 +14,7 @@ from django.db import models, transaction
 from django.db.models import Q
 from django.utils import timezone
 
-from playground.library.ordering import index_among, moved
+from playground.library.ordering import changed_positions, index_among
 from playground.models import Collection, Folder, SavedRequest
 from playground.models.collections import STEP, free_slug
 
@@ -23,7 +23,7 @@ _BATCH = 500
 
 
 @dataclass(frozen=True)
-class Where:
+class RelativePosition:
     """A place among siblings, by their slugs: before one, after one, or some steps on.
 
     Without any of these: the end.
@@ -34,37 +34,37 @@ class Where:
     step: int = 0
 
 
-END = Where()
+END = RelativePosition()
 
 
-def touch(collection: Collection) -> None:
+def mark_modified(collection: Collection) -> None:
     """Mark a collection as changed now."""
     collection.modified_at = timezone.now()
     Collection.objects.filter(pk=collection.pk).update(modified_at=collection.modified_at)
 
 
-def place_collection(collection: Collection, where: Where) -> None:
+def move_collection(collection: Collection, where: RelativePosition) -> None:
     """Put a collection elsewhere among those of its owner."""
     siblings = Collection.objects.filter(owner=collection.owner_id)
     with transaction.atomic():
         _settle(siblings, collection, where)
 
 
-def place_folder(folder: Folder, where: Where) -> None:
+def reorder_folder(folder: Folder, where: RelativePosition) -> None:
     """Put a folder elsewhere among those of its collection."""
     with transaction.atomic():
         _settle(folder.collection.folders.all(), folder, where)
-        touch(folder.collection)
+        mark_modified(folder.collection)
 
 
-def place_request(saved: SavedRequest, folder: Folder | None, where: Where) -> None:
+def reorder_request(saved: SavedRequest, folder: Folder | None, where: RelativePosition) -> None:
     """Put a request elsewhere in its collection: into `folder`, or before all folders."""
     with transaction.atomic():
         if saved.folder_id != (folder.pk if folder else None):
             saved.folder = folder
             saved.save(update_fields=["folder"])
         _settle(saved.collection.requests.filter(folder=folder), saved, where)
-        touch(saved.collection)
+        mark_modified(saved.collection)
 
 
 def move_request(saved: SavedRequest, collection: Collection, folder: Folder | None) -> None:
@@ -74,15 +74,15 @@ def move_request(saved: SavedRequest, collection: Collection, folder: Folder | N
     """
     with transaction.atomic():
         if saved.collection_id != collection.pk:
-            touch(saved.collection)
+            mark_modified(saved.collection)
             _into(saved, collection)
             saved.folder = None
             saved.save(update_fields=["collection", "folder", "slug"])
-        place_request(saved, folder, END)
+        reorder_request(saved, folder, END)
 
 
 @dataclass(frozen=True)
-class Origin:
+class FormerPosition:
     """Where a folder was before it moved to another collection; `move_folder` takes it back."""
 
     #: Slugs: of the collection, of the folder, and of the folder behind it, "" for none.
@@ -93,7 +93,9 @@ class Origin:
     requests: Mapping[str, str] = field(default_factory=dict)
 
 
-def move_folder(folder: Folder, collection: Collection, back: Origin | None = None) -> Origin:
+def move_folder(
+    folder: Folder, collection: Collection, back: FormerPosition | None = None
+) -> FormerPosition:
     """Move a folder with its requests to the end of another collection, or `back` to where it was.
 
     Slugs stay, unless the other collection has the same. Returns the way back.
@@ -105,15 +107,15 @@ def move_folder(folder: Folder, collection: Collection, back: Origin | None = No
         )
         before = behind.order_by("position", "pk").values_list("slug", flat=True).first() or ""
         slug, requests = folder.slug, list(folder.requests.all())
-        touch(source)
+        mark_modified(source)
         folder.collection = collection
         folder.slug = back.folder if back else slug
         if collection.folders.filter(slug=folder.slug).exists():
             folder.slug = free_slug(folder.slug, "folder", collection.folders.all())
         folder.save()
         renamed = _move_all(requests, collection, back.requests if back else {})
-        place_folder(folder, Where(before=back.before) if back else END)
-        return Origin(source.slug, slug, before, renamed)
+        reorder_folder(folder, RelativePosition(before=back.before) if back else END)
+        return FormerPosition(source.slug, slug, before, renamed)
 
 
 def _into(saved: SavedRequest, collection: Collection) -> None:
@@ -146,7 +148,7 @@ def _unused(slug: str, taken: set[str]) -> str:
     return found
 
 
-def _settle(siblings: models.QuerySet[Any], item: models.Model, where: Where) -> None:
+def _settle(siblings: models.QuerySet[Any], item: models.Model, where: RelativePosition) -> None:
     """Give `item` the number of its new place among `siblings`, and others where they must."""
     rows = siblings.order_by("position", "pk").values_list("pk", "slug", "position")
     order = [(pk, slug) for pk, slug, _ in rows]
@@ -159,7 +161,7 @@ def _settle(siblings: models.QuerySet[Any], item: models.Model, where: Where) ->
         step=where.step,
     )
     others = [(pk, position) for pk, _, position in rows if pk != item.pk]
-    changed = moved(others, item.pk, index, STEP)
+    changed = changed_positions(others, item.pk, index, STEP)
     found = list(siblings.filter(pk__in=changed) if len(changed) == 1 else siblings)
     for each in found:
         each.position = changed.get(each.pk, each.position)
@@ -174,7 +176,7 @@ def duplicate_request(saved: SavedRequest) -> SavedRequest:
         siblings = saved.collection.requests
         twin = _twin_of(saved, _next_name(saved.name, siblings.all()))
         twin.save()
-        place_request(twin, saved.folder, Where(after=saved.slug))
+        reorder_request(twin, saved.folder, RelativePosition(after=saved.slug))
     return twin
 
 
@@ -195,7 +197,7 @@ def duplicate_folder(folder: Folder) -> Folder:
             copy.folder, copy.slug = twin, _unused(saved.slug, taken)
             copies.append(copy)
         SavedRequest.objects.bulk_create(copies, batch_size=_BATCH)
-        place_folder(twin, Where(after=folder.slug))
+        reorder_folder(twin, RelativePosition(after=folder.slug))
     return twin
 
 
@@ -220,13 +222,13 @@ def duplicate_collection(collection: Collection) -> Collection:
             copy.folder = folders[saved.folder_id] if saved.folder_id else None
             copies.append(copy)
         SavedRequest.objects.bulk_create(copies, batch_size=_BATCH)
-        place_collection(twin, Where(after=collection.slug))
+        move_collection(twin, RelativePosition(after=collection.slug))
     return twin
 
 
 def _twin_of(saved: SavedRequest, name: str) -> SavedRequest:
     """A request with the same contents, not stored yet and without a slug."""
-    own = {"id", "slug", "name", "replayed", "created_at", "modified_at"}
+    own = {"id", "slug", "name", "recorded_run", "created_at", "modified_at"}
     kept = [field for field in SavedRequest._meta.concrete_fields if field.name not in own]
     return SavedRequest(name=name, **{each.attname: getattr(saved, each.attname) for each in kept})
 

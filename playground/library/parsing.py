@@ -16,9 +16,9 @@ from django import forms
 from django.conf import settings
 
 from playground.forms import read_value
-from playground.library.items import Reader
-from playground.library.shape import Fixture, FixtureError, Problem
-from playground.protocols import jsonfaults
+from playground.library.items import FixtureReader
+from playground.library.shape import Fixture, FixtureError, FixtureProblem
+from playground.protocols import json_errors
 
 #: Characters of a file, and items in it.
 MAX_CHARACTERS = 32 * 1024 * 1024
@@ -32,7 +32,7 @@ _WRAPPED = 3
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{},:]', re.DOTALL)
 
 
-def read(text: str, *, part: bool = False) -> Fixture:
+def parse_fixture(text: str, *, part: bool = False) -> Fixture:
     """The collection that a file holds, or with `part` a part of one.
 
     Raises `FixtureError` with what is wrong and where. Literal credentials are left out, and
@@ -41,7 +41,7 @@ def read(text: str, *, part: bool = False) -> Fixture:
     return _read(text, part=part, own=False)
 
 
-def read_own(text: str) -> Fixture:
+def parse_trusted_fixture(text: str) -> Fixture:
     """What `dumping.dump_part` wrote: the values of its fields are not judged again.
 
     Nor is its size: what could be deleted can be put back.
@@ -53,13 +53,13 @@ def _read(text: str, *, part: bool, own: bool) -> Fixture:
     items = _items(text, own)
     if len(items) > MAX_ITEMS and not own:
         message = f"The file holds {len(items):,} items; up to {MAX_ITEMS:,} can be read."
-        raise FixtureError(Problem("", message))
-    reader = Reader(own=own)
-    problems: list[Problem] = []
+        raise FixtureError(FixtureProblem("", message))
+    reader = FixtureReader(own=own)
+    problems: list[FixtureProblem] = []
     for problem in reader.read(items, part=part):
         problems.append(problem)
         if len(problems) == MAX_PROBLEMS:
-            problems.append(Problem("", "There may be more; these are the first."))
+            problems.append(FixtureProblem("", "There may be more; these are the first."))
             break
     if problems:
         raise FixtureError(*problems)
@@ -69,11 +69,15 @@ def _read(text: str, *, part: bool, own: bool) -> Fixture:
 def _items(text: str, own: bool) -> list[Any]:
     if len(text) > MAX_CHARACTERS and not own:
         most = MAX_CHARACTERS // 1024 // 1024
-        raise FixtureError(Problem("", f"The file is larger than {most} million characters."))
+        raise FixtureError(
+            FixtureProblem("", f"The file is larger than {most} million characters.")
+        )
     value = json_of(text)
     if not isinstance(value, list):
         raise FixtureError(
-            Problem("", "A fixture is a JSON list of items, each with a model and its fields.")
+            FixtureProblem(
+                "", "A fixture is a JSON list of items, each with a model and its fields."
+            )
         )
     return value
 
@@ -82,29 +86,31 @@ def json_of(text: str) -> Any:
     """The JSON value of a file. Raises `FixtureError` with the place where it is none."""
     text = text.removeprefix("\ufeff")
     if not text.strip():
-        raise FixtureError(Problem("", "The file is empty."))
+        raise FixtureError(FixtureProblem("", "The file is empty."))
     try:
         return read_value(text, settings.RUN_LIMITS.max_depth + _WRAPPED)
     except forms.ValidationError as error:
         raise FixtureError(_problem(text, error)) from None
 
 
-def _problem(text: str, error: forms.ValidationError) -> Problem:
+def _problem(text: str, error: forms.ValidationError) -> FixtureProblem:
     """Why a text is no JSON, with the line and column."""
     message = str(error.messages[0])
     if error.code == "repeated":
-        return Problem(_place(text, _repeated(text)), message)
+        return FixtureProblem(_place(text, _repeated(text)), message)
     if error.code == "deep":
         deepest = settings.RUN_LIMITS.max_depth
-        at = jsonfaults.too_deep_at(text, deepest + _WRAPPED)
-        return Problem(_place(text, at), f"This is nested too deep: a document is up to {deepest}.")
+        at = json_errors.too_deep_at(text, deepest + _WRAPPED)
+        return FixtureProblem(
+            _place(text, at), f"This is nested too deep: a document is up to {deepest}."
+        )
     if error.code == "number":
-        at = jsonfaults.number_at(text)
-        return Problem(_place(text, at), "This is a number that JSON does not have.")
+        at = json_errors.number_at(text)
+        return FixtureProblem(_place(text, at), "This is a number that JSON does not have.")
     return _broken(text, message)
 
 
-def _broken(text: str, message: str) -> Problem:
+def _broken(text: str, message: str) -> FixtureProblem:
     """Why a text is no JSON at all; `message` where the decoder takes it after all."""
     try:
         json.loads(text)
@@ -112,17 +118,17 @@ def _broken(text: str, message: str) -> Problem:
         place = _place(text, broken.pos)
         unfinished = broken.msg.startswith("Unterminated") or not text[broken.pos :].strip()
         if unfinished:
-            return Problem(place, "The file ends here, in the middle: it was cut.")
-        return Problem(place, f"This is not JSON: {jsonfaults.said(broken)}.")
+            return FixtureProblem(place, "The file ends here, in the middle: it was cut.")
+        return FixtureProblem(place, f"This is not JSON: {json_errors.said(broken)}.")
     except (ValueError, RecursionError):
-        return Problem("", message)
-    return Problem("", message)
+        return FixtureProblem("", message)
+    return FixtureProblem("", message)
 
 
 def _place(text: str, position: int | None) -> str:
     if position is None:
         return ""
-    line, column = jsonfaults.place(text, position)
+    line, column = json_errors.place(text, position)
     return f"Line {line:,}, column {column:,}"
 
 

@@ -13,9 +13,9 @@ from django.db import transaction
 from django.db.models import Max, Model
 from django.utils import timezone
 
-from playground.library.comparing import Change, compare, count
+from playground.library.comparing import ItemChange, compare_fixtures, count
 from playground.library.dumping import fixture_of
-from playground.library.shape import FOLDER, REQUEST, Fixture, FixtureError, Problem
+from playground.library.shape import FOLDER, REQUEST, Fixture, FixtureError, FixtureProblem
 from playground.models import Collection, Folder, SavedRequest
 from playground.models.collections import STEP
 
@@ -32,14 +32,14 @@ _REQUEST_FIELDS = [
 
 
 @dataclass(frozen=True)
-class Plan:
+class ImportPlan:
     """What taking in a fixture would do to the collections of an owner."""
 
     fixture: Fixture
     owner_id: int | None
     #: The collection that it goes into, None for a new one.
     collection: Collection | None
-    changes: list[Change]
+    changes: list[ItemChange]
     #: Whether what the fixture does not have is removed. An import never does that.
     exact: bool = False
 
@@ -53,12 +53,12 @@ class Plan:
         """Whether everything is there as the fixture says it."""
         return not (self.counts["added"] + self.counts["changed"] + self.counts["removed"])
 
-    def of(self, status: str) -> list[Change]:
+    def of(self, status: str) -> list[ItemChange]:
         """The changes with one status."""
         return [change for change in self.changes if change.status == status]
 
 
-def plan(fixture: Fixture, owner: Owner, *, exact: bool = False) -> Plan:
+def plan_import(fixture: Fixture, owner: Owner, *, exact: bool = False) -> ImportPlan:
     """What `apply` would do. Changes nothing.
 
     A collection of the owner with the fixture's slug is the one that is meant. What is there
@@ -68,23 +68,23 @@ def plan(fixture: Fixture, owner: Owner, *, exact: bool = False) -> Plan:
     return _plan(fixture, owner.pk if owner is not None else None, exact)
 
 
-def _plan(fixture: Fixture, owner_id: int | None, exact: bool) -> Plan:
+def _plan(fixture: Fixture, owner_id: int | None, exact: bool) -> ImportPlan:
     found = Collection.objects.filter(owner=owner_id, slug=fixture.slug).first()
     if found is None and fixture.collection is None:
-        raise FixtureError(Problem("", f"There is no collection “{fixture.slug}” any more."))
+        raise FixtureError(FixtureProblem("", f"There is no collection “{fixture.slug}” any more."))
     before = fixture_of(found) if found is not None else None
-    changes = compare(before, fixture, missing="removed" if exact else "kept")
-    return Plan(fixture, owner_id, found, changes, exact)
+    changes = compare_fixtures(before, fixture, missing="removed" if exact else "kept")
+    return ImportPlan(fixture, owner_id, found, changes, exact)
 
 
-def apply(planned: Plan) -> Collection:
+def apply_import(planned: ImportPlan) -> Collection:
     """Carry a plan out as `take_in` does; what is there by then decides. Returns the collection."""
     done = _take_in(planned.fixture, planned.owner_id, planned.exact)
     assert done.collection is not None
     return done.collection
 
 
-def take_in(fixture: Fixture, owner: Owner, *, exact: bool = False) -> Plan:
+def import_fixture(fixture: Fixture, owner: Owner, *, exact: bool = False) -> ImportPlan:
     """Take a fixture in, in one transaction: all of it or nothing.
 
     Returns what was done, with the collection that it went into. Raises `FixtureError` as `plan`.
@@ -92,7 +92,7 @@ def take_in(fixture: Fixture, owner: Owner, *, exact: bool = False) -> Plan:
     return _take_in(fixture, owner.pk if owner is not None else None, exact)
 
 
-def _take_in(fixture: Fixture, owner_id: int | None, exact: bool) -> Plan:
+def _take_in(fixture: Fixture, owner_id: int | None, exact: bool) -> ImportPlan:
     with transaction.atomic():
         current = _plan(fixture, owner_id, exact)
         collection = _collection(current)
@@ -103,7 +103,7 @@ def _take_in(fixture: Fixture, owner_id: int | None, exact: bool) -> Plan:
         return replace(current, collection=collection)
 
 
-def _collection(current: Plan) -> Collection:
+def _collection(current: ImportPlan) -> Collection:
     fields, found = current.fixture.collection, current.collection
     if found is None:
         assert fields is not None
@@ -119,7 +119,7 @@ def _collection(current: Plan) -> Collection:
     return found
 
 
-def _slugs(current: Plan, model: str, *statuses: str) -> set[str]:
+def _slugs(current: ImportPlan, model: str, *statuses: str) -> set[str]:
     return {
         change.slug
         for change in current.changes
@@ -127,7 +127,7 @@ def _slugs(current: Plan, model: str, *statuses: str) -> set[str]:
     }
 
 
-def _write_folders(current: Plan, collection: Collection) -> None:
+def _write_folders(current: ImportPlan, collection: Collection) -> None:
     wanted = _slugs(current, FOLDER, "added", "changed")
     _upsert(
         Folder,
@@ -140,7 +140,7 @@ def _write_folders(current: Plan, collection: Collection) -> None:
     )
 
 
-def _write_requests(current: Plan, collection: Collection) -> None:
+def _write_requests(current: ImportPlan, collection: Collection) -> None:
     wanted = _slugs(current, REQUEST, "added", "changed")
     folders = dict(collection.folders.values_list("slug", "pk"))
 
@@ -172,7 +172,7 @@ def _batches(rows: Iterable[Model]) -> Iterator[list[Model]]:
         yield batch
 
 
-def _remove(current: Plan, collection: Collection) -> None:
+def _remove(current: ImportPlan, collection: Collection) -> None:
     """Remove what is not in the fixture; only a plan that is exact has any."""
     # Requests first: one that stays may have left the folder that goes.
     for related, model in ((collection.requests, REQUEST), (collection.folders, FOLDER)):

@@ -13,13 +13,13 @@ from typing import Any
 
 from playground.library.shape import Fields, Fixture
 from playground.protocols import registry
-from playground.protocols.calls import Call
+from playground.protocols.calls import HttpCall
 from playground.protocols.exchange import Target
 from playground.variables import names_in
 
 SCHEMA = "https://schema.getpostman.com/json/collection/v2.1.0/collection.json"
 #: The member that is ours.
-OWN = "_nlweb"
+EXTENSION_KEY = "_nlweb"
 #: Fields that are kept as the text of their JSON: they may be nested deeper than a file may.
 AS_TEXT = ("document", "expectations", "reply")
 #: Our built-in variables, and what Postman calls the same.
@@ -36,7 +36,7 @@ def to_postman(fixture: Fixture) -> str:
             "name": collection["name"],
             "description": collection["description"],
             "schema": SCHEMA,
-            OWN: {"slug": fixture.slug},
+            EXTENSION_KEY: {"slug": fixture.slug},
         },
         "item": list(_items(fixture)),
         "variable": [{"key": name, "value": ""} for name in _names(fixture.requests.values())],
@@ -47,24 +47,29 @@ def to_postman(fixture: Fixture) -> str:
 
 def _items(fixture: Fixture) -> Iterator[dict[str, Any]]:
     requests = fixture.requests.values()
-    yield from (item_of(fields) for fields in requests if fields["folder"] is None)
+    yield from (build_item(fields) for fields in requests if fields["folder"] is None)
     for slug, folder in fixture.folders.items():
         yield {
             "name": folder["name"],
             "description": folder["description"],
-            "item": [item_of(fields) for fields in requests if fields["folder"] == slug],
-            OWN: {"slug": slug, "position": folder["position"]},
+            "item": [build_item(fields) for fields in requests if fields["folder"] == slug],
+            EXTENSION_KEY: {"slug": slug, "position": folder["position"]},
         }
 
 
-def item_of(fields: Fields) -> dict[str, Any]:
+def build_item(fields: Fields) -> dict[str, Any]:
     """One request as an item."""
     kept = {name: value for name, value in fields.items() if name not in _ELSEWHERE}
     kept |= {name: json.dumps(fields[name]) for name in AS_TEXT}
-    return {"name": fields["name"], "request": request_of(fields), "response": [], OWN: kept}
+    return {
+        "name": fields["name"],
+        "request": build_request(fields),
+        "response": [],
+        EXTENSION_KEY: kept,
+    }
 
 
-def request_of(fields: Fields) -> dict[str, Any]:
+def build_request(fields: Fields) -> dict[str, Any]:
     """The HTTP request that the fields become, in Postman's words."""
     address = fields["address"] or f"{{{{{fields['agent'] or 'agent'}}}}}"
     target = Target(
@@ -74,7 +79,7 @@ def request_of(fields: Fields) -> dict[str, Any]:
         fields["version"],
         headers=tuple((name, value) for name, value in fields["headers"]),
     )
-    call = registry.preview(target, fields["document"]) or Call("POST", address)
+    call = registry.preview(target, fields["document"]) or HttpCall("POST", address)
     request: dict[str, Any] = {
         "method": call.method,
         "header": [

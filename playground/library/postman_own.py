@@ -10,7 +10,7 @@ from django import forms
 
 from playground.forms import read_value
 from playground.library import postman_parts as parts
-from playground.library.postman import AS_TEXT, OWN, request_of
+from playground.library.postman import AS_TEXT, EXTENSION_KEY, build_request
 from playground.library.shape import FIELDS, REQUEST
 
 Item = Mapping[str, Any]
@@ -21,9 +21,9 @@ DEFAULTS = {name: value for name, value in FIELDS[REQUEST].items() if value is n
 _DEPTH = 200
 
 
-def own_fields(item: Item) -> dict[str, Any]:
+def extension_fields(item: Item) -> dict[str, Any]:
     """What our own member of an item says; {} for none that can be read."""
-    kept = item.get(OWN)
+    kept = item.get(EXTENSION_KEY)
     if not isinstance(kept, dict):
         return {}
     known = {name: value for name, value in kept.items() if name in FIELDS[REQUEST]}
@@ -41,14 +41,14 @@ def _value(text: Any) -> Any:
     return read_value(text, _DEPTH)
 
 
-def unchanged(item: Item, own: Mapping[str, Any]) -> dict[str, Any]:
+def unchanged_fields(item: Item, own: Mapping[str, Any]) -> dict[str, Any]:
     """Our own fields, where the request is still the one that was written for them; or {}."""
     request = item.get("request")
     if not own or not isinstance(request, dict) or next(parts.scripts(item), None) is not None:
         return {}
     fields = {**DEFAULTS, **own, "notes": parts.text_of(request.get("description"))}
     try:
-        written = json.loads(json.dumps(request_of(fields)))
+        written = json.loads(json.dumps(build_request(fields)))
     except (KeyError, TypeError, ValueError, AttributeError):
         return {}  # Somebody has changed our own member.
     return fields if written == request else {}

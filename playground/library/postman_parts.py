@@ -30,7 +30,7 @@ def text_of(value: Any) -> str:
     return value if isinstance(value, str) else ""
 
 
-def ours(text: str) -> str:
+def convert_variables(text: str) -> str:
     """A text with built-in variables as they are called here."""
     return PLACEHOLDER.sub(_own_name, text)
 
@@ -46,7 +46,9 @@ def address(url: Any) -> str:
     if not isinstance(found, str) or not found.strip():
         raise PartError("It has no address.")
     found = _bounded(found.strip())
-    return ours(found if "://" in found or found.startswith("{{") else f"http://{found}")
+    return convert_variables(
+        found if "://" in found or found.startswith("{{") else f"http://{found}"
+    )
 
 
 def _written(url: Mapping[str, Any]) -> str:
@@ -101,7 +103,11 @@ def headers(value: Any) -> list[tuple[str, str]]:
         lines = (line.partition(":") for line in value.splitlines())
         return [(name.strip(), text.strip()) for name, _, text in lines if name.strip()]
     found = ((row.get("key"), row.get("value", "")) for row in _rows(value))
-    return [(k, ours(v)) for k, v in found if isinstance(k, str) and isinstance(v, str) and k]
+    return [
+        (k, convert_variables(v))
+        for k, v in found
+        if isinstance(k, str) and isinstance(v, str) and k
+    ]
 
 
 def body(value: Any) -> tuple[str | None, str]:
@@ -111,7 +117,9 @@ def body(value: Any) -> tuple[str | None, str]:
     mode = value.get("mode")
     if mode == "raw":
         raw = value.get("raw")
-        return (ours(raw) if isinstance(raw, str) and raw.strip() else None), "application/json"
+        return (
+            convert_variables(raw) if isinstance(raw, str) and raw.strip() else None
+        ), "application/json"
     if mode in ("urlencoded", "formdata"):
         rows = _rows(value.get(mode))
         if any(row.get("type") == "file" for row in rows):
@@ -128,7 +136,7 @@ def body(value: Any) -> tuple[str | None, str]:
 
 
 def _encoded(value: Any) -> str:
-    return quote(ours(value), safe="{}$") if isinstance(value, str) else ""
+    return quote(convert_variables(value), safe="{}$") if isinstance(value, str) else ""
 
 
 def _rows(value: Any) -> list[Mapping[str, Any]]:

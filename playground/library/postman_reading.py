@@ -13,11 +13,16 @@ from typing import Any
 from playground.library import postman_parts as parts
 from playground.library.checking import MAX_TEXT, check_field
 from playground.library.parsing import json_of
-from playground.library.postman import OWN
-from playground.library.postman_own import DEFAULTS, Item, own_fields, unchanged
-from playground.library.recognising import UnrecognisedError, auth_of, own_headers, recognise
-from playground.library.shape import Fixture, FixtureError, Problem, render
-from playground.library.slugs import Slugs
+from playground.library.postman import EXTENSION_KEY
+from playground.library.postman_own import DEFAULTS, Item, extension_fields, unchanged_fields
+from playground.library.recognising import (
+    UnsupportedRequestError,
+    auth_of,
+    custom_headers,
+    from_http_request,
+)
+from playground.library.shape import Fixture, FixtureError, FixtureProblem, render
+from playground.library.slugs import SlugAllocator
 from playground.models.collections import RESERVED, STEP
 from playground.models.json_text import storable
 from playground.protocols.headers import is_credential
@@ -39,7 +44,7 @@ def is_postman(text: str) -> bool:
     )
 
 
-def read_postman(text: str) -> tuple[str, list[Problem]]:
+def read_postman(text: str) -> tuple[str, list[FixtureProblem]]:
     """The text of a fixture, and what of the collection is not in it, or not as it was.
 
     Raises `FixtureError` for what is no such collection.
@@ -47,13 +52,15 @@ def read_postman(text: str) -> tuple[str, list[Problem]]:
     whole = json_of(text)
     if isinstance(whole, dict) and "requests" in whole and "item" not in whole:
         raise FixtureError(
-            Problem("", "This is a Postman Collection 1. Export it from Postman as version 2.1.")
+            FixtureProblem(
+                "", "This is a Postman Collection 1. Export it from Postman as version 2.1."
+            )
         )
     info = whole.get("info") if isinstance(whole, dict) else None
     items = whole.get("item") if isinstance(whole, dict) else None
     if not isinstance(info, dict) or not isinstance(items, list):
         message = "A Postman Collection is an object with “info” and a list of “item”s."
-        raise FixtureError(Problem("", message))
+        raise FixtureError(FixtureProblem("", message))
     reader = _Reader(whole, info)
     reader.read(items)
     return render(reader.fixture()), reader.remarks[:_MAX_REMARKS]
@@ -63,9 +70,9 @@ class _Reader:
     """Reads one collection."""
 
     def __init__(self, whole: Item, info: Item) -> None:
-        self.remarks: list[Problem] = []
+        self.remarks: list[FixtureProblem] = []
         self._whole, self._info = whole, info
-        own = info.get(OWN)
+        own = info.get(EXTENSION_KEY)
         #: Whether the file is one of ours: what others need to be told is in it already.
         self._is_own = isinstance(own, dict)
         slug = own.get("slug") if isinstance(own, dict) else None
@@ -73,11 +80,11 @@ class _Reader:
         self._slug = (
             slug
             if isinstance(slug, str) and slug
-            else Slugs("collection", RESERVED).free(self._name)
+            else SlugAllocator("collection", RESERVED).free(self._name)
         )
         self._folders: dict[str, dict[str, Any]] = {}
         self._requests: dict[str, dict[str, Any]] = {}
-        self._slugs = {"folder": Slugs("folder"), "request": Slugs("request")}
+        self._slugs = {"folder": SlugAllocator("folder"), "request": SlugAllocator("request")}
         self._scripts = 0
 
     def fixture(self) -> Fixture:
@@ -90,7 +97,7 @@ class _Reader:
                 else (f"{self._scripts} scripts are kept as notes. They are")
             )
             message = f"{told} never run."
-            self.remarks.insert(0, Problem("", message))
+            self.remarks.insert(0, FixtureProblem("", message))
         return Fixture(self._slug, collection, self._folders, self._requests)
 
     def read(self, items: Sequence[Any]) -> None:
@@ -120,14 +127,14 @@ class _Reader:
     def _folder(self, item: Item, at: str, names: tuple[str, ...], auth: Any) -> None:
         path = (*names, _name(item.get("name"), "Folder"))
         inner = item["item"]
-        own = item.get(OWN)
+        own = item.get(EXTENSION_KEY)
         kept = own if isinstance(own, dict) else {}
         text = parts.text_of(item.get("description"))
         description = self._with_notes(at, text, self._notes(item))
         is_needed = any(isinstance(each, dict) and "request" in each for each in inner)
         slug: str | None = None
         if is_needed or not inner or description:
-            slug = self._slugs["folder"].take(kept.get("slug"), " ".join(path))
+            slug = self._slugs["folder"].reserve(kept.get("slug"), " ".join(path))
             self._folders[slug] = {
                 "name": " / ".join(path)[:_MAX_NAME],
                 "slug": slug,
@@ -139,14 +146,14 @@ class _Reader:
         self._level(inner, f"{at}/item", path, slug, item.get("auth") or auth)
 
     def _request(self, item: Item, at: str, folder: str | None, auth: Any) -> None:
-        own = own_fields(item)
+        own = extension_fields(item)
         try:
-            fields = unchanged(item, own) or self._foreign(item, own, at, auth)
-        except (parts.PartError, UnrecognisedError) as error:
+            fields = unchanged_fields(item, own) or self._foreign(item, own, at, auth)
+        except (parts.PartError, UnsupportedRequestError) as error:
             name = _name(item.get("name"), "Request")
             self._remark(at, f"“{name[:60]}” was left out. {error}")
             return
-        slug = self._slugs["request"].take(own.get("slug"), _name(item.get("name"), ""))
+        slug = self._slugs["request"].reserve(own.get("slug"), _name(item.get("name"), ""))
         self._requests[slug] = {
             **DEFAULTS,
             **fields,
@@ -168,11 +175,11 @@ class _Reader:
         method = method.upper() if isinstance(method, str) else "GET"
         typed = [("Content-Type", kind)] if body and not _has(given, "content-type") else []
         url = parts.address(request.get("url"))
-        found = recognise(method, url, [*given, *typed], body)
+        found = from_http_request(method, url, [*given, *typed], body)
         auth, said = parts.auth(request.get("auth") or inherited)
         if not auth:
             auth, given = auth_of(given)
-        headers, left_out = own_headers(given)
+        headers, left_out = custom_headers(given)
         for remark in (*found.remarks, said):
             if remark:
                 self._remark(at, remark)
@@ -220,7 +227,7 @@ class _Reader:
         return shorten(whole, MAX_TEXT)
 
     def _remark(self, place: str, message: str) -> None:
-        self.remarks.append(Problem(place, message))
+        self.remarks.append(FixtureProblem(place, message))
 
 
 def _variables(value: Any) -> Iterator[str]:

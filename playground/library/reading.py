@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 
 from playground.library import postman_reading
 from playground.library.curl import is_curl
-from playground.library.parsing import MAX_CHARACTERS, read
-from playground.library.shape import Fixture, FixtureError, Problem
+from playground.library.parsing import MAX_CHARACTERS, parse_fixture
+from playground.library.shape import Fixture, FixtureError, FixtureProblem
 
 #: Bytes of a file.
 MAX_BYTES = MAX_CHARACTERS
@@ -38,20 +38,20 @@ _CURL = (
 
 
 @dataclass(frozen=True, slots=True)
-class Format:
+class ImportFormat:
     """A format that collections come in."""
 
     label: str
     #: Whether a text looks like it. The first reader that says so has it; may be wrong, as the
     #: conversion says itself what it cannot read. Raises nothing.
-    recognises: Callable[[str], bool]
+    matches: Callable[[str], bool]
     #: From a text of that format to that of a fixture, and what did not make it there. Raises
     #: `FixtureError`.
-    convert: Callable[[str], tuple[str, Sequence[Problem]]]
+    convert: Callable[[str], tuple[str, Sequence[FixtureProblem]]]
 
 
 @dataclass(frozen=True, slots=True)
-class Recognised:
+class ParsedImport:
     """A text that was read; what was left out of it is in the fixture's remarks."""
 
     format: str
@@ -62,36 +62,36 @@ def _is_list(text: str) -> bool:
     return text.lstrip("\ufeff \t\r\n").startswith("[")
 
 
-READERS: list[Format] = [
-    Format("Collection of the playground", _is_list, lambda text: (text, ())),
-    Format(postman_reading.LABEL, postman_reading.is_postman, postman_reading.read_postman),
+READERS: list[ImportFormat] = [
+    ImportFormat("Collection of the playground", _is_list, lambda text: (text, ())),
+    ImportFormat(postman_reading.LABEL, postman_reading.is_postman, postman_reading.read_postman),
 ]
 
 
-def recognise(text: str) -> Recognised:
+def parse_import(text: str) -> ParsedImport:
     """Read a text in whichever of the formats it is.
 
     What no reader recognises is read as our own, which says what is wrong with it. Raises
     `FixtureError`.
     """
     if is_curl(text):
-        raise FixtureError(Problem("", _CURL))
-    found = next((each for each in READERS if each.recognises(text)), READERS[0])
+        raise FixtureError(FixtureProblem("", _CURL))
+    found = next((each for each in READERS if each.matches(text)), READERS[0])
     converted, remarks = found.convert(text)
-    fixture = read(converted)
-    return Recognised(found.label, replace(fixture, remarks=(*remarks, *fixture.remarks)))
+    fixture = parse_fixture(converted)
+    return ParsedImport(found.label, replace(fixture, remarks=(*remarks, *fixture.remarks)))
 
 
 def text_of(data: bytes) -> str:
     """The text of a file. Raises `FixtureError` for what is too large, or no UTF-8 text."""
     if len(data) > MAX_BYTES:
         most = MAX_BYTES // 1024 // 1024
-        raise FixtureError(Problem("", f"The file is larger than {most} MB."))
+        raise FixtureError(FixtureProblem("", f"The file is larger than {most} MB."))
     for sign, what in _SIGNS:
         if data.startswith(sign):
-            raise FixtureError(Problem("", f"This is no text, but {what}."))
+            raise FixtureError(FixtureProblem("", f"This is no text, but {what}."))
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         message = "This is not UTF-8 text: it may be a binary file, or have another encoding."
-        raise FixtureError(Problem(f"Byte {error.start + 1:,}", message)) from None
+        raise FixtureError(FixtureProblem(f"Byte {error.start + 1:,}", message)) from None

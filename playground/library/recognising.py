@@ -18,18 +18,18 @@ from django import forms
 from playground.forms import read_value
 from playground.protocols import headers as header_rules
 from playground.protocols import registry
-from playground.protocols.mcp.requests import CALL
+from playground.protocols.mcp.messages import CALL
 from playground.variables.names import PLACEHOLDER
 
 Headers = Sequence[tuple[str, str]]
 
 
-class UnrecognisedError(ValueError):
+class UnsupportedRequestError(ValueError):
     """A request that the playground could not have composed; says why."""
 
 
 @dataclass(frozen=True, slots=True)
-class Recognised:
+class ImportedRequest:
     """A request as a composition has it; `address` and `document` may hold `{{name}}`."""
 
     address: str
@@ -66,15 +66,17 @@ _FLAT: Mapping[str, tuple[str, str]] = {
 }
 
 
-def recognise(method: str, url: str, headers: Headers, body: str | None) -> Recognised:
+def from_http_request(method: str, url: str, headers: Headers, body: str | None) -> ImportedRequest:
     """The composition of a request. Raises `UnrecognisedError` for one that is none."""
     if method not in ("GET", "POST"):
-        raise UnrecognisedError(f"The request is a {method[:20]}; agents are asked by GET or POST.")
+        raise UnsupportedRequestError(
+            f"The request is a {method[:20]}; agents are asked by GET or POST."
+        )
     kind = _header(headers, "content-type").partition(";")[0].strip().lower()
     if body is None or not body.strip():
         return _from_query(url)
     if method == "GET":
-        raise UnrecognisedError("The request is a GET with a body, which no agent expects.")
+        raise UnsupportedRequestError("The request is a GET with a body, which no agent expects.")
     if kind == FORM and body.lstrip()[:1] not in "{[":
         return _from_form(url, body)
     document = _document(body)
@@ -83,7 +85,7 @@ def recognise(method: str, url: str, headers: Headers, body: str | None) -> Reco
     return _from_document(url, document)
 
 
-def own_headers(headers: Headers) -> tuple[list[tuple[str, str]], list[str]]:
+def custom_headers(headers: Headers) -> tuple[list[tuple[str, str]], list[str]]:
     """The headers that a composition keeps, and the names of those left out that matter.
 
     Left out without a word is what every request gets anew.
@@ -95,7 +97,7 @@ def own_headers(headers: Headers) -> tuple[list[tuple[str, str]], list[str]]:
             continue
         if lower in _FOREIGN or lower.startswith("sec-"):
             out.append(name)
-        elif header_rules.refusal(name, PLACEHOLDER.sub("x", value)):
+        elif header_rules.header_error(name, PLACEHOLDER.sub("x", value)):
             out.append(name[:60])
         else:
             kept.append((name, value))
@@ -142,57 +144,59 @@ def _document(body: str) -> dict[str, Any]:
     try:
         value = read_value(text)
     except forms.ValidationError as error:
-        raise UnrecognisedError(f"The body is no JSON: {error.messages[0]}") from None
+        raise UnsupportedRequestError(f"The body is no JSON: {error.messages[0]}") from None
     if not isinstance(value, dict):
-        raise UnrecognisedError("The body is JSON, but no object: a request is one.")
+        raise UnsupportedRequestError("The body is JSON, but no object: a request is one.")
     return value
 
 
-def _from_document(url: str, document: dict[str, Any]) -> Recognised:
+def _from_document(url: str, document: dict[str, Any]) -> ImportedRequest:
     if isinstance(document.get("query"), str):
         return _flat(url, document, streaming=False)
     if "input" in document and "query" not in document:
         version = registry.versions("agent-api")[-1].name
-        return Recognised(_plain(url), "agent-api", "http", version, document)
+        return ImportedRequest(_plain(url), "agent-api", "http", version, document)
     remarks: tuple[str, ...] = ()
     if not {"query", "promise_token"} & document.keys():
         remarks = ("The body is no request that is known here. It was taken as it is, for NLWeb.",)
     address = _plain(url)
-    if registry.operation_of("nlweb", document) == "await":
+    if registry.operation("nlweb", document) == "await":
         parts = urlsplit(address)
         address = urlunsplit(parts._replace(path=parts.path.removesuffix("/await")))
-    return Recognised(address, "nlweb", "http", _version(document), document, remarks)
+    return ImportedRequest(address, "nlweb", "http", _version(document), document, remarks)
 
 
-def _from_rpc(url: str, message: Mapping[str, Any]) -> Recognised:
+def _from_rpc(url: str, message: Mapping[str, Any]) -> ImportedRequest:
     """A call of a tool over MCP; nothing else that JSON-RPC carries is composed here."""
     method, params = message.get("method"), message.get("params")
     if method != CALL or not isinstance(params, Mapping):
         shown = f"“{method[:40]}”" if isinstance(method, str) else "no method"
-        raise UnrecognisedError(
+        raise UnsupportedRequestError(
             f"The body is a JSON-RPC message with {shown}. Of MCP, the call of a tool (“{CALL}”) "
             "can be taken; everything before it is said anew."
         )
     name, arguments = params.get("name"), params.get("arguments")
     if not isinstance(arguments, dict):
-        raise UnrecognisedError("The call of the tool has no arguments that are an object.")
+        raise UnsupportedRequestError("The call of the tool has no arguments that are an object.")
     remarks: tuple[str, ...] = ()
-    if name != registry.operation_of("nlweb", arguments):
+    if name != registry.operation("nlweb", arguments):
         shown = name[:60] if isinstance(name, str) else "no tool"
         remarks = (
             f"It calls “{shown}”. Here the tool is the one that the agent names, or else the one "
             "that the server's list suggests.",
         )
-    return Recognised(_plain(url), "nlweb", "mcp", _version(arguments), arguments, remarks)
+    return ImportedRequest(_plain(url), "nlweb", "mcp", _version(arguments), arguments, remarks)
 
 
-def _from_query(url: str) -> Recognised:
+def _from_query(url: str) -> ImportedRequest:
     """A request of the older server, in the query string."""
     parts = _split(url)
     pairs = parse_qsl(parts.query, keep_blank_values=True)
     values = {name: value for name, value in pairs if name in (*_FLAT, "streaming")}
     if "query" not in values:
-        raise UnrecognisedError("The request asks nothing: it has neither a body nor a query.")
+        raise UnsupportedRequestError(
+            "The request asks nothing: it has neither a body nor a query."
+        )
     # What belongs to the address stays there, spelled as it was.
     rest = [part for part in parts.query.split("&") if part.partition("=")[0] not in values]
     address = urlunsplit(parts._replace(query="&".join(rest), fragment=""))
@@ -200,14 +204,14 @@ def _from_query(url: str) -> Recognised:
     return _flat(address, values, streaming=streaming)
 
 
-def _from_form(url: str, body: str) -> Recognised:
+def _from_form(url: str, body: str) -> ImportedRequest:
     values = dict(parse_qsl(body, keep_blank_values=True))
     if "query" not in values:
-        raise UnrecognisedError("The body is a form without a query, which no agent expects.")
+        raise UnsupportedRequestError("The body is a form without a query, which no agent expects.")
     return _flat(url, values, streaming=False)
 
 
-def _flat(url: str, values: Mapping[str, Any], *, streaming: bool) -> Recognised:
+def _flat(url: str, values: Mapping[str, Any], *, streaming: bool) -> ImportedRequest:
     document: dict[str, Any] = {}
     for name, (section, member) in _FLAT.items():
         if values.get(name) not in (None, ""):
@@ -217,7 +221,7 @@ def _flat(url: str, values: Mapping[str, Any], *, streaming: bool) -> Recognised
     remarks = ["It is a request of the older server: flat parameters."]
     if left:
         remarks.append(f"Not taken, because no such server has it: {', '.join(left)[:200]}.")
-    return Recognised(_plain(url), "nlweb", "http", "legacy", document, tuple(remarks))
+    return ImportedRequest(_plain(url), "nlweb", "http", "legacy", document, tuple(remarks))
 
 
 def _value(name: str, value: Any) -> Any:
@@ -247,4 +251,4 @@ def _split(url: str) -> SplitResult:
     try:
         return urlsplit(url)
     except ValueError:
-        raise UnrecognisedError(f"{quote(url[:60])} is no address.") from None
+        raise UnsupportedRequestError(f"{quote(url[:60])} is no address.") from None

@@ -94,7 +94,7 @@ def frames_of(reply: Mapping[str, Any]) -> Iterator[Frame]:
         yield Frame(seq, shown["at_us"], _KINDS[shown["kind"]], _data_of(shown))
 
 
-def check(reply: Any) -> list[RequestProblem]:
+def validate_recording(reply: Any) -> list[RequestProblem]:
     """What is wrong with a recording, each with its place as a JSON pointer.
 
     An empty list says that it can be replayed: nothing that reads its frames raises.

@@ -14,29 +14,29 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from playground.library import shipped, ties
-from playground.library.fixtures import dump_part, restore
-from playground.library.organising import touch
-from playground.models import Collection, Folder, Removal, SavedRequest
+from playground.library.fixtures import dump_part, restore_fixture
+from playground.library.organising import mark_modified
+from playground.models import Collection, Folder, SavedRequest, TrashedItem
 
 #: How long something that was deleted can be put back, and how many of them are kept.
-KEPT_FOR = timedelta(days=1)
-KEPT = 100
+TRASH_LIFETIME = timedelta(days=1)
+MAX_TRASHED = 100
 
 
-def remove(part: Collection | Folder | SavedRequest) -> Removal:
+def delete(part: Collection | Folder | SavedRequest) -> TrashedItem:
     """Delete a collection, a folder with its requests, or a request; returns the way back."""
     collection = part if isinstance(part, Collection) else part.collection
     with transaction.atomic():
         _purge(collection)
-        kept = f"{ties.note(part)}\n{dump_part(part)}"
-        removal: Removal = Removal.objects.create(
+        kept = f"{ties.record_relations(part)}\n{dump_part(part)}"
+        removal: TrashedItem = TrashedItem.objects.create(
             owner=collection.owner, label=_label(part), fixture=kept
         )
         if isinstance(part, Collection):
-            shipped.decline(part)
+            shipped.mark_deleted(part)
         part.delete()
         if not isinstance(part, Collection):
-            touch(collection)
+            mark_modified(collection)
     return removal
 
 
@@ -50,38 +50,41 @@ def _label(part: Collection | Folder | SavedRequest) -> str:
 
 def _purge(collection: Collection) -> None:
     """Forget what is too old, or too much, before there is one more."""
-    mine = shipped.undoable(Removal.objects.filter(owner=collection.owner_id))
-    mine.filter(created_at__lt=timezone.now() - KEPT_FOR).delete()
-    kept = list(mine.order_by("-created_at", "-pk").values_list("pk", flat=True)[: KEPT - 1])
+    mine = shipped.restorable(TrashedItem.objects.filter(owner=collection.owner_id))
+    mine.filter(created_at__lt=timezone.now() - TRASH_LIFETIME).delete()
+    kept = list(mine.order_by("-created_at", "-pk").values_list("pk", flat=True)[: MAX_TRASHED - 1])
     mine.exclude(pk__in=kept).delete()
 
 
-def recent(user: User | AnonymousUser) -> list[Removal]:
+def recently_deleted(user: User | AnonymousUser) -> list[TrashedItem]:
     """What the user can put back, latest first."""
-    since = timezone.now() - KEPT_FOR
+    since = timezone.now() - TRASH_LIFETIME
     return list(
-        of(user).filter(created_at__gte=since).defer("fixture").order_by("-created_at", "-pk")
+        get_trashed(user)
+        .filter(created_at__gte=since)
+        .defer("fixture")
+        .order_by("-created_at", "-pk")
     )
 
 
-def of(user: User | AnonymousUser) -> QuerySet[Removal]:
+def get_trashed(user: User | AnonymousUser) -> QuerySet[TrashedItem]:
     """What of the user's is kept."""
-    found: QuerySet[Removal] = Removal.objects.owned_by(user)
-    return shipped.undoable(found)
+    found: QuerySet[TrashedItem] = TrashedItem.objects.owned_by(user)
+    return shipped.restorable(found)
 
 
-def put_back(removal: Removal) -> Collection:
+def restore(removal: TrashedItem) -> Collection:
     """Put back what was deleted, where it was, with its links and runs; returns its collection.
 
     Raises `FixtureError` where the collection of a folder or a request was deleted, too.
     """
     notes, fixture = _read(removal.fixture)
     with transaction.atomic():
-        restored = restore(fixture, removal.owner)
+        restored = restore_fixture(fixture, removal.owner)
         # A whole collection is as it was; one that gets back a part of it has changed.
-        touch(restored.collection)
+        mark_modified(restored.collection)
         if notes:
-            ties.tie(notes, restored)
+            ties.restore_relations(notes, restored)
         removal.delete()
     return restored.collection
 

@@ -17,16 +17,24 @@ from django.contrib.auth.models import AnonymousUser, User
 from django.db import transaction
 from django.utils import timezone
 
-from playground.library.recordings import RecordingError, check, frames_of
-from playground.models import Agent, Conversation, FrameBatch, MadeBy, Run, RunState, SavedRequest
-from playground.models.batches import Part, rows_of
+from playground.counters import RunCounters
+from playground.library.recordings import RecordingError, frames_of, validate_recording
+from playground.models import (
+    Agent,
+    Conversation,
+    FrameBatch,
+    Run,
+    RunSource,
+    RunState,
+    SavedRequest,
+)
+from playground.models.batches import FramePart, build_batches
 from playground.models.json_text import storable
 from playground.protocols import registry
 from playground.protocols.exchange import Exchange, Target
 from playground.protocols.frames import Frame, FrameKind
 from playground.protocols.origins import origin_of
 from playground.protocols.problems import Problem
-from playground.tally import Tally
 
 #: Frames that go into one row at most.
 _SLICE = 250
@@ -34,7 +42,7 @@ _SLICE = 250
 _FAILED = (RunState.FAILED, RunState.REFUSED, RunState.TRUNCATED)
 
 
-def replay(
+def run_from_frames(
     reply: Mapping[str, Any],
     owner: User | None,
     *,
@@ -54,7 +62,7 @@ def replay(
     called by what its request asks. Raises `RecordingError` for a recording that `check` has
     something against, and for a protocol, binding or version that is not known.
     """
-    if problems := check(reply):
+    if problems := validate_recording(reply):
         first = problems[0]
         raise RecordingError(f"The recorded reply cannot be read: {first.pointer} {first.message}")
     given = {"url": url, "protocol": protocol, "binding": binding, "version": version}
@@ -75,19 +83,19 @@ def replay(
         binding=target.binding,
         version=target.version,
         request=document,
-        text=storable((text or registry.text_of(target.protocol, document))[:500]),
-        made_by=MadeBy.RECORDING,
+        text=storable((text or registry.request_text(target.protocol, document))[:500]),
+        source=RunSource.RECORDING,
         **_ending(reply, exchange, read),
         **read.columns,
     )
     with transaction.atomic():
         run.conversation = Conversation.objects.create(owner=run.owner)
         run.save()
-        FrameBatch.objects.bulk_create(rows_of(run, read.parts))
+        FrameBatch.objects.bulk_create(build_batches(run, read.parts))
     return run
 
 
-def replay_recording(reply: Mapping[str, Any], owner: User | None) -> Run:
+def run_from_recording(reply: Mapping[str, Any], owner: User | None) -> Run:
     """A recording that says itself where it went and what it asked, as a run.
 
     Raises `RecordingError` as `replay`, and for one that does not say it.
@@ -97,10 +105,10 @@ def replay_recording(reply: Mapping[str, Any], owner: User | None) -> Run:
         raise RecordingError(f"The recording does not say its {missing[0]}.")
     host = origin_of(reply["url"]).partition("://")[2]
     given = {name: reply[name] for name in names}
-    return replay(reply, owner, agent_name=host, request=reply["request"], **given)
+    return run_from_frames(reply, owner, agent_name=host, request=reply["request"], **given)
 
 
-def replay_saved(saved: SavedRequest, owner: User | None) -> Run:
+def run_from_saved_response(saved: SavedRequest, owner: User | None) -> Run:
     """The recorded reply of a saved request as a run, the same one every time.
 
     Raises `RecordingError` where there is no reply, or none that can be read.
@@ -109,10 +117,10 @@ def replay_saved(saved: SavedRequest, owner: User | None) -> Run:
         raise RecordingError("No reply is kept with this request.")
     with transaction.atomic():
         locked = SavedRequest.objects.select_for_update(of=("self",))
-        known = locked.select_related("replayed").get(pk=saved.pk)
-        if known.replayed is None:
+        known = locked.select_related("recorded_run").get(pk=saved.pk)
+        if known.recorded_run is None:
             agent = Agent.objects.owned_by(owner or AnonymousUser()).filter(slug=saved.agent)
-            known.replayed = replay(
+            known.recorded_run = run_from_frames(
                 saved.reply,
                 owner,
                 agent_name=saved.agent or saved.name,
@@ -123,9 +131,9 @@ def replay_saved(saved: SavedRequest, owner: User | None) -> Run:
                 request=saved.document if isinstance(saved.document, Mapping) else {},
                 agent=agent.first(),
             )
-            Run.objects.filter(pk=known.replayed.pk).update(saved_request=saved)
-            SavedRequest.objects.filter(pk=saved.pk).update(replayed=known.replayed)
-        run: Run = known.replayed
+            Run.objects.filter(pk=known.recorded_run.pk).update(saved_request=saved)
+            SavedRequest.objects.filter(pk=saved.pk).update(recorded_run=known.recorded_run)
+        run: Run = known.recorded_run
     return run
 
 
@@ -133,7 +141,7 @@ def replay_saved(saved: SavedRequest, owner: User | None) -> Run:
 class _Read:
     """What came of the frames."""
 
-    parts: list[Part] = field(default_factory=list)
+    parts: list[FramePart] = field(default_factory=list)
     #: Columns of the run that count them.
     columns: dict[str, Any] = field(default_factory=dict)
     #: Why the transfer ended before its end, None where it did not.
@@ -142,11 +150,11 @@ class _Read:
 
 
 def _read(exchange: Exchange, frames: Sequence[Frame]) -> _Read:
-    read, tally = _Read(), Tally()
+    read, tally = _Read(), RunCounters()
     rest = iter(frames)
     while piece := list(islice(rest, _SLICE)):
         readings = [(frame, exchange.receive(frame)) for frame in piece]
-        read.parts.append(Part(piece, **tally.add(readings)))
+        read.parts.append(FramePart(piece, **tally.add(readings)))
     read.columns = {**tally.columns, "frames": len(frames)}
     if frames:
         read.last_us = frames[-1].at_us

@@ -8,15 +8,15 @@ from typing import Any
 
 from django.db import transaction
 
-from playground.library.parsing import read_own
-from playground.library.planning import Owner, apply, plan
+from playground.library.parsing import parse_trusted_fixture
+from playground.library.planning import Owner, apply_import, plan_import
 from playground.library.shape import Fixture
 from playground.models import Collection
 from playground.models.collections import RESERVED, free_slug
 
 
 @dataclass(frozen=True, slots=True)
-class Restored:
+class RestoreResult:
     """What was put back."""
 
     collection: Collection
@@ -24,7 +24,7 @@ class Restored:
     requests: Mapping[str, str]
 
 
-def restore(text: str, owner: Owner) -> Restored:
+def restore_fixture(text: str, owner: Owner) -> RestoreResult:
     """Put back what `dumping.dump_part` wrote before it was deleted.
 
     Where a slug was given to something else meanwhile, what comes back takes another one:
@@ -32,17 +32,17 @@ def restore(text: str, owner: Owner) -> Restored:
     deleted, too.
     """
     with transaction.atomic():
-        fixture = read_own(text)
+        fixture = parse_trusted_fixture(text)
         if fixture.collection is not None:
             owned = Collection.objects.filter(owner=owner.pk if owner is not None else None)
             slug = _free(fixture.slug, owned, RESERVED)
-            collection = apply(plan(fixture.renamed(slug), owner))
-            return Restored(collection, {each: each for each in fixture.requests})
-        target = plan(fixture, owner).collection
+            collection = apply_import(plan_import(fixture.renamed(slug), owner))
+            return RestoreResult(collection, {each: each for each in fixture.requests})
+        target = plan_import(fixture, owner).collection
         assert target is not None  # A part without its collection has no plan.
         requests = _slugs(fixture.requests, target.requests.all())
         beside = _beside(fixture, _slugs(fixture.folders, target.folders.all()), requests)
-        return Restored(apply(plan(beside, owner)), requests)
+        return RestoreResult(apply_import(plan_import(beside, owner)), requests)
 
 
 def _beside(fixture: Fixture, folders: Mapping[str, str], requests: Mapping[str, str]) -> Fixture:

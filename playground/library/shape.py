@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from playground.library.ordering import LARGEST, numbered
+from playground.library.ordering import LARGEST, evenly_spaced
 from playground.models.collections import STEP
 
 Fields = Mapping[str, Any]
@@ -51,21 +51,21 @@ _HALF = re.compile("[\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class FixtureProblem:
     """What is wrong with a file, or was left out of it, and where."""
 
     #: Line and column, or the item with its model and a JSON pointer; "" for the whole file.
-    place: str
+    location: str
     message: str
 
     def __str__(self) -> str:
-        return f"{self.place}: {self.message}" if self.place else self.message
+        return f"{self.location}: {self.message}" if self.location else self.message
 
 
 class FixtureError(Exception):
     """A file that cannot be taken in. Nothing of it was."""
 
-    def __init__(self, *problems: Problem) -> None:
+    def __init__(self, *problems: FixtureProblem) -> None:
         super().__init__("\n".join(map(str, problems)))
         self.problems = problems
 
@@ -85,7 +85,7 @@ class Fixture:
     folders: Mapping[str, Fields] = field(default_factory=dict)
     requests: Mapping[str, Fields] = field(default_factory=dict)
     #: What was left out of the file when it was read, and why.
-    remarks: tuple[Problem, ...] = ()
+    remarks: tuple[FixtureProblem, ...] = ()
 
     def renamed(self, slug: str) -> Fixture:
         """The same as another collection: imported, it stands beside this one."""
@@ -117,7 +117,7 @@ def _placed(things: Mapping[str, Fields]) -> dict[str, Fields]:
     for _, fields in found:
         places.append(max(fields["position"], places[-1] + 1 if places else 0))
     if places and places[-1] > LARGEST:
-        places = list(numbered(range(len(places)), STEP).values())
+        places = list(evenly_spaced(range(len(places)), STEP).values())
     return {
         slug: {**fields, "position": place}
         for (slug, fields), place in zip(found, places, strict=True)

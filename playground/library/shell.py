@@ -44,7 +44,7 @@ class ShellError(ValueError):
     """A command that would do more than send a request, or that is cut short; says what."""
 
 
-def split(text: str) -> list[str]:
+def split_command(text: str) -> list[str]:
     """The words of one command.
 
     Raises `ShellError` for whatever only a shell could do: substitution, pipes, redirection,

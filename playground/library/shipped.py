@@ -22,7 +22,7 @@ from django.db.models import QuerySet
 
 from playground.library import disk
 from playground.library.fixtures import FixtureError
-from playground.models import Collection, Removal
+from playground.models import Collection, TrashedItem
 
 #: What new collections begin with: what somebody new looks at first.
 _TOUR = "tour.json"
@@ -84,7 +84,7 @@ def _there() -> set[str]:
     return set(Collection.objects.filter(owner=None).values_list("slug", flat=True))
 
 
-def load_again(slug: str) -> Collection | None:
+def reload(slug: str) -> Collection | None:
     """Load a collection that is missing; None where no file has it.
 
     Raises `FixtureError` and `DiskError` where its file cannot be read.
@@ -97,14 +97,14 @@ def load_again(slug: str) -> Collection | None:
         return disk.load_file(found.path)
 
 
-def decline(collection: Collection) -> None:
+def mark_deleted(collection: Collection) -> None:
     """Have a collection stay deleted, if it is one that a start would load."""
     if settings.HOSTED or collection.owner_id is not None:
         return
     if any(_about(path).slug == collection.slug for path in files()):
         _marks(collection.slug).delete()
         mark = _MARK + json.dumps(collection.slug) + "}"
-        Removal.objects.create(owner=None, label=collection.name, fixture=mark)
+        TrashedItem.objects.create(owner=None, label=collection.name, fixture=mark)
 
 
 def _declined() -> set[str]:
@@ -113,13 +113,13 @@ def _declined() -> set[str]:
     return {str(json.loads(text)["declined"]) for text in texts}
 
 
-def undoable(removals: QuerySet[Removal]) -> QuerySet[Removal]:
+def restorable(removals: QuerySet[TrashedItem]) -> QuerySet[TrashedItem]:
     """Removals without the rows that only say what stays deleted."""
     return removals.exclude(fixture__startswith=_MARK)
 
 
-def _marks(slug: str | None = None) -> QuerySet[Removal]:
-    marks = Removal.objects.filter(owner=None)
+def _marks(slug: str | None = None) -> QuerySet[TrashedItem]:
+    marks = TrashedItem.objects.filter(owner=None)
     if slug is None:
         return marks.filter(fixture__startswith=_MARK)
     return marks.filter(fixture=_MARK + json.dumps(slug) + "}")

@@ -13,8 +13,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from playground.protocols import jsontext
-from playground.protocols.calls import Call
+from playground.protocols import json_decoder
+from playground.protocols.calls import HttpCall
 from playground.protocols.headers import is_credential
 from playground.protocols.http import encode
 from playground.transport.redaction import MASK, Redactor
@@ -33,18 +33,18 @@ _OWN = frozenset({"user-agent", "host", "content-length", "connection", "accept-
 
 
 @dataclass(frozen=True, slots=True)
-class Secret:
+class SecretPlaceholder:
     """A place where a secret goes: the name of the variable that holds it."""
 
     variable: str
 
 
 #: A text in pieces, with secrets between them.
-Text = tuple[str | Secret, ...]
+Text = tuple[str | SecretPlaceholder, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Sketch:
+class SnippetCall:
     """A call without secrets."""
 
     method: str
@@ -58,8 +58,12 @@ class Sketch:
     @property
     def variables(self) -> list[str]:
         """The names of all variables, in the order of the call."""
-        texts = [self.url, *(text for _, text in self.headers), pieces(_text_of(self.body) or "")]
-        found = (each for text in texts for each in text if isinstance(each, Secret))
+        texts = [
+            self.url,
+            *(text for _, text in self.headers),
+            split_secrets(_text_of(self.body) or ""),
+        ]
+        found = (each for text in texts for each in text if isinstance(each, SecretPlaceholder))
         return list(dict.fromkeys(secret.variable for secret in found))
 
     @property
@@ -71,7 +75,7 @@ class Sketch:
     def value(self) -> Any:
         """The body as a JSON value that is sent as the same bytes again; None where it is none."""
         text = self.text
-        if not text or jsontext.exceeds_depth(text, 100):
+        if not text or json_decoder.exceeds_depth(text, 100):
             return None
         try:
             value = json.loads(text)
@@ -80,7 +84,9 @@ class Sketch:
             return None
 
 
-def sketch_of(call: Call, secrets: Sequence[str] = (), names: Sequence[str] = ()) -> Sketch:
+def snippet_call(
+    call: HttpCall, secrets: Sequence[str] = (), names: Sequence[str] = ()
+) -> SnippetCall:
     """A call that is about to be made.
 
     It is without the values of `secrets`, and has variables for the placeholders of the secrets
@@ -105,13 +111,13 @@ def sketch_of(call: Call, secrets: Sequence[str] = (), names: Sequence[str] = ()
     return _sketch(call.method, shown(call.url), headers, body, call.streaming)
 
 
-def sketched(document: Any, secrets: Sequence[str], names: Sequence[str]) -> Any:
+def snippet_body(document: Any, secrets: Sequence[str], names: Sequence[str]) -> Any:
     """A JSON document with marks where secrets stood, as the body of a sketch has them."""
     shown = Redactor(secrets).data(encode(document)).decode()
     return json.loads(_named(shown, names))
 
 
-def sketch_of_frame(data: bytes, url: str) -> Sketch:
+def snippet_call_from_frame(data: bytes, url: str) -> SnippetCall:
     """A call that was made, from the data of its CALL frame; `url` is that of the run.
 
     A frame has the path alone; scheme and host are those of the run's address.
@@ -122,11 +128,11 @@ def sketch_of_frame(data: bytes, url: str) -> Sketch:
     headers = [(name, value.strip()) for name, _, value in (x.partition(":") for x in lines)]
     known = {name.lower(): value for name, value in headers}
     streaming = "text/event-stream" in known.get("accept", "")
-    address = address_of(rest.rpartition(" ")[0] or "/", lines, url)
+    address = full_url(rest.rpartition(" ")[0] or "/", lines, url)
     return _sketch(method or "POST", address, headers, body, streaming)
 
 
-def address_of(target: str, lines: Sequence[str], url: str) -> str:
+def full_url(target: str, lines: Sequence[str], url: str) -> str:
     """The whole address of a call: the target of its first line at the host of its headers.
 
     `url` is that of its run, for the scheme, and where the headers name no host.
@@ -139,12 +145,12 @@ def address_of(target: str, lines: Sequence[str], url: str) -> str:
     return f"{scheme}://{host or rest.partition('/')[0]}{target}"
 
 
-def pieces(text: str, variable: str = _UNNAMED) -> Text:
+def split_secrets(text: str, variable: str = _UNNAMED) -> Text:
     """A text cut where secrets stood; `variable` is for those that have no name."""
-    parts: list[str | Secret] = []
+    parts: list[str | SecretPlaceholder] = []
     for number, piece in enumerate(_CUT.split(text)):
         if number % 2:
-            parts.append(Secret(piece or variable))
+            parts.append(SecretPlaceholder(piece or variable))
         elif piece:
             parts.append(piece)
     return tuple(parts)
@@ -168,13 +174,13 @@ def _variable(name: str) -> str:
 
 def _sketch(
     method: str, url: str, headers: Sequence[tuple[str, str]], body: bytes, streaming: bool
-) -> Sketch:
+) -> SnippetCall:
     kept = [(name, value) for name, value in headers if name and name.lower() not in _OWN]
     # A stored call may come from a file of others: curl reads a file where a name begins like this.
     kept = [(name, value) for name, value in kept if not name.startswith("@")]
-    return Sketch(
+    return SnippetCall(
         method,
-        pieces(url),
+        split_secrets(url),
         tuple((name, _header(name, value)) for name, value in kept),
         body,
         streaming,
@@ -183,12 +189,16 @@ def _sketch(
 
 def _header(name: str, value: str) -> Text:
     if not is_credential(name):
-        return pieces(value, _variable(name))
+        return split_secrets(value, _variable(name))
     scheme = _SCHEME.match(value)
-    found = [part for part in pieces(value, _variable_of(name, scheme)) if isinstance(part, Secret)]
+    found = [
+        part
+        for part in split_secrets(value, _variable_of(name, scheme))
+        if isinstance(part, SecretPlaceholder)
+    ]
     is_login = scheme is not None and scheme[1].lower() == "basic"
     # Of a user and a password, what is sent is neither.
-    secret = Secret(_variable_of(name, scheme)) if is_login or not found else found[0]
+    secret = SecretPlaceholder(_variable_of(name, scheme)) if is_login or not found else found[0]
     return (scheme[0], secret) if scheme else (secret,)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from django.utils.text import slugify
 
 
-class Slugs:
+class SlugAllocator:
     """Slugs that are given out once; as quick for the ten thousandth of a name as for the first."""
 
     def __init__(self, otherwise: str, reserved: frozenset[str] = frozenset()) -> None:
@@ -15,7 +15,7 @@ class Slugs:
         self._taken = set(reserved)
         self._numbers: dict[str, int] = {}
 
-    def take(self, own: Any, name: str) -> str:
+    def reserve(self, own: Any, name: str) -> str:
         """The slug that a file of ours says, where it is free, or else one made from the name."""
         if isinstance(own, str) and own and own not in self._taken:
             self._taken.add(own)

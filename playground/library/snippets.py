@@ -15,12 +15,17 @@ from typing import Any
 from playground.library.literals import (
     JAVASCRIPT,
     PYTHON,
-    Dialect,
+    SourceLanguage,
     is_safe_in_javascript,
     is_sendable_in_python,
 )
-from playground.library.sketches import Secret, Sketch, Text, pieces
-from playground.protocols.mcp.requests import MODERN, VERSION_HEADER, call_tool, modern_meta
+from playground.library.sketches import SecretPlaceholder, SnippetCall, Text, split_secrets
+from playground.protocols.mcp.messages import (
+    STATELESS_VERSION,
+    VERSION_HEADER,
+    call_tool,
+    stateless_meta,
+)
 
 #: Characters that a POSIX shell leaves alone.
 _BARE = re.compile(r"[A-Za-z0-9_@%+=:,./-]+")
@@ -32,7 +37,7 @@ _LIVE = re.compile(r"[\x00-\x1f\x7f\"$`\\!]")
 _GLOB = re.compile(r"[\[\]{}]")
 
 
-def to_curl(sketch: Sketch) -> str:
+def to_curl(sketch: SnippetCall) -> str:
     """The call as a command for a POSIX shell with the $'…' of bash."""
     words = ["curl"]
     if sketch.streaming:
@@ -59,10 +64,10 @@ def _field(name: str, value: Text) -> Text:
     return (f"{name}: ", *value) if value else (f"{name};",)
 
 
-def _data(sketch: Sketch) -> str:
+def _data(sketch: SnippetCall) -> str:
     if sketch.text is None:
         return _ansi(sketch.body)
-    return _word(pieces(sketch.text))
+    return _word(split_secrets(sketch.text))
 
 
 def _word(text: Text) -> str:
@@ -72,11 +77,14 @@ def _word(text: Text) -> str:
         return _quoted(joined)
     if not _LIVE.search(joined):
         return '"' + "".join(map(_in_double_quotes, text, (*text[1:], ""))) + '"'
-    parts = [f'"${part.variable}"' if isinstance(part, Secret) else _quoted(part) for part in text]
+    parts = [
+        f'"${part.variable}"' if isinstance(part, SecretPlaceholder) else _quoted(part)
+        for part in text
+    ]
     return "".join(parts)
 
 
-def _in_double_quotes(part: str | Secret, following: str | Secret) -> str:
+def _in_double_quotes(part: str | SecretPlaceholder, following: str | SecretPlaceholder) -> str:
     if isinstance(part, str):
         return part
     # With braces where the name would go on in what follows.
@@ -101,7 +109,7 @@ def _ansi(data: bytes) -> str:
     return f"$'{shown}'"
 
 
-def to_httpx(sketch: Sketch) -> str:
+def to_httpx(sketch: SnippetCall) -> str:
     """The call as a Python program with httpx, and httpx-sse where a stream may come."""
     content, argument = _python_body(sketch)
     imports = ["import httpx"]
@@ -137,7 +145,7 @@ with (
 """
 
 
-def _python_body(sketch: Sketch) -> tuple[str, str]:
+def _python_body(sketch: SnippetCall) -> tuple[str, str]:
     """The line that makes the body, and the argument that sends it; "" for none."""
     if not sketch.body:
         return "", ""
@@ -146,10 +154,10 @@ def _python_body(sketch: Sketch) -> tuple[str, str]:
         return f"body = {PYTHON.value(value)}", ", json=body"
     if sketch.text is None:
         return f"body = {sketch.body!r}", ", content=body"
-    return f"body = {PYTHON.text(pieces(sketch.text))}", ", content=body"
+    return f"body = {PYTHON.text(split_secrets(sketch.text))}", ", content=body"
 
 
-def to_fetch(sketch: Sketch) -> str:
+def to_fetch(sketch: SnippetCall) -> str:
     """The call as a JavaScript module, for Node and, but for the variables, for browsers."""
     method = JAVASCRIPT.string(sketch.method)
     lines = [f"  method: {method},", f"  headers: {_pairs(sketch, JAVASCRIPT, 1)},"]
@@ -192,17 +200,17 @@ function show(block) {
 """
 
 
-def _javascript_body(sketch: Sketch) -> str:
+def _javascript_body(sketch: SnippetCall) -> str:
     value = sketch.value
     if value is not None and is_safe_in_javascript(value):
         return f"JSON.stringify({JAVASCRIPT.value(value, 1)})"
     if sketch.text is None:
         encoded = base64.b64encode(sketch.body).decode()
         return f'Uint8Array.from(atob("{encoded}"), (sign) => sign.charCodeAt(0))'
-    return JAVASCRIPT.text(pieces(sketch.text))
+    return JAVASCRIPT.text(split_secrets(sketch.text))
 
 
-def _pairs(sketch: Sketch, dialect: Dialect, depth: int = 0) -> str:
+def _pairs(sketch: SnippetCall, dialect: SourceLanguage, depth: int = 0) -> str:
     """The headers: an object, or a list of pairs where a name stands there twice."""
     names = [name.lower() for name, _ in sketch.headers]
     opening, closing, row = "{", "}", "{}: {}"
@@ -224,28 +232,31 @@ def to_jsonrpc(tool: str, arguments: Any) -> str:
     the arguments is `{{NAME}}`: JSON has no variables.
     """
     message = json.dumps(
-        call_tool(1, tool, arguments, meta=modern_meta()), ensure_ascii=False, indent=2
+        call_tool(1, tool, arguments, meta=stateless_meta()), ensure_ascii=False, indent=2
     )
-    return in_words(pieces(message)).encode("utf-8", "backslashreplace").decode() + "\n"
+    return (
+        with_placeholders(split_secrets(message)).encode("utf-8", "backslashreplace").decode()
+        + "\n"
+    )
 
 
 #: What a server wants to know beside the message.
 JSONRPC_NOTE = (
-    f"Post it to the server's address with the headers {VERSION_HEADER}: {MODERN}, "
+    f"Post it to the server's address with the headers {VERSION_HEADER}: {STATELESS_VERSION}, "
     "Mcp-Method: tools/call and Mcp-Name: the tool. In a session of an older server, leave out "
     "_meta."
 )
 
 
-def in_words(text: Text) -> str:
+def with_placeholders(text: Text) -> str:
     """A text with `{{NAME}}` where a secret goes, for what has no variables of its own."""
     return "".join(
-        f"{{{{{part.variable}}}}}" if isinstance(part, Secret) else part for part in text
+        f"{{{{{part.variable}}}}}" if isinstance(part, SecretPlaceholder) else part for part in text
     )
 
 
 #: Ways to say a call as code: what each is called, and what writes it.
-WRITERS: Mapping[str, tuple[str, Callable[[Sketch], str]]] = {
+WRITERS: Mapping[str, tuple[str, Callable[[SnippetCall], str]]] = {
     "curl": ("cURL", to_curl),
     "httpx": ("Python httpx", to_httpx),
     "fetch": ("JavaScript fetch", to_fetch),

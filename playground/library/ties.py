@@ -15,16 +15,16 @@ from typing import Any, TypeVar
 
 from django.db.models import Model, QuerySet
 
-from playground.library.restoring import Restored
+from playground.library.restoring import RestoreResult
 from playground.models import Collection, CollectionRun, Folder, Run, SavedRequest, Share, Step
 
 #: Runs, and steps of collection runs, that find back to their requests: the newest.
-MOST = 20_000
+MAX_RELATIONS = 20_000
 #: Rows that are written at once.
 _BATCH = 500
 
-_COLLECTION = ("position", "created_at", "modified_at", "synced")
-_REQUEST = ("created_at", "modified_at", "replayed")
+_COLLECTION = ("position", "created_at", "modified_at", "file_digest")
+_REQUEST = ("created_at", "modified_at", "recorded_run")
 #: Of a link everything but what it is tied by.
 _SHARE = [
     field.attname
@@ -36,7 +36,7 @@ Notes = Mapping[str, Any]
 T = TypeVar("T")
 
 
-def note(part: Collection | Folder | SavedRequest) -> str:
+def record_relations(part: Collection | Folder | SavedRequest) -> str:
     """What hangs on a part that is about to be deleted, as JSON in one line of ASCII."""
     requests = _requests(part)
     runs = Run.objects.filter(saved_request__in=requests).order_by("-created_at")
@@ -50,7 +50,7 @@ def note(part: Collection | Folder | SavedRequest) -> str:
         found["collection"] = {name: getattr(part, name) for name in _COLLECTION}
         found["shares"] = list(part.shares.order_by("pk").values(*_SHARE))
         done = part.collection_runs.order_by("-created_at")
-        found["collection_runs"] = list(done.values_list("pk", flat=True)[:MOST])
+        found["collection_runs"] = list(done.values_list("pk", flat=True)[:MAX_RELATIONS])
     return json.dumps(found, default=_plain)
 
 
@@ -63,7 +63,7 @@ def _requests(part: Collection | Folder | SavedRequest) -> QuerySet[SavedRequest
 def _by_request(rows: QuerySet[Any]) -> dict[str, list[Any]]:
     """The keys of rows, by the slug of the request that they were made of."""
     pairs = sorted(
-        rows.values_list("saved_request__slug", "pk")[:MOST], key=lambda pair: str(pair[0])
+        rows.values_list("saved_request__slug", "pk")[:MAX_RELATIONS], key=lambda pair: str(pair[0])
     )
     return {
         slug: [pk for _, pk in found] for slug, found in groupby(pairs, key=lambda pair: pair[0])
@@ -75,7 +75,7 @@ def _plain(value: Any) -> str:
     return value.isoformat() if isinstance(value, datetime) else str(value)
 
 
-def tie(notes: str, restored: Restored) -> None:
+def restore_relations(notes: str, restored: RestoreResult) -> None:
     """Tie again what `note` has noted, to what is there once more."""
     found: Notes = json.loads(notes)
     collection = restored.collection
@@ -115,13 +115,13 @@ def _tie_requests(rows: Iterable[Notes], own: Mapping[str, int], owner: int | No
     """Give requests their moments back, so that whoever has one open can go on with it."""
     noted = [(own[row["slug"]], row) for row in rows if row["slug"] in own]
     for some in _batches(noted):
-        replies = [row["replayed"] for _, row in some if row["replayed"]]
+        replies = [row["recorded_run"] for _, row in some if row["recorded_run"]]
         there = set(Run.objects.filter(owner=owner, pk__in=replies).values_list("pk", flat=True))
         requests = []
         for pk, row in some:
             fields = _read(SavedRequest, {name: row[name] for name in _REQUEST})
-            reply = fields.pop("replayed_id")
-            requests.append(SavedRequest(pk=pk, replayed_id=reply if reply in there else None))
+            reply = fields.pop("recorded_run_id")
+            requests.append(SavedRequest(pk=pk, recorded_run_id=reply if reply in there else None))
             for name, value in fields.items():
                 setattr(requests[-1], name, value)
         SavedRequest.objects.bulk_update(requests, _REQUEST)

@@ -8,7 +8,7 @@ from playground.library.shape import Fields, Fixture
 from playground.models import Collection, Folder, SavedRequest
 
 
-def unsaved(fixture: Fixture) -> tuple[Collection, list[SavedRequest]]:
+def unsaved_collection(fixture: Fixture) -> tuple[Collection, list[SavedRequest]]:
     """The collection and its requests, in order, with their folders."""
     about = fixture.collection or {}
     collection = Collection(slug=fixture.slug, name=str(about.get("name", fixture.slug)))

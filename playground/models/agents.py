@@ -56,7 +56,7 @@ class Agent(models.Model):
         API_KEY = "api_key", "API key in a header"
         BASIC = "basic", "User name and password"
 
-    class Reply(models.TextChoices):
+    class AnswerStrategy(models.TextChoices):
         """How answers to the agent's questions are sent back: NLWeb leaves that open."""
 
         FILTERS = "filters", "As filters"
@@ -84,14 +84,16 @@ class Agent(models.Model):
     #: Names of the tools that take requests over MCP; empty for what the tool list suggests.
     ask_tool = models.CharField("tool for ask", max_length=128, blank=True)
     await_tool = models.CharField("tool for await", max_length=128, blank=True)
-    #: What the last exchange over MCP found out: see `protocols.exchange.Exchange.opening`.
+    #: What the last exchange over MCP found out: see `protocols.exchange.Exchange.handshake`.
     #: Encrypted: a session's id lets its bearer in.
-    opening = EncryptedJSONField(default=dict, blank=True, editable=False)
+    handshake = EncryptedJSONField(default=dict, blank=True, editable=False)
     #: What the connection doctor found: protocol, version, binding, dialect, and when.
     detected = JSONTextField(null=True, blank=True, editable=False)
     #: The way that answers were sent back last.
-    reply_strategy = models.CharField(max_length=10, choices=Reply, default=Reply.FILTERS)
-    reply_template = models.TextField(blank=True)
+    answer_strategy = models.CharField(
+        max_length=10, choices=AnswerStrategy, default=AnswerStrategy.FILTERS
+    )
+    answer_template = models.TextField(blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
 
     objects = AgentManager()
@@ -133,7 +135,7 @@ class Agent(models.Model):
         return slug
 
     @property
-    def speaks(self) -> str:
+    def supports(self) -> str:
         """What it speaks in a word or two: its version, and its binding where that is not HTTP."""
         if self.protocol != self.Protocol.NLWEB:
             return str(self.get_protocol_display())
@@ -143,20 +145,20 @@ class Agent(models.Model):
         return f"{version} {self.get_binding_display()}"
 
     @property
-    def opened_with(self) -> tuple[object, ...]:
+    def handshake_key(self) -> tuple[object, ...]:
         """What an opening depends on: it holds for this address, as this caller."""
         headers = [tuple(pair) for pair in self.headers]
         return self.url, self.protocol, self.binding, self.auth_headers(), headers
 
-    def remember(self, opening: Mapping[str, Any]) -> None:
+    def save_handshake(self, opening: Mapping[str, Any]) -> None:
         """Keep what was found out over MCP, unless the agent was changed meanwhile.
 
         A session that somebody else has opened is not to be used by whoever it is now.
         """
         with transaction.atomic():
             stored = type(self).objects.select_for_update().filter(pk=self.pk).first()
-            if stored is not None and stored.opened_with == self.opened_with:
-                type(self).objects.filter(pk=self.pk).update(opening=dict(opening))
+            if stored is not None and stored.handshake_key == self.handshake_key:
+                type(self).objects.filter(pk=self.pk).update(handshake=dict(opening))
 
     def auth_headers(self) -> list[tuple[str, str]]:
         """The headers that authenticate, secrets in the clear. For the transport only."""
@@ -194,5 +196,5 @@ class Agent(models.Model):
             version=self.version,
             headers=tuple(kept + own),
             tools=(self.ask_tool, self.await_tool),
-            opening=self.opening or None,
+            handshake=self.handshake or None,
         )

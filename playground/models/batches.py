@@ -12,23 +12,25 @@ from playground.protocols.frames import Frame, FrameKind, pack
 #: Frames and bytes of one row: what a reader who looks for one frame has to unpack.
 ROW_FRAMES, ROW_BYTES = 500, 256 * 1024
 #: Kinds of frames that are read without those before them.
-SEPARATE = frozenset({FrameKind.EVENT, FrameKind.COMMENT})
+INDEPENDENT_KINDS = frozenset({FrameKind.EVENT, FrameKind.COMMENT})
 
 
 @dataclass(slots=True)
-class Part:
+class FramePart:
     """Consecutive numbered frames and what a batch's columns say of them."""
 
     frames: list[Frame]
     entries: int = 0
     pinned: int = 0
     #: Whether what follows is read differently after these frames than without them.
-    opening: bool = False
+    changes_reading: bool = False
 
     @property
-    def separate(self) -> bool:
+    def is_independent(self) -> bool:
         """Whether every frame is read by itself."""
-        return not self.opening and all(frame.kind in SEPARATE for frame in self.frames)
+        return not self.changes_reading and all(
+            frame.kind in INDEPENDENT_KINDS for frame in self.frames
+        )
 
     @property
     def bytes(self) -> int:
@@ -36,14 +38,14 @@ class Part:
         return sum(len(frame.data) for frame in self.frames)
 
 
-def rows_of(run: Run, parts: Iterable[Part]) -> list[FrameBatch]:
+def build_batches(run: Run, parts: Iterable[FramePart]) -> list[FrameBatch]:
     """The rows for the frames of these parts, in order and not yet stored."""
     return [_row_of(run, row) for row in _rows(parts)]
 
 
-def _rows(parts: Iterable[Part]) -> Iterator[list[Part]]:
+def _rows(parts: Iterable[FramePart]) -> Iterator[list[FramePart]]:
     """Parts that go into one row each, in order; a part is never divided."""
-    row: list[Part] = []
+    row: list[FramePart] = []
     frames = size = 0
     for part in parts:
         if row and (frames + len(part.frames) > ROW_FRAMES or size + part.bytes > ROW_BYTES):
@@ -55,7 +57,7 @@ def _rows(parts: Iterable[Part]) -> Iterator[list[Part]]:
         yield row
 
 
-def _row_of(run: Run, parts: Sequence[Part]) -> FrameBatch:
+def _row_of(run: Run, parts: Sequence[FramePart]) -> FrameBatch:
     frames = [frame for part in parts for frame in part.frames]
     return FrameBatch(
         run=run,
@@ -64,5 +66,5 @@ def _row_of(run: Run, parts: Sequence[Part]) -> FrameBatch:
         data=pack(frames),
         entries=sum(part.entries for part in parts),
         pinned=sum(part.pinned for part in parts),
-        separate=all(part.separate for part in parts),
+        is_independent=all(part.is_independent for part in parts),
     )

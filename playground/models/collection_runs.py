@@ -57,7 +57,7 @@ class CollectionRun(models.Model):
     ended_at = models.DateTimeField(null=True, blank=True)
     #: Who drives it (host:pid:start), and when it last showed that it is alive.
     driver = models.CharField(max_length=120, blank=True)
-    alive_at = models.DateTimeField(null=True, blank=True)
+    heartbeat_at = models.DateTimeField(null=True, blank=True)
 
     objects = CollectionRunQuerySet.as_manager()
 
@@ -82,7 +82,7 @@ class CollectionRun(models.Model):
         """Whether nothing more will come."""
         return self.state != self.State.RUNNING
 
-    def took_ms(self) -> float:
+    def duration_ms(self) -> float:
         """Milliseconds from the beginning to the end, or to now."""
         end = self.ended_at or timezone.now()
         return max(0.0, (end - self.created_at).total_seconds() * 1000)
@@ -98,18 +98,20 @@ def end_interrupted(gone: models.QuerySet[Any]) -> int:
     keys = list(gone.values_list("pk", flat=True))
     if not keys:
         return 0
-    end_open(Step.objects.filter(collection_run__in=keys), "the playground went down")
+    end_unfinished_steps(Step.objects.filter(collection_run__in=keys), "the playground went down")
     return sum(_end_interrupted(CollectionRun.objects.unfinished().filter(pk=key)) for key in keys)
 
 
 def _end_interrupted(one: models.QuerySet[Any]) -> int:
     # It was alive then, and so it was when its requests were. Nobody knows of a later moment.
-    latest = one.aggregate(own=models.Max("alive_at"), runs=models.Max("steps__run__alive_at"))
+    latest = one.aggregate(
+        own=models.Max("heartbeat_at"), runs=models.Max("steps__run__heartbeat_at")
+    )
     ended_at = max(filter(None, latest.values()), default=None)
     return one.update(state=CollectionRun.State.INTERRUPTED, ended_at=ended_at)
 
 
-def end_open(steps: models.QuerySet[Step], cause: str) -> None:
+def end_unfinished_steps(steps: models.QuerySet[Step], cause: str) -> None:
     """End steps that nobody takes any further: what was begun is stopped, the rest skipped."""
     for verdict, (ended, reason) in _ENDS.items():
         steps.filter(verdict=verdict).update(verdict=ended, reason=reason.format(cause))
@@ -150,7 +152,7 @@ class Step(models.Model):
     #: Why it was not sent; "" where it was.
     reason = models.TextField(blank=True)
     #: Milliseconds from the start of the run to its end; None where it was not sent.
-    took_ms = models.FloatField(null=True, blank=True)
+    duration_ms = models.FloatField(null=True, blank=True)
 
     class Meta:
         ordering = ["number"]

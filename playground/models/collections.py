@@ -52,7 +52,7 @@ class Collection(models.Model):
     modified_at = models.DateTimeField(default=timezone.now)
     #: SHA-256 of the file in fixtures/ when it was loaded or written last; "" for never. What
     #: differs from it since has changed, on disk or here.
-    synced = models.CharField(max_length=64, blank=True, editable=False)
+    file_digest = models.CharField(max_length=64, blank=True, editable=False)
 
     objects = CollectionManager()
 
@@ -175,7 +175,7 @@ class SavedRequest(models.Model):
     #: A reply that was recorded, with its timings: see `playground.library.recordings`.
     reply = JSONTextField(null=True, blank=True)
     #: The recorded reply as a run, once somebody has looked at it; never exported.
-    replayed = models.ForeignKey(
+    recorded_run = models.ForeignKey(
         "playground.Run", null=True, blank=True, on_delete=models.SET_NULL, related_name="+",
         editable=False,
     )  # fmt: skip
@@ -214,7 +214,7 @@ class SavedRequest(models.Model):
     natural_key.dependencies = ["playground.collection", "playground.folder"]  # type: ignore[attr-defined]
 
 
-class Removal(models.Model):
+class TrashedItem(models.Model):
     """Something of a collection that was deleted, kept so that it can be put back."""
 
     owner = models.ForeignKey(
@@ -255,7 +255,7 @@ def requests_in_order(collection: Collection) -> models.QuerySet[SavedRequest]:
     return collection.requests.select_related("folder").order_by(*order)
 
 
-def destination_of(saved: SavedRequest, agents: models.QuerySet[Agent]) -> tuple[Agent | None, str]:
+def resolve_target(saved: SavedRequest, agents: models.QuerySet[Agent]) -> tuple[Agent | None, str]:
     """Where a saved request goes: its agent among `agents`, or else an address.
 
     An address that begins with `/` is a path at the origin of its agent, for what that agent

@@ -46,21 +46,21 @@ class Turn:
     #: 1 for the first turn of the conversation.
     number: int
     #: The session context that the request carried; None where it carried none.
-    sent: Any
+    sent_session_context: Any
     #: The latest session context that the agent returned in this turn, checks on a promise
     #: included; None where it returned none.
-    returned: Mapping[str, Any] | None
+    returned_session_context: Mapping[str, Any] | None
     #: What a request that follows this turn carries; None for nothing.
-    echo: Mapping[str, Any] | None
+    next_session_context: Mapping[str, Any] | None
     #: Why that: `latest`, `edited`, `off`, or `nothing` where there is nothing to give back.
-    mode: str
+    session_mode: str
     #: How many turns follow directly on the one before this: more than one is a branching.
     siblings: int = 1
 
     @property
     def query(self) -> str:
         """The query's text, "" where the request has none."""
-        return registry.query_of(self.run.protocol, self.run.request)
+        return registry.query_text(self.run.protocol, self.run.request)
 
 
 def turn_of(run: Run) -> Run:
@@ -70,7 +70,7 @@ def turn_of(run: Run) -> Run:
     return run
 
 
-def turns_to(run: Run) -> list[Turn]:
+def branch_to(run: Run) -> list[Turn]:
     """The turns of the branch that ends with `run`, oldest first.
 
     For a child run (a check, an action) the branch is that of the turn it belongs to.
@@ -83,14 +83,14 @@ def turns_to(run: Run) -> list[Turn]:
     mode = "nothing"
     for number, each in enumerate(path, 1):
         returned = latest.get(each.pk)
-        sent = registry.session_of(each.protocol, each.request, None)
-        current = registry.session_of(each.protocol, each.request, returned)
+        sent = registry.session_context(each.protocol, each.request, None)
+        current = registry.session_context(each.protocol, each.request, returned)
         echo, mode = _echo(each, current if isinstance(current, Mapping) else None, echo, mode)
         turns.append(Turn(each, number, sent, returned, echo, mode, siblings.get(each.pk, 1)))
     return turns
 
 
-def queries_of(turns: list[Turn]) -> list[str]:
+def branch_queries(turns: list[Turn]) -> list[str]:
     """The queries so far: what `context.prev` of the next request holds."""
     return [turn.query for turn in turns if turn.query]
 
@@ -102,7 +102,7 @@ def _path(run: Run) -> list[Run]:
         return [turn]
     everything = type(run).objects.filter(conversation=turn.conversation_id)
     # With their trackers: what became of a promise is told for every turn.
-    newest = everything.turns().select_related("tracker").order_by("-created_at")
+    newest = everything.turns().select_related("polled_promise").order_by("-created_at")
     known = {each.pk: each for each in newest[: 10 * MAX_TURNS]}
     # An answer can follow on a check, where what was promised turned out to be a question.
     others = dict(everything.exclude(pk__in=known).values_list("pk", "parent"))
@@ -151,7 +151,7 @@ def _echo(
 
     Not echoing stays until it is taken back; an edited context lasts until a newer one comes.
     """
-    own = run.echo if isinstance(run.echo, Mapping) else {}
+    own = run.session_override if isinstance(run.session_override, Mapping) else {}
     if own.get("mode") == "edited":
         value = own.get("value")
         return (value, "edited") if isinstance(value, Mapping) else (None, "edited")

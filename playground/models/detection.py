@@ -23,7 +23,7 @@ def report_of(agent: Agent) -> dict[str, Any] | None:
     return report
 
 
-def proposal(agent: Agent) -> dict[str, str]:
+def proposed_changes(agent: Agent) -> dict[str, str]:
     """The fields of the agent that differ from what was found, with the values found.
 
     Empty where nothing was found, or where the agent is set to it already. The address never

@@ -71,7 +71,7 @@ class Variable(models.Model):
     #: Of a secret. Encrypted at rest.
     secret = EncryptedTextField(blank=True)
     #: The origins ("https://example.com") that a secret may be sent to.
-    origins = JSONTextField(default=list, blank=True)
+    allowed_origins = JSONTextField(default=list, blank=True)
 
     class Meta:
         ordering = ["name"]

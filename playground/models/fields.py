@@ -77,7 +77,7 @@ class EncryptedJSONField(models.TextField):  # type: ignore[type-arg]
         return self.get_default()
 
 
-def rotated(token: str, key: str, *others: str) -> str | None:
+def reencrypt(token: str, key: str, *others: str) -> str | None:
     """What is stored, encrypted with `key` now; None where none of the keys can read it."""
     try:
         return MultiFernet([_cipher(each) for each in (key, *others)]).rotate(token).decode()

@@ -23,7 +23,7 @@ class FrameBatch(models.Model):
     pinned = models.PositiveIntegerField(default=0)
     #: Whether every frame is read by itself. Pieces of a body are not, and metadata that
     #: opens an answer changes how later metadata is read.
-    separate = models.BooleanField(default=False)
+    is_independent = models.BooleanField(default=False)
 
     class Meta:
         ordering = ["run", "first"]
@@ -37,9 +37,9 @@ class FrameBatch(models.Model):
         return f"frames {self.first}–{self.last}"
 
     @property
-    def passable(self) -> bool:
+    def is_skippable(self) -> bool:
         """Whether a reader who only counts may pass over it."""
-        return self.separate and not self.pinned
+        return self.is_independent and not self.pinned
 
     def frames(self) -> Iterator[Frame]:
         """The frames, numbered."""

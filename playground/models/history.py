@@ -16,17 +16,17 @@ from uuid import UUID
 from django.db import models
 from django.utils.dateparse import parse_datetime
 
-from playground.models import text_index
+from playground.models import search_index
 from playground.models.runs import Run, RunQuerySet, RunState
 
 #: Runs of one page.
 PAGE = 40
 #: Runs that the first page of a search looks at, and those that go on from there.
-STRETCH, FURTHER = 500, 20_000
+SEARCH_FIRST_ROWS, SEARCH_NEXT_ROWS = 500, 20_000
 #: What a list shows; documents, problems and contexts stay where they are.
-SHOWN = (
+LIST_COLUMNS = (
     "agent_id", "agent_name", "protocol", "binding", "version", "kind", "parent_id", "text",
-    "made_by", "state", "outcome", "bytes", "events", "results", "failures", "entries",
+    "source", "state", "outcome", "bytes", "events", "results", "failures", "entries",
     "created_at", "started_at", "first_event_us", "ended_us",
 )  # fmt: skip
 
@@ -40,14 +40,14 @@ _FIRST = UUID(int=0)
 
 
 @dataclass(frozen=True, slots=True)
-class Cursor:
+class HistoryCursor:
     """A place between two runs: all that were created before it follow."""
 
     moment: datetime
     pk: UUID = _FIRST
 
     @classmethod
-    def read(cls, text: str) -> Cursor | None:
+    def read(cls, text: str) -> HistoryCursor | None:
         """The cursor that `str` wrote; None for anything else."""
         moment, _, pk = text.partition("~")
         try:
@@ -64,10 +64,10 @@ class Cursor:
 
 
 @dataclass(frozen=True, slots=True)
-class Filters:
+class HistoryFilters:
     """Which runs; every empty field lets all pass."""
 
-    words: str = ""
+    search: str = ""
     #: The primary key of an agent, or `NO_AGENT`.
     agent: int | None = None
     outcome: str = ""
@@ -77,7 +77,7 @@ class Filters:
     #: The first moment that is too late.
     until: datetime | None = None
     #: One of `MadeBy`.
-    made_by: str = ""
+    source: str = ""
     #: Checks, actions and replies as well, and not only what moves a conversation on.
     children: bool = False
 
@@ -91,12 +91,12 @@ class Filters:
         """Those of `runs` that pass."""
         runs = runs.filter(**self._times()).filter(*self._conditions())
         runs = runs if self.children else runs.turns()
-        return runs.search(self.words) if self.words else runs
+        return runs.search(self.search) if self.search else runs
 
     @property
     def is_indexed(self) -> bool:
         """Whether an index finds what passes without looking at much that does not."""
-        return not self.words and len(self._conditions()) < 2
+        return not self.search and len(self._conditions()) < 2
 
     def _times(self) -> dict[str, datetime]:
         bounds = {"created_at__gte": self.since, "created_at__lt": self.until}
@@ -112,27 +112,30 @@ class Filters:
             found.insert(0, models.Q(state__in=unfinished))
         elif self.state:
             found.append(models.Q(state=self.state))
-        if self.made_by:
-            found.append(models.Q(made_by=self.made_by))
+        if self.source:
+            found.append(models.Q(source=self.source))
         if self.outcome:
             found.append(models.Q(outcome=self.outcome))
         return found
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class HistoryPage:
     """One page of the history, newest first."""
 
     runs: Sequence[Run] = field(default_factory=list)
     #: Where the next page begins; None where there is nothing older.
-    older: Cursor | None = None
+    older: HistoryCursor | None = None
     #: Whether older ones were not looked at although the page has room: the search goes on.
     is_partial: bool = False
 
 
-def page_of(
-    runs: RunQuerySet, filters: Filters, before: Cursor | None = None, size: int = PAGE
-) -> Page:
+def history_page(
+    runs: RunQuerySet,
+    filters: HistoryFilters,
+    before: HistoryCursor | None = None,
+    size: int = PAGE,
+) -> HistoryPage:
     """The runs of an owner that pass, the newest first, from `before` on.
 
     Looks at `STRETCH` runs at most where no index finds them, at `FURTHER` after a cursor, and at
@@ -144,7 +147,9 @@ def page_of(
         runs = runs.filter(~later, created_at__lte=before.moment)
     floor = None
     if not filters.is_indexed:
-        floor = _floor(filters.indexed(runs), STRETCH if before is None else FURTHER)
+        floor = _floor(
+            filters.indexed(runs), SEARCH_FIRST_ROWS if before is None else SEARCH_NEXT_ROWS
+        )
     found = filters.apply(runs)
     if floor is not None:
         found = found.filter(created_at__gte=floor)
@@ -153,26 +158,28 @@ def page_of(
         return page
     if (rest := _looked_up(runs, filters)) is not None:
         return _cut(rest, size)
-    return replace(page, older=Cursor(floor), is_partial=True)
+    return replace(page, older=HistoryCursor(floor), is_partial=True)
 
 
-def _cut(runs: RunQuerySet, size: int) -> Page:
+def _cut(runs: RunQuerySet, size: int) -> HistoryPage:
     """The first `size` of the runs, and where the next ones begin."""
-    shown = runs.select_related("tracker").only(*SHOWN, "tracker__status")[: size + 1]
+    shown = runs.select_related("polled_promise").only(*LIST_COLUMNS, "polled_promise__status")[
+        : size + 1
+    ]
     page = list(shown)
     if len(page) <= size:
-        return Page(page)
+        return HistoryPage(page)
     last = page[size - 1]
-    return Page(page[:size], Cursor(last.created_at, last.pk))
+    return HistoryPage(page[:size], HistoryCursor(last.created_at, last.pk))
 
 
-def _looked_up(runs: RunQuerySet, filters: Filters) -> RunQuerySet | None:
+def _looked_up(runs: RunQuerySet, filters: HistoryFilters) -> RunQuerySet | None:
     """Those of `runs` that pass, by an index of words; None where it does not help.
 
     What passes is asked of each by itself: SQLite would otherwise go through an owner's whole
     history, of which it thinks that it is short.
     """
-    keys = text_index.keys_of(filters.indexed(runs), filters.words)
+    keys = search_index.find_run_ids(filters.indexed(runs), filters.search)
     if keys is None:
         return None
     passing = filters.apply(runs).order_by().filter(pk=models.OuterRef("pk"))
@@ -196,14 +203,14 @@ BEFORE, AFTER = 300, 100
 CANDIDATES = 8
 
 
-def candidates_for(run: Run, runs: RunQuerySet) -> list[Run]:
+def comparison_candidates(run: Run, runs: RunQuerySet) -> list[Run]:
     """Which of an owner's runs one would compare `run` with, the likeliest first.
 
     The same text to the same agent comes first, then the same text to others; of those that are
     alike the one before it, then the nearest in time. Only what is near in time is looked at.
     """
-    turns = runs.turns().exclude(pk=run.pk).select_related("tracker")
-    turns = turns.only(*SHOWN, "tracker__status")
+    turns = runs.turns().exclude(pk=run.pk).select_related("polled_promise")
+    turns = turns.only(*LIST_COLUMNS, "polled_promise__status")
     earlier = turns.filter(created_at__lte=run.created_at).order_by("-created_at")[:BEFORE]
     later = turns.filter(created_at__gt=run.created_at).order_by("created_at")[:AFTER]
 

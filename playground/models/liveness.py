@@ -21,13 +21,13 @@ from playground.models.collection_runs import CollectionRun, end_interrupted
 from playground.models.runs import Run, RunState
 
 #: Seconds between two signs of life of a run that is under way.
-HEARTBEAT = 5.0
+HEARTBEAT_INTERVAL = 5.0
 #: A driver that has not shown a sign of life for this long is dead, wherever it ran.
-SILENCE = timedelta(seconds=4 * HEARTBEAT)
+HEARTBEAT_TIMEOUT = timedelta(seconds=4 * HEARTBEAT_INTERVAL)
 
 #: The runs, and the collection runs, that this very process drives. It knows better than any
 #: clock, which a suspended machine or a busy event loop can make look silent.
-driven_here: set[UUID] = set()
+local_runs: set[UUID] = set()
 
 
 @cache
@@ -78,9 +78,9 @@ def mark_interrupted() -> int:
 
 def _left_behind(unfinished: QuerySet[Any]) -> QuerySet[Any]:
     """Those of the unfinished that nobody drives any more."""
-    others = unfinished.exclude(pk__in=driven_here)
+    others = unfinished.exclude(pk__in=local_runs)
     drivers = list(others.values_list("pk", "driver"))
     if not drivers:
         return unfinished.none()
     dead = [pk for pk, driver in drivers if _is_dead(driver)]
-    return others.filter(Q(pk__in=dead) | Q(alive_at__lt=timezone.now() - SILENCE))
+    return others.filter(Q(pk__in=dead) | Q(heartbeat_at__lt=timezone.now() - HEARTBEAT_TIMEOUT))

@@ -48,14 +48,14 @@ class RunKind(models.TextChoices):
 
     ASK = "ask", "Request"
     ANSWER = "answer", "Answer"
-    CHECK = "check", "Check"
+    POLL = "check", "Check"
     CANCEL = "cancel", "Cancellation"
     #: The answer to a question that the run's binding asked in mid-call.
-    REPLY = "reply", "Reply"
+    CLIENT_RESPONSE = "reply", "Reply"
     ACTION = "action", "Action"
 
 
-class MadeBy(models.TextChoices):
+class RunSource(models.TextChoices):
     """What a run was made by."""
 
     USER = "user", "You"
@@ -85,10 +85,10 @@ class RunQuerySet(OwnedQuerySet):
         """Runs that move a conversation on."""
         return self.filter(kind__in=_TURNS)
 
-    def with_kin(self) -> RunQuerySet:
+    def with_related(self) -> RunQuerySet:
         """Runs that know whether other runs, or a promise that is followed, came of them."""
         children = Run.objects.filter(parent=models.OuterRef("pk"))
-        trackers = Run.objects.filter(tracker__run=models.OuterRef("pk"))
+        trackers = Run.objects.filter(polled_promise__run=models.OuterRef("pk"))
         kin = models.Exists(children) | models.Exists(trackers)
         found: RunQuerySet = self.annotate(
             has_kin=models.ExpressionWrapper(kin, models.BooleanField())
@@ -131,8 +131,8 @@ class Run(models.Model):
         "self", null=True, blank=True, on_delete=models.SET_NULL, related_name="children"
     )
     #: The entry of the parent that it came of: the question, the promise, the card.
-    cause_seq = models.PositiveIntegerField(null=True, blank=True)
-    cause_part = models.PositiveIntegerField(null=True, blank=True)
+    parent_entry_seq = models.PositiveIntegerField(null=True, blank=True)
+    parent_entry_part = models.PositiveIntegerField(null=True, blank=True)
     agent_name = models.CharField(max_length=80)
     url = models.CharField(max_length=2000)
     protocol = models.CharField(max_length=20)
@@ -147,14 +147,14 @@ class Run(models.Model):
         "playground.SavedRequest", null=True, blank=True, on_delete=models.SET_NULL,
         related_name="runs",
     )  # fmt: skip
-    made_by = models.CharField(max_length=10, choices=MadeBy, default=MadeBy.USER)
+    source = models.CharField(max_length=10, choices=RunSource, default=RunSource.USER)
     #: What the user composed where variables made something else of it: {"document", "headers",
     #: "address", "auth"}, as the user wrote them. None where there was nothing to substitute.
-    template = JSONTextField(null=True, blank=True)
+    request_template = JSONTextField(null=True, blank=True)
     #: The slug of the environment that the variables came from; "" for none.
     environment = models.CharField(max_length=130, blank=True)
     #: Names of the secrets that went along. `request` and `headers` hold their placeholders.
-    secrets = JSONTextField(default=list, blank=True)
+    secret_names = JSONTextField(default=list, blank=True)
     #: What was expected when it was sent: see `playground.expectations`.
     expectations = JSONTextField(default=list, blank=True)
     #: What the history shows and searches: the query's text.
@@ -177,9 +177,9 @@ class Run(models.Model):
     answers = JSONTextField(null=True, blank=True)
     #: What a request that follows carries as session context: None for the latest that came,
     #: {"mode": "edited", "value": {...} or None}, {"mode": "off"} or {"mode": "latest"}.
-    echo = JSONTextField(null=True, blank=True)
+    session_override = JSONTextField(null=True, blank=True)
     #: Elicitations that the user declined, as "seq-part".
-    declined = JSONTextField(default=list, blank=True)
+    declined_elicitations = JSONTextField(default=list, blank=True)
 
     # Exact at every moment: written in the transaction that stores the frames they count.
     frames = models.PositiveIntegerField(default=0)
@@ -204,7 +204,7 @@ class Run(models.Model):
     stop_requested = models.BooleanField(default=False)
     #: Who drives it (host:pid:start), and when it last showed that it is alive.
     driver = models.CharField(max_length=120, blank=True)
-    alive_at = models.DateTimeField(null=True, blank=True)
+    heartbeat_at = models.DateTimeField(null=True, blank=True)
 
     objects = RunQuerySet.as_manager()
 
@@ -215,7 +215,7 @@ class Run(models.Model):
             models.Index(fields=["owner", "agent", "-created_at"], name="run_history_agent"),
             models.Index(fields=["owner", "state", "-created_at"], name="run_history_state"),
             models.Index(fields=["owner", "outcome", "-created_at"], name="run_history_outcome"),
-            models.Index(fields=["owner", "made_by", "-created_at"], name="run_history_made_by"),
+            models.Index(fields=["owner", "source", "-created_at"], name="run_history_source"),
             models.Index(fields=["state"], name="run_state"),
             models.Index(fields=["conversation", "created_at"], name="run_conversation"),
         ]
@@ -233,9 +233,9 @@ class Run(models.Model):
         return RunState(self.state).is_final
 
     @property
-    def recorded(self) -> bool:
+    def is_recorded(self) -> bool:
         """Whether nothing was sent: it came from a file."""
-        return self.made_by == MadeBy.RECORDING
+        return self.source == RunSource.RECORDING
 
     @property
     def is_turn(self) -> bool:
@@ -243,14 +243,14 @@ class Run(models.Model):
         return self.kind in _TURNS
 
     @property
-    def cause(self) -> tuple[int, int] | None:
+    def parent_entry(self) -> tuple[int, int] | None:
         """The entry of the parent that the run came of, as (seq, part)."""
-        if self.cause_seq is None:
+        if self.parent_entry_seq is None:
             return None
-        return self.cause_seq, self.cause_part or 0
+        return self.parent_entry_seq, self.parent_entry_part or 0
 
     @property
-    def groups(self) -> tuple[str, ...]:
+    def viewer_groups(self) -> tuple[str, ...]:
         """Whose viewers want to know: the run's own, and those of the runs it belongs to.
 
         Up to the turn, as far as the parents are at hand: a nudge must not query, and whoever

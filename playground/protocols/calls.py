@@ -8,7 +8,7 @@ from playground.protocols.origins import origin_of
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class HttpCall:
     """One HTTP request, exactly as it will be sent.
 
     `headers` are sent in this order and in this spelling; the transport adds only what

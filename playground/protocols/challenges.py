@@ -43,7 +43,7 @@ def read_challenges(header: str) -> list[Challenge]:
     return found
 
 
-def advice(header: str) -> str:
+def auth_advice(header: str) -> str:
     """What to enter at the agent, as sentences; "" where the header says nothing of use."""
     sentences = [_advice_on(challenge) for challenge in read_challenges(header)[:3]]
     return " Or: ".join(filter(None, sentences))

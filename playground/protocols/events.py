@@ -61,18 +61,18 @@ class Text(Event):
 
 
 @dataclass(frozen=True, slots=True)
-class Bounds:
+class Constraints:
     """What an answer has to be, where the question says so; each part may be left open."""
 
     required: bool = False
     #: Whether a number has to be whole.
-    whole: bool = False
+    integer: bool = False
     #: Of a number, or of how many options are chosen.
-    least: float | None = None
-    most: float | None = None
+    minimum: float | None = None
+    maximum: float | None = None
     #: Characters of a text.
-    shortest: int | None = None
-    longest: int | None = None
+    min_length: int | None = None
+    max_length: int | None = None
     #: `email`, `uri`, `date` or `date-time`; "" for any text.
     format: str = ""
 
@@ -91,7 +91,7 @@ class Question:
     #: What is said about the question beside its text.
     hint: str = ""
     #: None where the protocol knows no such thing (NLWeb).
-    bounds: Bounds | None = None
+    constraints: Constraints | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +103,7 @@ class Elicitation(Event):
     raw: Any = None
     #: How an answer travels where the binding says so (a question of MCP or A2A itself): a JSON
     #: object that its exchange understands. None where the protocol leaves it open (NLWeb).
-    reply: Mapping[str, Any] | None = None
+    resume: Mapping[str, Any] | None = None
     #: Addresses that the agent sends its user to, as they came.
     links: tuple[str, ...] = ()
 
@@ -156,7 +156,7 @@ class Unknown(Event):
 
 
 #: Number of a frame and of the event among those of the frame: where an entry has its place.
-Home = tuple[int, int]
+EntryRef = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,7 +179,7 @@ class Content(Event):
     """
 
     #: Where the message that it belongs to has its entry.
-    home: Home
+    message_ref: EntryRef
     msg_id: str
     index: int
     #: `text`, `image`, `data`, `refusal`, ...
@@ -200,7 +200,7 @@ class Status(Event):
     id: str
     status: str
     #: Where the message has its entry; None for a response.
-    home: Home | None = None
+    message_ref: EntryRef | None = None
     usage: Any = None
     raw: Any = None
     #: Place of a content in its message; None for the others.
@@ -211,7 +211,7 @@ class Status(Event):
 class ToolCall(Event):
     """The agent wants a tool to be called, or calls it; `home` is the message that says so."""
 
-    home: Home
+    message_ref: EntryRef
     call_id: str
     name: str
     #: As they came: JSON in a string, or whatever the agent sent.
@@ -224,7 +224,7 @@ class ToolCall(Event):
 class ToolOutput(Event):
     """What a tool returned; paired with its call by `call_id`."""
 
-    home: Home
+    message_ref: EntryRef
     call_id: str
     name: str
     output: Any

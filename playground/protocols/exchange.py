@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
-from playground.protocols.calls import Call
+from playground.protocols.calls import HttpCall
 from playground.protocols.events import Event, Outcome
 from playground.protocols.frames import Frame
 from playground.protocols.problems import Problem
@@ -29,12 +29,12 @@ class Target:
     headers: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     #: Names of the tools for `ask` and `await`; "" for what the tool list suggests. MCP only.
     tools: tuple[str, str] = ("", "")
-    #: What an earlier exchange with the same agent has found out (`Exchange.opening`).
-    opening: Mapping[str, Any] | None = None
+    #: What an earlier exchange with the same agent has found out (`Exchange.handshake`).
+    handshake: Mapping[str, Any] | None = None
     #: The answer to a question of the binding itself, as `Elicitation.reply` asks for it.
     resume: Mapping[str, Any] | None = None
     #: What the ids of calls begin with, so that runs that share a session do not share ids.
-    mark: str = ""
+    request_id_prefix: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ class Reader(Protocol):
 class Assembler(Protocol):
     """Puts the events of one reply together into one JSON document. Never raises."""
 
-    def take(self, events: Iterable[Event]) -> None:
+    def add(self, events: Iterable[Event]) -> None:
         """Take in all that one frame says."""
         ...
 
@@ -89,7 +89,7 @@ class Assembler(Protocol):
 class Exchange(Protocol):
     """Says what to send next and turns frames into events. Pure; one instance per run."""
 
-    def next_call(self) -> Call | None:
+    def next_call(self) -> HttpCall | None:
         """The next call to make, None when there is nothing more to send."""
         ...
 
@@ -117,7 +117,7 @@ class Exchange(Protocol):
         ...
 
     @property
-    def opening(self) -> Mapping[str, Any] | None:
+    def handshake(self) -> Mapping[str, Any] | None:
         """What the next exchange with the same agent need not find out again, as JSON.
 
         None where there is nothing of the kind, or nothing new.
@@ -126,21 +126,21 @@ class Exchange(Protocol):
 
 
 @runtime_checkable
-class Interactive(Exchange, Protocol):
+class WaitsForUser(Exchange, Protocol):
     """An exchange whose other side asks things back while it answers."""
 
     @property
-    def waiting(self) -> bool:
+    def is_waiting_for_user(self) -> bool:
         """Whether the other side waits for an answer of the user: its silence is no fault."""
         ...
 
-    def errands(self) -> Sequence[Mapping[str, Any]]:
+    def automatic_responses(self) -> Sequence[Mapping[str, Any]]:
         """Answers that are due in mid-call and need no user, each once, as `Target.resume`."""
         ...
 
 
 @runtime_checkable
-class Choosy(Exchange, Protocol):
+class StopsEarly(Exchange, Protocol):
     """An exchange that can do without the rest of a reply."""
 
     @property

@@ -25,7 +25,7 @@ _CREDENTIAL_WORDS = frozenset(
 _NO_CREDENTIALS = frozenset({"mcp-session-id"})
 
 
-def refusal(name: str, value: str) -> str | None:
+def header_error(name: str, value: str) -> str | None:
     """Why a header cannot be sent, as a sentence; None if it can."""
     if not is_token(name):
         return f"“{shorten(name, 61)}” is not a header name."

@@ -13,8 +13,8 @@ from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
 from playground import __version__
-from playground.protocols import jsontext, replies, sse
-from playground.protocols.calls import Call
+from playground.protocols import json_decoder, sse, unreadable
+from playground.protocols.calls import HttpCall
 from playground.protocols.events import Event, Note, Outcome, Unknown
 from playground.protocols.exchange import Reader, Target
 from playground.protocols.frames import Frame, FrameKind
@@ -45,7 +45,7 @@ def operation_url(url: str, operation: str) -> str:
     return urlunsplit(parts._replace(path=f"{path}/{operation}", fragment=""))
 
 
-def post(target: Target, operation: str, document: Any, *, streaming: bool) -> Call:
+def post(target: Target, operation: str, document: Any, *, streaming: bool) -> HttpCall:
     """The call that sends a document; a target's header replaces the default of its name."""
     defaults = (
         ("Content-Type", "application/json"),
@@ -53,11 +53,11 @@ def post(target: Target, operation: str, document: Any, *, streaming: bool) -> C
         ("User-Agent", USER_AGENT),
     )
     url = operation_url(target.url, operation)
-    headers = merged(defaults, target.headers)
-    return Call("POST", url, headers, encode(document), streaming)
+    headers = merge_headers(defaults, target.headers)
+    return HttpCall("POST", url, headers, encode(document), streaming)
 
 
-def merged(defaults: Headers, own: Headers) -> tuple[tuple[str, str], ...]:
+def merge_headers(defaults: Headers, own: Headers) -> tuple[tuple[str, str], ...]:
     """Both, the defaults first and without those that `own` has headers of the same name for."""
     names = {name.lower() for name, _ in own}
     return (*(pair for pair in defaults if pair[0].lower() not in names), *own)
@@ -73,12 +73,14 @@ class HttpExchange:
     """One call and its reply. See `playground.protocols.exchange.Exchange`."""
 
     #: What a reply has to be, for the sentence about one that is not.
-    wanted = "an NLWeb reply"
+    response_name = "an NLWeb reply"
 
-    def __init__(self, call: Call, reader: Reader, *, max_depth: int, wanted: str = "") -> None:
-        """Make `call` and read its reply; `wanted` says what that has to be, with its article."""
-        self._call: Call | None = call
-        self.wanted = wanted or self.wanted
+    def __init__(
+        self, call: HttpCall, reader: Reader, *, max_depth: int, response_name: str = ""
+    ) -> None:
+        """Make `call` and read its reply; `response_name` is what that has to be."""
+        self._call: HttpCall | None = call
+        self.response_name = response_name or self.response_name
         self._reader = reader
         self._max_depth = max_depth
         self._problem: Problem | None = None
@@ -97,7 +99,7 @@ class HttpExchange:
             FrameKind.ERROR: self._error,
         }
 
-    def next_call(self) -> Call | None:
+    def next_call(self) -> HttpCall | None:
         """The call, once."""
         call, self._call = self._call, None
         return call
@@ -123,7 +125,7 @@ class HttpExchange:
         return self._reader.session_context
 
     @property
-    def opening(self) -> None:
+    def handshake(self) -> None:
         """Nothing: every call stands by itself."""
         return
 
@@ -166,7 +168,7 @@ class HttpExchange:
                 Stage.BODY,
                 "The event stream ended in the middle of an event.",
                 "Look into the agent's log: it stopped before it had finished its answer.",
-                frame.data[: replies.QUOTED].decode("utf-8", "replace"),
+                frame.data[: unreadable.QUOTED].decode("utf-8", "replace"),
             )
         )
         self._spoke = True
@@ -192,9 +194,9 @@ class HttpExchange:
 
     # Reading
 
-    def _read(self, seq: int, message: sse.Message) -> Sequence[Event]:
+    def _read(self, seq: int, message: sse.ServerSentEvent) -> Sequence[Event]:
         self._spoke = True
-        if jsontext.exceeds_depth(message.data, self._max_depth):
+        if json_decoder.exceeds_depth(message.data, self._max_depth):
             return self._too_deep(seq, message.event or "message", message.data)
         events = self._reader.message(seq, message.event, message.data)
         if not self._understood:
@@ -205,18 +207,18 @@ class HttpExchange:
         body = b"".join(self._body).removeprefix(b"\xef\xbb\xbf")
         self._body = []
         text = body.decode("utf-8", "replace")
-        if jsontext.exceeds_depth(text, self._max_depth):
+        if json_decoder.exceeds_depth(text, self._max_depth):
             return self._too_deep(seq, "document", text)
         try:
-            payload = jsontext.decode(text)
+            payload = json_decoder.decode(text)
         except (ValueError, RecursionError) as error:
-            came, detail = replies.describe(text, error, utf8=is_utf8(body))
-            self._fail(replies.unreadable(came, self._status, self._headers, detail))
+            came, detail = unreadable.describe_body(text, error, utf8=is_utf8(body))
+            self._fail(unreadable.unreadable_problem(came, self._status, self._headers, detail))
             return _NOTHING if not text.strip() else [self._unread(seq, text, came)]
         events = self._reader.document(seq, payload)
         if all(type(event) is Unknown for event in events):
-            came = f"is JSON, but not {self.wanted}"
-            self._fail(replies.unreadable(came, self._status, self._headers, text))
+            came = f"is JSON, but not {self.response_name}"
+            self._fail(unreadable.unreadable_problem(came, self._status, self._headers, text))
         return events
 
     def _unread(self, seq: int, text: str, came: str) -> Unknown:
@@ -232,7 +234,7 @@ class HttpExchange:
         if self._understood:
             return
         came = "holds nothing that could be read" if self._spoke else "ended without an event"
-        problem = replies.unreadable(came, self._status, self._headers, stream=True)
+        problem = unreadable.unreadable_problem(came, self._status, self._headers, stream=True)
         self._fail(problem)
 
     def _too_deep(self, seq: int, name: str, text: str) -> Sequence[Event]:
@@ -241,7 +243,7 @@ class HttpExchange:
             Stage.LIMIT,
             f"The agent sent JSON that is nested more than {self._max_depth} levels deep.",
             "Ask the agent for flatter data, or raise the limit PLAYGROUND_MAX_DEPTH.",
-            text[: replies.QUOTED],
+            text[: unreadable.QUOTED],
             "max_depth",
         )
         return [Unknown(seq, name, text, "The JSON is nested too deep to be read.")]
@@ -268,10 +270,10 @@ def read_head(data: bytes) -> tuple[int, Mapping[str, str]]:
 
 def is_json(text: str, max_depth: int) -> bool:
     """Whether `text` is one complete JSON value."""
-    if jsontext.exceeds_depth(text, max_depth):
+    if json_decoder.exceeds_depth(text, max_depth):
         return False
     try:
-        jsontext.decode(text)
+        json_decoder.decode(text)
     except (ValueError, RecursionError):
         return False
     return True

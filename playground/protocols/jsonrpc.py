@@ -21,7 +21,7 @@ MAX_BATCH = 1000
 Id = str | int | float | None
 
 
-class Kind(enum.StrEnum):
+class MessageKind(enum.StrEnum):
     """What a message is."""
 
     REQUEST = "request"
@@ -90,10 +90,10 @@ class Error:
 
 
 @dataclass(frozen=True, slots=True)
-class Message:
+class JsonRpcMessage:
     """One message, read leniently."""
 
-    kind: Kind
+    kind: MessageKind
     #: As it came, whatever its type; None where there is none.
     id: Any = None
     method: str = ""
@@ -104,9 +104,9 @@ class Message:
     problems: tuple[Deviation, ...] = ()
     raw: Any = None
 
-    def answers(self, request_id: Id) -> bool:
+    def is_response_to(self, request_id: Id) -> bool:
         """Whether this is a response to the request with this id; 1 and "1" are not the same."""
-        if self.kind not in (Kind.RESULT, Kind.ERROR):
+        if self.kind not in (MessageKind.RESULT, MessageKind.ERROR):
             return False
         return type(self.id) is type(request_id) and bool(self.id == request_id)
 
@@ -133,10 +133,10 @@ def error_response(request_id: Id, code: int, message: str) -> dict[str, Any]:
     return {"jsonrpc": VERSION, "id": request_id, "error": {"code": code, "message": message}}
 
 
-def read(payload: Any) -> Message:
+def read(payload: Any) -> JsonRpcMessage:
     """What a JSON value is as a message. An array is none: see `read_all`."""
     if not isinstance(payload, Mapping):
-        return Message(Kind.OTHER, problems=(Deviation.NOT_AN_OBJECT,), raw=payload)
+        return JsonRpcMessage(MessageKind.OTHER, problems=(Deviation.NOT_AN_OBJECT,), raw=payload)
     problems = _check_version(payload)
     if payload.get("error") is not None or "result" in payload:
         return _response(payload, problems)
@@ -144,26 +144,26 @@ def read(payload: Any) -> Message:
         return _call(payload, problems)
     if "error" in payload:
         return _response(payload, problems)
-    return Message(
-        Kind.OTHER, payload.get("id"), problems=(*problems, Deviation.NOTHING), raw=payload
+    return JsonRpcMessage(
+        MessageKind.OTHER, payload.get("id"), problems=(*problems, Deviation.NOTHING), raw=payload
     )
 
 
-def read_all(payload: Any) -> list[Message]:
+def read_all(payload: Any) -> list[JsonRpcMessage]:
     """The messages of a JSON value: one, or those of a batch (section 6)."""
     if not isinstance(payload, list):
         return [read(payload)]
     if not payload:
-        return [Message(Kind.OTHER, problems=(Deviation.EMPTY_BATCH,), raw=payload)]
+        return [JsonRpcMessage(MessageKind.OTHER, problems=(Deviation.EMPTY_BATCH,), raw=payload)]
     extra: tuple[Deviation, ...] = (Deviation.BATCH,)
     if len(payload) > MAX_BATCH:
         extra = (*extra, Deviation.LONG_BATCH)
     return [with_problems(read(each), *extra) for each in payload[:MAX_BATCH]]
 
 
-def with_problems(message: Message, *problems: Deviation) -> Message:
+def with_problems(message: JsonRpcMessage, *problems: Deviation) -> JsonRpcMessage:
     """The message with further deviations."""
-    return Message(
+    return JsonRpcMessage(
         message.kind,
         message.id,
         message.method,
@@ -189,21 +189,23 @@ def _is_odd(value: Any) -> bool:
     return isinstance(value, bool) or not isinstance(value, str | int | float)
 
 
-def _call(payload: Mapping[str, Any], problems: tuple[Deviation, ...]) -> Message:
+def _call(payload: Mapping[str, Any], problems: tuple[Deviation, ...]) -> JsonRpcMessage:
     found = list(problems)
     method, params, own_id = payload["method"], payload.get("params"), payload.get("id")
     if not isinstance(method, str):
         found.append(Deviation.ODD_METHOD)
-        return Message(Kind.OTHER, own_id, params=params, problems=tuple(found), raw=payload)
+        return JsonRpcMessage(
+            MessageKind.OTHER, own_id, params=params, problems=tuple(found), raw=payload
+        )
     if params is not None and not isinstance(params, Mapping | list):
         found.append(Deviation.ODD_PARAMS)
     if "id" in payload and _is_odd(own_id):
         found.append(Deviation.ODD_ID)
-    kind = Kind.REQUEST if own_id is not None else Kind.NOTIFICATION
-    return Message(kind, own_id, method, params, problems=tuple(found), raw=payload)
+    kind = MessageKind.REQUEST if own_id is not None else MessageKind.NOTIFICATION
+    return JsonRpcMessage(kind, own_id, method, params, problems=tuple(found), raw=payload)
 
 
-def _response(payload: Mapping[str, Any], problems: tuple[Deviation, ...]) -> Message:
+def _response(payload: Mapping[str, Any], problems: tuple[Deviation, ...]) -> JsonRpcMessage:
     found = list(problems)
     own_id, given = payload.get("id"), payload.get("error")
     if own_id is None:
@@ -220,8 +222,12 @@ def _response(payload: Mapping[str, Any], problems: tuple[Deviation, ...]) -> Me
     if given is not None or "result" not in payload:
         error = _error(given, found)
     # A result says more than an error beside it, unless it says nothing.
-    kind = Kind.RESULT if payload.get("result") is not None or error is None else Kind.ERROR
-    return Message(
+    kind = (
+        MessageKind.RESULT
+        if payload.get("result") is not None or error is None
+        else MessageKind.ERROR
+    )
+    return JsonRpcMessage(
         kind, own_id, result=payload.get("result"), error=error, problems=tuple(found), raw=payload
     )
 

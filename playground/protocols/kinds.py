@@ -8,7 +8,7 @@ from playground.protocols.events import Event, ToolCall, ToolOutput
 _WORDS: dict[type[Event], str] = {ToolCall: "tool call", ToolOutput: "tool output"}
 
 
-def kind_of(event: Event) -> str:
+def event_label(event: Event) -> str:
     """What an event is, in a word or two."""
     kind = type(event)
     if kind not in _WORDS:

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from playground.protocols import actions, agent_api, http, mcp, nlweb
-from playground.protocols.agent_api.whole import ResponseAssembler
-from playground.protocols.calls import Call
+from playground.protocols.agent_api.documents import ResponseAssembler
+from playground.protocols.calls import HttpCall
 from playground.protocols.exchange import (
     Assembler,
     Exchange,
@@ -22,7 +22,7 @@ from playground.protocols.exchange import (
     Target,
     Version,
 )
-from playground.protocols.nlweb.whole import AnswerAssembler
+from playground.protocols.nlweb.documents import AnswerAssembler
 
 #: The protocol of runs that do an action. Beside the tables: an action's request document is
 #: a call already, and says itself what it travels over.
@@ -32,7 +32,7 @@ _Row = TypeVar("_Row")
 
 
 @dataclass(frozen=True, slots=True)
-class Language:
+class ProtocolSpec:
     """One row of the protocols: all that a binding and the pages need to know of one."""
 
     label: str
@@ -48,7 +48,7 @@ class Language:
     operation: Callable[[Mapping[str, Any]], str]
     #: (version, request, token, action, session_context by name) to a request that asks after
     #: a promise or cancels it.
-    follow_up: Callable[..., dict[str, Any]]
+    await_request: Callable[..., dict[str, Any]]
     #: (document, prev, session_context, text by name) to the document of the turn after it.
     continuation: Callable[..., dict[str, Any]]
     #: (document) to what the user asks in it, in words: for titles and for the search.
@@ -67,62 +67,62 @@ class Language:
     mask: Callable[[bytes], bytes] | None
     #: (target, document) to the call that carries it over HTTP, where that depends on more
     #: than the operation; None for a POST of the document as it is.
-    http_call: Callable[[Target, Mapping[str, Any]], Call] | None = None
+    http_call: Callable[[Target, Mapping[str, Any]], HttpCall] | None = None
     #: () to what puts the events of one reply together into one document.
     assembler: Callable[[], Assembler] = AnswerAssembler
     #: What a reply is called, with its article.
-    reply: str = "an NLWeb reply"
+    response_name: str = "an NLWeb reply"
 
 
 def _no_promises(*_: Any, **__: Any) -> dict[str, Any]:
     raise ValueError("This protocol knows no promises.")
 
 
-PROTOCOLS: Mapping[str, Language] = {
-    "nlweb": Language(
+PROTOCOLS: Mapping[str, ProtocolSpec] = {
+    "nlweb": ProtocolSpec(
         label="NLWeb",
         versions=nlweb.SPOKEN,
         new_request=lambda version, text, streaming: nlweb.new_request(
             version, text, streaming=streaming
         ),
-        check=nlweb.check,
+        check=nlweb.validate_request,
         reader=nlweb.NLWebReader,
         operation=nlweb.operation,
-        follow_up=nlweb.new_await,
-        continuation=nlweb.continuation,
+        await_request=nlweb.new_await,
+        continuation=nlweb.follow_up_document,
         text=nlweb.text_of_request,
         query=nlweb.query_text,
-        session=nlweb.session,
-        with_session=nlweb.with_session,
+        session=nlweb.session_context,
+        with_session=nlweb.with_session_context,
         wants_stream=nlweb.wants_stream,
         mask=nlweb.mask_block,
         http_call=nlweb.http_call,
     ),
-    "agent-api": Language(
+    "agent-api": ProtocolSpec(
         label="Agent API",
         versions=agent_api.VERSIONS,
         new_request=lambda version, text, streaming: agent_api.new_request(
             version, text, streaming=streaming
         ),
-        check=agent_api.check,
+        check=agent_api.validate_request,
         reader=agent_api.AgentAPIReader,
         operation=agent_api.operation,
-        follow_up=_no_promises,
-        continuation=agent_api.continuation,
+        await_request=_no_promises,
+        continuation=agent_api.follow_up_document,
         text=agent_api.text_of_request,
         query=agent_api.text_of_request,
-        session=agent_api.session,
-        with_session=agent_api.with_session,
+        session=agent_api.session_context,
+        with_session=agent_api.with_session_context,
         wants_stream=agent_api.wants_stream,
         mask=None,
         assembler=ResponseAssembler,
-        reply="an Agent API response",
+        response_name="an Agent API response",
     ),
 }
 
 
 def _over_http(
-    language: Language, target: Target, request: Mapping[str, Any], max_depth: int
+    language: ProtocolSpec, target: Target, request: Mapping[str, Any], max_depth: int
 ) -> Exchange:
     if language.http_call is not None:
         call = language.http_call(target, request)
@@ -130,11 +130,13 @@ def _over_http(
         streaming = language.wants_stream(request)
         call = http.post(target, language.operation(request), request, streaming=streaming)
     reader = language.reader(target.version)
-    return http.HttpExchange(call, reader, max_depth=max_depth, wanted=language.reply)
+    return http.HttpExchange(
+        call, reader, max_depth=max_depth, response_name=language.response_name
+    )
 
 
 def _over_mcp(
-    language: Language, target: Target, request: Mapping[str, Any], max_depth: int
+    language: ProtocolSpec, target: Target, request: Mapping[str, Any], max_depth: int
 ) -> Exchange:
     return mcp.exchange(
         target,
@@ -145,7 +147,7 @@ def _over_mcp(
     )
 
 
-Binding = Callable[[Language, Target, Mapping[str, Any], int], Exchange]
+Binding = Callable[[ProtocolSpec, Target, Mapping[str, Any], int], Exchange]
 
 BINDINGS: Mapping[str, Binding] = {"http": _over_http, "mcp": _over_mcp}
 
@@ -162,7 +164,7 @@ def exchange(target: Target, request: Mapping[str, Any], *, max_depth: int = 100
     return _row(BINDINGS, target.binding, "binding")(language, target, request, max_depth)
 
 
-def preview(target: Target, request: Mapping[str, Any]) -> Call | None:
+def preview(target: Target, request: Mapping[str, Any]) -> HttpCall | None:
     """The call that carries `request`, without what a binding may have to say before it.
 
     Raises as `exchange`. None where there is nothing to send.
@@ -170,7 +172,9 @@ def preview(target: Target, request: Mapping[str, Any]) -> Call | None:
     return first_calls(target, request)[1]
 
 
-def first_calls(target: Target, request: Mapping[str, Any]) -> tuple[Call | None, Call | None]:
+def first_calls(
+    target: Target, request: Mapping[str, Any]
+) -> tuple[HttpCall | None, HttpCall | None]:
     """The call that is made first, and the one that carries `request`: see `preview`.
 
     Both are the same where a binding has nothing to say before it.
@@ -180,7 +184,7 @@ def first_calls(target: Target, request: Mapping[str, Any]) -> tuple[Call | None
     return first, found.tool_call() if isinstance(found, mcp.McpExchange) else first
 
 
-def check(target: Target, request: Any) -> list[RequestProblem]:
+def validate_request(target: Target, request: Any) -> list[RequestProblem]:
     """What is wrong with `request` for this target, errors first. Raises as `exchange`.
 
     Of an action's request nothing is: what speaks against it, its plan has said.
@@ -218,7 +222,7 @@ def new_request(
     return _row(PROTOCOLS, protocol, "protocol").new_request(version, text, streaming)
 
 
-def follow_up(
+def await_request(
     protocol: str,
     version: str,
     request: Mapping[str, Any],
@@ -233,12 +237,12 @@ def follow_up(
     unknown name.
     """
     language = _row(PROTOCOLS, protocol, "protocol")
-    return language.follow_up(
+    return language.await_request(
         version, request, token=token, action=action, session_context=session_context
     )
 
 
-def continuation(
+def follow_up_document(
     protocol: str,
     request: Mapping[str, Any],
     *,
@@ -255,30 +259,30 @@ def continuation(
     return language.continuation(request, prev=prev, session_context=session_context, text=text)
 
 
-def text_of(protocol: str, request: Mapping[str, Any]) -> str:
+def request_text(protocol: str, request: Mapping[str, Any]) -> str:
     """What the user asks in a request, "" where it has no words or the protocol is unknown."""
     language = PROTOCOLS.get(protocol)
     return language.text(request) if language else ""
 
 
-def operation_of(protocol: str, request: Mapping[str, Any]) -> str:
+def operation(protocol: str, request: Mapping[str, Any]) -> str:
     """The name of what a request asks for, as rules know it; an unknown protocol's own name."""
     language = PROTOCOLS.get(protocol)
     return language.operation(request) if language else protocol
 
 
-def reply_of(protocol: str) -> str:
+def response_name(protocol: str) -> str:
     """What a reply of this protocol is called, with its article; an unknown one's is NLWeb's."""
-    return PROTOCOLS.get(protocol, PROTOCOLS["nlweb"]).reply
+    return PROTOCOLS.get(protocol, PROTOCOLS["nlweb"]).response_name
 
 
-def query_of(protocol: str, request: Any) -> str:
+def query_text(protocol: str, request: Any) -> str:
     """The question of a request as later ones repeat it, "" for none or an unknown protocol."""
     language = PROTOCOLS.get(protocol)
     return language.query(request) if language else ""
 
 
-def session_of(protocol: str, request: Any, returned: Mapping[str, Any] | None) -> Any:
+def session_context(protocol: str, request: Any, returned: Mapping[str, Any] | None) -> Any:
     """What a request that follows echoes: of what was sent, and of what came back for it.
 
     None for nothing, and for an unknown protocol.
@@ -287,7 +291,7 @@ def session_of(protocol: str, request: Any, returned: Mapping[str, Any] | None) 
     return language.session(request, returned) if language else None
 
 
-def with_session(
+def with_session_context(
     protocol: str, request: Mapping[str, Any], session_context: Mapping[str, Any]
 ) -> dict[str, Any]:
     """A request as it is, and with what `session_of` gave. Raises `ValueError` as `exchange`."""

@@ -104,7 +104,7 @@ NAMED: Mapping[str, Explanation] = MappingProxyType(
 )
 
 
-def explain(code: int) -> Explanation | None:
+def explain_code(code: int) -> Explanation | None:
     """What an error code means: those of the standard, of MCP and of A2A; None for others."""
     if found := EXPLAINED.get(code):
         return found

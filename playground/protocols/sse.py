@@ -47,7 +47,7 @@ class Block:
         return all(line[:1] == b":" for line in _LINE.findall(data))
 
 
-class Message(NamedTuple):
+class ServerSentEvent(NamedTuple):
     """A block read as an event: the fields that the standard knows."""
 
     #: The `event` field, or None where the block has none (the standard's "message").
@@ -141,10 +141,10 @@ def _block_ends(buffer: bytes, searched: int) -> list[int]:
     return ends
 
 
-def parse(block: bytes) -> Message:
+def parse(block: bytes) -> ServerSentEvent:
     """Read a block as an event. Never raises: bytes that are not UTF-8 become U+FFFD."""
     if _is_one_line(block):
-        return Message(None, block[6:-2].decode("utf-8", "replace"), None, None, True)
+        return ServerSentEvent(None, block[6:-2].decode("utf-8", "replace"), None, None, True)
     text = _without_boms(block).decode("utf-8", "replace")
     event: str | None = None
     data: list[str] = []
@@ -162,7 +162,7 @@ def parse(block: bytes) -> Message:
             event_id = value
         elif name == "retry" and value.isascii() and value.isdigit():
             retry = int(value[:18])
-    return Message(event or None, "\n".join(data), event_id, retry, bool(data))
+    return ServerSentEvent(event or None, "\n".join(data), event_id, retry, bool(data))
 
 
 def _is_one_line(block: bytes) -> bool:

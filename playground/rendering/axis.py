@@ -21,7 +21,7 @@ Stretch = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Break:
+class AxisBreak:
     """Time that is left out."""
 
     x: float
@@ -49,10 +49,10 @@ class Axis:
         return self._pieces[-1][1]
 
     @property
-    def breaks(self) -> list[Break]:
+    def breaks(self) -> list[AxisBreak]:
         """The time that is left out, in order."""
         pairs = pairwise(self._pieces)
-        return [Break(round(self.x(a[1]), 2), b[0] - a[1]) for a, b in pairs]
+        return [AxisBreak(round(self.x(a[1]), 2), b[0] - a[1]) for a, b in pairs]
 
     def x(self, moment: int) -> float:
         """Where a moment is; one in a break is where the break ends."""

@@ -2,7 +2,7 @@
 
 Every function is total: whatever an agent puts where text belongs is turned into text or
 left out, and the raw JSON is one click away on every card. What each type has to say is in
-`playground.rendering.facts`.
+`playground.rendering.card_types`.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from playground.rendering.facts import BUILDERS, UNKNOWN, Facts, Item, Lists
+from playground.rendering.card_types import BUILDERS, UNKNOWN, Facts, Item, Lists
 from playground.rendering.links import safe_url
-from playground.rendering.words import duration, words
+from playground.rendering.words import iso_duration_text, value_text
 
-__all__ = ["Card", "card_of", "duration", "type_of", "types_of", "words"]
+__all__ = ["ResultCard", "card_of", "iso_duration_text", "type_of", "types_of", "value_text"]
 
 #: Types of one item that are looked at.
 MAX_TYPES = 10
@@ -24,7 +24,7 @@ _BY_TYPE = {name.lower(): row for name, row in BUILDERS.items()}
 
 
 @dataclass(frozen=True, slots=True)
-class Card:
+class ResultCard:
     """What a card shows, all of it text."""
 
     #: The type that decides how it looks, as the agent wrote it, or a word for what it is.
@@ -61,28 +61,30 @@ def type_of(item: Item) -> str:
     return next(known, names[0] if names else "")
 
 
-def card_of(item: Any) -> Card:
+def card_of(item: Any) -> ResultCard:
     """The card for any result item: objects by type, everything else as what it is."""
     if not isinstance(item, Mapping):
         kind = {str: "text", type(None): "null", list: "list", bool: "boolean"}
-        return Card(kind=kind.get(type(item), "number"), title=words(item) or "(nothing)")
+        return ResultCard(
+            kind=kind.get(type(item), "number"), title=value_text(item) or "(nothing)"
+        )
     item = _opened(item)
     name = type_of(item)
     family, build = _BY_TYPE.get(name.lower(), UNKNOWN)
     facts, lists = build(item)
-    return Card(
+    return ResultCard(
         kind=name or "untyped",
         family=family,
         title=_title(item),
         url=safe_url(item.get("url")) or safe_url(item.get("@id")),
         image=_image(item.get("image", item.get("thumbnailUrl"))),
-        text=words(item.get("description") or item.get("text") or item.get("abstract")),
+        text=value_text(item.get("description") or item.get("text") or item.get("abstract")),
         facts=[(label, value) for label, value in facts if value],
         lists=[(label, parts) for label, parts in lists if parts],
-        site=words(item.get("site"), 80),
-        score=words(item.get("score"), 20),
+        site=value_text(item.get("site"), 80),
+        score=value_text(item.get("score"), 20),
         types=tuple(other for other in types_of(item) if other != name),
-        context=words(item.get("@context"), 120),
+        context=value_text(item.get("@context"), 120),
     )
 
 
@@ -102,9 +104,9 @@ def _opened(item: Item) -> Item:
 
 def _title(item: Item) -> str:
     for key in ("name", "title", "headline"):
-        if text := words(item.get(key), 200):
+        if text := value_text(item.get(key), 200):
             return text
-    return words(item.get("url") or item.get("@id"), 200)
+    return value_text(item.get("url") or item.get("@id"), 200)
 
 
 def _image(value: Any) -> str | None:

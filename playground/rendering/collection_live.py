@@ -9,11 +9,11 @@ from uuid import UUID
 from django.template.loader import get_template
 
 from playground.models import CollectionRun
-from playground.rendering.collection_runs import BAD, Standing, Window, head_of
+from playground.rendering.collection_runs import BAD, RunProgress, StepPage, header_context
 
 
 @dataclass(frozen=True, slots=True)
-class Message:
+class CollectionRunMessage:
     """One websocket message."""
 
     html: str
@@ -21,17 +21,17 @@ class Message:
     final: bool
 
 
-class CollectionLive:
+class CollectionRunUpdates:
     """One viewer's place in one collection run. Used from one thread at a time."""
 
-    def __init__(self, pk: UUID, window: Window, known: Mapping[int, str]) -> None:
+    def __init__(self, pk: UUID, window: StepPage, known: Mapping[int, str]) -> None:
         """A viewer of a part of the steps, whose page shows the verdicts in `known`."""
         self._pk = pk
         self._window = window
         self._known = dict(known)
         self._stamp: object = None
 
-    def advance(self) -> Message | None:
+    def advance(self) -> CollectionRunMessage | None:
         """What is new since the last message; None when nothing is.
 
         Raises `CollectionRun.DoesNotExist` when the run was deleted.
@@ -40,7 +40,7 @@ class CollectionLive:
         run = CollectionRun.objects.select_related("collection").get(pk=self._pk)
         verdicts = self._window.verdicts(run)
         changed = [n for n, verdict in verdicts.items() if self._known.get(n) != verdict]
-        standing = Standing.of(run)
+        standing = RunProgress.of(run)
         stamp = (run.state, standing.tally)
         if not changed and stamp == self._stamp:
             return None
@@ -48,11 +48,11 @@ class CollectionLive:
         is_list = self._window.show == BAD
         html = get_template("collection_runs/message.html").render(
             {
-                **head_of(run, standing),
+                **header_context(run, standing),
                 "replaced": [row for row in rows if row.number in self._known],
                 "added": [row for row in rows if row.number not in self._known] if is_list else [],
             }
         )
         self._known.update({row.number: row.step.verdict for row in rows})
         self._stamp = stamp
-        return Message(html, run.is_final)
+        return CollectionRunMessage(html, run.is_final)

@@ -12,9 +12,16 @@ from django.db.models import Count, QuerySet
 
 from playground.models import CollectionRun, Run, Step
 from playground.query_params import int_param
-from playground.rendering.bar import ago
-from playground.rendering.words import words
-from playground.reporting import FORMATS, Checked, Report, StepResult, Tally, ending_of
+from playground.rendering.run_status import ago
+from playground.rendering.words import value_text
+from playground.reporting import (
+    FORMATS,
+    CheckResult,
+    CollectionRunReport,
+    StepResult,
+    VerdictCounts,
+    end_reason,
+)
 from playground.reporting.results import duration
 
 #: Steps of one page.
@@ -28,24 +35,24 @@ MAX_PROBLEM = 500
 _RUN = ("run__agent_name", "run__state", "run__outcome", "run__status", "run__problem")
 
 
-def report_of(run: CollectionRun, steps: Sequence[StepResult] | None = None) -> Report:
+def report_of(run: CollectionRun, steps: Sequence[StepResult] | None = None) -> CollectionRunReport:
     """The report on a collection run as it is stored; `steps` where they are at hand."""
     if steps is None:
         stored = run.steps.select_related("run").only(*_columns()).order_by("number")
         steps = [result_of(step, step.run) for step in stored.iterator(1000)]
-    return Report(
+    return CollectionRunReport(
         name=run.name,
         steps=steps,
         state=run.state,
         started_at=run.created_at.astimezone(UTC).isoformat(timespec="seconds"),
-        took_ms=run.took_ms(),
+        took_ms=run.duration_ms(),
         environment=run.environment,
         options=run.options,
     )
 
 
 def _columns() -> tuple[str, ...]:
-    own = ("number", "iteration", "folder", "name", "verdict", "checks", "reason", "took_ms")
+    own = ("number", "iteration", "folder", "name", "verdict", "checks", "reason", "duration_ms")
     return (*own, "run", *_RUN)
 
 
@@ -60,7 +67,7 @@ def result_of(step: Step, run: Run | None) -> StepResult:
         checks=checks_of(step),
         reason=step.reason,
         problem=problem_of(run),
-        took_ms=step.took_ms,
+        duration_ms=step.duration_ms,
         run=str(run.pk) if run else "",
         agent=run.agent_name if run else "",
         state=run.state if run else "",
@@ -72,18 +79,18 @@ def result_of(step: Step, run: Run | None) -> StepResult:
 def problem_of(run: Run | None) -> str:
     """Why a run did not complete, in its own words; "" where it did, or does not say."""
     problem = run.problem if run else None
-    return words(problem.get("cause"), MAX_PROBLEM) if isinstance(problem, Mapping) else ""
+    return value_text(problem.get("cause"), MAX_PROBLEM) if isinstance(problem, Mapping) else ""
 
 
-def checks_of(step: Step) -> list[Checked]:
+def checks_of(step: Step) -> list[CheckResult]:
     """What was expected in a step, and what came."""
     return [_checked(check) for check in step.checks if isinstance(check, Mapping)]
 
 
-def _checked(check: Mapping[str, Any]) -> Checked:
-    return Checked(
-        met=check.get("met"),
-        wanted=str(check.get("wanted", "")),
+def _checked(check: Mapping[str, Any]) -> CheckResult:
+    return CheckResult(
+        passed=check.get("met"),
+        expected=str(check.get("wanted", "")),
         actual=str(check.get("actual", "")),
         value=check.get("value"),
         expectation=check.get("expectation"),
@@ -91,12 +98,12 @@ def _checked(check: Mapping[str, Any]) -> Checked:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class StepRow:
     """One step, as its row shows it."""
 
     step: Step
-    checks: Sequence[Checked]
-    took: str
+    checks: Sequence[CheckResult]
+    duration: str
 
     @property
     def number(self) -> int:
@@ -109,18 +116,18 @@ class Row:
         return problem_of(self.step.run)
 
     @property
-    def unmet(self) -> int:
+    def failed_checks(self) -> int:
         """How many expectations were not met."""
-        return sum(not each.met for each in self.checks)
+        return sum(not each.passed for each in self.checks)
 
     @property
-    def word(self) -> str:
+    def verdict_label(self) -> str:
         """The verdict in words."""
         return str(Step.Verdict(self.step.verdict).label)
 
 
 @dataclass(frozen=True, slots=True)
-class Window:
+class StepPage:
     """The part of the steps that a page shows."""
 
     show: str
@@ -128,7 +135,7 @@ class Window:
     page: int
 
     @classmethod
-    def of(cls, query: Mapping[str, str]) -> Window:
+    def of(cls, query: Mapping[str, str]) -> StepPage:
         """What a query string asks for; anything else is the first page of everything."""
         page = int_param(query, "page", 1, minimum=1, maximum=999_999)
         return cls(BAD if query.get("show") == BAD else ALL, page)
@@ -144,24 +151,24 @@ class Window:
         steps = self.of_run(run).values_list("number", "verdict")
         return dict(steps[first : first + PAGE])
 
-    def rows(self, run: CollectionRun, numbers: Iterable[int]) -> list[Row]:
+    def rows(self, run: CollectionRun, numbers: Iterable[int]) -> list[StepRow]:
         """The rows of these steps, in order."""
         steps = run.steps.filter(number__in=list(numbers)).order_by("number")
         found = steps.select_related("run").only(*_columns())
-        return [Row(step, checks_of(step), duration(step.took_ms)) for step in found]
+        return [StepRow(step, checks_of(step), duration(step.duration_ms)) for step in found]
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class RunProgress:
     """How far a collection run is."""
 
-    tally: Tally
-    took: str
+    tally: VerdictCounts
+    duration: str
 
     @classmethod
-    def of(cls, run: CollectionRun) -> Standing:
+    def of(cls, run: CollectionRun) -> RunProgress:
         """As it is stored now."""
-        return cls(Tally(run.planned, run.counts()), duration(run.took_ms()))
+        return cls(VerdictCounts(run.planned, run.counts()), duration(run.duration_ms()))
 
     @property
     def parts(self) -> Iterable[tuple[str, float, float]]:
@@ -169,35 +176,35 @@ class Standing:
         return self.tally.parts(100)
 
 
-def page_of(run: CollectionRun, window: Window) -> dict[str, Any]:
+def page_of(run: CollectionRun, window: StepPage) -> dict[str, Any]:
     """The context of the page of a run."""
-    standing = Standing.of(run)
+    standing = RunProgress.of(run)
     verdicts = window.verdicts(run)
     steps = standing.tally.bad if window.show == BAD else run.planned
     return {
-        **head_of(run, standing),
+        **header_context(run, standing),
         "window": window,
         "rows": window.rows(run, verdicts),
-        "known": known_as_text(verdicts),
+        "known": encode_verdicts(verdicts),
         "pages": max(1, -(-steps // PAGE)),
         "formats": FORMATS,
     }
 
 
-def head_of(run: CollectionRun, standing: Standing) -> dict[str, Any]:
+def header_context(run: CollectionRun, standing: RunProgress) -> dict[str, Any]:
     """What is told of a run as a whole."""
     options = run.options if isinstance(run.options, Mapping) else {}
     return {
         "run": run,
         "standing": standing,
-        "word": word_of(run, standing),
+        "word": status_label(run, standing),
         "tone": _tone(run, standing),
         "options": options,
-        "ending": ending_of(run.state, standing.tally) if run.is_final else "",
+        "ending": end_reason(run.state, standing.tally) if run.is_final else "",
     }
 
 
-def _tone(run: CollectionRun, standing: Standing) -> str:
+def _tone(run: CollectionRun, standing: RunProgress) -> str:
     if run.state == CollectionRun.State.RUNNING:
         return "running"
     if run.state != CollectionRun.State.COMPLETED:
@@ -205,12 +212,12 @@ def _tone(run: CollectionRun, standing: Standing) -> str:
     return "met" if standing.tally.all_met else "unmet"
 
 
-def known_as_text(verdicts: Mapping[int, str]) -> str:
+def encode_verdicts(verdicts: Mapping[int, str]) -> str:
     """What a page shows, for the address of its socket: `1met-2running`."""
     return "-".join(f"{number}{verdict}" for number, verdict in verdicts.items()) or "none"
 
 
-def known_from_text(text: str) -> dict[int, str]:
+def decode_verdicts(text: str) -> dict[int, str]:
     """The same read again; what is no such text says nothing."""
     return {int(number): verdict for number, verdict in _KNOWN.findall(text[:4_000])}
 
@@ -231,14 +238,19 @@ def listed(runs: Iterable[CollectionRun]) -> list[dict[str, Any]]:
         counted[key][verdict] = count
     return [
         {
-            **head_of(run, Standing(Tally(run.planned, counted[run.pk]), duration(run.took_ms()))),
+            **header_context(
+                run,
+                RunProgress(
+                    VerdictCounts(run.planned, counted[run.pk]), duration(run.duration_ms())
+                ),
+            ),
             "ago": ago(run.created_at),
         }
         for run in found
     ]
 
 
-def word_of(run: CollectionRun, standing: Standing) -> str:
+def status_label(run: CollectionRun, standing: RunProgress) -> str:
     """How it stands, in a word or three."""
     if run.state == CollectionRun.State.COMPLETED:
         return "All met" if standing.tally.all_met else "Not all met"

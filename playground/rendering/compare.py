@@ -9,33 +9,32 @@ from typing import Any
 from django.utils.timezone import localtime
 
 from playground.models import Run, RunState
-from playground.protocols.comparison import (
-    MAX_LISTED,
-    Comparison,
-    Order,
-    compare,
-    compare_documents,
-)
-from playground.reading import reader_for
-from playground.rendering.bar import bar_of, milliseconds, size, word_of
-from playground.rendering.differences import Row, rows_of
+from playground.protocols.diff import MAX_LISTED, Comparison, OrderScope, compare, compare_documents
+from playground.reading import exchange_for
+from playground.rendering.differences import DifferenceRow, rows_of
+from playground.rendering.run_status import milliseconds, run_metrics, size, status_label
 from playground.rendering.spoken import binding_of, version_of
-from playground.rendering.twins import headline_of, reasons_against, reply_of, telling
-from playground.rendering.words import words
+from playground.rendering.twins import (
+    distinguishing_labels,
+    headline_of,
+    not_comparable_reasons,
+    response_side,
+)
+from playground.rendering.words import value_text
 
 #: Events of a reply that are compared.
 MAX_EVENTS = 20_000
 
 
 @dataclass(frozen=True, slots=True)
-class Fact:
+class ComparedFact:
     """One line about both runs."""
 
     label: str
     left: str
     right: str
     #: How far apart two figures are, in words; "" for what is no figure.
-    apart: str = ""
+    delta: str = ""
     #: Whether it is worth a mark when both differ: no two runs take the same time.
     counts: bool = True
 
@@ -46,7 +45,7 @@ class Fact:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class ComparedPart:
     """What differs of the requests, or of the replies."""
 
     #: `same`, `different` or `impossible`.
@@ -54,11 +53,11 @@ class Part:
     headline: str
     #: What is to be known of it: why there is nothing to compare, or only a part.
     notes: tuple[str, ...] = ()
-    rows: tuple[Row, ...] = ()
+    rows: tuple[DifferenceRow, ...] = ()
     #: Differences that are counted and not listed.
     more: int = 0
     #: Differences of identifiers, tokens and times.
-    folded: tuple[Row, ...] = ()
+    folded: tuple[DifferenceRow, ...] = ()
     folded_total: int = 0
     titles: tuple[str, str] = ("", "")
 
@@ -69,26 +68,26 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class RunComparison:
     """Everything that a page tells of two runs."""
 
     titles: tuple[str, str]
-    facts: tuple[Fact, ...]
-    request: Part
-    reply: Part
+    facts: tuple[ComparedFact, ...]
+    request: ComparedPart
+    response: ComparedPart
 
     @property
     def headline(self) -> str:
         """What it has come to, in a line."""
-        parts = (("request", self.request), ("reply", self.reply))
+        parts = (("request", self.request), ("reply", self.response))
         return " · ".join(f"{name}: {part.headline.lower()}" for name, part in parts).capitalize()
 
 
-def outcome_of(left: Run, right: Run, *, ordered: bool) -> Outcome:
+def compare_runs(left: Run, right: Run, *, ordered: bool) -> RunComparison:
     """Both runs compared. Reads both; whatever order things have counts if `ordered`."""
     titles = titles_of(left, right)
-    order = Order.EVERYWHERE if ordered else Order.NOWHERE
-    return Outcome(
+    order = OrderScope.EVERYWHERE if ordered else OrderScope.NOWHERE
+    return RunComparison(
         titles,
         tuple(facts_of(left, right)),
         _request(left, right, order, titles),
@@ -98,7 +97,7 @@ def outcome_of(left: Run, right: Run, *, ordered: bool) -> Outcome:
 
 def titles_of(left: Run, right: Run) -> tuple[str, str]:
     """What the sides are called: which, with in what they differ, or else when they were sent."""
-    ours, theirs = telling(left, right) or (_moment(left), _moment(right))
+    ours, theirs = distinguishing_labels(left, right) or (_moment(left), _moment(right))
     return f"Left, {ours}", f"Right, {theirs}"
 
 
@@ -115,34 +114,34 @@ _TEXTS: tuple[tuple[str, Callable[[Run], Any]], ...] = (
     ("Protocol", lambda run: version_of(run).label or run.protocol),
     ("Binding", binding_of),
     ("Environment", lambda run: run.environment),
-    ("State", word_of),
-    ("Why it ended", lambda run: words((run.problem or {}).get("cause"), 300)),
+    ("State", status_label),
+    ("Why it ended", lambda run: value_text((run.problem or {}).get("cause"), 300)),
     ("HTTP status", lambda run: run.status),
     ("Results", lambda run: run.results),
     ("Events", lambda run: run.events),
 )
 
 
-def facts_of(left: Run, right: Run) -> Iterator[Fact]:
+def facts_of(left: Run, right: Run) -> Iterator[ComparedFact]:
     """The lines of the table, those without anything to say left out."""
     for label, read in _TEXTS:
         ours, theirs = ("" if (value := read(run)) is None else str(value) for run in (left, right))
         if ours or theirs:
-            yield Fact(label, ours, theirs)
+            yield ComparedFact(label, ours, theirs)
     yield from _headers(left, right)
-    yield Fact("Size", size(left.bytes), size(right.bytes))
-    bars = bar_of(left), bar_of(right)
+    yield ComparedFact("Size", size(left.bytes), size(right.bytes))
+    bars = run_metrics(left), run_metrics(right)
     for label, name, shown in (
         ("First event", "first_event_us", [bar.first for bar in bars]),
         ("Duration", "ended_us", [bar.elapsed for bar in bars]),
     ):
         if any(shown):
             apart = _apart(getattr(left, name), getattr(right, name))
-            yield Fact(label, shown[0], shown[1], apart, counts=False)
-    yield Fact("Sent", _moment(left), _moment(right), counts=False)
+            yield ComparedFact(label, shown[0], shown[1], apart, counts=False)
+    yield ComparedFact("Sent", _moment(left), _moment(right), counts=False)
 
 
-def _headers(left: Run, right: Run) -> Iterator[Fact]:
+def _headers(left: Run, right: Run) -> Iterator[ComparedFact]:
     """A line for each header that the requests have of their own; of secrets the name only."""
     sides: list[dict[str, list[str]]] = [{}, {}]
     for side, run in zip(sides, (left, right), strict=True):
@@ -150,7 +149,7 @@ def _headers(left: Run, right: Run) -> Iterator[Fact]:
             side.setdefault(str(name).title(), []).append(str(value) or "(not kept)")
     for name in sorted({*sides[0], *sides[1]}):
         ours, theirs = (", ".join(side.get(name, [])) for side in sides)
-        yield Fact(f"Header {name}", ours, theirs)
+        yield ComparedFact(f"Header {name}", ours, theirs)
 
 
 def _apart(left: int | None, right: int | None) -> str:
@@ -164,7 +163,7 @@ def _apart(left: int | None, right: int | None) -> str:
 # --- what was said ----------------------------------------------------------------------------
 
 
-def _request(left: Run, right: Run, order: Order, titles: tuple[str, str]) -> Part:
+def _request(left: Run, right: Run, order: OrderScope, titles: tuple[str, str]) -> ComparedPart:
     found = compare_documents(left.request, right.request, order)
     notes: tuple[str, ...] = ()
     if left.protocol != right.protocol:
@@ -172,21 +171,23 @@ def _request(left: Run, right: Run, order: Order, titles: tuple[str, str]) -> Pa
     return _part(found, titles, notes)
 
 
-def _reply(left: Run, right: Run, order: Order, titles: tuple[str, str]) -> Part:
+def _reply(left: Run, right: Run, order: OrderScope, titles: tuple[str, str]) -> ComparedPart:
     """The replies as far as they came; what is missing of them is said."""
     notes = tuple(_notes(left, right))
     if unread := [sentence for run in (left, right) if (sentence := _unreadable(run))]:
-        return Part("impossible", "The replies cannot be read", (*unread, *notes), titles=titles)
+        return ComparedPart(
+            "impossible", "The replies cannot be read", (*unread, *notes), titles=titles
+        )
     if not (left.events or right.events):
-        return Part("impossible", "Nothing came back on either side", notes, titles=titles)
-    replies = reply_of(left, MAX_EVENTS), reply_of(right, MAX_EVENTS)
+        return ComparedPart("impossible", "Nothing came back on either side", notes, titles=titles)
+    replies = response_side(left, MAX_EVENTS), response_side(right, MAX_EVENTS)
     return _part(compare(*replies, order, folded=True), titles, notes)
 
 
 def _unreadable(run: Run) -> str:
     """Why nothing here can read a reply, "" where something can."""
     try:
-        reader_for(run)
+        exchange_for(run)
     except ValueError:
         return f"Nothing here reads {run.protocol} {run.version} over {run.binding or 'nothing'}."
     return ""
@@ -194,7 +195,7 @@ def _unreadable(run: Run) -> str:
 
 def _notes(left: Run, right: Run) -> Iterator[str]:
     """What has to be known of a comparison that is none of two whole replies."""
-    yield from reasons_against(left, right)
+    yield from not_comparable_reasons(left, right)
     for position, run in (("left", left), ("right", right)):
         if run.events > MAX_EVENTS:
             yield f"Of the reply on the {position} the first {MAX_EVENTS:,} events are compared."
@@ -206,8 +207,10 @@ def _notes(left: Run, right: Run) -> Iterator[str]:
         yield "They speak different protocols: what they say is compared, by what it means."
 
 
-def _part(found: Comparison, titles: tuple[str, str], notes: tuple[str, ...]) -> Part:
+def _part(found: Comparison, titles: tuple[str, str], notes: tuple[str, ...]) -> ComparedPart:
     rows, folded = rows_of(found.differences), rows_of(found.folded)
     state = "same" if found.same else "different"
     more = max(0, found.total - MAX_LISTED)
-    return Part(state, headline_of(found), notes, rows, more, folded, found.folded_total, titles)
+    return ComparedPart(
+        state, headline_of(found), notes, rows, more, folded, found.folded_total, titles
+    )

@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from playground.protocols.comparison import Difference
-from playground.rendering.words import brief
+from playground.protocols.diff import Difference
+from playground.rendering.words import json_preview
 
 #: Characters of a value that a row of differences shows.
 MAX_VALUE = 300
@@ -16,11 +16,11 @@ MAX_VALUE = 300
 MAX_WORDS = 200
 
 #: What became of some words of a text, `same`, `gone` or `new`, and the words.
-Piece = tuple[str, str]
+DiffSegment = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class DifferenceRow:
     """One difference."""
 
     #: `added`, `removed`, `changed` or `moved`.
@@ -33,28 +33,28 @@ class Row:
     #: Why it is to be expected; "" where it is not.
     expected: str = ""
     #: Two texts word by word, where they have some in common: the left and the right one.
-    pieces: tuple[list[Piece], list[Piece]] = field(default_factory=lambda: ([], []))
+    pieces: tuple[list[DiffSegment], list[DiffSegment]] = field(default_factory=lambda: ([], []))
 
 
-def rows_of(differences: Iterable[Difference]) -> tuple[Row, ...]:
+def rows_of(differences: Iterable[Difference]) -> tuple[DifferenceRow, ...]:
     """The rows of a table."""
     return tuple(map(row_of, differences))
 
 
-def row_of(found: Difference) -> Row:
+def row_of(found: Difference) -> DifferenceRow:
     """The row of one difference."""
-    left = "" if found.change == "added" else brief(found.left, MAX_VALUE)
-    right = "" if found.change == "removed" else brief(found.right, MAX_VALUE)
+    left = "" if found.change == "added" else json_preview(found.left, MAX_VALUE)
+    right = "" if found.change == "removed" else json_preview(found.right, MAX_VALUE)
     if found.change == "moved":
         left, right = f"place {found.left}", f"place {found.right}"
-    pieces: tuple[list[Piece], list[Piece]] = ([], [])
+    pieces: tuple[list[DiffSegment], list[DiffSegment]] = ([], [])
     if isinstance(found.left, str) and isinstance(found.right, str):
-        pieces = word_by_word(left, right)
+        pieces = word_diff(left, right)
     names = (found.change, found.kind, found.label, found.pointer)
-    return Row(*names, left, right, found.expected, pieces)
+    return DifferenceRow(*names, left, right, found.expected, pieces)
 
 
-def word_by_word(left: str, right: str) -> tuple[list[Piece], list[Piece]]:
+def word_diff(left: str, right: str) -> tuple[list[DiffSegment], list[DiffSegment]]:
     """Two texts in pieces; nothing where they have too little in common, or are too long."""
     ours, theirs = (re.findall(r"\s+|\w+|[^\w\s]", text) for text in (left, right))
     if not 2 < max(len(ours), len(theirs)) <= 2 * MAX_WORDS:
@@ -62,7 +62,7 @@ def word_by_word(left: str, right: str) -> tuple[list[Piece], list[Piece]]:
     matcher = difflib.SequenceMatcher(None, ours, theirs, autojunk=False)
     if matcher.ratio() < 0.4:
         return [], []
-    found: tuple[list[Piece], list[Piece]] = ([], [])
+    found: tuple[list[DiffSegment], list[DiffSegment]] = ([], [])
     for tag, a, b, c, d in matcher.get_opcodes():
         same = tag == "equal"
         for side, words, what in ((0, ours[a:b], "gone"), (1, theirs[c:d], "new")):

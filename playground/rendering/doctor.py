@@ -9,8 +9,8 @@ from typing import Any
 from django.utils.dateparse import parse_datetime
 
 from playground.models import Agent
-from playground.models.detection import proposal, report_of
-from playground.rendering.bar import ago
+from playground.models.detection import proposed_changes, report_of
+from playground.rendering.run_status import ago
 
 #: How the statuses are called in text, all of one width.
 _WORDS = {"passed": "passed ", "failed": "FAILED ", "skipped": "skipped", "waiting": "waiting"}
@@ -18,7 +18,7 @@ _FIELDS = {"url": "Address", "protocol": "Protocol", "binding": "Binding", "vers
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class CallRow:
     """A call under the last step that it says something about."""
 
     line: str
@@ -29,18 +29,18 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class DoctorStepRow:
     """A step as a page shows it."""
 
     label: str
     status: str
     cause: str
     fix: str
-    calls: list[Call] = field(default_factory=list)
+    calls: list[CallRow] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class SettingChange:
     """A field of the agent that would change, in the words of the agent's form."""
 
     label: str
@@ -49,24 +49,24 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class DiagnosisView:
     """A report as a page shows it."""
 
-    steps: list[Step]
+    steps: list[DoctorStepRow]
     #: What was found, in words; "" for nothing.
     found: str
     also: list[str]
     #: `3 steps passed, 1 failed`.
     summary: str
     #: The first step that failed, "" for none.
-    trouble: str
+    error: str
     ago: str
-    changes: list[Change]
+    changes: list[SettingChange]
     #: All of it as text, to be copied.
     text: str
 
 
-def report_for(agent: Agent) -> Report | None:
+def report_for(agent: Agent) -> DiagnosisView | None:
     """The agent's latest report, None where there is none."""
     kept = report_of(agent)
     if kept is None or not isinstance(kept.get("steps"), list):
@@ -74,23 +74,23 @@ def report_for(agent: Agent) -> Report | None:
     found = kept.get("found") or {}
     failed = (step["label"] for step in kept["steps"] if step["status"] == "failed")
     moment = parse_datetime(str(kept.get("at", "")))
-    return Report(
+    return DiagnosisView(
         steps=steps_of(kept),
         found=found.get("label", ""),
         also=kept.get("also", []),
         summary=summary_of(kept),
-        trouble=next(failed, ""),
+        error=next(failed, ""),
         ago=ago(moment) if moment else "",
         changes=changes_of(agent),
         text=text_of(kept),
     )
 
 
-def steps_of(report: dict[str, Any]) -> list[Step]:
+def steps_of(report: dict[str, Any]) -> list[DoctorStepRow]:
     """The steps, each call under the last of those that were judged by it."""
     at = {name: step["name"] for step in report["steps"] for name in step["calls"]}
     return [
-        Step(
+        DoctorStepRow(
             step["label"],
             step["status"],
             step["cause"],
@@ -101,9 +101,9 @@ def steps_of(report: dict[str, Any]) -> list[Step]:
     ]
 
 
-def _call(call: dict[str, Any]) -> Call:
+def _call(call: dict[str, Any]) -> CallRow:
     outcome = f"HTTP {call['status']}" if call["status"] else "no reply"
-    return Call(call["line"], outcome, call["sent"], call["received"] or call["error"])
+    return CallRow(call["line"], outcome, call["sent"], call["received"] or call["error"])
 
 
 def summary_of(report: dict[str, Any]) -> str:
@@ -113,12 +113,12 @@ def summary_of(report: dict[str, Any]) -> str:
     return ", ".join([*parts, f"{counts['skipped']} skipped"])
 
 
-def changes_of(agent: Agent) -> list[Change]:
+def changes_of(agent: Agent) -> list[SettingChange]:
     """What “Use what was found” would change."""
-    wanted = proposal(agent)
+    wanted = proposed_changes(agent)
     after = Agent(**wanted)
     return [
-        Change(_FIELDS[name], _shown(agent, name), _shown(after, name))
+        SettingChange(_FIELDS[name], _shown(agent, name), _shown(after, name))
         for name in _FIELDS
         if name in wanted
     ]

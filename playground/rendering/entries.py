@@ -13,15 +13,15 @@ from django.conf import settings
 
 from playground.protocols import events as ev
 from playground.protocols.nlweb import failures
-from playground.protocols.places import Place, format_facts, is_summary, is_told
+from playground.protocols.placement import Placement, format_facts, is_server_log, is_summary
 from playground.rendering.cards import card_of
 from playground.rendering.grounding import grounding_of
 from playground.rendering.links import safe_url
-from playground.rendering.messages import Joined
+from playground.rendering.messages import JoinedMessage
 from playground.rendering.nested import nested_of
-from playground.rendering.speech import Speech
+from playground.rendering.speech import MessageView
 from playground.rendering.tables import table_of
-from playground.rendering.words import brief, words
+from playground.rendering.words import json_preview, value_text
 
 #: Facts of a format that are shown.
 MAX_FORMAT_FACTS = 20
@@ -42,7 +42,7 @@ class Entry:
     #: True for what stands above the results wherever it came in the stream.
     pinned: bool = False
     #: Of a message: what has become of it so far.
-    joined: Joined | None = None
+    message: JoinedMessage | None = None
 
     @property
     def anchor(self) -> str:
@@ -51,31 +51,31 @@ class Entry:
 
     def context(self) -> dict[str, Any]:
         """What its template needs. Made only when it is rendered: most of a flood never is."""
-        about = self.joined or self.event
+        about = self.message or self.event
         own = _CONTEXTS[type(about)](about)
         images = settings.AGENT_IMAGES
         return {"entry": self, "event": self.event, "agent_images": images, **own}
 
 
 def entry_of(
-    event: ev.Event, part: int, place: Place, joined: Joined | None = None
+    event: ev.Event, part: int, place: Placement, joined: JoinedMessage | None = None
 ) -> Entry | None:
     """The entry for `event` at its place, None where the thread has nothing to show for it.
 
     `joined` is what a message becomes; it goes on changing while its reply is read.
     """
-    if place is Place.NONE:
+    if place is Placement.NONE:
         return None
     template = "summary" if is_summary(event) else _TEMPLATES.get(type(event), "unknown")
-    if is_told(event):
-        template = "told"
-    pinned = place in (Place.PINNED, Place.ASIDE)
+    if is_server_log(event):
+        template = "server_log"
+    pinned = place in (Placement.PINNED, Placement.ASIDE)
     return Entry(event.seq, part, template, event, pinned, joined)
 
 
 def _result(event: Any) -> dict[str, Any]:
     if is_summary(event):
-        text = words(event.item.get("text") or event.item.get("description"), 20_000)
+        text = value_text(event.item.get("text") or event.item.get("description"), 20_000)
         # To the template a summary is a text, whichever kind of event it came as.
         return {"text": text, "event": ev.Text(event.seq, text, kind="summary", raw=event.item)}
     item = event.item
@@ -88,8 +88,10 @@ def _format(event: Any) -> dict[str, Any]:
     named = facts.pop("response_format", None)
     is_app = named == "chatgpt_app" or any(name.startswith("openai/") for name in facts)
     members = list(facts.items())[:MAX_FORMAT_FACTS]
-    shown = [(name[:80], words(value, 2_000), isinstance(value, str)) for name, value in members]
-    return {"format": words(named, 80), "facts": shown, "is_app": is_app}
+    shown = [
+        (name[:80], value_text(value, 2_000), isinstance(value, str)) for name, value in members
+    ]
+    return {"format": value_text(named, 80), "facts": shown, "is_app": is_app}
 
 
 def _failure(event: Any) -> dict[str, Any]:
@@ -101,7 +103,7 @@ def _failure(event: Any) -> dict[str, Any]:
 
 def _text(event: Any) -> dict[str, Any]:
     step = event.raw.get("step") if isinstance(event.raw, Mapping) else None
-    return {"text": event.text, "label": event.kind, "step": words(step, 10)}
+    return {"text": event.text, "label": event.kind, "step": value_text(step, 10)}
 
 
 def _promise(event: Any) -> dict[str, Any]:
@@ -109,7 +111,7 @@ def _promise(event: Any) -> dict[str, Any]:
     if progress is None or 0 <= progress <= 1:
         return {"percent": None if progress is None else round(progress * 100)}
     # What an agent sends beyond the scale is shown as it came, and no bar can draw it.
-    return {"percent": None, "beyond": words(progress, 20)}
+    return {"percent": None, "beyond": value_text(progress, 20)}
 
 
 def _redirect(event: Any) -> dict[str, Any]:
@@ -120,24 +122,27 @@ def _redirect(event: Any) -> dict[str, Any]:
 
 def _unknown(event: Any) -> dict[str, Any]:
     """A first look at what it is; the JSON below it has all of it."""
-    return {"glance": brief(event.data, 300)}
+    return {"glance": json_preview(event.data, 300)}
 
 
 def _message(event: Any) -> dict[str, Any]:
     """A message of which no more is known than that it was announced."""
     home = (event.seq, 0)
-    joined = Joined(home, event.id, event.type, event.role, event.status, event.raw)
+    joined = JoinedMessage(home, event.id, event.type, event.role, event.status, event.raw)
     return _joined(joined)
 
 
 def _joined(joined: Any) -> dict[str, Any]:
-    return {"speech": Speech(joined)}
+    return {"speech": MessageView(joined)}
 
 
 def _tools(event: Any) -> dict[str, Any]:
     """The tools of a server, by name."""
     named = [tool for tool in event.tools if isinstance(tool, Mapping)][:MAX_TOOLS]
-    shown = [(words(tool.get("name"), 128), words(tool.get("description"), 300)) for tool in named]
+    shown = [
+        (value_text(tool.get("name"), 128), value_text(tool.get("description"), 300))
+        for tool in named
+    ]
     return {"tools": shown, "more": event.more or len(event.tools) > len(named)}
 
 
@@ -159,7 +164,7 @@ _TEMPLATES: dict[type[ev.Event], str] = {
     ev.Tools: "tools",
 }
 _CONTEXTS: dict[type, Callable[[Any], dict[str, Any]]] = {
-    Joined: _joined,
+    JoinedMessage: _joined,
     ev.Message: _message,
     ev.Result: _result,
     ev.Text: _text,

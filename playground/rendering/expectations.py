@@ -22,8 +22,8 @@ class CheckView:
 
     #: `pass`, `fail` or `incomplete`.
     verdict: str
-    word: str
-    wanted: str
+    verdict_label: str
+    expected: str
     actual: str
     #: The expectation as JSON.
     source: str
@@ -34,7 +34,7 @@ class ChecksView:
     """All expectations of a run."""
 
     rows: tuple[CheckView, ...]
-    met: int
+    passed: int
 
     @property
     def total(self) -> int:
@@ -44,14 +44,14 @@ class ChecksView:
     @property
     def verdict(self) -> str:
         """Of all together: `pass` only where all are met."""
-        if self.met == self.total:
+        if self.passed == self.total:
             return "pass"
         return "fail" if any(row.verdict == "fail" for row in self.rows) else "incomplete"
 
     @property
     def tally(self) -> str:
         """The count in words."""
-        return f"{self.met} of {self.total} met"
+        return f"{self.passed} of {self.total} met"
 
 
 def verdict_of(met: bool | None) -> tuple[str, str]:
@@ -62,7 +62,7 @@ def verdict_of(met: bool | None) -> tuple[str, str]:
 def checks_view(checks: Sequence[Check]) -> ChecksView:
     """The checks of one run, in their order."""
     rows = tuple(
-        CheckView(*verdict_of(check.met), check.wanted, check.actual, pretty(check.expectation))
+        CheckView(*verdict_of(check.met), check.expected, check.actual, pretty(check.expectation))
         for check in checks
     )
     return ChecksView(rows, sum(check.met is True for check in checks))

@@ -20,7 +20,7 @@ class FolderPage:
 
     folders: list[Any]
     #: What the page behind this one begins after, "" for the last page.
-    following: str
+    next_offset: str
 
     @classmethod
     def of(cls, collection: Collection, size: int, after: str = "") -> FolderPage:

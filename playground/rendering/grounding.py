@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 from playground.protocols.text import shorten
 from playground.rendering.cards import types_of
 from playground.rendering.links import safe_url
-from playground.rendering.words import MAX_LIST, words
+from playground.rendering.words import MAX_LIST, value_text
 
 #: Links and facts that a card shows; the raw JSON has the others.
 MAX_LINKS, MAX_FACTS = 12, 12
@@ -51,7 +51,7 @@ def grounding_of(item: Any) -> Grounding:
     members = value.items() if isinstance(value, Mapping) else [("source", value)]
     for name, member in islice(members, MAX_LIST):
         if name != "@context":
-            _take(found, words(name, 60), member)
+            _take(found, value_text(name, 60), member)
     seen = {source.url: source for source in reversed(found.sources)}
     sources = [source for source in found.sources if seen[source.url] is source]
     return Grounding(sources[:MAX_LINKS], found.facts[:MAX_FACTS])
@@ -68,15 +68,15 @@ def _take(found: Grounding, name: str, value: Any) -> None:
         elif text := _said(part):
             rest.append(text)
     if rest:
-        found.facts.append((name.replace("_", " "), words("; ".join(rest), 300)))
+        found.facts.append((name.replace("_", " "), value_text("; ".join(rest), 300)))
 
 
 def _said(value: Any) -> str:
     """A value that has no link, as words: a rating as one says it, members one by one."""
     if not isinstance(value, Mapping) or isinstance(value.get("name"), str):
-        return words(value, 160)
-    rating = words(value.get("ratingValue"), 20)
-    if rating and (best := words(value.get("bestRating"), 20)):
+        return value_text(value, 160)
+    rating = value_text(value.get("ratingValue"), 20)
+    if rating and (best := value_text(value.get("bestRating"), 20)):
         rating = f"{rating} of {best}"
     others = [text for text in _beside(value) if not text.startswith(_RATED)]
     return "; ".join([rating, *others] if rating else list(_beside(value)))
@@ -91,7 +91,7 @@ def _source(value: Any) -> Source | None:
     url = next(filter(None, (safe_url(value.get(name)) for name in _ADDRESSES)), None)
     if url is None:
         return None
-    label = words(value.get("name") or value.get("title"), 80) or _short(url)
+    label = value_text(value.get("name") or value.get("title"), 80) or _short(url)
     return Source(url, label, ", ".join(types_of(value))[:60])
 
 
@@ -101,9 +101,9 @@ def _beside(value: Any) -> Iterator[str]:
         return
     for name, member in islice(value.items(), MAX_LIST):
         if name not in (*_ADDRESSES, "name", "title", "@type", "type", "@context"):
-            text = words(member, 160)
+            text = value_text(member, 160)
             if text:
-                yield f"{words(name, 60)}: {text}"
+                yield f"{value_text(name, 60)}: {text}"
 
 
 def _short(url: str) -> str:

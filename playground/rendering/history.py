@@ -6,21 +6,21 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from playground.models import Agent, Run
-from playground.rendering.bar import ago, bar_of
+from playground.rendering.run_status import ago, run_metrics
 from playground.rendering.spoken import binding_of, version_of
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class HistoryRow:
     """One run."""
 
     run: Run
     #: How it stands.
-    word: str
+    status_label: str
     #: Its version, and its binding where that is not HTTP.
-    spoken: str
+    protocol_label: str
     #: How many results, or messages of an agent that knows none; "" for a run without a reply.
-    found: str
+    result_label: str
     size: str
     #: Time to the first event, and to the end; "" where there was none.
     first: str
@@ -28,20 +28,20 @@ class Row:
     ago: str
 
 
-def rows_of(runs: Iterable[Run]) -> list[Row]:
+def rows_of(runs: Iterable[Run]) -> list[HistoryRow]:
     """The rows of a page."""
     return [row_of(run) for run in runs]
 
 
-def row_of(run: Run) -> Row:
+def row_of(run: Run) -> HistoryRow:
     """The row of one run. Asks the database for nothing that `models.history.SHOWN` has."""
-    bar = bar_of(run)
+    bar = run_metrics(run)
     count = bar.results if run.protocol == Agent.Protocol.NLWEB else bar.messages
-    return Row(
+    return HistoryRow(
         run=run,
-        word=bar.word,
-        spoken=_spoken(run),
-        found=str(count) if run.bytes else "",
+        status_label=bar.status_label,
+        protocol_label=_spoken(run),
+        result_label=str(count) if run.bytes else "",
         size=bar.size if run.bytes else "",
         first=bar.first,
         elapsed=bar.elapsed,

@@ -14,24 +14,24 @@ from django.template.loader import get_template
 
 from playground.models import Run
 from playground.protocols.events import Elicitation
-from playground.rendering.asking import asking_of
-from playground.rendering.bar import context_of
+from playground.rendering.branches import conversation_branch
+from playground.rendering.elicitation import elicitation_view
 from playground.rendering.entries import Entry
-from playground.rendering.fold import Fold
+from playground.rendering.message_updates import MessageUpdates
 from playground.rendering.progress import progress_of
-from playground.rendering.speech import usage_of
-from playground.rendering.thread import Place, Thread, render_entries
-from playground.rendering.turns import branch_of
-from playground.rendering.updates import Updates
+from playground.rendering.run_status import status_context
+from playground.rendering.speech import usage_rows
+from playground.rendering.thread import EntryRef, Thread, render_entries
+from playground.rendering.thread_reader import ThreadReader
 
 #: Entries that are pushed to a page; the rest it fetches.
 WINDOW = 60
 #: Frames read for one message, so that a long catch-up does not hold a thread for seconds.
-SLICE = 2_000
+MAX_FRAMES_PER_MESSAGE = 2_000
 
 
 @dataclass(frozen=True, slots=True)
-class Message:
+class RunMessage:
     """One websocket message and what the consumer has to know about it."""
 
     html: str
@@ -43,22 +43,22 @@ class Message:
     more: bool
 
 
-class LiveView:
+class RunUpdates:
     """One viewer's place in one run. Used from one thread at a time."""
 
     def __init__(self, pk: UUID, after: int, *, ended: bool = False) -> None:
         """A viewer who has seen the frames up to `after`, and perhaps the run's end."""
         self._pk = pk
         self._after = after
-        self._fold: Fold | None = None
+        self._fold: ThreadReader | None = None
         self._stamp: tuple[object, ...] = ()
-        self._children: dict[Place, tuple[object, ...]] = {}
-        self._updates = Updates(WINDOW)
+        self._children: dict[EntryRef, tuple[object, ...]] = {}
+        self._updates = MessageUpdates(WINDOW)
         #: The questions on the page: an answer may have to come while the call goes on.
         self._asked: list[Entry] = []
         self._ended = ended
 
-    def advance(self) -> Message | None:
+    def advance(self) -> RunMessage | None:
         """What is new since the last message; None when nothing is.
 
         Raises `Run.DoesNotExist` when the run was deleted.
@@ -66,7 +66,7 @@ class LiveView:
         # The run is read before its frames: a final state must not be announced before the
         # frames that led to it, and frames stored in between come with the next message.
         # What the user composed can be large, and no message shows it.
-        runs = Run.objects.with_kin().defer("request", "headers", "session_context")
+        runs = Run.objects.with_related().defer("request", "headers", "session_context")
         run = runs.get(pk=self._pk)
         thread = Thread(run)
         if self._fold is None:
@@ -74,7 +74,7 @@ class LiveView:
         fold = self._fold
         first = fold.cursor + 1
         before = fold.entries
-        added = fold.follow(run.frames, WINDOW, SLICE)
+        added = fold.read_to(run.frames, WINDOW, MAX_FRAMES_PER_MESSAGE)
         self._note_questions(added)
         more = fold.cursor < run.frames
         ended = run.is_final and not more
@@ -88,7 +88,7 @@ class LiveView:
         shown = run if not more else replace_state(run)
         html = get_template("runs/message.html").render(
             {
-                **context_of(shown),
+                **status_context(shown),
                 "progress": None if shown.is_final else progress_of(fold.progress),
                 "first": first,
                 "last": fold.cursor,
@@ -96,9 +96,9 @@ class LiveView:
                 "cards": render_entries(window(added, before), thread),
                 "summaries": render_entries([entry for entry in added if entry.pinned], thread),
                 # What the next request carries comes with the end, and with what came later.
-                "branch": branch_of(run) if run.is_final and (ended or changed) else None,
+                "branch": conversation_branch(run) if run.is_final and (ended or changed) else None,
                 "updates": self._said(fold, thread, ended and not self._ended),
-                "usage": usage_of(fold.messages.usage),
+                "usage": usage_rows(fold.messages.usage),
                 "children": [thread.render_children(place) for place in changed],
                 "final": ended,
                 "settled": settled,
@@ -107,16 +107,16 @@ class LiveView:
             }
         )
         self._ended = ended
-        return Message(html, fold.cursor - first + 1, settled, more)
+        return RunMessage(html, fold.cursor - first + 1, settled, more)
 
-    def _catch_up(self, run: Run) -> Fold:
-        fold = Fold(run)
-        self._note_questions(fold.follow(min(self._after, run.frames), WINDOW, run.frames))
+    def _catch_up(self, run: Run) -> ThreadReader:
+        fold = ThreadReader(run)
+        self._note_questions(fold.read_to(min(self._after, run.frames), WINDOW, run.frames))
         fold.messages.changed()
         self._updates.note(fold.messages, over=self._ended)
         return fold
 
-    def _said(self, fold: Fold, thread: Thread, ending: bool) -> list[str]:
+    def _said(self, fold: ThreadReader, thread: Thread, ending: bool) -> list[str]:
         """What is new of the messages on the page; at the end none of them stays open."""
         changed = fold.messages.changed()
         said = self._updates.of(fold.messages if ending else changed, thread)
@@ -131,13 +131,13 @@ class LiveView:
         found = []
         for entry in self._asked:
             if isinstance(entry.event, Elicitation):
-                asking = asking_of(entry.event, thread, (entry.seq, entry.part))
-                if asking.is_over and not asking.is_settled:
+                asking = elicitation_view(entry.event, thread, (entry.seq, entry.part))
+                if asking.is_closed and not asking.is_settled:
                     context = {"asking": asking, "closing": True}
-                    found.append(get_template("runs/asking/body.html").render(context))
+                    found.append(get_template("runs/elicitation/body.html").render(context))
         return found
 
-    def _changed(self, thread: Thread, cursor: int) -> list[Place]:
+    def _changed(self, thread: Thread, cursor: int) -> list[EntryRef]:
         """The entries under which something has changed since the last message.
 
         What came of an entry is read after the run, so it can be there before the entry is

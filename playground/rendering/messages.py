@@ -14,8 +14,8 @@ from typing import Any
 from playground.protocols.agent_api.parts import join
 from playground.protocols.events import (
     Content,
+    EntryRef,
     Event,
-    Home,
     Message,
     Status,
     ToolCall,
@@ -31,7 +31,7 @@ _ADDRESSES = frozenset({"image", "file", "audio", "video"})
 
 
 @dataclass(slots=True)
-class Part:
+class MessagePart:
     """One content part of a message."""
 
     #: Its number among the parts of its message, in the order in which they came.
@@ -43,7 +43,7 @@ class Part:
     #: Characters of the text.
     length: int = 0
     #: How often it became something else than a continuation of what it was.
-    edition: int = 0
+    revision: int = 0
     _pieces: list[str] = field(default_factory=list)
     #: Pieces of what is no text, put together when somebody looks: each is taken in at its own
     #: cost, however much there is before it.
@@ -85,26 +85,26 @@ class Part:
     def _write(self, text: str) -> None:
         # What is there already stays where it is on a page; only another text replaces it.
         if self.is_text and not text.startswith(self.text):
-            self.edition += 1
+            self.revision += 1
         self.is_text, self._values = True, []
         self._pieces, self.length = [text], len(text)
 
     def _become(self, value: Any, is_piece: bool) -> None:
         if is_piece and self._values and type(value) is type(self._values[-1]):
-            self.edition += 1
+            self.revision += 1
             self._values.append(value)
             return
         if self.is_text or value != self.value:
-            self.edition += 1
+            self.revision += 1
         self.is_text, self._values = False, [] if value is None else [value]
         self._pieces, self.length = [], 0
 
 
 @dataclass(slots=True)
-class Joined:
+class JoinedMessage:
     """One message with all that came of it so far."""
 
-    home: Home
+    ref: EntryRef
     id: str
     type: str = ""
     role: str = ""
@@ -114,16 +114,16 @@ class Joined:
     #: Its number among the entries of the thread; None for one that is not shown.
     number: int | None = None
     #: By index and kind.
-    parts: dict[tuple[int, str], Part] = field(default_factory=dict)
+    parts: dict[tuple[int, str], MessagePart] = field(default_factory=dict)
     #: The call that it makes, and what a tool returned for it, wherever that came.
     call: ToolCall | None = None
     output: ToolOutput | None = None
     #: What it returns for a call, and the message that made that call.
-    returned: ToolOutput | None = None
-    caller: Joined | None = None
+    tool_output: ToolOutput | None = None
+    caller: JoinedMessage | None = None
 
     @property
-    def ordered(self) -> list[Part]:
+    def ordered(self) -> list[MessagePart]:
         """Its parts in the order of their `index`."""
         return [self.parts[key] for key in sorted(self.parts)]
 
@@ -148,45 +148,45 @@ class Joined:
             ]
         return written
 
-    def part(self, index: int, kind: str) -> Part | None:
+    def part(self, index: int, kind: str) -> MessagePart | None:
         """The part with this index, made where it is missing; None beyond the limit."""
         if (index, kind) not in self.parts:
             if len(self.parts) >= MAX_PARTS:
                 return None
-            self.parts[index, kind] = Part(len(self.parts), index, kind)
+            self.parts[index, kind] = MessagePart(len(self.parts), index, kind)
         return self.parts[index, kind]
 
 
-class Messages:
+class MessageJoiner:
     """The messages of one reply, in the order in which they came into being."""
 
     def __init__(self) -> None:
-        self._by_home: dict[Home, Joined] = {}
-        self._calls: dict[str, Joined] = {}
-        self._returners: dict[str, Joined] = {}
-        self._changed: dict[Home, Joined] = {}
+        self._by_home: dict[EntryRef, JoinedMessage] = {}
+        self._calls: dict[str, JoinedMessage] = {}
+        self._returners: dict[str, JoinedMessage] = {}
+        self._changed: dict[EntryRef, JoinedMessage] = {}
         #: What the reply has used, as the agent says it; None while it has not.
         self.usage: Any = None
 
     def __bool__(self) -> bool:
         return bool(self._by_home)
 
-    def __iter__(self) -> Iterator[Joined]:
+    def __iter__(self) -> Iterator[JoinedMessage]:
         return iter(self._by_home.values())
 
-    def at(self, home: Home) -> Joined | None:
+    def at(self, home: EntryRef) -> JoinedMessage | None:
         """The message whose entry is there."""
         return self._by_home.get(home)
 
-    def changed(self) -> list[Joined]:
+    def changed(self) -> list[JoinedMessage]:
         """The messages that have changed since the last call, in the order of the changes."""
         found = list(self._changed.values())
         self._changed = {}
         return found
 
-    def add(self, event: Event, part: int) -> Joined | None:
+    def add(self, event: Event, part: int) -> JoinedMessage | None:
         """Take over an event, number `part` of its frame; returns the message it changed."""
-        joined: Joined | None = None
+        joined: JoinedMessage | None = None
         match event:
             case Message():
                 joined = self._message(event, (event.seq, part))
@@ -199,28 +199,28 @@ class Messages:
             case ToolOutput():
                 joined = self._output(event)
         if joined:
-            self._changed[joined.home] = joined
+            self._changed[joined.ref] = joined
         return joined
 
-    def _message(self, event: Message, home: Home) -> Joined | None:
+    def _message(self, event: Message, home: EntryRef) -> JoinedMessage | None:
         if len(self._by_home) >= MAX_MESSAGES:
             return None
-        found = Joined(home, event.id, event.type, event.role, event.status, event.raw)
+        found = JoinedMessage(home, event.id, event.type, event.role, event.status, event.raw)
         self._by_home[home] = found
         return found
 
-    def _content(self, event: Content) -> Joined | None:
-        joined = self._by_home.get(event.home)
+    def _content(self, event: Content) -> JoinedMessage | None:
+        joined = self._by_home.get(event.message_ref)
         found = joined.part(event.index, event.kind) if joined else None
         if found:
             found.add(event)
         return joined
 
-    def _status(self, event: Status) -> Joined | None:
-        if event.home is None:
+    def _status(self, event: Status) -> JoinedMessage | None:
+        if event.message_ref is None:
             self.usage = event.usage if event.usage is not None else self.usage
             return None
-        joined = self._by_home.get(event.home) if event.object == "message" else None
+        joined = self._by_home.get(event.message_ref) if event.object == "message" else None
         if joined:
             joined.status = event.status or joined.status
             joined.usage = event.usage if event.usage is not None else joined.usage
@@ -229,8 +229,8 @@ class Messages:
             joined.role = _text(joined.read("role")) or joined.role
         return joined
 
-    def _call(self, event: ToolCall) -> Joined | None:
-        joined = self._by_home.get(event.home)
+    def _call(self, event: ToolCall) -> JoinedMessage | None:
+        joined = self._by_home.get(event.message_ref)
         if joined is None:
             return None
         joined.call = event
@@ -239,11 +239,11 @@ class Messages:
             self._pair(joined, self._returners.get(event.call_id))
         return joined
 
-    def _output(self, event: ToolOutput) -> Joined | None:
-        joined = self._by_home.get(event.home)
+    def _output(self, event: ToolOutput) -> JoinedMessage | None:
+        joined = self._by_home.get(event.message_ref)
         if joined is None:
             return None
-        joined.returned = event
+        joined.tool_output = event
         if joined.call is not None and event.call_id in ("", joined.call.call_id):
             joined.output = event  # A call that says its output itself.
         elif event.call_id:
@@ -251,12 +251,12 @@ class Messages:
             self._pair(self._calls.get(event.call_id), joined)
         return joined
 
-    def _pair(self, caller: Joined | None, returner: Joined | None) -> None:
+    def _pair(self, caller: JoinedMessage | None, returner: JoinedMessage | None) -> None:
         if caller is None or returner is None:
             return
-        caller.output, returner.caller = returner.returned, caller
+        caller.output, returner.caller = returner.tool_output, caller
         for each in (caller, returner):
-            self._changed[each.home] = each
+            self._changed[each.ref] = each
 
 
 def _text(value: Any) -> str:

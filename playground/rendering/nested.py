@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
-from playground.rendering.cards import Card, card_of, words
-from playground.rendering.facts import MAX_MEMBERS, PLACED, holds_items
+from playground.rendering.card_types import MAX_MEMBERS, PLACED, holds_items
+from playground.rendering.cards import ResultCard, card_of, value_text
 
 #: How deep items are shown within items, how many of one member, and how many of one card.
 #: The raw JSON has the others.
@@ -22,19 +22,19 @@ _SAID = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Nested:
+class NestedItem:
     """An item within an item."""
 
-    card: Card
-    groups: list[Group]
+    card: ResultCard
+    groups: list[NestedGroup]
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class NestedGroup:
     """The items of one member of an item."""
 
     label: str
-    items: list[Nested]
+    items: list[NestedItem]
     #: How many more the member holds.
     more: int
 
@@ -44,7 +44,7 @@ class Group:
         return len(self.items) + self.more
 
 
-def nested_of(item: Any) -> list[Group]:
+def nested_of(item: Any) -> list[NestedGroup]:
     """The items within a result item, three levels deep."""
     return _Walk().groups(item, DEPTH)
 
@@ -55,7 +55,7 @@ class _Walk:
     def __init__(self) -> None:
         self._left = MAX_ALL
 
-    def groups(self, item: Any, depth: int) -> list[Group]:
+    def groups(self, item: Any, depth: int) -> list[NestedGroup]:
         """The groups of items that `item` holds, down to `depth` levels."""
         if depth == 0 or not isinstance(item, Mapping):
             return []
@@ -66,12 +66,14 @@ class _Walk:
         found = [self._group(k, v, depth) for k, v in members if _is_group(k, v, said)]
         return [group for group in found if group.items]
 
-    def _group(self, key: str, value: Any, depth: int) -> Group:
+    def _group(self, key: str, value: Any, depth: int) -> NestedGroup:
         parts = value if isinstance(value, list) else [value]
         shown = parts[: min(MAX_GROUP, self._left)]
         self._left -= len(shown)
-        items = [Nested(card_of(part), self.groups(part, depth - 1)) for part in map(_own, shown)]
-        return Group(words(key, 60), items, len(parts) - len(shown))
+        items = [
+            NestedItem(card_of(part), self.groups(part, depth - 1)) for part in map(_own, shown)
+        ]
+        return NestedGroup(value_text(key, 60), items, len(parts) - len(shown))
 
 
 def _said_by(family: str) -> frozenset[str]:

@@ -18,7 +18,7 @@ PAGE = 100
 FOLDERS = 50
 FIRST = 300
 #: What a list does not show of a request, and what would make it slow.
-HEAVY = ("document", "headers", "auth", "captures", "reply")
+DEFERRED_COLUMNS = ("document", "headers", "auth", "captures", "reply")
 
 
 def counted(collections: QuerySet[Collection]) -> QuerySet[Any]:
@@ -27,7 +27,7 @@ def counted(collections: QuerySet[Collection]) -> QuerySet[Any]:
 
 
 @dataclass(frozen=True)
-class Row:
+class RequestRow:
     """One request in a list."""
 
     saved: SavedRequest
@@ -39,7 +39,7 @@ class Row:
     recorded: bool
 
     @property
-    def spoken(self) -> str:
+    def protocol_label(self) -> str:
         """Protocol, version and binding in words."""
         saved = self.saved
         words = f"{saved.get_protocol_display()} {saved.version}"
@@ -54,28 +54,28 @@ class Row:
 
 
 @dataclass
-class Group:
+class FolderGroup:
     """The requests of one folder, or those without one, as far as they are shown."""
 
     collection: Collection
     folder: Folder | None
     #: All there are.
     count: int
-    rows: list[Row] = field(default_factory=list)
+    rows: list[RequestRow] = field(default_factory=list)
     #: Where those begin that follow; None where none do.
-    following: int | None = None
+    next_offset: int | None = None
 
     @property
     def more_url(self) -> str:
         """Where the requests that follow are fetched."""
         place = reverse("collection-outline", args=[self.collection.slug])
         folder = self.folder.slug if self.folder else ""
-        return f"{place}?folder={folder}&from={self.following}"
+        return f"{place}?folder={folder}&from={self.next_offset}"
 
     @property
-    def left(self) -> int:
+    def remaining(self) -> int:
         """How many follow."""
-        return self.count - (self.following or 0)
+        return self.count - (self.next_offset or 0)
 
 
 class Outline:
@@ -86,15 +86,15 @@ class Outline:
         self.agents = agents
         self._following = ""
 
-    def groups(self, after: str = "") -> list[Group]:
+    def groups(self, after: str = "") -> list[FolderGroup]:
         """A page of folders with as many requests as it begins with.
 
         The first page begins with the requests that are in no folder. `after` is where a page
         follows on another one; where the next one does, `more_url` says from now on.
         """
         page = FolderPage.of(self.collection, FOLDERS, after)
-        self._following = page.following
-        found = [Group(self.collection, folder, folder.count) for folder in page.folders]
+        self._following = page.next_offset
+        found = [FolderGroup(self.collection, folder, folder.count) for folder in page.folders]
         if not after:
             found.insert(0, self._bare(None))
         room = FIRST
@@ -109,32 +109,32 @@ class Outline:
         place = reverse("collection-outline", args=[self.collection.slug])
         return f"{place}?folders={self._following}" if self._following else ""
 
-    def group(self, folder: Folder | None, start: int = 0) -> Group:
+    def group(self, folder: Folder | None, start: int = 0) -> FolderGroup:
         """One folder, or the requests without one: the page that begins at `start`."""
         return self._fill(self._bare(folder), start, PAGE)
 
-    def row(self, saved: SavedRequest) -> Row:
+    def row(self, saved: SavedRequest) -> RequestRow:
         """One request, whole."""
         return self._row(saved, saved.reply is not None)
 
-    def _bare(self, folder: Folder | None) -> Group:
+    def _bare(self, folder: Folder | None) -> FolderGroup:
         count = self.collection.requests.filter(folder=folder).count()
-        return Group(self.collection, folder, count)
+        return FolderGroup(self.collection, folder, count)
 
-    def _fill(self, group: Group, start: int, size: int) -> Group:
+    def _fill(self, group: FolderGroup, start: int, size: int) -> FolderGroup:
         if size <= 0 or not group.count:
-            group.following = start if start < group.count else None
+            group.next_offset = start if start < group.count else None
             return group
         recorded = ExpressionWrapper(Q(reply__isnull=False), output_field=BooleanField())
         requests = self.collection.requests.filter(folder=group.folder).order_by("position", "pk")
-        found = requests.defer(*HEAVY).annotate(recorded=recorded)[start : start + size]
+        found = requests.defer(*DEFERRED_COLUMNS).annotate(recorded=recorded)[start : start + size]
         group.rows = [self._row(saved, saved.recorded) for saved in found]
         end = start + len(group.rows)
-        group.following = end if end < group.count else None
+        group.next_offset = end if end < group.count else None
         return group
 
-    def _row(self, saved: SavedRequest, recorded: bool) -> Row:
+    def _row(self, saved: SavedRequest, recorded: bool) -> RequestRow:
         saved.collection = self.collection
         known = saved.agent in self.agents
         target = self.agents[saved.agent] if known else saved.address or saved.agent
-        return Row(saved, target, known, recorded)
+        return RequestRow(saved, target, known, recorded)

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 
 from playground.protocols.events import Progress
-from playground.rendering.words import words
+from playground.rendering.words import value_text
 
 #: Characters of the agent's words that the bar has room for.
 MAX_TEXT = 120
@@ -32,7 +32,7 @@ def progress_of(event: Progress | None) -> ProgressLine | None:
     done, total = _finite(event.progress), _finite(event.total)
     if done is not None and total and 0 <= done <= total:
         percent = int(done / total * 100)
-    said = words(event.message, MAX_TEXT)
+    said = value_text(event.message, MAX_TEXT)
     if not said and done is not None:
         said = f"{done:g} of {total:g}" if total is not None else f"{done:g} so far"
     return ProgressLine(percent, said)
@@ -47,7 +47,7 @@ def _finite(number: float | None) -> float | None:
     return found if found is not None and math.isfinite(found) else None
 
 
-def share(event: Progress) -> str:
+def progress_text(event: Progress) -> str:
     """A progress event in one line of a list: how far, and what is being done."""
     line = progress_of(event)
     percent = f"{line.percent} %" if line and line.percent is not None else ""

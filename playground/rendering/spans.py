@@ -5,28 +5,28 @@ from __future__ import annotations
 from datetime import datetime
 
 from playground.models import Run, RunKind
-from playground.rendering.bar import word_of
+from playground.rendering.run_status import status_label
 from playground.rendering.thread import Thread
-from playground.rendering.timeline import Span
+from playground.rendering.timeline import ChildSpan
 
 
-def spans_of(run: Run) -> list[Span]:
+def spans_of(run: Run) -> list[ChildSpan]:
     """The checks, cancellations and actions that came of a run, oldest first."""
     return [
-        Span(
+        ChildSpan(
             label=_label(child),
             state=child.state,
-            word=word_of(child),
-            start=(start := since(run, child.started_at or child.created_at)),
+            status_label=status_label(child),
+            start=(start := microseconds_since(run, child.started_at or child.created_at)),
             end=_end(child, start),
             url=child.get_absolute_url(),
-            apart=child.kind == RunKind.ACTION,
+            is_user_started=child.kind == RunKind.ACTION,
         )
-        for child in sorted(Thread(run).work, key=lambda child: child.created_at)
+        for child in sorted(Thread(run).child_runs, key=lambda child: child.created_at)
     ]
 
 
-def since(run: Run, moment: datetime) -> int:
+def microseconds_since(run: Run, moment: datetime) -> int:
     """Microseconds from the first call of a run to a moment."""
     began = run.started_at or run.created_at
     return max(0, round((moment - began).total_seconds() * 1_000_000))

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
-from playground.rendering.messages import Joined, Part
-from playground.rendering.shown import Output, Shown, readable_value
-from playground.rendering.words import words
+from playground.rendering.message_parts import MessagePartView, ToolOutputView, readable_value
+from playground.rendering.messages import JoinedMessage, MessagePart
+from playground.rendering.words import value_text
 
 #: Parts of a message and tools of a list that are shown.
 MAX_SHOWN, MAX_TOOLS = 100, 100
@@ -50,10 +50,10 @@ ROLES = {"assistant": "Assistant", "user": "User", "system": "System", "tool": "
 
 
 @dataclass(frozen=True, slots=True)
-class Speech:
+class MessageView:
     """A message as its templates show it."""
 
-    joined: Joined
+    joined: JoinedMessage
     #: Whether the reply has ended, so that what is open stays open.
     is_over: bool = False
 
@@ -67,7 +67,7 @@ class Speech:
         """What it is called, in a word or two."""
         label = TYPES.get(self.joined.type, ("", self.joined.type))[1]
         role = self.joined.role
-        return words(label or ROLES.get(role, role) or "Message", 80)
+        return value_text(label or ROLES.get(role, role) or "Message", 80)
 
     @property
     def status(self) -> str:
@@ -75,11 +75,11 @@ class Speech:
         return self.joined.status[:40]
 
     @property
-    def status_word(self) -> str:
+    def status_label(self) -> str:
         """How it stands with it."""
         if self.is_over and self.is_unfinished:
             return "never completed"
-        return STATUSES.get(self.joined.status, words(self.joined.status, 40))
+        return STATUSES.get(self.joined.status, value_text(self.joined.status, 40))
 
     @property
     def is_unfinished(self) -> bool:
@@ -98,7 +98,7 @@ class Speech:
         return self.family in ("call", "approval")
 
     @property
-    def is_told_elsewhere(self) -> bool:
+    def is_shown_by_call(self) -> bool:
         """Whether the call that it belongs to shows what it returns."""
         return self.joined.caller is not None
 
@@ -106,17 +106,17 @@ class Speech:
     def name(self) -> str:
         """What the call calls, cut."""
         call = self.joined.call
-        return words(call.name, 120) if call else ""
+        return value_text(call.name, 120) if call else ""
 
     @property
     def caller_name(self) -> str:
         """What the call calls whose output it is, cut."""
-        return Speech(self.joined.caller).name if self.joined.caller else ""
+        return MessageView(self.joined.caller).name if self.joined.caller else ""
 
     @property
-    def parts(self) -> list[Shown]:
+    def parts(self) -> list[MessagePartView]:
         """Its parts in order, without those that the call or its output tells."""
-        parts = (Shown(part) for part in self.joined.ordered if not self._is_told(part))
+        parts = (MessagePartView(part) for part in self.joined.ordered if not self._is_told(part))
         return list(islice(parts, MAX_SHOWN))
 
     @property
@@ -130,14 +130,14 @@ class Speech:
         return readable_value(self.joined.call.arguments) if self.joined.call else ""
 
     @property
-    def output(self) -> Output | None:
+    def output(self) -> ToolOutputView | None:
         """What came of the call, None as long as nothing has."""
-        return Output(self.joined.output) if self.joined.output else None
+        return ToolOutputView(self.joined.output) if self.joined.output else None
 
     @property
-    def returned(self) -> Output | None:
+    def tool_output(self) -> ToolOutputView | None:
         """What the message returns for a call."""
-        return Output(self.joined.returned) if self.joined.returned else None
+        return ToolOutputView(self.joined.tool_output) if self.joined.tool_output else None
 
     @property
     def tools(self) -> list[tuple[str, str]]:
@@ -150,21 +150,21 @@ class Speech:
     @property
     def usage(self) -> list[tuple[str, str]]:
         """What the message has used, as facts."""
-        return usage_of(self.joined.usage)
+        return usage_rows(self.joined.usage)
 
-    def _is_told(self, part: Part) -> bool:
+    def _is_told(self, part: MessagePart) -> bool:
         if part.is_text:
             return False
-        return bool(self.joined.call or self.joined.returned) or (
+        return bool(self.joined.call or self.joined.tool_output) or (
             self.family == "tools" and bool(self.tools)
         )
 
 
-def usage_of(usage: Any) -> list[tuple[str, str]]:
+def usage_rows(usage: Any) -> list[tuple[str, str]]:
     """What was used, as (name, figure); empty for what says nothing."""
     if not isinstance(usage, Mapping):
         return []
-    facts = ((words(str(name), 60), words(value, 60)) for name, value in usage.items())
+    facts = ((value_text(str(name), 60), value_text(value, 60)) for name, value in usage.items())
     return [(name.replace("_", " "), value) for name, value in islice(facts, 12) if value]
 
 
@@ -172,4 +172,4 @@ def _tool(tool: Any) -> tuple[str, str]:
     described = tool if isinstance(tool, Mapping) else {"name": tool}
     inner = described.get("function")
     described = inner if isinstance(inner, Mapping) else described
-    return words(described.get("name"), 120), words(described.get("description"), 300)
+    return value_text(described.get("name"), 120), value_text(described.get("description"), 300)

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
-from playground.rendering.words import words
+from playground.rendering.words import value_text
 
 #: Rows that are shown, and levels that are taken apart.
 MAX_ROWS, MAX_DEPTH = 40, 4
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class ValueTable:
     """The rows, and whether there would be more."""
 
     #: (where it stands, what stands there).
@@ -22,10 +22,10 @@ class Table:
     more: bool = False
 
 
-def table_of(value: Any) -> Table | None:
+def table_of(value: Any) -> ValueTable | None:
     """The table of a JSON value; None for what says nothing."""
     rows = list(islice(_rows("", value, MAX_DEPTH), MAX_ROWS + 1))
-    return Table(rows[:MAX_ROWS], len(rows) > MAX_ROWS) if rows else None
+    return ValueTable(rows[:MAX_ROWS], len(rows) > MAX_ROWS) if rows else None
 
 
 def _rows(place: str, value: Any, depth: int) -> Iterator[tuple[str, str]]:
@@ -38,12 +38,12 @@ def _rows(place: str, value: Any, depth: int) -> Iterator[tuple[str, str]]:
     elif depth and isinstance(value, list):
         yield from _list_rows(place, value, depth)
     else:
-        yield place, words(value)
+        yield place, value_text(value)
 
 
 def _list_rows(place: str, value: list[Any], depth: int) -> Iterator[tuple[str, str]]:
     if not any(isinstance(part, dict | list) for part in value):
-        yield place, words(value)
+        yield place, value_text(value)
         return
     for number, part in enumerate(value, 1):
         yield from _rows(_joined(place, str(number)), part, depth - 1)

@@ -15,23 +15,23 @@ from uuid import UUID
 
 from django.template.loader import get_template
 
-from playground.models import Run, RunKind, Tracker, TrackerStatus
+from playground.models import PolledPromise, PollingStatus, Run, RunKind
 from playground.protocols import registry
 from playground.protocols.events import Elicitation
-from playground.rendering import desk
-from playground.rendering.answered import Other, answered
-from playground.rendering.asking import asking_of
-from playground.rendering.bar import Bar, bar_of
-from playground.rendering.calling import Waiting, context_of, waiting_in
-from playground.rendering.cards import words
+from playground.rendering import action_panel
+from playground.rendering.cards import value_text
+from playground.rendering.elicitation import elicitation_view
 from playground.rendering.entries import Entry
-from playground.rendering.fold import Fold
+from playground.rendering.events import payload_of
+from playground.rendering.linked_turns import LinkedTurn, answer_values
 from playground.rendering.pretty import pretty
 from playground.rendering.progress import ProgressLine, progress_of
-from playground.rendering.rows import payload_of
-from playground.rendering.tracking import tracking_of
+from playground.rendering.promises import promise_view
+from playground.rendering.run_status import RunMetrics, run_metrics
+from playground.rendering.thread_reader import ThreadReader
+from playground.rendering.tool_calls import PendingToolCall, pending_tool_calls, tool_call_context
 
-Place = tuple[int, int]
+EntryRef = tuple[int, int]
 
 #: Entries of a child run that its parent's page shows; its own page shows all.
 SHOWN = 20
@@ -43,7 +43,7 @@ MAX_ACTIONS = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Child:
+class ChildRun:
     """A child run with what its template needs."""
 
     run: Run
@@ -56,25 +56,25 @@ class Child:
     progress: ProgressLine | None = None
 
     @property
-    def bar(self) -> Bar:
+    def bar(self) -> RunMetrics:
         """Its state and figures in words."""
-        return bar_of(self.run)
+        return run_metrics(self.run)
 
     @property
     def label(self) -> str:
         """What an action is called, as on the button that ran it."""
-        return desk.spoken(self.run.text) or "Action"
+        return action_panel.readable_name(self.run.text) or "Action"
 
     @property
     def method(self) -> str:
         """The HTTP method of an action, or else what it travels over."""
         request = self.run.request if isinstance(self.run.request, Mapping) else {}
-        return words(request.get("method") or request.get("protocol"), 20)
+        return value_text(request.get("method") or request.get("protocol"), 20)
 
     @property
     def answered(self) -> list[tuple[str, str]]:
         """What it answered of a question of the action before it, empty for none."""
-        return answered(self.run)
+        return answer_values(self.run)
 
     @property
     def more(self) -> int:
@@ -101,33 +101,33 @@ class Thread:
         self.page = page or run
         self._depth = depth
         self._has_kin: bool = getattr(run, "has_kin", True)
-        self._by_place: Mapping[Place, list[Run]] = _by_place(run) if self._has_kin else {}
+        self._by_place: Mapping[EntryRef, list[Run]] = _by_place(run) if self._has_kin else {}
 
     @cached_property
-    def tracker(self) -> Tracker | None:
+    def promise(self) -> PolledPromise | None:
         """The promise of the run that is or was followed."""
         if not self._has_kin:
             return None
-        found: Tracker | None = (
-            Tracker.objects.select_related("answer").filter(run=self.run.pk).first()
+        found: PolledPromise | None = (
+            PolledPromise.objects.select_related("final_run").filter(run=self.run.pk).first()
         )
         return found
 
     @cached_property
-    def waiting(self) -> Sequence[Waiting]:
+    def waiting(self) -> Sequence[PendingToolCall]:
         """The calls that its reply, which has ended, leaves to its client."""
-        return waiting_in(self.run)
+        return pending_tool_calls(self.run)
 
     @property
     def is_settled(self) -> bool:
         """Whether nothing of it is under way: no child, and no promise that is followed."""
-        tracker = self.tracker
-        if tracker and (tracker.status == TrackerStatus.FOLLOWING or tracker.is_busy):
+        tracker = self.promise
+        if tracker and (tracker.status == PollingStatus.POLLING or tracker.is_leased):
             return False
-        return all(run.is_final for run in self.work)
+        return all(run.is_final for run in self.child_runs)
 
     @cached_property
-    def work(self) -> list[Run]:
+    def child_runs(self) -> list[Run]:
         """The checks, cancellations and actions that came of it, at any depth."""
         runs = [run for runs in self._by_place.values() for run in runs if not run.is_turn]
         return [*runs, *(run for below in self._below.values() for run in below)]
@@ -148,22 +148,22 @@ class Thread:
                 level.append(run.pk)
         return found
 
-    def anchor(self, place: Place) -> str:
+    def anchor(self, place: EntryRef) -> str:
         """The id of the entry at a place."""
         return anchor_of(self.run, place, self.page)
 
-    def runs_at(self, place: Place, *kinds: str) -> list[Run]:
+    def runs_at(self, place: EntryRef, *kinds: str) -> list[Run]:
         """The runs that came of an entry, oldest first."""
         return [run for run in self._by_place.get(place, ()) if not kinds or run.kind in kinds]
 
-    def tracker_at(self, place: Place) -> Tracker | None:
+    def promise_at(self, place: EntryRef) -> PolledPromise | None:
         """The tracker of the promise at a place."""
-        tracker = self.tracker
-        return tracker if tracker and (tracker.seq, tracker.part) == place else None
+        tracker = self.promise
+        return tracker if tracker and (tracker.entry_seq, tracker.entry_part) == place else None
 
-    def stamps(self) -> dict[Place, tuple[object, ...]]:
+    def stamps(self) -> dict[EntryRef, tuple[object, ...]]:
         """For each place where something stands, a value that changes when that does."""
-        stamps: dict[Place, tuple[object, ...]] = {
+        stamps: dict[EntryRef, tuple[object, ...]] = {
             place: tuple(
                 (each.pk, each.state, each.outcome, each.frames)
                 for run in runs
@@ -171,14 +171,14 @@ class Thread:
             )
             for place, runs in self._by_place.items()
         }
-        if tracker := self.tracker:
-            place = (tracker.seq, tracker.part)
-            state = (tracker.status, tracker.checks, tracker.next_at, tracker.patience)
-            words = (tracker.cancelling, tracker.note)
+        if tracker := self.promise:
+            place = (tracker.entry_seq, tracker.entry_part)
+            state = (tracker.status, tracker.polls, tracker.next_poll_at, tracker.polling_seconds)
+            words = (tracker.cancel_requested, tracker.status_message)
             stamps[place] = (*stamps.get(place, ()), state, words)
         return stamps
 
-    def render_children(self, place: Place) -> str:
+    def render_children(self, place: EntryRef) -> str:
         """The HTML of what stands under an entry, which replaces what is there.
 
         Templates: `runs/children.html` and those it includes.
@@ -186,10 +186,10 @@ class Thread:
         context = {**self.children_context(place), "oob": True}
         return get_template("runs/children.html").render(context)
 
-    def children_context(self, place: Place) -> dict[str, Any]:
+    def children_context(self, place: EntryRef) -> dict[str, Any]:
         """The context of `runs/children.html`."""
-        tracker = self.tracker_at(place)
-        checks = self.runs_at(place, RunKind.CHECK, RunKind.CANCEL)
+        tracker = self.promise_at(place)
+        checks = self.runs_at(place, RunKind.POLL, RunKind.CANCEL)
         return {
             "thread": self,
             "readonly": self.readonly,
@@ -198,50 +198,50 @@ class Thread:
             "seq": place[0],
             "part": place[1],
             "tracker": tracker,
-            "tracking": tracking_of(tracker, checks) if tracker else None,
+            "tracking": promise_view(tracker, checks) if tracker else None,
             "answer": self._answer_at(place),
             "actions": self._actions_at(place),
             "answers": self.runs_at(place, RunKind.ASK, RunKind.ANSWER),
-            "replies": [Other(run) for run in self.runs_at(place, RunKind.REPLY)],
+            "replies": [LinkedTurn(run) for run in self.runs_at(place, RunKind.CLIENT_RESPONSE)],
         }
 
-    def _answer_at(self, place: Place) -> Child | None:
+    def _answer_at(self, place: EntryRef) -> ChildRun | None:
         """What the promise at a place has become."""
-        tracker = self.tracker_at(place)
-        return self._child(tracker.answer) if tracker and tracker.answer else None
+        tracker = self.promise_at(place)
+        return self._child(tracker.final_run) if tracker and tracker.final_run else None
 
-    def _actions_at(self, place: Place) -> list[Child]:
+    def _actions_at(self, place: EntryRef) -> list[ChildRun]:
         """The actions of a card that were run, oldest first."""
         runs = self.runs_at(place, RunKind.ACTION)[-MAX_ACTIONS:]
-        latest = {desk.identity(run): run.pk for run in runs}
+        latest = {action_panel.action_key(run): run.pk for run in runs}
         return [
-            replace(self._child(run), is_outdated=latest[desk.identity(run)] != run.pk)
+            replace(self._child(run), is_outdated=latest[action_panel.action_key(run)] != run.pk)
             for run in runs
         ]
 
-    def _child(self, run: Run) -> Child:
+    def _child(self, run: Run) -> ChildRun:
         if self._depth >= DEPTH:
-            return Child(run, self, [])
+            return ChildRun(run, self, [])
         thread = Thread(run, self._depth + 1, self.page, readonly=self.readonly)
-        fold = Fold(run)
-        entries = fold.follow(run.frames, SHOWN, run.frames)
+        fold = ThreadReader(run)
+        entries = fold.read_to(run.frames, SHOWN, run.frames)
         shown = [entry for entry in entries if entry.pinned]
         shown += [entry for entry in entries if not entry.pinned]
         progress = None if run.is_final else progress_of(fold.progress)
-        return Child(run, thread, render_entries(shown[:SHOWN], thread), progress=progress)
+        return ChildRun(run, thread, render_entries(shown[:SHOWN], thread), progress=progress)
 
 
-def anchor_of(run: Run, place: Place, page: Run) -> str:
+def anchor_of(run: Run, place: EntryRef, page: Run) -> str:
     """The id of the entry at a place of `run` on the page of `page`."""
     prefix = "" if run.pk == page.pk else f"r{run.pk.hex[:12]}-"
     return f"{prefix}entry-{place[0]}-{place[1]}"
 
 
-def _by_place(run: Run) -> dict[Place, list[Run]]:
-    found: dict[Place, list[Run]] = defaultdict(list)
+def _by_place(run: Run) -> dict[EntryRef, list[Run]]:
+    found: dict[EntryRef, list[Run]] = defaultdict(list)
     for child in run.children.defer("request", "headers").order_by("created_at"):
-        if child.cause is not None:
-            found[child.cause].append(child)
+        if child.parent_entry is not None:
+            found[child.parent_entry].append(child)
     return found
 
 
@@ -258,15 +258,17 @@ def render_entry(entry: Entry, thread: Thread, *, follow: bool = False) -> str:
     place = (entry.seq, entry.part)
     context = {**thread.children_context(place), **entry.context(), "follow": follow}
     if context.get("readonly"):
-        value = entry.joined.document if entry.joined else payload_of(entry.event)
+        value = entry.message.document if entry.message else payload_of(entry.event)
         context["raw"] = pretty(value)
     template = entry.template
     if isinstance(entry.event, Elicitation):
-        context["asking"] = asking_of(entry.event, thread, place)
-    if entry.joined is not None:
-        context |= context_of(entry.joined, thread)
+        context["asking"] = elicitation_view(entry.event, thread, place)
+    if entry.message is not None:
+        context |= tool_call_context(entry.message, thread)
     if template == "card":
-        context["offers"] = desk.offers_of(context["event"].item)
-        if thread.run.protocol == registry.ACTION and desk.is_plain(context["event"].item):
+        context["offers"] = action_panel.action_buttons(context["event"].item)
+        if thread.run.protocol == registry.ACTION and action_panel.is_plain_data(
+            context["event"].item
+        ):
             template, context["json"] = "data", pretty(context["event"].item)
     return get_template(f"runs/entries/{template}.html").render(context)

@@ -16,9 +16,9 @@ from itertools import pairwise
 
 from playground.protocols.events import Event
 from playground.protocols.frames import BODY_KINDS, Frame, FrameKind
-from playground.protocols.kinds import kind_of
+from playground.protocols.kinds import event_label
 from playground.rendering.axis import BREAK, WIDTH, Axis
-from playground.rendering.bar import milliseconds
+from playground.rendering.run_status import milliseconds
 
 #: Marks that a drawing can hold apart; arrivals that fall on one place become one mark.
 _PLACES = 250
@@ -38,7 +38,7 @@ Arrival = tuple[int, int, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Phase:
+class TimelinePhase:
     """One bar: a part of the run with a name."""
 
     name: str
@@ -49,7 +49,7 @@ class Phase:
 
 
 @dataclass(slots=True)
-class Mark:
+class TimelineMark:
     """One or more arrivals at one place of the axis."""
 
     x: float
@@ -70,25 +70,25 @@ class Gap:
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class ChildSpan:
     """A run that came of this one: when it began, and how long it took, in µs."""
 
     label: str
     state: str
-    word: str
+    status_label: str
     start: int
     #: None while it goes on.
     end: int | None
     url: str = ""
     #: Whether a user began it when they liked: the time before it says nothing then.
-    apart: bool = False
+    is_user_started: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Bar:
+class SpanBar:
     """A span on the drawing."""
 
-    span: Span
+    span: ChildSpan
     x: float
     width: float
     #: The lane: bars that overlap do not share one.
@@ -106,16 +106,16 @@ class Bar:
 class Timeline:
     """Everything the drawing needs."""
 
-    phases: list[Phase] = field(default_factory=list)
-    marks: list[Mark] = field(default_factory=list)
+    phases: list[TimelinePhase] = field(default_factory=list)
+    marks: list[TimelineMark] = field(default_factory=list)
     gaps: list[Gap] = field(default_factory=list)
     ticks: list[tuple[float, str]] = field(default_factory=list)
     #: How many arrivals of each kind there were, the legend of the marks.
     counts: list[tuple[str, int]] = field(default_factory=list)
     total: str = ""
     #: The runs that came of this one, oldest first, and the pixels that their lanes take.
-    bars: list[Bar] = field(default_factory=list)
-    below: int = 0
+    bars: list[SpanBar] = field(default_factory=list)
+    spans_height: int = 0
     #: How long all of it took, where that is longer than the run.
     overall: str = ""
     #: Time that is left out, as x, width and duration.
@@ -125,7 +125,7 @@ class Timeline:
 def timeline_of(
     readings: Iterable[tuple[Frame, Sequence[Event]]],
     end_us: int | None,
-    spans: Sequence[Span] = (),
+    spans: Sequence[ChildSpan] = (),
     now_us: int | None = None,
 ) -> Timeline:
     """The timeline of frames and their events, and of the runs that came of them.
@@ -143,7 +143,7 @@ def timeline_of(
         if at_us > last_us:
             last_us = at_us
         if word := _ARRIVALS.get(kind):
-            arrivals.append((at_us, frame.seq, kind_of(events[0]) if events else word))
+            arrivals.append((at_us, frame.seq, event_label(events[0]) if events else word))
     total = max(end_us or 0, last_us, 1)
     now = now_us or total
     axis = _axis(total, spans, now)
@@ -156,25 +156,25 @@ def timeline_of(
         counts=Counter(kind for _, _, kind in arrivals).most_common(),
         total=milliseconds(total / 1000),
         bars=bars,
-        below=(max(bar.lane for bar in bars) + 1) * LANE + LANES_GAP if bars else 0,
+        spans_height=(max(bar.lane for bar in bars) + 1) * LANE + LANES_GAP if bars else 0,
         overall=milliseconds(axis.end / 1000) if axis.end > total else "",
         breaks=[Gap(one.x, BREAK, milliseconds(one.length / 1000)) for one in axis.breaks],
     )
 
 
-def _end(span: Span, now: int) -> int:
+def _end(span: ChildSpan, now: int) -> int:
     return max(0, span.start, now if span.end is None else span.end)
 
 
-def _axis(total: int, spans: Sequence[Span], now: int) -> Axis:
-    first = max([total, *(_end(span, now) for span in spans if not span.apart)])
-    return Axis(first, ((max(0, s.start), _end(s, now)) for s in spans if s.apart))
+def _axis(total: int, spans: Sequence[ChildSpan], now: int) -> Axis:
+    first = max([total, *(_end(span, now) for span in spans if not span.is_user_started)])
+    return Axis(first, ((max(0, s.start), _end(s, now)) for s in spans if s.is_user_started))
 
 
-def _bars(spans: Sequence[Span], axis: Axis, now: int) -> list[Bar]:
+def _bars(spans: Sequence[ChildSpan], axis: Axis, now: int) -> list[SpanBar]:
     #: For each lane, up to where it is taken.
     taken: list[float] = []
-    bars: list[Bar] = []
+    bars: list[SpanBar] = []
     for span in spans:
         start, end = max(0, span.start), _end(span, now)
         width = max(_NARROWEST, axis.x(end) - axis.x(start))
@@ -183,11 +183,11 @@ def _bars(spans: Sequence[Span], axis: Axis, now: int) -> list[Bar]:
         lane = min(lane, MAX_LANES - 1)
         taken[lane : lane + 1] = [x + width]
         took, at = milliseconds((end - start) / 1000), milliseconds(start / 1000)
-        bars.append(Bar(span, round(x, 2), round(width, 2), lane, at, took))
+        bars.append(SpanBar(span, round(x, 2), round(width, 2), lane, at, took))
     return bars
 
 
-def _phases(moments: dict[FrameKind, int], total: int, scale: float) -> list[Phase]:
+def _phases(moments: dict[FrameKind, int], total: int, scale: float) -> list[TimelinePhase]:
     opened, head = moments.get(FrameKind.OPEN), moments.get(FrameKind.HEAD)
     first = next((at for kind, at in moments.items() if kind in BODY_KINDS), None)
     finish = moments.get(FrameKind.ERROR, moments.get(FrameKind.END, total))
@@ -198,7 +198,7 @@ def _phases(moments: dict[FrameKind, int], total: int, scale: float) -> list[Pha
         ("stream", "Receive", first, finish),
     ]
     return [
-        Phase(
+        TimelinePhase(
             name,
             label,
             round(start * scale, 2),
@@ -210,15 +210,15 @@ def _phases(moments: dict[FrameKind, int], total: int, scale: float) -> list[Pha
     ]
 
 
-def _marks(arrivals: list[Arrival], scale: float) -> list[Mark]:
-    marks: list[Mark] = []
-    places: dict[tuple[int, str], Mark] = {}
+def _marks(arrivals: list[Arrival], scale: float) -> list[TimelineMark]:
+    marks: list[TimelineMark] = []
+    places: dict[tuple[int, str], TimelineMark] = {}
     for at, seq, kind in arrivals:
         place = round(at * scale * _PLACES / WIDTH)
         if found := places.get((place, kind)):
             found.last, found.count = seq, found.count + 1
             continue
-        mark = Mark(round(at * scale, 2), kind, seq, seq, milliseconds(at / 1000))
+        mark = TimelineMark(round(at * scale, 2), kind, seq, seq, milliseconds(at / 1000))
         places[place, kind] = mark
         marks.append(mark)
     return marks

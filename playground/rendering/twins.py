@@ -8,16 +8,16 @@ from itertools import islice
 from typing import Any
 
 from playground.models import Run, RunState, Twin
-from playground.protocols.comparison import IGNORED, UNSEEN, Comparison, Reply, compare
+from playground.protocols.diff import IGNORED, UNSEEN, Comparison, Reply, compare
 from playground.protocols.events import Event
-from playground.reading import readings
-from playground.rendering.bar import word_of
-from playground.rendering.differences import Row, counted, rows_of
+from playground.reading import read_events
+from playground.rendering.differences import DifferenceRow, counted, rows_of
+from playground.rendering.run_status import status_label
 from playground.rendering.spoken import binding_of, version_of
 
 
 @dataclass(frozen=True, slots=True)
-class Side:
+class TwinSide:
     """One of the two runs."""
 
     #: `Left` or `Right`.
@@ -30,7 +30,7 @@ class Side:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class TwinResult:
     """What there is to say of both replies."""
 
     #: `waiting`, `same`, `different` or `impossible`.
@@ -38,7 +38,7 @@ class Verdict:
     headline: str
     #: For `impossible`, why.
     reasons: tuple[str, ...] = ()
-    rows: tuple[Row, ...] = ()
+    rows: tuple[DifferenceRow, ...] = ()
     #: Differences that are counted and not listed.
     more: int = 0
     results: tuple[int, int] = (0, 0)
@@ -56,7 +56,7 @@ class Verdict:
         return UNSEEN
 
 
-def outline(twin: Twin) -> tuple[Side, Side]:
+def twin_sides(twin: Twin) -> tuple[TwinSide, TwinSide]:
     """The two sides with what tells them apart."""
     titles = _titles(twin.left, twin.right)
     return (
@@ -65,15 +65,15 @@ def outline(twin: Twin) -> tuple[Side, Side]:
     )
 
 
-def _side(position: str, run: Run, title: str) -> Side:
-    return Side(position, run, title, version_of(run).label, binding_of(run))
+def _side(position: str, run: Run, title: str) -> TwinSide:
+    return TwinSide(position, run, title, version_of(run).label, binding_of(run))
 
 
 def _titles(left: Run, right: Run) -> tuple[str, str]:
-    return telling(left, right) or (left.agent_name, right.agent_name)
+    return distinguishing_labels(left, right) or (left.agent_name, right.agent_name)
 
 
-def telling(left: Run, right: Run) -> tuple[str, str] | None:
+def distinguishing_labels(left: Run, right: Run) -> tuple[str, str] | None:
     """The sides in the words in which they differ; None where they do not."""
     told = [
         (left.agent_name, right.agent_name),
@@ -86,37 +86,37 @@ def telling(left: Run, right: Run) -> tuple[str, str] | None:
     return " · ".join(pair[0] for pair in differing), " · ".join(pair[1] for pair in differing)
 
 
-def verdict_of(twin: Twin) -> Verdict:
+def twin_result(twin: Twin) -> TwinResult:
     """How it stands with the two replies. Reads both runs once they have ended."""
     left, right = twin.left, twin.right
     if not (left.is_final and right.is_final):
-        return Verdict("waiting", "Waiting for both replies…")
-    if reasons := tuple(reasons_against(left, right)):
-        return Verdict("impossible", "The replies cannot be compared", reasons)
+        return TwinResult("waiting", "Waiting for both replies…")
+    if reasons := tuple(not_comparable_reasons(left, right)):
+        return TwinResult("impossible", "The replies cannot be compared", reasons)
     return _told(comparison_of(left, right), _titles(left, right))
 
 
 def comparison_of(left: Run, right: Run) -> Comparison:
     """What two runs that have completed do not have in common. Reads both."""
-    return compare(reply_of(left), reply_of(right))
+    return compare(response_side(left), response_side(right))
 
 
-def reasons_against(left: Run, right: Run) -> Iterator[str]:
+def not_comparable_reasons(left: Run, right: Run) -> Iterator[str]:
     """Why a reply is no whole one, a sentence for each."""
     for position, run in (("left", left), ("right", right)):
         if run.state == RunState.COMPLETED:
             continue
         cause = (run.problem or {}).get("cause", "")
         why = f": {cause}" if isinstance(cause, str) and cause else "."
-        yield f"The run on the {position} is {word_of(run).lower()}{why}"
+        yield f"The run on the {position} is {status_label(run).lower()}{why}"
 
 
-def _told(found: Comparison, titles: tuple[str, str]) -> Verdict:
+def _told(found: Comparison, titles: tuple[str, str]) -> TwinResult:
     rows = rows_of(found.differences)
     state = "same" if found.same else "different"
     headline = headline_of(found)
     more = found.total - len(rows)
-    return Verdict(state, headline, (), rows, more, found.results, titles)
+    return TwinResult(state, headline, (), rows, more, found.results, titles)
 
 
 def headline_of(found: Comparison) -> str:
@@ -129,11 +129,11 @@ def headline_of(found: Comparison) -> str:
     return "No difference"
 
 
-def reply_of(run: Run, most: int | None = None) -> Reply:
+def response_side(run: Run, most: int | None = None) -> Reply:
     """A run's reply for a comparison, read when that reads it: its first `most` events."""
     return Reply(islice(_events(run), most), run.outcome, version_of(run))
 
 
 def _events(run: Run) -> Iterator[Event]:
-    for _, events in readings(run):
+    for _, events in read_events(run):
         yield from events

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from playground.protocols.frames import Frame, FrameKind
 from playground.protocols.problems import Problem
-from playground.rendering.bar import milliseconds, size
+from playground.rendering.run_status import milliseconds, size
 
 #: Bytes of one block that a page shows; the download has all of them.
 MAX_SHOWN = 64 * 1024
@@ -17,7 +17,7 @@ _UTF8 = codecs.getincrementaldecoder("utf-8")
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class WireBlock:
     """One frame's bytes as text."""
 
     seq: int
@@ -31,12 +31,12 @@ class Block:
     replaced: bool = False
 
 
-def blocks_of(frames: Iterable[Frame]) -> list[Block]:
+def blocks_of(frames: Iterable[Frame]) -> list[WireBlock]:
     """A block for every frame that carries bytes or news."""
     return [_block(frame) for frame in frames]
 
 
-def _block(frame: Frame) -> Block:
+def _block(frame: Frame) -> WireBlock:
     data, hidden = frame.data[:MAX_SHOWN], len(frame.data) - MAX_SHOWN
     # A character that the cut goes through is left out and not taken for a broken one.
     text = _UTF8("replace").decode(data, final=hidden <= 0)
@@ -46,7 +46,7 @@ def _block(frame: Frame) -> Block:
     elif frame.kind is FrameKind.OPEN:
         facts = json.loads(frame.data)
         text = ", ".join(f"{name}: {value}" for name, value in facts.items() if value)
-    return Block(
+    return WireBlock(
         seq=frame.seq,
         at=milliseconds(frame.at_ms),
         kind=frame.kind.name.lower(),

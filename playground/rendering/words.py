@@ -21,7 +21,7 @@ _DURATION = re.compile(
 _ENCODER = json.JSONEncoder(ensure_ascii=False, default=str)
 
 
-def words(value: Any, limit: int = MAX_TEXT) -> str:
+def value_text(value: Any, limit: int = MAX_TEXT) -> str:
     """Any JSON value as a short text: names of objects, items of lists, "" for nothing."""
     if value is None or value == [] or value == {}:
         return ""
@@ -33,26 +33,26 @@ def words(value: Any, limit: int = MAX_TEXT) -> str:
         case int() | float():
             return str(value)
         case list():
-            text = ", ".join(_upto(limit, (words(part, limit) for part in value[:MAX_LIST])))
+            text = ", ".join(_upto(limit, (value_text(part, limit) for part in value[:MAX_LIST])))
         case {"name": str() as name}:
             text = name
         case {"text": str() as inner} | {"@value": str() as inner}:
             text = inner
         case _:
-            return brief(value, limit)
+            return json_preview(value, limit)
     return _cut(text, limit)
 
 
-def line(part: Any, limit: int) -> str:
+def list_item_text(part: Any, limit: int) -> str:
     """One part of a list as a line: an object without a name is told member by member."""
-    text = words(part, limit)
+    text = value_text(part, limit)
     if not isinstance(part, Mapping) or not text.startswith("{"):
         return text
-    told = (f"{name}: {words(value, limit)}" for name, value in islice(part.items(), MAX_LIST))
+    told = (f"{name}: {value_text(value, limit)}" for name, value in islice(part.items(), MAX_LIST))
     return _cut(", ".join(_upto(limit, told)), limit)
 
 
-def brief(value: Any, limit: int = MAX_TEXT) -> str:
+def json_preview(value: Any, limit: int = MAX_TEXT) -> str:
     """The beginning of a value as JSON; a string as it is."""
     if isinstance(value, str):
         return _cut(value, limit)
@@ -77,10 +77,10 @@ def _upto(limit: int, parts: Iterable[str]) -> list[str]:
     return found
 
 
-def duration(value: Any) -> str:
+def iso_duration_text(value: Any) -> str:
     """An ISO 8601 duration as people say it ("1 h 30 min"); other values as they are."""
     if not isinstance(value, str) or not (match := _DURATION.fullmatch(value)):
-        return words(value, 60)
+        return value_text(value, 60)
     units = {"d": "d", "h": "h", "m": "min", "s": "s"}
     parts = [f"{int(n)} {units[u]}" for u, n in match.groupdict().items() if n and int(n)]
     return " ".join(parts) or "none"

@@ -15,22 +15,22 @@ All of them are functions of a `Report` and nothing else: no database, no clock,
 from playground.reporting.documents import as_json
 from playground.reporting.junit import as_junit
 from playground.reporting.pages import as_html
-from playground.reporting.results import Checked, Report, StepResult, Totals
+from playground.reporting.results import CheckResult, CollectionRunReport, StepResult, Totals
 from playground.reporting.texts import as_text, step_lines, summary_lines
-from playground.reporting.verdicts import Tally, ending_of
+from playground.reporting.verdicts import VerdictCounts, end_reason
 
 __all__ = [
     "FORMATS",
-    "Checked",
-    "Report",
+    "CheckResult",
+    "CollectionRunReport",
     "StepResult",
-    "Tally",
     "Totals",
+    "VerdictCounts",
     "as_html",
     "as_json",
     "as_junit",
     "as_text",
-    "ending_of",
+    "end_reason",
     "step_lines",
     "summary_lines",
 ]

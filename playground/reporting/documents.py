@@ -27,19 +27,19 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from playground.reporting.results import Checked, Report, StepResult, Totals
+from playground.reporting.results import CheckResult, CollectionRunReport, StepResult, Totals
 from playground.reporting.verdicts import MET, OPEN, SKIPPED, STOPPED, UNMET, UNSENT
 
 FORMAT = "nlweb-playground.collection-run/1"
 
 
-def as_json(report: Report) -> str:
+def as_json(report: CollectionRunReport) -> str:
     """The report as a JSON document with a line break at its end."""
     document = {
         "format": FORMAT,
         "name": report.name,
         "state": report.state,
-        "all_met": report.all_met,
+        "all_met": report.all_passed,
         "started_at": report.started_at,
         "took_ms": round(report.took_ms, 1),
         "environment": report.environment,
@@ -59,7 +59,7 @@ def _totals(totals: Totals) -> dict[str, int]:
         **{verdict: tally.of(verdict) for verdict in (MET, UNMET, UNSENT, STOPPED, SKIPPED)},
         "open": tally.of(*OPEN),
         "checks": totals.checks,
-        "checks_unmet": totals.checks_unmet,
+        "checks_unmet": totals.checks_failed,
     }
 
 
@@ -72,7 +72,7 @@ def _step(step: StepResult) -> dict[str, Any]:
         "verdict": step.verdict,
         "reason": step.reason,
         "problem": step.problem,
-        "took_ms": None if step.took_ms is None else round(step.took_ms, 1),
+        "took_ms": None if step.duration_ms is None else round(step.duration_ms, 1),
         "run": step.run,
         "agent": step.agent,
         "state": step.state,
@@ -82,11 +82,11 @@ def _step(step: StepResult) -> dict[str, Any]:
     }
 
 
-def _check(check: Checked) -> dict[str, Any]:
+def _check(check: CheckResult) -> dict[str, Any]:
     return {
         "expectation": check.expectation,
-        "met": check.met,
-        "wanted": check.wanted,
+        "met": check.passed,
+        "wanted": check.expected,
         "actual": check.actual,
         "value": check.value,
     }

@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Sequence
 from xml.etree import ElementTree as ET
 
-from playground.reporting.results import Report, StepResult
+from playground.reporting.results import CollectionRunReport, StepResult
 from playground.reporting.verdicts import DONE, MET, UNMET, UNSENT, WORDS
 
 #: What the case of a run that did not come to its end adds to the counts.
@@ -23,7 +23,7 @@ _ENDED_EARLY = Counter(tests=1, errors=1)
 _NOT_XML = re.compile(r"[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-def as_junit(report: Report) -> str:
+def as_junit(report: CollectionRunReport) -> str:
     """The XML, with its declaration."""
     counts = _counts(report.steps) + (_ENDED_EARLY if report.ending else Counter())
     root = ET.Element("testsuites", {"name": _clean(report.name), **_told(counts)})
@@ -36,9 +36,9 @@ def as_junit(report: Report) -> str:
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{ET.tostring(root, "unicode")}\n'
 
 
-def _suite(report: Report, folder: str, steps: Sequence[StepResult]) -> ET.Element:
+def _suite(report: CollectionRunReport, folder: str, steps: Sequence[StepResult]) -> ET.Element:
     suite = _empty(report, folder, _counts(steps))
-    suite.set("time", _seconds(sum(step.took_ms or 0.0 for step in steps)))
+    suite.set("time", _seconds(sum(step.duration_ms or 0.0 for step in steps)))
     if report.environment:
         properties = ET.SubElement(suite, "properties")
         about = {"name": "environment", "value": _clean(report.environment)}
@@ -48,7 +48,7 @@ def _suite(report: Report, folder: str, steps: Sequence[StepResult]) -> ET.Eleme
     return suite
 
 
-def _empty(report: Report, folder: str, counts: Counter[str]) -> ET.Element:
+def _empty(report: CollectionRunReport, folder: str, counts: Counter[str]) -> ET.Element:
     name = _clean(folder or report.name or "collection")
     suite = ET.Element("testsuite", {"name": name, **_told(counts)})
     # Second precision without an offset: what the schema of JUnit's own task takes.
@@ -56,7 +56,7 @@ def _empty(report: Report, folder: str, counts: Counter[str]) -> ET.Element:
     return suite
 
 
-def _end(report: Report) -> ET.Element:
+def _end(report: CollectionRunReport) -> ET.Element:
     """The suite of a run that did not come to its end, which belongs to none of its requests."""
     suite = _empty(report, "", _ENDED_EARLY)
     suite.set("time", _seconds(0.0))
@@ -66,20 +66,22 @@ def _end(report: Report) -> ET.Element:
     return suite
 
 
-def _case(report: Report, step: StepResult) -> ET.Element:
+def _case(report: CollectionRunReport, step: StepResult) -> ET.Element:
     name = f"{step.name} [{step.iteration}]" if report.has_iterations else step.name
     group = ".".join(filter(None, (report.name, step.folder)))
     case = ET.Element("testcase", {"name": _clean(name), "classname": _clean(group)})
-    case.set("time", _seconds(step.took_ms or 0.0))
+    case.set("time", _seconds(step.duration_ms or 0.0))
     unmet = [each.sentence for each in step.unmet]
-    if step.is_unanswered:
+    if step.has_no_response:
         _add(case, "error", "not answered", [step.problem, *unmet])
     elif step.verdict == UNMET:
         _add(case, "failure", WORDS[UNMET], [*unmet, *filter(None, [step.problem])])
     elif step.verdict == UNSENT:
         _add(case, "error", WORDS[UNSENT], [step.reason])
     elif step.verdict != MET:
-        ET.SubElement(case, "skipped", {"message": _clean(f"{step.word}. {step.reason}".rstrip())})
+        ET.SubElement(
+            case, "skipped", {"message": _clean(f"{step.verdict_label}. {step.reason}".rstrip())}
+        )
     return case
 
 
@@ -91,7 +93,7 @@ def _add(case: ET.Element, tag: str, kind: str, sentences: Sequence[str]) -> Non
 
 
 def _counts(steps: Sequence[StepResult]) -> Counter[str]:
-    unanswered = sum(step.is_unanswered for step in steps)
+    unanswered = sum(step.has_no_response for step in steps)
     return Counter(
         tests=len(steps),
         failures=sum(step.verdict == UNMET for step in steps) - unanswered,

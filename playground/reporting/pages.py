@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from django.template.loader import get_template
 
-from playground.reporting.results import Report, StepResult, duration
+from playground.reporting.results import CollectionRunReport, StepResult, duration
 
 #: Steps of one file. Beyond that a browser is no longer glad to open it.
 MAX_STEPS = 10_000
 
 
-def as_html(report: Report) -> str:
+def as_html(report: CollectionRunReport) -> str:
     """The file. Everything in it is escaped by the template."""
     steps = report.steps[:MAX_STEPS]
     context = {
@@ -25,7 +25,7 @@ def as_html(report: Report) -> str:
         ],
         "folders": [
             (folder, [_row(step) for step in rows])
-            for folder, rows in Report(report.name, steps).by_folder()
+            for folder, rows in CollectionRunReport(report.name, steps).by_folder()
         ],
         "left_out": len(report.steps) - len(steps),
     }
@@ -33,7 +33,7 @@ def as_html(report: Report) -> str:
 
 
 def _row(step: StepResult) -> dict[str, object]:
-    return {"step": step, "took": duration(step.took_ms)}
+    return {"step": step, "took": duration(step.duration_ms)}
 
 
 def _told(value: object) -> str:

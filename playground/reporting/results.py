@@ -8,17 +8,17 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from playground.reporting.verdicts import BAD, UNMET, Tally, ending_of, word_of
+from playground.reporting.verdicts import BAD, UNMET, VerdictCounts, end_reason, verdict_label
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class CheckResult:
     """One expectation and what came of it."""
 
     #: None where it could not be judged, which counts as not met.
-    met: bool | None
+    passed: bool | None
     #: What was expected, in words: "the status is 200".
-    wanted: str = ""
+    expected: str = ""
     #: What there was, in words; where it could not be judged, why.
     actual: str = ""
     #: What there was as JSON; None where there is nothing to show.
@@ -29,9 +29,9 @@ class Checked:
     @property
     def sentence(self) -> str:
         """What is to be said of it."""
-        if self.met is None:
-            return f"{self.wanted}: could not be judged. {self.actual}"
-        return f"{self.wanted}; it was: {self.actual}"
+        if self.passed is None:
+            return f"{self.expected}: could not be judged. {self.actual}"
+        return f"{self.expected}; it was: {self.actual}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,14 +45,14 @@ class StepResult:
     folder: str
     name: str
     verdict: str
-    checks: Sequence[Checked] = ()
+    checks: Sequence[CheckResult] = ()
     #: Why it was not sent, or not begun; "" otherwise.
     reason: str = ""
     #: Why its run did not complete, in the run's own words: a connection that was refused, a limit
     #: that was crossed; "" where it did, and where nobody knows.
     problem: str = ""
     #: Milliseconds; None where it was not sent.
-    took_ms: float | None = None
+    duration_ms: float | None = None
     #: The run: its key, its agent's name, its state, outcome and HTTP status.
     run: str = ""
     agent: str = ""
@@ -61,9 +61,9 @@ class StepResult:
     status: int | None = None
 
     @property
-    def unmet(self) -> list[Checked]:
+    def unmet(self) -> list[CheckResult]:
         """The expectations that were not met."""
-        return [each for each in self.checks if not each.met]
+        return [each for each in self.checks if not each.passed]
 
     @property
     def is_bad(self) -> bool:
@@ -71,32 +71,32 @@ class StepResult:
         return self.verdict in BAD
 
     @property
-    def is_unanswered(self) -> bool:
+    def has_no_response(self) -> bool:
         """Whether nothing came back that could be held against what is expected."""
         return self.verdict == UNMET and self.status is None and bool(self.problem)
 
     @property
-    def word(self) -> str:
+    def verdict_label(self) -> str:
         """The verdict in words."""
-        return word_of(self.verdict)
+        return verdict_label(self.verdict)
 
 
 @dataclass(frozen=True, slots=True)
 class Totals:
     """Counts of steps and of expectations."""
 
-    tally: Tally
+    tally: VerdictCounts
     checks: int
-    checks_unmet: int
+    checks_failed: int
 
     @property
-    def checks_met(self) -> int:
+    def checks_passed(self) -> int:
         """Expectations that were met."""
-        return self.checks - self.checks_unmet
+        return self.checks - self.checks_failed
 
 
 @dataclass(frozen=True)
-class Report:
+class CollectionRunReport:
     """A collection run."""
 
     name: str
@@ -115,13 +115,13 @@ class Report:
         """The counts."""
         verdicts = Counter(step.verdict for step in self.steps)
         return Totals(
-            tally=Tally(len(self.steps), verdicts),
+            tally=VerdictCounts(len(self.steps), verdicts),
             checks=sum(len(step.checks) for step in self.steps),
-            checks_unmet=sum(len(step.unmet) for step in self.steps),
+            checks_failed=sum(len(step.unmet) for step in self.steps),
         )
 
     @property
-    def all_met(self) -> bool:
+    def all_passed(self) -> bool:
         """Whether every request was sent and everything that was expected came."""
         return self.state == "completed" and self.totals.tally.all_met
 
@@ -132,12 +132,12 @@ class Report:
             return "Running"
         if self.state != "completed":
             return self.state.capitalize()
-        return "All met" if self.all_met else "Not all met"
+        return "All met" if self.all_passed else "Not all met"
 
     @property
     def ending(self) -> str:
         """What kept the run from its end, as a sentence; "" where it came to it."""
-        return ending_of(self.state, self.totals.tally)
+        return end_reason(self.state, self.totals.tally)
 
     @cached_property
     def has_iterations(self) -> bool:

@@ -31,13 +31,13 @@ WORDS = {
 }
 
 
-def word_of(verdict: str) -> str:
+def verdict_label(verdict: str) -> str:
     """A verdict as a word that stands alone; whatever is unknown has not begun."""
     return WORDS.get(verdict, WORDS[WAITING]).capitalize()
 
 
 @dataclass(frozen=True, slots=True)
-class Tally:
+class VerdictCounts:
     """How many requests have come to which verdict."""
 
     #: All that are to be sent.
@@ -69,13 +69,13 @@ class Tally:
         """Verdict, word and count, for those that ended: met and not met always, others if any."""
         ended = (MET, UNMET, UNSENT, STOPPED, SKIPPED)
         return [
-            (verdict, word_of(verdict), self.of(verdict))
+            (verdict, verdict_label(verdict), self.of(verdict))
             for verdict in ended
             if verdict in (MET, UNMET) or self.of(verdict)
         ]
 
     @property
-    def told(self) -> str:
+    def summary(self) -> str:
         """All of it in one line: `3 of 5 requests done, 2 met, 1 not met, 2 skipped`."""
         noun = "request" if self.steps == 1 else "requests"
         counted = [f"{self.done:,} of {self.steps:,} {noun} done", f"{self.of(MET):,} {WORDS[MET]}"]
@@ -105,7 +105,7 @@ _ENDINGS = {
 }
 
 
-def ending_of(state: str, tally: Tally) -> str:
+def end_reason(state: str, tally: VerdictCounts) -> str:
     """What kept a run in this state from its end, as a sentence; "" for one that came to it."""
     if state not in _ENDINGS:
         return ""

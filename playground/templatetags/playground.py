@@ -8,7 +8,7 @@ from django import template
 from django.template.base import Parser, TextNode, Token
 from django.templatetags.static import static
 
-from playground.context import assets_built
+from playground.context_processors import assets_built
 
 register = template.Library()
 

@@ -18,11 +18,18 @@ use `check_url`; nothing in `protocols`, `conformance` or `consumers` does.
 
 import logging
 
-from playground.transport.policy import Policy, Refusal, check_url
-from playground.transport.reference import NotAStreamError, standard_client
+from playground.transport.policy import OutboundPolicy, PolicyDenial, check_url
+from playground.transport.sse_reference import NotAStreamError, standard_client
 from playground.transport.transport import Transport
 
-__all__ = ["NotAStreamError", "Policy", "Refusal", "Transport", "check_url", "standard_client"]
+__all__ = [
+    "NotAStreamError",
+    "OutboundPolicy",
+    "PolicyDenial",
+    "Transport",
+    "check_url",
+    "standard_client",
+]
 
 # At the level of debugging httpcore logs the heads of replies as they came, and what an agent
 # sends back may be a secret. Whoever wants to see the wire has the frames.

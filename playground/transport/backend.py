@@ -15,12 +15,12 @@ from typing import Any
 
 import httpcore
 
-from playground.limits import Limits
+from playground.limits import RunLimits
 from playground.protocols.problems import Stage
-from playground.transport import explain
-from playground.transport.explain import CallError
-from playground.transport.policy import Policy
-from playground.transport.wire import peer_of
+from playground.transport import errors
+from playground.transport.errors import CallError
+from playground.transport.http1 import host_and_port
+from playground.transport.policy import OutboundPolicy
 
 _TAIL = 8 * 1024
 
@@ -36,7 +36,7 @@ class Tap:
         patient: Callable[[], bool] = lambda: False,
     ) -> None:
         #: Called once, with the TLS version or None, when the connection stands.
-        self.opened = opened
+        self.on_connect = opened
         #: Awaited before each read: all that was read so far has then been parsed.
         self.before_read = before_read
         #: Arrival of the last bytes, in the clock's microseconds.
@@ -63,7 +63,7 @@ async def resolve(host: str, port: int) -> list[str]:
 class PolicyBackend(httpcore.AsyncNetworkBackend):
     """httpcore's network, under the outbound policy and with a tap on the bytes read."""
 
-    def __init__(self, policy: Policy, limits: Limits, tap: Tap) -> None:
+    def __init__(self, policy: OutboundPolicy, limits: RunLimits, tap: Tap) -> None:
         self._policy = policy
         self._limits = limits
         self._tap = tap
@@ -91,10 +91,10 @@ class PolicyBackend(httpcore.AsyncNetworkBackend):
             async with asyncio.timeout_at(deadline):
                 return await resolve(host, port)
         except TimeoutError:
-            problem = explain.too_long("connect_timeout", self._limits, Stage.RESOLVE)
+            problem = errors.timed_out("connect_timeout", self._limits, Stage.RESOLVE)
             raise CallError(problem) from None
         except (OSError, UnicodeError) as error:
-            raise CallError(explain.unresolved(host, error)) from error
+            raise CallError(errors.unresolved(host, error)) from error
 
     def _permitted(self, host: str, addresses: list[str]) -> list[str]:
         """The addresses that the policy allows; raises `CallError` if it allows none."""
@@ -103,8 +103,8 @@ class PolicyBackend(httpcore.AsyncNetworkBackend):
         if not permitted:
             for _, refusal in verdicts:
                 if refusal:
-                    raise CallError(explain.refused(host, refusal))
-            raise CallError(explain.unresolved(host, OSError("no addresses")))
+                    raise CallError(errors.denied_by_policy(host, refusal))
+            raise CallError(errors.unresolved(host, OSError("no addresses")))
         return permitted
 
     async def _first(
@@ -122,15 +122,15 @@ class PolicyBackend(httpcore.AsyncNetworkBackend):
             except httpcore.ConnectError as error:
                 failure = error
         if failure is None:
-            raise CallError(explain.too_long("connect_timeout", self._limits, Stage.CONNECT))
-        raise CallError(explain.unreachable(peer_of(host, port), failure)) from failure
+            raise CallError(errors.timed_out("connect_timeout", self._limits, Stage.CONNECT))
+        raise CallError(errors.unreachable(host_and_port(host, port), failure)) from failure
 
 
 class TappedStream(httpcore.AsyncNetworkStream):
     """A connection whose reads pass the tap."""
 
     def __init__(
-        self, inner: httpcore.AsyncNetworkStream, tap: Tap, limits: Limits, deadline: float
+        self, inner: httpcore.AsyncNetworkStream, tap: Tap, limits: RunLimits, deadline: float
     ) -> None:
         self._inner = inner
         self._tap = tap
@@ -160,7 +160,7 @@ class TappedStream(httpcore.AsyncNetworkStream):
         if not self._announced:
             self._announced = True
             session = self._inner.get_extra_info("ssl_object")
-            self._tap.opened(session.version() if session else None)
+            self._tap.on_connect(session.version() if session else None)
         await self._inner.write(buffer, timeout)
 
     async def aclose(self) -> None:
@@ -178,10 +178,10 @@ class TappedStream(httpcore.AsyncNetworkStream):
         try:
             stream = await self._inner.start_tls(ssl_context, server_hostname, max(left, 0.001))
         except httpcore.ConnectTimeout:
-            problem = explain.too_long("connect_timeout", self._limits, Stage.TLS)
+            problem = errors.timed_out("connect_timeout", self._limits, Stage.TLS)
             raise CallError(problem) from None
         except (httpcore.ConnectError, OSError) as error:
-            raise CallError(explain.tls(server_hostname or "the server", error)) from error
+            raise CallError(errors.tls(server_hostname or "the server", error)) from error
         return TappedStream(stream, self._tap, self._limits, self._deadline)
 
     def get_extra_info(self, info: str) -> Any:

@@ -44,7 +44,7 @@ class Decoder(Protocol):
         ...
 
 
-class Identity:
+class IdentityCoding:
     """No coding at all."""
 
     complete = True
@@ -67,7 +67,7 @@ class Identity:
         return bytes(rest[:limit])
 
 
-class Unknown:
+class UnknownCoding:
     """A coding that nobody here can undo."""
 
     complete, pending = True, False
@@ -165,9 +165,9 @@ def decoder_for(content_encoding: str) -> Decoder:
     codings = [part.strip().lower() for part in content_encoding.split(",")]
     codings = [coding for coding in codings if coding not in ("", "identity")]
     if not codings:
-        return Identity()
+        return IdentityCoding()
     if codings in (["gzip"], ["x-gzip"]):
         return Inflate(_GZIP)
     if codings == ["deflate"]:
         return Inflate(_ZLIB)
-    return Unknown(content_encoding)
+    return UnknownCoding(content_encoding)

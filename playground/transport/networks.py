@@ -15,7 +15,7 @@ Network = IPv4Network | IPv6Network
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class NetworkRule:
     """Networks that are refused for one reason."""
 
     name: str
@@ -25,13 +25,13 @@ class Rule:
     networks: tuple[Network, ...]
 
 
-def _rule(name: str, what: str, networks: str, *, always: bool) -> Rule:
+def _rule(name: str, what: str, networks: str, *, always: bool) -> NetworkRule:
     message = f"The address is {what}."
-    return Rule(name, message, always, tuple(map(ip_network, networks.split())))
+    return NetworkRule(name, message, always, tuple(map(ip_network, networks.split())))
 
 
 #: The first rule that contains an address decides, so the narrow ones come first.
-RULES: tuple[Rule, ...] = (
+RULES: tuple[NetworkRule, ...] = (
     _rule(
         "metadata",
         "a cloud provider's metadata service",
@@ -87,7 +87,7 @@ _THIS_NETWORK = IPv4Network("0.0.0.0/8")
 _NOT_COMPATIBLE = (IPv6Address("::"), IPv6Address("::1"))
 
 
-def rule_for(address: Address) -> Rule | None:
+def rule_for(address: Address) -> NetworkRule | None:
     """The rule that covers `address` itself, None for an ordinary public address."""
     for rule in RULES:
         for network in rule.networks:

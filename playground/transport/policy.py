@@ -16,13 +16,13 @@ from typing import Self
 import httpx
 
 from playground.protocols.origins import origin_of
-from playground.transport.networks import Address, Network, Rule, embedded, rule_for
+from playground.transport.networks import Address, Network, NetworkRule, embedded, rule_for
 
 _FORBIDDEN_CHARACTER = re.compile(r"[\x00-\x20\x7f-\xa0\\]|\s")
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
+class PolicyDenial:
     """The policy's no. Names the rule, never the address that a name resolved to."""
 
     #: Id of the rule, such as `link-local`.
@@ -34,7 +34,7 @@ class Refusal:
 
 
 @dataclass(frozen=True, slots=True)
-class Policy:
+class OutboundPolicy:
     """Decides whether an address may be called."""
 
     hosted: bool = False
@@ -60,7 +60,7 @@ class Policy:
                 hosts.add(_plain(entry))
         return cls(hosted, frozenset(hosts), tuple(networks))
 
-    def verdict(self, address: Address, host: str = "") -> Refusal | None:
+    def verdict(self, address: Address, host: str = "") -> PolicyDenial | None:
         """Why `address` must not be called, None if it may be.
 
         An IPv6 address that carries IPv4 addresses (mapped, 6to4, NAT64, Teredo) is judged by
@@ -108,5 +108,5 @@ def _plain(host: str) -> str:
     return host.strip().lower().rstrip(".")
 
 
-def _refusal(rule: Rule) -> Refusal:
-    return Refusal(rule.name, rule.message, rule.always)
+def _refusal(rule: NetworkRule) -> PolicyDenial:
+    return PolicyDenial(rule.name, rule.message, rule.always)

@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from playground.limits import Limits
+from playground.limits import RunLimits
 from playground.protocols.frames import Frame, FrameKind
 from playground.protocols.sse import Block, LineTooLongError, Splitter, is_event_stream
-from playground.transport import explain
+from playground.transport import errors
 from playground.transport.decoding import DecodeError, decoder_for
-from playground.transport.explain import CallError
-from playground.transport.redaction import Pieces, Redactor
+from playground.transport.errors import CallError
+from playground.transport.redaction import Redactor, StreamRedactor
 
 #: Enough for a byte order mark and the longest field name with its colon.
 _ENOUGH = 9
@@ -26,20 +26,20 @@ _SLICE = 64 * 1024
 
 
 @dataclass(slots=True)
-class Budget:
+class RemainingLimits:
     """What is left of a run's allowance, shared by all of its calls."""
 
-    limits: Limits
+    limits: RunLimits
     bytes_left: int
     frames_left: int
 
     @classmethod
-    def of(cls, limits: Limits) -> Budget:
+    def of(cls, limits: RunLimits) -> RemainingLimits:
         """The whole allowance."""
         return cls(limits, limits.max_bytes, limits.max_frames)
 
 
-class Recorder:
+class BodyRecorder:
     """Makes frames of one response body. `emit` takes lists of frames, in order.
 
     `process` and `finish` work in steps, so that others get their turn in between. Whoever
@@ -50,7 +50,7 @@ class Recorder:
         self,
         media_type: str,
         encoding: str,
-        budget: Budget,
+        budget: RemainingLimits,
         redactor: Redactor,
         emit: Callable[[list[Frame]], None],
     ) -> None:
@@ -65,7 +65,7 @@ class Recorder:
         #: The first bytes, while it is open whether they begin an event stream.
         self._start = b""
         self._is_stream: bool | None = None
-        self._pieces = Pieces(redactor)
+        self._pieces = StreamRedactor(redactor)
         #: No more is read, and all that was read has become frames.
         self._closed = self._over = False
 
@@ -97,7 +97,7 @@ class Recorder:
             raise
         self._flush(at_us)
         if clean and not self._closed and not self._decoder.complete:
-            raise CallError(explain.cut_compressed(self._encoding))
+            raise CallError(errors.cut_compressed(self._encoding))
 
     def _slice(self, data: bytes, at_us: int) -> None:
         """Decode and record the next slice."""
@@ -105,9 +105,9 @@ class Recorder:
         try:
             data = self._decoder.decode(data, min(_SLICE, room + 1))
         except DecodeError as error:
-            data, problem = error.readable, explain.undecodable(self._encoding, str(error))
+            data, problem = error.readable, errors.undecodable(self._encoding, str(error))
         if len(data) > room:
-            data, problem = data[:room], explain.too_much("max_bytes", self._budget.limits)
+            data, problem = data[:room], errors.limit_exceeded("max_bytes", self._budget.limits)
         self._budget.bytes_left -= len(data)
         self._closed = problem is not None
         self._take(data, at_us)
@@ -134,12 +134,12 @@ class Recorder:
             # blocks that were complete, is the line that is too long.
             rest = (self._splitter.flush() + data)[sum(len(block.data) for block in done) :]
             self._blocks(done, at_us)
-            self._one(FrameKind.TAIL, self._redactor.reply(rest), at_us)
+            self._one(FrameKind.TAIL, self._redactor.response(rest), at_us)
             self._closed = self._over = True
-            raise CallError(explain.too_much("max_line", self._budget.limits)) from None
+            raise CallError(errors.limit_exceeded("max_line", self._budget.limits)) from None
 
     def _blocks(self, blocks: list[Block], at_us: int) -> None:
-        redact = self._redactor.reply if self._redactor else None
+        redact = self._redactor.response if self._redactor else None
         frames = [
             Frame(
                 0,
@@ -168,7 +168,7 @@ class Recorder:
         self._emit(frames[:room])
         if len(frames) > room:
             self._closed = self._over = True
-            raise CallError(explain.too_much("max_frames", self._budget.limits))
+            raise CallError(errors.limit_exceeded("max_frames", self._budget.limits))
 
     def _flush(self, at_us: int) -> None:
         """Emit what waits for bytes that will not come."""
@@ -181,7 +181,7 @@ class Recorder:
             else:
                 self._body(self._start, at_us)
         self._over = True
-        self._one(FrameKind.TAIL, self._redactor.reply(self._splitter.flush()), at_us)
+        self._one(FrameKind.TAIL, self._redactor.response(self._splitter.flush()), at_us)
         self._one(FrameKind.BODY, self._pieces.end(), at_us)
 
 

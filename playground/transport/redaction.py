@@ -78,14 +78,14 @@ class Redactor:
                 data = data.replace(form, _MASK)
         return data
 
-    def reply(self, data: bytes) -> bytes:
+    def response(self, data: bytes) -> bytes:
         """A block of a reply, or what else is whole, without secrets and masked."""
         data = self.data(data)
         return self.mask(data) if self.mask else data
 
     def text(self, text: str) -> str:
         """`text`, which may quote a reply, without secrets and values of cookies being set."""
-        clean = self.reply(text.encode("utf-8", "surrogatepass")).decode("utf-8", "replace")
+        clean = self.response(text.encode("utf-8", "surrogatepass")).decode("utf-8", "replace")
         return _SET_COOKIE.sub(rf"\1 {MASK}", clean)
 
     def split(self, data: bytes) -> tuple[bytes, bytes]:
@@ -109,7 +109,7 @@ class Redactor:
         ]
 
 
-class Pieces:
+class StreamRedactor:
     """The pieces of one body as they may be shown, however it was cut.
 
     Once the mask has found something, the rest of the body is kept back to the end and masked

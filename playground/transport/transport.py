@@ -18,16 +18,16 @@ from functools import cache, partial
 import httpcore
 import httpx
 
-from playground.limits import Limits
-from playground.protocols.calls import Call
+from playground.limits import RunLimits
+from playground.protocols.calls import HttpCall
 from playground.protocols.frames import Frame, FrameKind
 from playground.protocols.problems import Problem, Stage
-from playground.transport import explain, wire
+from playground.transport import errors, http1
 from playground.transport.backend import PolicyBackend, Tap
-from playground.transport.explain import CallError
-from playground.transport.outbox import Outbox
-from playground.transport.policy import Policy, check_url
-from playground.transport.recorder import Budget, Recorder
+from playground.transport.errors import CallError
+from playground.transport.frame_queue import FrameQueue
+from playground.transport.policy import OutboundPolicy, check_url
+from playground.transport.recorder import BodyRecorder, RemainingLimits
 from playground.transport.redaction import Redactor, credentials
 
 # At level DEBUG httpcore logs response heads, and nothing redacts them.
@@ -51,8 +51,8 @@ class Transport:
 
     def __init__(
         self,
-        policy: Policy,
-        limits: Limits,
+        policy: OutboundPolicy,
+        limits: RunLimits,
         *,
         redact: Sequence[str] = (),
         mask: Callable[[bytes], bytes] | None = None,
@@ -60,7 +60,7 @@ class Transport:
         ssl_context: ssl.SSLContext | None = None,
     ) -> None:
         self._policy = policy
-        self._budget = Budget.of(limits)
+        self._budget = RemainingLimits.of(limits)
         self._redact = redact
         self._mask = mask
         self._patient = patient
@@ -68,7 +68,9 @@ class Transport:
         self._deadline: float | None = None
         self._transfer: _Transfer | None = None
 
-    async def send(self, call: Call, clock: Callable[[], int]) -> AsyncGenerator[list[Frame], None]:
+    async def send(
+        self, call: HttpCall, clock: Callable[[], int]
+    ) -> AsyncGenerator[list[Frame], None]:
         """Make the call; yields its frames in bounded lists, as they come.
 
         CALL comes first, END or ERROR last; `clock` gives microseconds since the run's first
@@ -79,7 +81,7 @@ class Transport:
         loop = asyncio.get_running_loop()
         if self._deadline is None:
             self._deadline = loop.time() + self._budget.limits.total_timeout
-        outbox = Outbox()
+        outbox = FrameQueue()
         redactor = Redactor(self._redact, guessed=credentials(call.headers), mask=self._mask)
         tap = partial(Tap, clock=clock, patient=self._patient)
         transfer = _Transfer(self._policy, self._budget, redactor, outbox, clock, tap)
@@ -90,14 +92,14 @@ class Transport:
         task = asyncio.create_task(transfer.run(call, self._deadline, context))
         task.add_done_callback(lambda _: outbox.close())
         try:
-            while frames := await outbox.take():
+            while frames := await outbox.get():
                 yield frames
             await task  # raises if the playground itself has a bug
         finally:
             task.cancel()
             await asyncio.wait([task])
 
-    def leftovers(self) -> Iterator[list[Frame]]:
+    def unread_frames(self) -> Iterator[list[Frame]]:
         """Frames of the last call that had come when it was stopped, in bounded lists.
 
         To be asked for once its generator is closed. Made on demand, from what waited to be
@@ -112,10 +114,10 @@ class _Transfer:
 
     def __init__(
         self,
-        policy: Policy,
-        budget: Budget,
+        policy: OutboundPolicy,
+        budget: RemainingLimits,
         redactor: Redactor,
-        outbox: Outbox,
+        outbox: FrameQueue,
         clock: Callable[[], int],
         tap: Callable[..., Tap],
     ) -> None:
@@ -128,9 +130,9 @@ class _Transfer:
         self._tap = tap(self._opened, self._before_read)
         self._stage = Stage.CONNECT
         self._peer = ""
-        self._recorder: Recorder | None = None
+        self._recorder: BodyRecorder | None = None
 
-    async def run(self, call: Call, deadline: float, context: ssl.SSLContext | None) -> None:
+    async def run(self, call: HttpCall, deadline: float, context: ssl.SSLContext | None) -> None:
         """Make the call and put its frames into the outbox."""
         problem = await self._attempt(call, deadline, context)
         try:
@@ -148,7 +150,7 @@ class _Transfer:
 
     def leftovers(self) -> Iterator[list[Frame]]:
         """What nobody has taken, after the transfer was cancelled."""
-        while frames := self._outbox.take_now():
+        while frames := self._outbox.get_nowait():
             yield frames
         recorder, self._recorder = self._recorder, None
         if recorder is None:
@@ -156,13 +158,13 @@ class _Transfer:
         # A limit that is crossed here ends what is kept; the run has its reason already.
         with contextlib.suppress(CallError):
             for _ in recorder.finish(self._tap.read_at, clean=False):
-                while frames := self._outbox.take_now():
+                while frames := self._outbox.get_nowait():
                     yield frames
-        while frames := self._outbox.take_now():
+        while frames := self._outbox.get_nowait():
             yield frames
 
     async def _attempt(
-        self, call: Call, deadline: float, context: ssl.SSLContext | None
+        self, call: HttpCall, deadline: float, context: ssl.SSLContext | None
     ) -> Problem | None:
         """Make the call; why it failed, None if the body came to its proper end."""
         try:
@@ -171,30 +173,30 @@ class _Transfer:
         except CallError as error:
             return error.problem
         except TimeoutError:
-            return explain.too_long("total_timeout", self._limits, self._stage)
+            return errors.timed_out("total_timeout", self._limits, self._stage)
         except httpcore.TimeoutException as error:
             stage = Stage.SEND if isinstance(error, httpcore.WriteTimeout) else self._stage
-            return explain.too_long("idle_timeout", self._limits, stage)
+            return errors.timed_out("idle_timeout", self._limits, stage)
         except httpcore.LocalProtocolError as error:
-            return explain.unsendable(error)
+            return errors.unsendable(error)
         except (httpcore.ProtocolError, httpcore.NetworkError, OSError) as error:
-            return explain.broken(error, self._stage, self._evidence())
+            return errors.connection_broken(error, self._stage, self._evidence())
         return None
 
-    def _prepare(self, call: Call) -> wire.WireRequest:
+    def _prepare(self, call: HttpCall) -> http1.WireRequest:
         """The call in its form on the wire, after its CALL frame. Raises `CallError`."""
         try:
             if sentence := check_url(call.url):
-                raise CallError(explain.bad_url(sentence))
-            request = wire.prepare(call)
+                raise CallError(errors.bad_url(sentence))
+            request = http1.prepare(call)
         except CallError:
-            self._count(FrameKind.CALL, wire.as_written(call, self._redactor))
+            self._count(FrameKind.CALL, http1.unsendable_request_text(call, self._redactor))
             raise
-        self._count(FrameKind.CALL, wire.as_sent(request, self._redactor))
-        self._peer = request.peer
+        self._count(FrameKind.CALL, http1.request_bytes(request, self._redactor))
+        self._peer = request.host_and_port
         return request
 
-    async def _exchange(self, request: wire.WireRequest, context: ssl.SSLContext | None) -> None:
+    async def _exchange(self, request: http1.WireRequest, context: ssl.SSLContext | None) -> None:
         """Send the request and record the response."""
         idle = self._limits.idle_timeout
         timeout = {"connect": self._limits.connect_timeout, "read": idle, "write": idle}
@@ -219,11 +221,11 @@ class _Transfer:
                 if number % _CHUNKS == 0:
                     await asyncio.sleep(0)
 
-    def _head(self, response: httpcore.Response) -> Recorder:
+    def _head(self, response: httpcore.Response) -> BodyRecorder:
         """Emit the response head; the recorder for its body."""
         self._stage = Stage.BODY
         extensions = response.extensions
-        head = wire.head_as_received(
+        head = http1.head_as_received(
             extensions["http_version"],
             response.status,
             extensions["reason_phrase"],
@@ -232,7 +234,7 @@ class _Transfer:
         )
         self._count(FrameKind.HEAD, head, self._tap.read_at)
         headers = httpx.Headers(response.headers)
-        return Recorder(
+        return BodyRecorder(
             headers.get("content-type", ""),
             headers.get("content-encoding", ""),
             self._budget,
@@ -252,7 +254,7 @@ class _Transfer:
 
     async def _pause(self) -> None:
         """Let others have their turn, and the reader of frames catch up."""
-        await self._outbox.room()
+        await self._outbox.wait_for_space()
         await asyncio.sleep(0)
 
     def _count(self, kind: FrameKind, data: bytes, at_us: int | None = None) -> None:
@@ -266,7 +268,7 @@ class _Transfer:
 
     def _evidence(self) -> str:
         """The last bytes that came, printable and without secrets."""
-        shown = self._redactor.reply(self._tap.tail).decode("utf-8", "backslashreplace")
+        shown = self._redactor.response(self._tap.tail).decode("utf-8", "backslashreplace")
         text = "".join(_printable(character) for character in shown.replace("\r\n", "\n"))
         return text[-_EVIDENCE:]
 

@@ -19,7 +19,6 @@ otherwise (`{{ two words }}`, `{{}}`) is ordinary text and stays.
 ==============  ================================================================
 """
 
-from playground.variables.addresses import Part
 from playground.variables.names import BUILT_IN, is_name, literal, names_in
 from playground.variables.substitution import (
     MAX_GROWTH,
@@ -29,14 +28,15 @@ from playground.variables.substitution import (
     Value,
     VariableError,
 )
+from playground.variables.urls import UrlPart
 
 __all__ = [
     "BUILT_IN",
     "MAX_GROWTH",
     "Lookup",
-    "Part",
     "Substituted",
     "Substitution",
+    "UrlPart",
     "Value",
     "VariableError",
     "is_name",

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 from uuid import uuid4
 
 from playground.protocols.json_pointer import escape
-from playground.variables.addresses import Part, follow, inserted
 from playground.variables.names import PLACEHOLDER
+from playground.variables.urls import UrlPart, encode_value, next_part
 
 #: Characters that values may add to one request.
 MAX_GROWTH = 4 * 1024 * 1024
@@ -42,12 +42,12 @@ class Substituted(NamedTuple):
     As it goes out, and as it is kept, without the values of secrets.
     """
 
-    sent: Any
-    kept: Any
+    wire: Any
+    stored: Any
 
     def __repr__(self) -> str:
         """What is kept: the other form holds secrets."""
-        return f"Substituted(kept={self.kept!r})"
+        return f"Substituted(kept={self.stored!r})"
 
 
 class Substitution:
@@ -99,7 +99,7 @@ class Substitution:
         if isinstance(value, dict):
             return self._object(value, pointer, depth)
         pairs = [self.json(each, f"{pointer}/{i}", depth + 1) for i, each in enumerate(value)]
-        return Substituted([pair.sent for pair in pairs], [pair.kept for pair in pairs])
+        return Substituted([pair.wire for pair in pairs], [pair.stored for pair in pairs])
 
     def _object(self, value: Mapping[str, Any], pointer: str, depth: int) -> Substituted:
         sent: dict[str, Any] = {}
@@ -107,10 +107,10 @@ class Substitution:
         for name, each in value.items():
             place = f"{pointer}/{escape(name)}"
             key = self.text(name, place)
-            if key.sent in sent or key.kept in kept:
+            if key.wire in sent or key.stored in kept:
                 raise VariableError(f"{place}: with its value this name stands there twice.")
             inner = self.json(each, place, depth + 1)
-            sent[key.sent], kept[key.kept] = inner.sent, inner.kept
+            sent[key.wire], kept[key.stored] = inner.wire, inner.stored
         return Substituted(sent, kept)
 
     def _string(self, text: str, pointer: str) -> Substituted:
@@ -128,31 +128,33 @@ class Substitution:
         return self._walk(text, place, lambda text, _: text)
 
     def url(self, text: str, place: str = "") -> Substituted:
-        """A URL: see `playground.variables.addresses`. `VariableError` for what does not fit."""
-        return self._walk(text, place, inserted)
+        """A URL: see `playground.variables.urls`. `VariableError` for what does not fit."""
+        return self._walk(text, place, encode_value)
 
-    def _walk(self, text: str, place: str, fit: Callable[[str, Part], str]) -> Substituted:
+    def _walk(self, text: str, place: str, fit: Callable[[str, UrlPart], str]) -> Substituted:
         if "{{" not in text:
             return Substituted(text, text)
         sent: list[str] = []
         kept: list[str] = []
-        part, end = Part.START, 0
+        part, end = UrlPart.START, 0
         for match in PLACEHOLDER.finditer(text):
             before = text[end : match.start()]
-            part, end = follow(part, before), match.end()
+            part, end = next_part(part, before), match.end()
             shown, inner = match.group(), match.group()
             found = self._find(match.group(1), place)
             if found is not None:
                 shown = self._fitted(match.group(1), found, part, fit)
                 self._grow(shown)
                 inner = inner if found.secret else shown
-            part = follow(part, shown)
+            part = next_part(part, shown)
             sent += [before, shown]
             kept += [before, inner]
         return Substituted("".join(sent) + text[end:], "".join(kept) + text[end:])
 
-    def _fitted(self, name: str, found: Value, part: Part, fit: Callable[[str, Part], str]) -> str:
-        if fit is inserted and found.secret and part.is_host:
+    def _fitted(
+        self, name: str, found: Value, part: UrlPart, fit: Callable[[str, UrlPart], str]
+    ) -> str:
+        if fit is encode_value and found.secret and part.is_host:
             raise VariableError(
                 f"“{name}” is a secret, and a secret cannot stand where the address says the host."
             )

@@ -15,32 +15,34 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 
 from playground import engine
-from playground.elicitation import WHOLE_FORM
+from playground.elicitation import FORM_ERROR_KEY
 from playground.models import Run, RunKind
 from playground.protocols import a2a, registry
-from playground.protocols.calls import Call
+from playground.protocols.calls import HttpCall
 from playground.protocols.frames import FrameKind
-from playground.protocols.mcp import questions
-from playground.rendering.asking import Asking
+from playground.protocols.mcp import elicitation
+from playground.rendering.elicitation import ElicitationView
 from playground.rendering.thread import Thread
-from playground.views import own_questions
+from playground.views import binding_elicitation
 from playground.views.action_desk import ancestors
 from playground.views.compose import describe_call
 from playground.views.helpers import is_htmx
 
 
-def prepared_of(asking: Asking, values: Mapping[str, Any]) -> engine.PreparedRequest | None:
+def prepared_of(
+    asking: ElicitationView, values: Mapping[str, Any]
+) -> engine.PreparedRequest | None:
     """The action as it is run again; None where whoever offered it is no longer known.
 
     Nothing secret goes along: a run does not keep what it was sent with.
     """
-    run, reply = asking.run, asking.form.reply or {}
+    run, reply = asking.run, asking.form.resume or {}
     if run.agent is None:
         return None
     if asking.is_task:
         resume: dict[str, Any] | None = a2a.resume_of(reply, values, _message_id(asking))
     else:
-        resume = questions.resume_of(reply, own_questions.action_of(asking), values)
+        resume = elicitation.resume_of(reply, binding_elicitation.action_of(asking), values)
     headers = [(name, value) for name, value in run.headers if value]
     return engine.action_request(
         run.agent, run.request, run.url, binding=run.binding, headers=headers, resume=resume
@@ -48,18 +50,18 @@ def prepared_of(asking: Asking, values: Mapping[str, Any]) -> engine.PreparedReq
 
 
 def record(
-    request: HttpRequest, asking: Asking, values: Mapping[str, Any]
-) -> tuple[Asking, Run, engine.PreparedRequest] | dict[str, str]:
+    request: HttpRequest, asking: ElicitationView, values: Mapping[str, Any]
+) -> tuple[ElicitationView, Run, engine.PreparedRequest] | dict[str, str]:
     """A run of the action with the answer, below the question; or what is wrong, by control."""
     prepared = prepared_of(asking, values)
     if prepared is None:
-        return {WHOLE_FORM: "The agent that offered the action was deleted."}
-    run = own_questions.record(request, asking, prepared, values)
-    return {WHOLE_FORM: run} if isinstance(run, str) else (asking, run, prepared)
+        return {FORM_ERROR_KEY: "The agent that offered the action was deleted."}
+    run = binding_elicitation.record(request, asking, prepared, values)
+    return {FORM_ERROR_KEY: run} if isinstance(run, str) else (asking, run, prepared)
 
 
 def preview(
-    request: HttpRequest, asking: Asking, values: Mapping[str, Any], unanswered: int
+    request: HttpRequest, asking: ElicitationView, values: Mapping[str, Any], unanswered: int
 ) -> HttpResponse:
     """Exactly what Answer would send, as far as the questions are answered."""
     prepared = prepared_of(asking, values)
@@ -67,10 +69,10 @@ def preview(
     context: dict[str, Any] = {"asking": asking, "unanswered": unanswered}
     if prepared and call:
         context["call"] = describe_call(call, prepared.redact)
-    return render(request, "runs/asking/preview.html", context)
+    return render(request, "runs/elicitation/preview.html", context)
 
 
-def _call(asking: Asking, prepared: engine.PreparedRequest) -> Call | None:
+def _call(asking: ElicitationView, prepared: engine.PreparedRequest) -> HttpCall | None:
     """The call that carries an answer.
 
     What the run has learnt of an agent's card tells how: it has the calls before its message.
@@ -85,21 +87,21 @@ def _call(asking: Asking, prepared: engine.PreparedRequest) -> Call | None:
     return exchange.next_call()
 
 
-def begun(request: HttpRequest, asking: Asking) -> HttpResponse:
+def started_response(request: HttpRequest, asking: ElicitationView) -> HttpResponse:
     """What changes on the page: the question is answered, and the page's socket listens."""
     if not is_htmx(request):
         return redirect(asking.run)
     page = _page(request, asking.run)
     thread = Thread(asking.run, depth=int(page != asking.run), page=page)
     context = {
-        **thread.children_context(asking.place),
+        **thread.children_context(asking.entry_ref),
         "oob": True,
         "sent": True,
         "asking": replace(asking, thread=thread),
         "run": page,
         "live": True,
     }
-    return render(request, "runs/asking/begun.html", context)
+    return render(request, "runs/elicitation/sent.html", context)
 
 
 def _page(request: HttpRequest, run: Run) -> Run:
@@ -107,7 +109,7 @@ def _page(request: HttpRequest, run: Run) -> Run:
     return next((each for each in ancestors(run) if str(each.pk) == asked), run)
 
 
-def _message_id(asking: Asking) -> str:
+def _message_id(asking: ElicitationView) -> str:
     """What the message is called: the same in its preview, and another for each answer."""
-    earlier = len(asking.thread.runs_at(asking.place, RunKind.ACTION))
-    return str(uuid.uuid5(asking.run.pk, f"{asking.place}-{earlier}"))
+    earlier = len(asking.thread.runs_at(asking.entry_ref, RunKind.ACTION))
+    return str(uuid.uuid5(asking.run.pk, f"{asking.entry_ref}-{earlier}"))

@@ -12,39 +12,39 @@ from django.http import HttpRequest
 from playground import engine
 from playground.models import Agent
 from playground.protocols import registry
-from playground.protocols.actions import Plan, plan
+from playground.protocols.actions import ActionPlan, plan
+from playground.protocols.actions.extract import HTTP, MCP
 from playground.protocols.actions.planning import BINDINGS
-from playground.protocols.actions.reading import HTTP, MCP
-from playground.protocols.calls import Call
+from playground.protocols.calls import HttpCall
 from playground.protocols.origins import origin_of, same_origin
-from playground.rendering import peers
-from playground.rendering.desk import headers_of, label_of
+from playground.rendering import action_servers
+from playground.rendering.action_panel import headers_of, label_of
 from playground.rendering.pretty import readable
-from playground.transport import Policy, check_url
-from playground.views.action_desk import Desk
-from playground.views.action_form import Filled, peer_facts
+from playground.transport import OutboundPolicy, check_url
+from playground.views.action_desk import ActionPanel
+from playground.views.action_form import SubmittedAction, server_facts
 from playground.views.compose import describe_call, is_new
 
 
-def plan_of(desk: Desk, filled: Filled) -> Plan:
+def plan_of(desk: ActionPanel, filled: SubmittedAction) -> ActionPlan:
     """The call of the action with what was filled in."""
     return plan(
         desk.action,
         desk.run.url,
         params=filled.params,
         headers=filled.headers,
-        peer=filled.peer(desk),
+        peer=filled.server(desk),
     )
 
 
-def context_of(request: HttpRequest, desk: Desk, filled: Filled) -> dict[str, Any]:
+def context_of(request: HttpRequest, desk: ActionPanel, filled: SubmittedAction) -> dict[str, Any]:
     """The context of the desk: the exact call, and all that there is to know about it."""
     planned = plan_of(desk, filled)
-    facts = peer_facts(desk, filled, planned.params)
-    own = is_own(desk.agent, planned)
+    facts = server_facts(desk, filled, planned.params)
+    own = is_agent_origin(desk.agent, planned)
     filled.as_agent = filled.as_agent and own
-    unagreed = isinstance(facts, peers.Agent) and facts.leads_elsewhere
-    unagreed = unagreed and filled.agreed != planned.url
+    unagreed = isinstance(facts, action_servers.A2AAgentView) and facts.has_other_origin
+    unagreed = unagreed and filled.confirmed_url != planned.url
     sendable = is_sendable(planned) and not filled.problems and not unagreed
     prepared = prepared_of(desk, filled, planned)
     described = describe_call(_exact(prepared, planned), prepared.redact)
@@ -54,7 +54,7 @@ def context_of(request: HttpRequest, desk: Desk, filled: Filled) -> dict[str, An
         "plan": planned,
         "peer": facts,
         "filled": filled,
-        "controls": facts.controls if isinstance(facts, peers.Server) else (),
+        "controls": facts.controls if isinstance(facts, action_servers.McpServerView) else (),
         "params": "" if planned.params is None else readable(planned.params),
         "call": described,
         "headers": headers_of(
@@ -63,7 +63,7 @@ def context_of(request: HttpRequest, desk: Desk, filled: Filled) -> dict[str, An
             yours=[name for name, _ in filled.headers],
             credentials=credentials,
         ),
-        "refusals": [*filled.problems, *against(planned)],
+        "refusals": [*filled.problems, *errors(planned)],
         "sendable": sendable,
         # Something is missing that somebody can give, or without what was filled in it
         # could be sent.
@@ -80,13 +80,13 @@ def context_of(request: HttpRequest, desk: Desk, filled: Filled) -> dict[str, An
     }
 
 
-def _place(desk: Desk) -> dict[str, Any]:
+def _place(desk: ActionPanel) -> dict[str, Any]:
     return {
         "run": desk.run,
         "page": desk.page,
         "anchor": desk.anchor,
-        "seq": desk.place[0],
-        "part": desk.place[1],
+        "seq": desk.entry_ref[0],
+        "part": desk.entry_ref[1],
         "number": desk.number,
         "action": desk.action,
         "label": label_of(desk.action),
@@ -94,7 +94,9 @@ def _place(desk: Desk) -> dict[str, Any]:
     }
 
 
-def prepared_of(desk: Desk, filled: Filled, planned: Plan) -> engine.PreparedRequest:
+def prepared_of(
+    desk: ActionPanel, filled: SubmittedAction, planned: ActionPlan
+) -> engine.PreparedRequest:
     """What the engine makes a run of."""
     binding = BINDINGS.get(planned.protocol)
     return engine.action_request(
@@ -107,7 +109,7 @@ def prepared_of(desk: Desk, filled: Filled, planned: Plan) -> engine.PreparedReq
     )
 
 
-def _exact(prepared: engine.PreparedRequest, planned: Plan) -> Call:
+def _exact(prepared: engine.PreparedRequest, planned: ActionPlan) -> HttpCall:
     """The call as the engine would make it.
 
     As it is planned where it would not, or where others are made before it.
@@ -118,31 +120,31 @@ def _exact(prepared: engine.PreparedRequest, planned: Plan) -> Call:
             return call
     own = dict(prepared.target.headers) if planned.sendable else {}
     added = [pair for pair in own.items() if pair not in planned.headers]
-    return Call(planned.method, planned.url, (*planned.headers, *added), planned.body)
+    return HttpCall(planned.method, planned.url, (*planned.headers, *added), planned.body)
 
 
-def is_own(agent: Agent, planned: Plan) -> bool:
+def is_agent_origin(agent: Agent, planned: ActionPlan) -> bool:
     """Whether the call goes to the agent's own origin."""
     return same_origin(planned.url, agent.url)
 
 
-def against(planned: Plan) -> list[str]:
+def errors(planned: ActionPlan) -> list[str]:
     """Why a call is not made, as sentences."""
-    refusals = list(planned.refusals)
+    refusals = list(planned.errors)
     if planned.sendable and (refusal := _forbidden(planned.url)):
         refusals.append(refusal)
     return refusals
 
 
-def is_sendable(planned: Plan) -> bool:
+def is_sendable(planned: ActionPlan) -> bool:
     """Whether a call can be made."""
-    return planned.sendable and not against(planned)
+    return planned.sendable and not errors(planned)
 
 
-def _is_mendable(desk: Desk, filled: Filled) -> bool:
+def _is_mendable(desk: ActionPanel, filled: SubmittedAction) -> bool:
     url = desk.server.url if desk.server and desk.protocol == MCP else filled.url
-    planned = plan_of(desk, Filled(url=url, message_id=filled.message_id))
-    return is_sendable(planned) or (bool(planned.lacks) and not planned.refusals)
+    planned = plan_of(desk, SubmittedAction(url=url, message_id=filled.message_id))
+    return is_sendable(planned) or (bool(planned.missing_fields) and not planned.errors)
 
 
 def _forbidden(url: str) -> str:
@@ -154,7 +156,7 @@ def _forbidden(url: str) -> str:
         return problem
     host = (urlsplit(url).hostname or "").lower()
     literal = "127.0.0.1" if host == "localhost" or host.endswith(".localhost") else host
-    policy = Policy.from_settings(settings.HOSTED, settings.OUTBOUND_ALLOW)
+    policy = OutboundPolicy.from_settings(settings.HOSTED, settings.OUTBOUND_ALLOW)
     try:
         refusal = policy.verdict(ip_address(literal), host)
     except ValueError:

@@ -13,8 +13,8 @@ from django.utils import timezone
 from playground.models import ActionServer, Agent, Run
 from playground.models.ownership import owner_of
 from playground.protocols.actions import Action
-from playground.protocols.actions.reading import A2A, MCP, text_of
-from playground.rendering.desk import action_at
+from playground.protocols.actions.extract import A2A, MCP, attribute_text
+from playground.rendering.action_panel import action_at
 from playground.rendering.thread import anchor_of
 from playground.views.helpers import get_run
 
@@ -25,13 +25,13 @@ MAX_ADDRESS = 2_000
 
 
 @dataclass(frozen=True, slots=True)
-class Desk:
+class ActionPanel:
     """One action of one result, on the page of a run."""
 
     run: Run
     #: The run whose page it is on: that of the result, or one that it came of.
     page: Run
-    place: tuple[int, int]
+    entry_ref: tuple[int, int]
     number: int
     action: Action
     #: What is remembered of the server or agent that it names.
@@ -45,7 +45,7 @@ class Desk:
     @property
     def anchor(self) -> str:
         """The id of the result's element on the page."""
-        return anchor_of(self.run, self.place, self.page)
+        return anchor_of(self.run, self.entry_ref, self.page)
 
     @property
     def protocol(self) -> str:
@@ -58,7 +58,9 @@ class Desk:
         return self.server.description if self.server else None
 
 
-def find_desk(request: HttpRequest, pk: str, place: tuple[int, int], number: int) -> Desk:
+def get_action_panel(
+    request: HttpRequest, pk: str, place: tuple[int, int], number: int
+) -> ActionPanel:
     """The desk that an address names. Raises `Http404`."""
     # The parents are at hand then for the nudges, see `Run.groups`.
     run = get_run(request, pk, "agent", "conversation", "parent__parent__parent")
@@ -67,7 +69,7 @@ def find_desk(request: HttpRequest, pk: str, place: tuple[int, int], number: int
         raise Http404
     asked = request.POST.get("page") or request.GET.get("page")
     page = next((each for each in ancestors(run) if str(each.pk) == asked), run)
-    return Desk(run, page, place, number, found, _remembered(request, found))
+    return ActionPanel(run, page, place, number, found, _remembered(request, found))
 
 
 def ancestors(run: Run) -> Iterator[Run]:
@@ -81,7 +83,7 @@ def ancestors(run: Run) -> Iterator[Run]:
 def identifier_of(action: Action) -> str:
     """What an action calls its server or agent, "" where it has none or is over HTTP."""
     name = IDENTIFIERS.get(action.protocol)
-    return text_of(action, name) if name else ""
+    return attribute_text(action, name) if name else ""
 
 
 def _remembered(request: HttpRequest, action: Action) -> ActionServer | None:
@@ -96,7 +98,7 @@ def _remembered(request: HttpRequest, action: Action) -> ActionServer | None:
 
 
 @transaction.atomic
-def remember(request: HttpRequest, desk: Desk, url: str, found: Any = None) -> None:
+def save_server(request: HttpRequest, desk: ActionPanel, url: str, found: Any = None) -> None:
     """Keep where a server is, and what it says of itself; an old word of another is dropped."""
     identifier = identifier_of(desk.action)
     if len(identifier) > MAX_ADDRESS:

@@ -10,15 +10,15 @@ from django.forms import ValidationError
 from django.http import HttpRequest
 
 from playground.forms import read_headers, read_value
-from playground.protocols.actions import UNSET, Peer, Unset
-from playground.protocols.actions.arguments import PREFIX, arguments_of
-from playground.protocols.actions.reading import A2A, MCP, text_of
-from playground.rendering import peers
-from playground.views.action_desk import MAX_ADDRESS, Desk, identifier_of
+from playground.protocols.actions import UNSET, ServerInfo, Unset
+from playground.protocols.actions.extract import A2A, MCP, attribute_text
+from playground.protocols.actions.tool_form import PREFIX, arguments_of
+from playground.rendering import action_servers
+from playground.views.action_desk import MAX_ADDRESS, ActionPanel, identifier_of
 
 
 @dataclass(slots=True)
-class Filled:
+class SubmittedAction:
     """What the user filled in, and what is wrong with it."""
 
     params: Any | Unset = UNSET
@@ -29,33 +29,33 @@ class Filled:
     #: Where the MCP server is.
     url: str = ""
     #: The address of the card that the user agreed to send to.
-    agreed: str = ""
+    confirmed_url: str = ""
     #: The id of the message to an A2A agent: that which was shown is sent.
     message_id: str = ""
     #: Whether the arguments were filled in as a form and not as JSON.
     as_form: bool = False
 
-    def peer(self, desk: Desk) -> Peer:
+    def server(self, desk: ActionPanel) -> ServerInfo:
         """What is known of the server or agent, with what was filled in."""
         description = desk.description
         if desk.protocol == MCP and desk.server and desk.server.url != self.url:
             description = None  # That of another server.
-        return Peer(self.url, description, self.message_id)
+        return ServerInfo(self.url, description, self.message_id)
 
 
-def empty(desk: Desk) -> Filled:
+def empty(desk: ActionPanel) -> SubmittedAction:
     """What the desk holds when it is opened."""
     url = desk.server.url if desk.server and desk.protocol == MCP else ""
-    return Filled(url=url, message_id=str(uuid.uuid4()), as_form=True)
+    return SubmittedAction(url=url, message_id=str(uuid.uuid4()), as_form=True)
 
 
-def read_filled(request: HttpRequest, desk: Desk) -> Filled:
+def read_filled(request: HttpRequest, desk: ActionPanel) -> SubmittedAction:
     """What was submitted."""
     form = request.POST
-    filled = Filled(
+    filled = SubmittedAction(
         as_agent=form.get("as_agent") == "1",
         url=form.get("server_url", "").strip()[:MAX_ADDRESS] if desk.protocol == MCP else "",
-        agreed=form.get("agreed", ""),
+        confirmed_url=form.get("agreed", ""),
         message_id=form.get("message_id", "")[:100] or str(uuid.uuid4()),
         as_form=form.get("via", "form") == "form",
     )
@@ -73,26 +73,30 @@ def read_filled(request: HttpRequest, desk: Desk) -> Filled:
     return filled
 
 
-def _read_controls(request: HttpRequest, desk: Desk, filled: Filled) -> None:
+def _read_controls(request: HttpRequest, desk: ActionPanel, filled: SubmittedAction) -> None:
     """The arguments as the form has them; the JSON beside it gives what has no control."""
     given = None if isinstance(filled.params, Unset) else filled.params
-    server = peer_facts(desk, filled, given)
-    if not isinstance(server, peers.Server) or not server.controls:
+    server = server_facts(desk, filled, given)
+    if not isinstance(server, action_servers.McpServerView) or not server.controls:
         return
     data = {name: str(value) for name, value in request.POST.items()}
     filled.params, problems = arguments_of(server.controls, data, given)
     filled.problems += problems
 
 
-def peer_facts(desk: Desk, filled: Filled, given: Any) -> peers.Server | peers.Agent | None:
+def server_facts(
+    desk: ActionPanel, filled: SubmittedAction, given: Any
+) -> action_servers.McpServerView | action_servers.A2AAgentView | None:
     """The server or agent as the desk shows it, None for an action over HTTP."""
-    peer = filled.peer(desk)
+    peer = filled.server(desk)
     read_at = desk.server.described_at if desk.server else None
     identifier = identifier_of(desk.action)
     if desk.protocol == MCP:
-        tool = text_of(desk.action, "tool")
-        return peers.server_of(identifier, filled.url, tool, peer.description, read_at, given)
+        tool = attribute_text(desk.action, "tool")
+        return action_servers.server_of(
+            identifier, filled.url, tool, peer.description, read_at, given
+        )
     if desk.protocol == A2A:
-        skill = text_of(desk.action, "skill")
-        return peers.agent_of(identifier, skill, peer.description, read_at)
+        skill = attribute_text(desk.action, "skill")
+        return action_servers.agent_of(identifier, skill, peer.description, read_at)
     return None

@@ -14,22 +14,22 @@ from django_htmx.http import reswap, retarget
 from playground import engine
 from playground.models import Run, RunKind
 from playground.models.ownership import owner_of
-from playground.protocols.actions import Plan, addresses, describing
-from playground.protocols.actions.reading import MCP
+from playground.protocols.actions import ActionPlan, endpoints, servers
+from playground.protocols.actions.extract import MCP
 from playground.protocols.exchange import Exchange
 from playground.protocols.problems import Problem
 from playground.rendering.thread import Thread
-from playground.views.action_call import context_of, is_own, plan_of, prepared_of
+from playground.views.action_call import context_of, is_agent_origin, plan_of, prepared_of
 from playground.views.action_desk import (
     IDENTIFIERS,
     MAX_ADDRESS,
-    Desk,
+    ActionPanel,
     ancestors,
-    find_desk,
+    get_action_panel,
     identifier_of,
-    remember,
+    save_server,
 )
-from playground.views.action_form import Filled, empty, read_filled
+from playground.views.action_form import SubmittedAction, empty, read_filled
 from playground.views.helpers import is_htmx
 
 
@@ -51,13 +51,13 @@ async def action(request: HttpRequest, pk: str, seq: int, part: int, number: int
 @require_POST
 def preview(request: HttpRequest, pk: str, seq: int, part: int, number: int) -> HttpResponse:
     """The call as it would be made with what is filled in."""
-    desk = find_desk(request, pk, (seq, part), number)
+    desk = get_action_panel(request, pk, (seq, part), number)
     context = context_of(request, desk, read_filled(request, desk))
-    return render(request, "runs/desk/preview.html", context)
+    return render(request, "runs/action_panel/preview.html", context)
 
 
 @require_POST
-async def peer(request: HttpRequest, pk: str, seq: int, part: int, number: int) -> HttpResponse:
+async def server(request: HttpRequest, pk: str, seq: int, part: int, number: int) -> HttpResponse:
     """Read the tools of an MCP server, or the card of an A2A agent, and remember them."""
     asked = await sync_to_async(_ask)(request, pk, (seq, part), number)
     if isinstance(asked, HttpResponse):
@@ -68,76 +68,82 @@ async def peer(request: HttpRequest, pk: str, seq: int, part: int, number: int) 
 
 
 def _show(request: HttpRequest, pk: str, place: tuple[int, int], number: int) -> HttpResponse:
-    desk = find_desk(request, pk, place, number)
+    desk = get_action_panel(request, pk, place, number)
     context = context_of(request, desk, empty(desk))
     told = context["refusals"]
     context["findings"] = [problem for problem in desk.action.problems if problem not in told]
-    return render(request, "runs/desk/desk.html", context)
+    return render(request, "runs/action_panel/panel.html", context)
 
 
 def _record(
     request: HttpRequest, pk: str, place: tuple[int, int], number: int
-) -> HttpResponse | tuple[Desk, Run, engine.PreparedRequest]:
-    desk = find_desk(request, pk, place, number)
+) -> HttpResponse | tuple[ActionPanel, Run, engine.PreparedRequest]:
+    desk = get_action_panel(request, pk, place, number)
     filled = read_filled(request, desk)
     context = context_of(request, desk, filled)
     if not context["sendable"]:
-        response = render(request, "runs/desk/preview.html", context, status=422)
+        response = render(request, "runs/action_panel/preview.html", context, status=422)
         return reswap(retarget(response, f"#desk-{desk.anchor}-call"), "innerHTML")
-    planned: Plan = context["plan"]
+    planned: ActionPlan = context["plan"]
     if planned.method != "GET" and request.POST.get("confirmed") != "1":
-        response = render(request, "runs/desk/confirmation.html", context)
+        response = render(request, "runs/action_panel/confirmation.html", context)
         return reswap(retarget(response, f"#desk-{desk.anchor}-confirmation"), "innerHTML")
     if desk.protocol == MCP:
-        remember(request, desk, planned.url)
+        save_server(request, desk, planned.url)
     prepared = prepared_of(desk, filled, planned)
-    link = engine.Link(RunKind.ACTION, desk.run, *desk.place)
+    link = engine.RunParent(RunKind.ACTION, desk.run, *desk.entry_ref)
     run = engine.create_run(prepared, owner_of(request.user), link)
     return desk, run, prepared
 
 
-def _started(request: HttpRequest, desk: Desk) -> HttpResponse:
+def _started(request: HttpRequest, desk: ActionPanel) -> HttpResponse:
     """What changes on the page: what stands under the result, and the page's socket."""
-    place = next((run.cause for run in ancestors(desk.run) if run.parent_id == desk.page.pk), None)
+    place = next(
+        (run.parent_entry for run in ancestors(desk.run) if run.parent_id == desk.page.pk), None
+    )
     if desk.run == desk.page or place is None:
-        place = desk.place
+        place = desk.entry_ref
     children = Thread(desk.page).render_children(place)
     context = {"children": children, "run": desk.page, "live": True}
-    return render(request, "runs/children/begun.html", context)
+    return render(request, "runs/children/started.html", context)
 
 
 def _ask(
     request: HttpRequest, pk: str, place: tuple[int, int], number: int
-) -> HttpResponse | tuple[Desk, Filled, Exchange, list[str]]:
+) -> HttpResponse | tuple[ActionPanel, SubmittedAction, Exchange, list[str]]:
     """What has to be asked, and of whom; a page where that cannot be."""
-    desk = find_desk(request, pk, place, number)
+    desk = get_action_panel(request, pk, place, number)
     if desk.protocol not in IDENTIFIERS:
         raise Http404
     filled = read_filled(request, desk)
     planned = plan_of(desk, filled)
     url = planned.url if desk.protocol == MCP else identifier_of(desk.action)
-    if refusal := addresses.refusal_of(url):
+    if refusal := endpoints.url_error(url):
         context = {**context_of(request, desk, filled), "unasked": refusal}
-        return render(request, "runs/desk/peer_read.html", context)
-    filled.as_agent = filled.as_agent and is_own(desk.agent, planned)
+        return render(request, "runs/action_panel/server_loaded.html", context)
+    filled.as_agent = filled.as_agent and is_agent_origin(desk.agent, planned)
     prepared = prepared_of(desk, filled, planned)
     # Only an MCP server is where the user says, so headers are meant for it.
     headers = prepared.target.headers if desk.protocol == MCP else ()
     depth = settings.RUN_LIMITS.max_depth
-    exchange = describing.exchange(desk.protocol, url, headers, depth)
+    exchange = servers.exchange(desk.protocol, url, headers, depth)
     filled.url = url if desk.protocol == MCP else ""
     return desk, filled, exchange, prepared.redact
 
 
 def _described(
-    request: HttpRequest, desk: Desk, filled: Filled, exchange: Exchange, problem: Problem | None
+    request: HttpRequest,
+    desk: ActionPanel,
+    filled: SubmittedAction,
+    exchange: Exchange,
+    problem: Problem | None,
 ) -> HttpResponse:
     """Remember what was read, and show the desk with it."""
-    found = None if problem else describing.description(desk.protocol, exchange.opening)
+    found = None if problem else servers.description(desk.protocol, exchange.handshake)
     if found is not None:
-        url = str(describing.address_of(desk.protocol, found) or filled.url)
-        remember(request, desk, url[:MAX_ADDRESS], found)
-        desk = find_desk(request, str(desk.run.pk), desk.place, desk.number)
+        url = str(servers.message_url(desk.protocol, found) or filled.url)
+        save_server(request, desk, url[:MAX_ADDRESS], found)
+        desk = get_action_panel(request, str(desk.run.pk), desk.entry_ref, desk.number)
     context: dict[str, Any] = context_of(request, desk, filled)
     context |= {"problem": problem, "is_silent": found is None and problem is None}
-    return render(request, "runs/desk/peer_read.html", context)
+    return render(request, "runs/action_panel/server_loaded.html", context)

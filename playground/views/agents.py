@@ -14,14 +14,14 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from playground import engine
-from playground.counterparts import bindings_of
 from playground.forms import AgentForm
 from playground.models import Agent
 from playground.models.ownership import owner_of
 from playground.protocols import mcp, registry
 from playground.protocols.events import Event, Failure
 from playground.protocols.problems import Problem
-from playground.rendering.toolbox import toolbox_of
+from playground.rendering.tools import tool_list_view
+from playground.twin_targets import bindings_of
 from playground.views.helpers import get_agent, is_htmx
 
 
@@ -41,7 +41,7 @@ def agents(request: HttpRequest) -> HttpResponse:
 
 
 @require_safe
-def new(request: HttpRequest) -> HttpResponse:
+def new_agent(request: HttpRequest) -> HttpResponse:
     """The form for a new agent; `?url=` prefills its address."""
     form = AgentForm(initial={"url": request.GET.get("url", "")[:2000]})
     return _form(request, form)
@@ -81,7 +81,7 @@ def _tools_context(agent: Agent) -> dict[str, Any]:
     if Agent.Binding.MCP not in bindings_of(agent):
         return {"agent": agent}
     address = engine.address_of(agent, Agent.Binding.MCP)
-    return {"agent": agent, "tools_url": address, "toolbox": toolbox_of(agent, address)}
+    return {"agent": agent, "tools_url": address, "toolbox": tool_list_view(agent, address)}
 
 
 @require_POST
@@ -94,9 +94,9 @@ async def tools(request: HttpRequest, slug: str) -> HttpResponse:
     prepared = await sync_to_async(over_mcp)(found, {})
     exchange = mcp.list_tools(prepared.target, settings.RUN_LIMITS.max_depth)
     events, problem = await engine.peek(exchange, owner=found.owner_id, redact=prepared.redact)
-    if (opening := exchange.opening) is not None:
-        await sync_to_async(found.remember)(opening)
-        found.opening = dict(opening)
+    if (opening := exchange.handshake) is not None:
+        await sync_to_async(found.save_handshake)(opening)
+        found.handshake = dict(opening)
     if not is_htmx(request):
         return redirect(found)
     context = await sync_to_async(_tools_context)(found)

@@ -10,23 +10,23 @@ from django.utils.text import slugify
 from django.views.decorators.csrf import ensure_csrf_cookie
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from playground.collection_run_forms import StartForm
+from playground.collection_run_forms import CollectionRunForm
 from playground.engine import collection_runs as engine
-from playground.engine.collection_runs import Options, Plan, PlanError
+from playground.engine.collection_runs import CollectionRunOptions, CollectionRunPlan, PlanError
 from playground.engine.preparation import AddressError, stand_in
 from playground.models import Collection, CollectionRun
 from playground.models.liveness import mark_interrupted
 from playground.models.ownership import owner_of
-from playground.rendering.collection_runs import Window, listed, page_of, report_of
+from playground.rendering.collection_runs import StepPage, listed, page_of, report_of
 from playground.reporting import FORMATS
 from playground.views.environment_choice import active_environment
 from playground.views.helpers import is_htmx, make_download
-from playground.views.shelf import collection_of
+from playground.views.shelf import get_collection
 
 #: Runs of one page of the list.
 LISTED = 30
 
-Started = tuple[CollectionRun, Plan]
+Started = tuple[CollectionRun, CollectionRunPlan]
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -47,7 +47,7 @@ def _list(request: HttpRequest) -> HttpResponse:
     found = CollectionRun.objects.owned_by(request.user)
     collection = None
     if slug := request.GET.get("collection", ""):
-        collection = collection_of(request, slug)
+        collection = get_collection(request, slug)
         found = found.filter(collection=collection)
     pages = Paginator(found.select_related("collection"), LISTED)
     page = pages.get_page(request.GET.get("page"))
@@ -62,19 +62,19 @@ def new(request: HttpRequest) -> HttpResponse:
 
     `?folder=` offers that folder, and each `?request=` that request.
     """
-    collection = collection_of(request, request.GET.get("collection", ""))
+    collection = get_collection(request, request.GET.get("collection", ""))
     environment = active_environment(request)
     initial = {
         "environment": environment.slug if environment else "",
         "folder": request.GET.get("folder", ""),
         "requests": request.GET.getlist("request"),
     }
-    form = StartForm(collection, request.user, initial=initial)
+    form = CollectionRunForm(collection, request.user, initial=initial)
     return _form(request, collection, form)
 
 
 def _form(
-    request: HttpRequest, collection: Collection, form: StartForm, status: int = 200
+    request: HttpRequest, collection: Collection, form: CollectionRunForm, status: int = 200
 ) -> HttpResponse:
     context = {"collection": collection, "form": form}
     is_part = is_htmx(request)
@@ -83,11 +83,11 @@ def _form(
 
 
 def _record(request: HttpRequest) -> HttpResponse | Started:
-    collection = collection_of(request, request.POST.get("collection", ""))
-    form = StartForm(collection, request.user, request.POST, request.FILES)
+    collection = get_collection(request, request.POST.get("collection", ""))
+    form = CollectionRunForm(collection, request.user, request.POST, request.FILES)
     if form.is_valid():
         try:
-            engine.check_room(request.user)
+            engine.check_run_limit(request.user)
             plan = _plan(request, collection, form)
         except PlanError as error:
             form.add_error(None, str(error))
@@ -98,13 +98,15 @@ def _record(request: HttpRequest) -> HttpResponse | Started:
     return _form(request, collection, form, status=422)
 
 
-def _plan(request: HttpRequest, collection: Collection, form: StartForm) -> Plan:
+def _plan(
+    request: HttpRequest, collection: Collection, form: CollectionRunForm
+) -> CollectionRunPlan:
     chosen = form.cleaned_data
     requests, address, agent = chosen["chosen"], chosen["address"], chosen["agent"]
     owner = owner_of(request.user)
     if address:
         agent = stand_in(address, requests, owner.pk if owner else None)
-    options = Options(
+    options = CollectionRunOptions(
         agent=agent,
         environment=chosen["environment"],
         variables=chosen["variables"],
@@ -113,7 +115,7 @@ def _plan(request: HttpRequest, collection: Collection, form: StartForm) -> Plan
         parallel=chosen["parallel"] or 1,
         bail=chosen["bail"],
     )
-    return engine.plan(collection.name, requests, options, owner, collection)
+    return engine.plan_run(collection.name, requests, options, owner, collection)
 
 
 @require_safe
@@ -121,7 +123,7 @@ def _plan(request: HttpRequest, collection: Collection, form: StartForm) -> Plan
 def run(request: HttpRequest, pk: str) -> HttpResponse:
     """How a run goes: `?show=unmet` for what was not met alone, `?page=` for later steps."""
     found = _run(request, pk)
-    context = page_of(found, Window.of(request.GET))
+    context = page_of(found, StepPage.of(request.GET))
     return render(request, "collection_runs/page.html", context)
 
 

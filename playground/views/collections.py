@@ -11,15 +11,20 @@ from django.views.decorators.csrf import ensure_csrf_cookie
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 from django_htmx.http import reswap, retarget
 
-from playground.collection_forms import CollectionForm, PlaceForm
+from playground.collection_forms import CollectionForm, PositionForm
 from playground.library import organising, shipped
-from playground.library.removals import recent
+from playground.library.removals import recently_deleted
 from playground.models import Agent, Collection
 from playground.models.ownership import owner_of
 from playground.query_params import int_param
 from playground.rendering.outline import Outline, counted
 from playground.views.helpers import is_htmx
-from playground.views.shelf import changed, collection_of, gone_to, placed
+from playground.views.shelf import (
+    changed_response,
+    get_collection,
+    moved_response,
+    redirect_with_note,
+)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -33,8 +38,8 @@ def collections(request: HttpRequest) -> HttpResponse:
     if not form.is_valid():
         return _form(request, form, status=422)
     collection = form.save()
-    organising.place_collection(collection, organising.END)
-    return changed(gone_to(request, collection))
+    organising.move_collection(collection, organising.END)
+    return changed_response(redirect_with_note(request, collection))
 
 
 def list_context(request: HttpRequest) -> dict[str, Any]:
@@ -42,7 +47,7 @@ def list_context(request: HttpRequest) -> dict[str, Any]:
     found = counted(Collection.objects.owned_by(request.user))
     return {
         "collections": found,
-        "removals": recent(request.user),
+        "removals": recently_deleted(request.user),
         "shipped": shipped.missing(),
     }
 
@@ -57,7 +62,7 @@ def new(request: HttpRequest) -> HttpResponse:
 @ensure_csrf_cookie
 def collection(request: HttpRequest, slug: str) -> HttpResponse:
     """One collection: what it is about, and its requests in order."""
-    found = collection_of(request, slug)
+    found = get_collection(request, slug)
     shown = outline_of(request, found)
     context = {
         "collection": found,
@@ -77,7 +82,7 @@ def outline_of(request: HttpRequest, collection: Collection) -> Outline:
 @require_safe
 def outline(request: HttpRequest, slug: str) -> HttpResponse:
     """What follows what is shown: requests of a `folder` (`from`), or folders (`folders`)."""
-    found = collection_of(request, slug)
+    found = get_collection(request, slug)
     if after := request.GET.get("folders", ""):
         shown = outline_of(request, found)
         context = {"groups": shown.groups(after), "more_url": shown.more_url}
@@ -90,18 +95,18 @@ def outline(request: HttpRequest, slug: str) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def details(request: HttpRequest, slug: str) -> HttpResponse:
     """GET is the form for name and description; POST saves it."""
-    found = collection_of(request, slug)
+    found = get_collection(request, slug)
     if request.method != "POST":
-        return _form(request, CollectionForm(instance=found), collection_of(request, slug))
+        return _form(request, CollectionForm(instance=found), get_collection(request, slug))
     form = CollectionForm(request.POST, instance=found)
     if not form.is_valid():
-        return _form(request, form, collection_of(request, slug), 422)
+        return _form(request, form, get_collection(request, slug), 422)
     form.save()
-    organising.touch(found)
+    organising.mark_modified(found)
     if not is_htmx(request):
-        return gone_to(request, found)
+        return redirect_with_note(request, found)
     response = render(request, "collections/head.html", {"collection": found})
-    return changed(response)
+    return changed_response(response)
 
 
 def _form(
@@ -135,17 +140,17 @@ def render_form(request: HttpRequest, context: dict[str, Any], status: int) -> H
 
 
 @require_POST
-def place(request: HttpRequest, slug: str) -> HttpResponse:
+def position(request: HttpRequest, slug: str) -> HttpResponse:
     """Put the collection elsewhere among the user's."""
-    found = collection_of(request, slug)
-    form = PlaceForm(request.POST)
+    found = get_collection(request, slug)
+    form = PositionForm(request.POST)
     if form.is_valid():
-        organising.place_collection(found, form.where)
-    return placed(request, found)
+        organising.move_collection(found, form.relative_position)
+    return moved_response(request, found)
 
 
 @require_POST
 def duplication(request: HttpRequest, slug: str) -> HttpResponse:
     """Make the collection once more, and open that one."""
-    twin = organising.duplicate_collection(collection_of(request, slug))
-    return changed(gone_to(request, twin, f"{twin.name} was made."))
+    twin = organising.duplicate_collection(get_collection(request, slug))
+    return changed_response(redirect_with_note(request, twin, f"{twin.name} was made."))

@@ -16,9 +16,9 @@ from playground.engine import PreparedRequest
 from playground.library.credentials import is_placeholder
 from playground.models import Run
 from playground.protocols import registry, schemas
-from playground.protocols.calls import Call
+from playground.protocols.calls import HttpCall
 from playground.protocols.origins import origin_of, same_origin, with_port
-from playground.rendering.effective import pieces
+from playground.rendering.effective_request import pieces
 from playground.rendering.pretty import readable
 from playground.transport.redaction import is_credential
 from playground.views.composed import read_form as read_form
@@ -27,7 +27,7 @@ DOTS = "••••••"
 
 
 def describe_call(
-    call: Call,
+    call: HttpCall,
     secrets: Sequence[str] = (),
     names: Collection[str] = (),
     missing: Collection[str] = (),
@@ -70,7 +70,7 @@ def shown_call(prepared: PreparedRequest, missing: Collection[str] = ()) -> dict
     first, call = registry.first_calls(prepared.shown, prepared.request)
     if call is None:
         return None
-    described = describe_call(call, prepared.redact, prepared.provenance.secrets, missing)
+    described = describe_call(call, prepared.redact, prepared.provenance.secret_names, missing)
     described["opens"] = first != call
     if prepared.wire is not None:
         # Placeholders stand in what is shown: only what is sent has its size.

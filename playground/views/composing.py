@@ -64,7 +64,7 @@ def composer_context(agent: Agent | None, run: Run | None) -> dict[str, Any]:
 
 
 def _field(row: Parameter) -> dict[str, str]:
-    wanted = "" if row.kind == "text" else f" {row.wanted[0].upper()}{row.wanted[1:]}."
+    wanted = "" if row.kind == "text" else f" {row.expected[0].upper()}{row.expected[1:]}."
     return {
         "label": row.name,
         "pointer": f"/{row.name}",

@@ -13,22 +13,35 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from playground.conformance import BOOKS, Book, Chapter, Report, book, judge
+from playground.conformance import (
+    RULESETS,
+    ConformanceReport,
+    RuleGroup,
+    RuleSet,
+    ruleset,
+    run_rules,
+)
 from playground.models import Run
-from playground.models.trackers import earlier_progress
+from playground.models.promises import earlier_progress
 from playground.protocols import nlweb, registry
-from playground.rendering.report import ABOUT, Places, ReportView, column, view_of
+from playground.rendering.conformance import (
+    ABOUT,
+    PointerLocator,
+    ReportView,
+    version_label,
+    view_of,
+)
 from playground.views.helpers import get_run, make_download
 
 #: Reports that are kept: a few findings each, and a flood takes long to judge.
-KEPT = 64
+REPORT_CACHE_SIZE = 64
 _NLWEB = "nlweb"
 _LOCKS = tuple(Lock() for _ in range(16))
 
 
-def _book(run: Run) -> Book:
+def _book(run: Run) -> RuleSet:
     """The rules for a run; an empty book where there are none: for actions."""
-    return book(run.protocol, run.binding)
+    return ruleset(run.protocol, run.binding)
 
 
 def _version(request: HttpRequest, run: Run) -> str:
@@ -44,26 +57,26 @@ def _version(request: HttpRequest, run: Run) -> str:
     return run.version if is_named or not known else known[-1]
 
 
-def _judged(run: Run, version: str) -> tuple[Report, ReportView]:
+def _judged(run: Run, version: str) -> tuple[ConformanceReport, ReportView]:
     # The tab asks for the count and for the report at once: a flood is not judged twice.
     with _LOCKS[run.pk.int % len(_LOCKS)]:
         return _judge(run.pk, version, run.frames, run.state, tuple(earlier_progress(run)))
 
 
-@lru_cache(maxsize=KEPT)
+@lru_cache(maxsize=REPORT_CACHE_SIZE)
 def _judge(
     pk: UUID, version: str, frames: int, state: str, earlier: tuple[float, ...]
-) -> tuple[Report, ReportView]:
+) -> tuple[ConformanceReport, ReportView]:
     """The report on a run that has ended. `frames` tells reports of one run apart."""
     run = Run.objects.get(pk=pk)
-    places = Places()
-    report = judge(
+    places = PointerLocator()
+    report = run_rules(
         places.noting(run.read_frames()),
         run.request,
         version,
         protocol=run.protocol,
         binding=run.binding,
-        operation=registry.operation_of(run.protocol, run.request),
+        operation=registry.operation(run.protocol, run.request),
         state=state,
         earlier_progress=earlier,
     )
@@ -116,9 +129,9 @@ def rules(request: HttpRequest) -> HttpResponse:
 
 def _groups() -> Iterator[dict[str, Any]]:
     """The chapters of all books, each once: the first that has a name has the most rules."""
-    seen: dict[str, Chapter] = {}
-    for (protocol, _), rules in BOOKS.items():
-        for chapter in rules.chapters:
+    seen: dict[str, RuleGroup] = {}
+    for (protocol, _), rules in RULESETS.items():
+        for chapter in rules.groups:
             if seen.setdefault(chapter.slug, chapter) is not chapter:
                 continue
             versions = rules.versions
@@ -126,9 +139,9 @@ def _groups() -> Iterator[dict[str, Any]]:
                 "title": chapter.title,
                 "slug": chapter.slug,
                 "about": ABOUT[chapter.slug],
-                "columns": [column(protocol, name) for name in versions],
+                "columns": [version_label(protocol, name) for name in versions],
                 "rows": [
-                    (rule, [(name, rule.demands.get(name)) for name in versions])
+                    (rule, [(name, rule.requirements.get(name)) for name in versions])
                     for rule in chapter.rules
                 ],
             }

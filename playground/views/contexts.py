@@ -7,15 +7,15 @@ from typing import Any
 from django.contrib.auth.models import AnonymousUser, User
 
 from playground.models import Run
-from playground.models.history import Cursor, Filters, page_of
+from playground.models.history import HistoryCursor, HistoryFilters, history_page
 from playground.models.liveness import mark_interrupted
-from playground.rendering.bar import ago, context_of, word_of
-from playground.rendering.fold import Fold
+from playground.rendering.branches import conversation_branch
 from playground.rendering.live import WINDOW, window
 from playground.rendering.progress import progress_of
-from playground.rendering.speech import usage_of
+from playground.rendering.run_status import ago, status_context, status_label
+from playground.rendering.speech import usage_rows
 from playground.rendering.thread import Thread, render_entries
-from playground.rendering.turns import branch_of
+from playground.rendering.thread_reader import ThreadReader
 
 
 def history_context(
@@ -27,9 +27,11 @@ def history_context(
     above.
     """
     mark_interrupted()
-    page = page_of(Run.objects.owned_by(user), Filters(words=words), Cursor.read(before))
+    page = history_page(
+        Run.objects.owned_by(user), HistoryFilters(search=words), HistoryCursor.read(before)
+    )
     for run in page.runs:
-        run.word, run.ago = word_of(run), ago(run.created_at)  # type: ignore[attr-defined]
+        run.word, run.ago = status_label(run), ago(run.created_at)  # type: ignore[attr-defined]
     return {"history": page, "shown": shown + len(page.runs), "q": words}
 
 
@@ -37,19 +39,19 @@ def response_context(run: Run | None) -> dict[str, Any]:
     """The context of `runs/response.html`: everything about a run up to now."""
     if run is None:
         return {"run": None}
-    fold = Fold(run)
+    fold = ThreadReader(run)
     thread = Thread(run)
-    entries = fold.follow(run.frames, WINDOW, run.frames)
+    entries = fold.read_to(run.frames, WINDOW, run.frames)
     settled = run.is_final and thread.is_settled
     return {
-        **context_of(run),
+        **status_context(run),
         "progress": None if run.is_final else progress_of(fold.progress),
         "cursor": fold.cursor,
         "entries": fold.entries,
         "cards": render_entries(window(entries, 0), thread),
         "summaries": render_entries([entry for entry in entries if entry.pinned], thread),
-        "usage": usage_of(fold.messages.usage),
-        "branch": branch_of(run),
+        "usage": usage_rows(fold.messages.usage),
+        "branch": conversation_branch(run),
         "settled": settled,
         "live": not settled,
     }

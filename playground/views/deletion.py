@@ -16,7 +16,7 @@ from django.views.decorators.csrf import ensure_csrf_cookie
 from django.views.decorators.http import require_http_methods
 
 from playground.engine import retention
-from playground.engine.families import Hold, holds_among, with_members
+from playground.engine.families import RetentionReason, retention_reasons_by_id, with_descendants
 from playground.models import Run
 from playground.models.liveness import mark_interrupted
 from playground.views.helpers import is_htmx
@@ -24,33 +24,33 @@ from playground.views.helpers import is_htmx
 #: Runs that are deleted at once by hand.
 MAX_CHOSEN = 200
 #: What is nobody's business to delete: it is in use at this moment.
-IN_USE = frozenset({Hold.UNDER_WAY, Hold.COLLECTION_RUN})
+IN_USE = frozenset({RetentionReason.UNDER_WAY, RetentionReason.COLLECTION_RUN})
 
 
 @dataclass(frozen=True, slots=True)
-class Chosen:
+class SelectedRuns:
     """What somebody has chosen to delete."""
 
     runs: list[Run]
     #: The keys of the runs and of all that goes with them.
     keys: set[UUID]
     #: Runs that are shared, followed or recorded, by the reason.
-    held: dict[Hold, int]
+    retained: dict[RetentionReason, int]
     bytes: int
 
     @property
-    def below(self) -> int:
+    def child_runs(self) -> int:
         """How many checks and actions go along."""
         return len(self.keys) - len(self.runs)
 
     @property
     def in_use(self) -> bool:
         """Whether some of it must not be deleted now."""
-        return bool(IN_USE & self.held.keys())
+        return bool(IN_USE & self.retained.keys())
 
-    def has(self, hold: Hold) -> int:
+    def has(self, hold: RetentionReason) -> int:
         """How many are held for a reason."""
-        return self.held.get(hold, 0)
+        return self.retained.get(hold, 0)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -64,12 +64,12 @@ def deletion(request: HttpRequest) -> HttpResponse:
         context = {"chosen": chosen, "holds": _holds(chosen), "back": _back(request)}
         status = 409 if request.method == "POST" else 200
         return render(request, f"history/deletion_{template}.html", context, status=status)
-    gone = retention.delete(chosen.keys, also=frozenset(Hold) - IN_USE)
+    gone = retention.delete(chosen.keys, also=frozenset(RetentionReason) - IN_USE)
     messages.success(request, f"{gone} run{' was' if gone == 1 else 's were'} deleted.")
     return redirect(_back(request))
 
 
-def _chosen(request: HttpRequest, keys: list[str]) -> Chosen:
+def _chosen(request: HttpRequest, keys: list[str]) -> SelectedRuns:
     """The runs that are meant and the user's own. Raises `Http404` where there is none."""
     mark_interrupted()
     try:
@@ -79,24 +79,27 @@ def _chosen(request: HttpRequest, keys: list[str]) -> Chosen:
         raise Http404 from None
     if not runs:
         raise Http404
-    everything = with_members(run.pk for run in runs)
-    held = dict(Counter(holds_among(everything).values()))
+    everything = with_descendants(run.pk for run in runs)
+    held = dict(Counter(retention_reasons_by_id(everything).values()))
     size = Run.objects.filter(pk__in=everything).aggregate(size=Sum("bytes"))["size"] or 0
-    return Chosen(runs, everything, held, size)
+    return SelectedRuns(runs, everything, held, size)
 
 
-def _holds(chosen: Chosen) -> list[tuple[str, str]]:
+def _holds(chosen: SelectedRuns) -> list[tuple[str, str]]:
     """What is to be known before these are deleted: (level, sentence)."""
     said = {
-        Hold.UNDER_WAY: ("error", "{} under way. Stop {} first, or wait."),
-        Hold.COLLECTION_RUN: ("error", "{} part of a collection run that is under way."),
-        Hold.FOLLOWED: ("warning", "{} waiting for a promise. It is followed no longer then."),
-        Hold.CARRIED_ON: (
+        RetentionReason.UNDER_WAY: ("error", "{} under way. Stop {} first, or wait."),
+        RetentionReason.COLLECTION_RUN: ("error", "{} part of a collection run that is under way."),
+        RetentionReason.POLLED: (
+            "warning",
+            "{} waiting for a promise. It is followed no longer then.",
+        ),
+        RetentionReason.HAS_ACTIVE_FOLLOW_UP: (
             "warning",
             "{} carried on by a later turn that is not done yet, which loses what was said before.",
         ),
-        Hold.SHARED: ("warning", "{} shared by a link, which stops working."),
-        Hold.RECORDED: (
+        RetentionReason.SHARED: ("warning", "{} shared by a link, which stops working."),
+        RetentionReason.RECORDED: (
             "warning",
             "{} shown as the recorded reply of a saved request. The recording itself stays.",
         ),

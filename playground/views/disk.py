@@ -12,9 +12,9 @@ from django_htmx.http import HttpResponseClientRefresh
 from playground.library import disk
 from playground.library.fixtures import FixtureError
 from playground.models import Collection
-from playground.rendering.changes import groups_of, told
+from playground.rendering.import_preview import groups_of, summary
 from playground.views.helpers import is_htmx
-from playground.views.shelf import collection_of
+from playground.views.shelf import get_collection
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -23,7 +23,7 @@ def collection_disk(request: HttpRequest, slug: str) -> HttpResponse:
 
     A fragment of the collection's page; empty in hosted mode, where POST is refused.
     """
-    found = collection_of(request, slug)
+    found = get_collection(request, slug)
     if settings.HOSTED:
         return HttpResponseForbidden() if request.method == "POST" else HttpResponse()
     if request.method != "POST":
@@ -41,7 +41,7 @@ def collection_disk(request: HttpRequest, slug: str) -> HttpResponse:
 
 def _load(request: HttpRequest, collection: Collection) -> str:
     done = disk.load(collection, request.POST.get("seen", ""))
-    return f"The file of {collection.name} was loaded: {told(done.changes)}."
+    return f"The file of {collection.name} was loaded: {summary(done.changes)}."
 
 
 def _save(request: HttpRequest, collection: Collection) -> str:
@@ -54,7 +54,7 @@ def _section(
 ) -> HttpResponse:
     context: dict[str, object] = {"collection": collection, "trouble": trouble}
     try:
-        standing = disk.standing(collection)
+        standing = disk.file_status(collection)
     except disk.DiskError as error:
         context["impossible"] = str(error)
     else:
@@ -62,8 +62,8 @@ def _section(
         context |= {
             "standing": standing,
             "loading": groups_of(loading),
-            "loading_told": told(loading),
+            "loading_told": summary(loading),
             "saving": groups_of(standing.saving),
-            "saving_told": told(standing.saving),
+            "saving_told": summary(standing.saving),
         }
-    return render(request, "library/disk.html", context, status=status)
+    return render(request, "collections/disk.html", context, status=status)

@@ -12,7 +12,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from playground.engine import doctor
 from playground.models import Agent
-from playground.models.detection import proposal
+from playground.models.detection import proposed_changes
 from playground.rendering.doctor import report_for
 from playground.views.helpers import get_agent
 
@@ -26,7 +26,7 @@ def _context(agent: Agent) -> dict[str, Any]:
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-async def examination(request: HttpRequest, slug: str) -> HttpResponse:
+async def diagnosis(request: HttpRequest, slug: str) -> HttpResponse:
     """GET shows what an examination sends and the latest report; POST starts one."""
     agent = await sync_to_async(get_agent)(request, slug)
     if request.method != "POST":
@@ -38,7 +38,7 @@ async def examination(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _page(request: HttpRequest, agent: Agent) -> HttpResponse:
-    context = {**_context(agent), "announced": doctor.announcement(agent)}
+    context = {**_context(agent), "announced": doctor.planned_calls(agent)}
     return render(request, "agents/doctor.html", context)
 
 
@@ -49,10 +49,10 @@ def report(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 @require_POST
-def use(request: HttpRequest, slug: str) -> HttpResponse:
+def apply_detected(request: HttpRequest, slug: str) -> HttpResponse:
     """Set the agent to what was found, which nothing else does."""
     agent = get_agent(request, slug)
-    wanted: dict[str, Any] = {**proposal(agent)}
+    wanted: dict[str, Any] = {**proposed_changes(agent)}
     for name, value in wanted.items():
         setattr(agent, name, value)
     if "url" in wanted and isinstance(agent.detected, dict):

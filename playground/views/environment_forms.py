@@ -46,11 +46,11 @@ class VariableForm(forms.ModelForm):  # type: ignore[type-arg]
 
     class Meta:
         model = Variable
-        fields = ["name", "kind", "value", "origins"]
+        fields = ["name", "kind", "value", "allowed_origins"]
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.initial["origins"] = " ".join(self.instance.origins or ())
+        self.initial["allowed_origins"] = " ".join(self.instance.allowed_origins or ())
         self._stored = self.instance.secret if self.instance.is_secret else ""
 
     @property
@@ -75,9 +75,9 @@ class VariableForm(forms.ModelForm):  # type: ignore[type-arg]
             raise ValidationError("A name has letters, digits, “_”, “-” and “.”, 80 at most.")
         return name
 
-    def clean_origins(self) -> list[str]:
+    def clean_allowed_origins(self) -> list[str]:
         """Origins, each written one way; whole addresses are taken for their origins."""
-        given = re.split(r"[\s,]+", self.cleaned_data["origins"].strip())
+        given = re.split(r"[\s,]+", self.cleaned_data["allowed_origins"].strip())
         found = [_origin(each) for each in given if each]
         if len(found) > MAX_ORIGINS:
             raise ValidationError(f"At most {MAX_ORIGINS} origins.")
@@ -90,11 +90,11 @@ class VariableForm(forms.ModelForm):  # type: ignore[type-arg]
         if (found := check.get(cleaned.get("kind", ""))) is not None:
             found(cleaned)
         else:
-            cleaned["origins"] = []
+            cleaned["allowed_origins"] = []
         return cleaned
 
     def _clean_json(self, cleaned: dict[str, Any]) -> None:
-        cleaned["origins"] = []
+        cleaned["allowed_origins"] = []
         try:
             value = read_value(cleaned.get("value", ""))
         except ValidationError as error:
@@ -115,8 +115,8 @@ class VariableForm(forms.ModelForm):  # type: ignore[type-arg]
                 f"A secret has {SHORTEST} characters or more: a shorter one cannot be found and"
                 " blotted out in what comes back. Keep it as text, if it may be seen.",
             )
-        if not cleaned.get("origins") and "origins" not in self.errors:
-            self.add_error("origins", "Say where it may go, such as https://example.com.")
+        if not cleaned.get("allowed_origins") and "allowed_origins" not in self.errors:
+            self.add_error("allowed_origins", "Say where it may go, such as https://example.com.")
         self.instance.secret = secret
 
     def save(self, commit: bool = True) -> Variable:

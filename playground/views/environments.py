@@ -85,7 +85,7 @@ def _page(
 
 
 @require_POST
-def renaming(request: HttpRequest, slug: str) -> HttpResponse:
+def rename(request: HttpRequest, slug: str) -> HttpResponse:
     """Give it another name; its slug, which saved runs and commands name, stays."""
     found = _owned(request, slug)
     form = EnvironmentForm(request.POST, instance=_owned(request, slug))

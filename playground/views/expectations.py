@@ -15,12 +15,19 @@ from django.views.decorators.http import require_POST, require_safe
 
 from playground.engine import Scope
 from playground.engine.preparation import expected, why_not
-from playground.expectations import KINDS, Check, Observed, capture, check_schema, evaluate
+from playground.expectations import (
+    EXPECTATION_TYPES,
+    Check,
+    RunFacts,
+    capture,
+    check_schema,
+    evaluate,
+)
 from playground.expectations.reply import OPERATORS
-from playground.expectations.suggesting import suggestions
+from playground.expectations.suggestions import suggestions
 from playground.models import Environment, Run
-from playground.observing import observe
-from playground.protocols import jsontext
+from playground.observing import run_facts
+from playground.protocols import json_decoder
 from playground.protocols.exchange import RequestProblem
 from playground.rendering.expectations import ChecksView, checks_view, verdict_of
 from playground.rendering.pretty import pretty, readable
@@ -29,23 +36,23 @@ from playground.views.environment_choice import active_environment
 from playground.views.helpers import get_run
 
 #: Runs whose reply is kept at hand: somebody who writes paths asks again with every word.
-KEPT = 4
+FACTS_CACHE_SIZE = 4
 #: Bytes of a list of expectations that are read, and characters of a document that are shown.
 MAX_FORM, MAX_SHOWN = 256 * 1024, 256 * 1024
 _LOCKS = tuple(Lock() for _ in range(16))
 
 
-def _observed(run: Run) -> Observed:
+def _observed(run: Run) -> RunFacts:
     with _LOCKS[
         run.pk.int % len(_LOCKS)
     ]:  # The bar and the tab ask at once: a flood is not read twice.
         return _observe(run.pk, run.frames, run.state)
 
 
-@lru_cache(maxsize=KEPT)
-def _observe(pk: UUID, frames: int, state: str) -> Observed:
+@lru_cache(maxsize=FACTS_CACHE_SIZE)
+def _observe(pk: UUID, frames: int, state: str) -> RunFacts:
     """A run that has ended. `frames` and `state` tell readings of one run apart."""
-    return observe(Run.objects.get(pk=pk))
+    return run_facts(Run.objects.get(pk=pk))
 
 
 def _checks(run: Run) -> ChecksView | None:
@@ -63,7 +70,7 @@ def checks(request: HttpRequest, pk: UUID) -> HttpResponse:
 
 
 @require_safe
-def tally(request: HttpRequest, pk: UUID) -> HttpResponse:
+def count(request: HttpRequest, pk: UUID) -> HttpResponse:
     """How many of them were met: for the bar, and for the tab."""
     run = get_run(request, pk)
     return render(request, "expectations/tally.html", {"checks": _checks(run)})
@@ -82,12 +89,12 @@ def document(request: HttpRequest, pk: UUID) -> HttpResponse:
 @require_safe
 def editor(request: HttpRequest) -> HttpResponse:
     """The form for expectations and captures: fetched when somebody first looks at it."""
-    context = {"kinds": list(KINDS.values()), "operators": list(OPERATORS.items())}
+    context = {"kinds": list(EXPECTATION_TYPES.values()), "operators": list(OPERATORS.items())}
     return render(request, "expectations/editor.html", context)
 
 
 @require_POST
-def attempt(request: HttpRequest) -> HttpResponse:
+def try_expectations(request: HttpRequest) -> HttpResponse:
     """What would become of expectations and captures that are being written, at a chosen run.
 
     Takes the form fields `run` (an id, or "" for none), `expectations` and `captures` (JSON).
@@ -136,7 +143,7 @@ def _with_values(wanted: Any, environment: Environment | None) -> tuple[Any, lis
 
 def _judged(check: Check) -> dict[str, Any]:
     verdict, word = verdict_of(check.met)
-    return {"verdict": verdict, "word": word, "wanted": check.wanted, "actual": check.actual}
+    return {"verdict": verdict, "word": word, "wanted": check.expected, "actual": check.actual}
 
 
 def _read(request: HttpRequest, name: str, empty: Any) -> tuple[Any, list[RequestProblem]]:
@@ -145,9 +152,9 @@ def _read(request: HttpRequest, name: str, empty: Any) -> tuple[Any, list[Reques
     if not text:
         return empty, []
     try:
-        if len(text) > MAX_FORM or jsontext.exceeds_depth(text, 100):
+        if len(text) > MAX_FORM or json_decoder.exceeds_depth(text, 100):
             return empty, [RequestProblem(f"/{name}", "This is too large.", "error")]
-        return jsontext.decode(text), []
+        return json_decoder.decode(text), []
     except json.JSONDecodeError as error:
         where = f"line {error.lineno}, column {error.colno}"
         return empty, [RequestProblem(f"/{name}", f"This is no JSON: {where}.", "error")]

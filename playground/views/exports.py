@@ -8,13 +8,13 @@ from django.views.decorators.http import require_safe
 from playground.library.fixtures import dump, fixture_of
 from playground.library.postman import to_postman
 from playground.views.helpers import make_download
-from playground.views.shelf import collection_of
+from playground.views.shelf import get_collection
 
 
 @require_safe
 def collection_export(request: HttpRequest, slug: str) -> HttpResponse:
     """The collection as a Django fixture, named after it."""
-    found = collection_of(request, slug)
+    found = get_collection(request, slug)
     response = HttpResponse(dump(found), content_type="application/json; charset=utf-8")
     return make_download(response, f"{found.slug}.json")
 
@@ -22,7 +22,7 @@ def collection_export(request: HttpRequest, slug: str) -> HttpResponse:
 @require_safe
 def collection_postman(request: HttpRequest, slug: str) -> HttpResponse:
     """The collection as a Postman Collection 2.1."""
-    found = collection_of(request, slug)
+    found = get_collection(request, slug)
     text = to_postman(fixture_of(found))
     response = HttpResponse(text, content_type="application/json; charset=utf-8")
     return make_download(response, f"{found.slug}.postman_collection.json")

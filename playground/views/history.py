@@ -13,13 +13,20 @@ from django.views.decorators.http import require_safe
 from django_htmx.http import replace_url
 
 from playground.models import Agent, Run
-from playground.models.history import Cursor, page_of
+from playground.models.history import HistoryCursor, history_page
 from playground.models.liveness import mark_interrupted
 from playground.query_params import int_param
 from playground.rendering.history import rows_of
 from playground.views.contexts import history_context
 from playground.views.helpers import is_htmx
-from playground.views.history_filters import MADE_BY, MAX_WORDS, NOBODY, OUTCOMES, STATES, Asked
+from playground.views.history_filters import (
+    MADE_BY,
+    MAX_WORDS,
+    NOBODY,
+    OUTCOMES,
+    STATES,
+    HistoryQuery,
+)
 from playground.views.runs import create
 
 
@@ -47,7 +54,7 @@ def history(request: HttpRequest) -> HttpResponse:
     `before` goes on from a place. To htmx it answers with the list alone, or with the rows from
     that place on.
     """
-    asked = Asked.read(request.GET)
+    asked = HistoryQuery.read(request.GET)
     context = {"asked": asked, **_rows(request, asked)}
     if not is_htmx(request):
         response = render(request, "history/page.html", {**context, **_choices(request)})
@@ -55,16 +62,16 @@ def history(request: HttpRequest) -> HttpResponse:
         response = render(request, "history/rows.html", context)
     else:
         response = render(request, "history/list.html", context)
-        response = replace_url(response, asked.address)
+        response = replace_url(response, asked.url)
     patch_vary_headers(response, ["HX-Request"])
     return response
 
 
-def _rows(request: HttpRequest, asked: Asked) -> dict[str, Any]:
+def _rows(request: HttpRequest, asked: HistoryQuery) -> dict[str, Any]:
     """One page of rows, and where the next one begins."""
     mark_interrupted()
-    before = Cursor.read(request.GET.get("before", ""))
-    found = page_of(Run.objects.owned_by(request.user), asked.filters(request.user), before)
+    before = HistoryCursor.read(request.GET.get("before", ""))
+    found = history_page(Run.objects.owned_by(request.user), asked.filters(request.user), before)
     rows = rows_of(found.runs)
     return {
         "rows": rows,

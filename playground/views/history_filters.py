@@ -12,8 +12,8 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.dateparse import parse_date
 
-from playground.models import Agent, MadeBy, RunState
-from playground.models.history import NO_AGENT, UNDER_WAY, Filters
+from playground.models import Agent, RunSource, RunState
+from playground.models.history import NO_AGENT, UNDER_WAY, HistoryFilters
 from playground.protocols.events import Outcome
 
 #: Characters of a search.
@@ -34,18 +34,18 @@ OUTCOMES = [
     (Outcome.NONE, "No answer"),
 ]
 
-MADE_BY = [(each.value, str(each.label)) for each in MadeBy]
+MADE_BY = [(each.value, str(each.label)) for each in RunSource]
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class HistoryQuery:
     """The fields of the filter form, as far as they can be understood."""
 
     q: str = ""
     agent: str = ""
     state: str = ""
     outcome: str = ""
-    made_by: str = ""
+    source: str = ""
     #: Days, both included; "" or YYYY-MM-DD.
     since: str = ""
     until: str = ""
@@ -53,21 +53,21 @@ class Asked:
     all: str = ""
 
     @classmethod
-    def read(cls, fields: Mapping[str, str]) -> Asked:
+    def read(cls, fields: Mapping[str, str]) -> HistoryQuery:
         """What is asked for; whatever makes no sense is as if it were not there."""
         return cls(
             q=fields.get("q", "").strip()[:MAX_WORDS],
             agent=fields.get("agent", "")[:90],
             state=_one_of(STATES, fields.get("state", "")),
             outcome=_one_of(OUTCOMES, fields.get("outcome", "")),
-            made_by=_one_of(MADE_BY, fields.get("made_by", "")),
+            source=_one_of(MADE_BY, fields.get("made_by", "")),
             since=_day(fields.get("since", "")),
             until=_day(fields.get("until", "")),
             all="1" if fields.get("all") == "1" else "",
         )
 
     @property
-    def address(self) -> str:
+    def url(self) -> str:
         """The page of the history that asks for this, without what is empty."""
         query = self.query
         return f"{reverse('history')}{'?' if query else ''}{query}"
@@ -83,14 +83,14 @@ class Asked:
         """Whether some runs are kept out by what was chosen."""
         return bool(replace(self, all="").query)
 
-    def filters(self, user: User | AnonymousUser) -> Filters:
+    def filters(self, user: User | AnonymousUser) -> HistoryFilters:
         """The same for the database; an agent that the user does not have passes nothing."""
-        return Filters(
-            words=self.q,
+        return HistoryFilters(
+            search=self.q,
             agent=self._agent(user),
             outcome=self.outcome,
             state=self.state,
-            made_by=self.made_by,
+            source=self.source,
             since=_midnight(self.since),
             until=_midnight(self.until, days=1),
             children=bool(self.all),

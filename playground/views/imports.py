@@ -15,12 +15,19 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
 from playground.engine.fetching import FetchError, fetch
-from playground.library.fixtures import Fixture, FixtureError, Plan, Problem, plan, take_in
-from playground.library.reading import MAX_BYTES, READERS, recognise, text_of
+from playground.library.fixtures import (
+    Fixture,
+    FixtureError,
+    FixtureProblem,
+    ImportPlan,
+    import_fixture,
+    plan_import,
+)
+from playground.library.reading import MAX_BYTES, READERS, parse_import, text_of
 from playground.models import Collection
 from playground.models.collections import RESERVED, free_slug
 from playground.models.ownership import owner_of
-from playground.rendering.changes import groups_of, told
+from playground.rendering.import_preview import groups_of, summary
 from playground.transport import check_url
 
 #: Characters that a form may carry from the preview to the import; Django takes 8 MB in all.
@@ -46,13 +53,15 @@ async def _given(request: HttpRequest) -> tuple[str, str]:
     """The text that is to be imported, and what to call where it is from."""
     form, upload = request.POST, request.FILES.get("file")
     if packed := form.get("packed"):
-        return unpack(packed), form.get("source", "")[:300]
+        return decompress_text(packed), form.get("source", "")[:300]
     address, pasted = form.get("url", "").strip(), form.get("text", "")
     if sum(map(bool, (upload, address, pasted.strip()))) != 1:
-        raise FixtureError(Problem("", "Give a file, a text or an address: one of the three."))
+        raise FixtureError(
+            FixtureProblem("", "Give a file, a text or an address: one of the three.")
+        )
     if upload is not None:
         if (upload.size or 0) > MAX_BYTES:
-            raise FixtureError(Problem("", f"The file is larger than {MAX_BYTES >> 20} MB."))
+            raise FixtureError(FixtureProblem("", f"The file is larger than {MAX_BYTES >> 20} MB."))
         return text_of(await sync_to_async(upload.read)()), upload.name or "a file"
     if address:
         return text_of(await _fetched(request, address)), address[:300]
@@ -61,30 +70,30 @@ async def _given(request: HttpRequest) -> tuple[str, str]:
 
 async def _fetched(request: HttpRequest, address: str) -> bytes:
     if refusal := check_url(address):
-        raise FixtureError(Problem("", refusal))
+        raise FixtureError(FixtureProblem("", refusal))
     owner = owner_of(await request.auser())
     try:
         return await fetch(address, owner=owner.pk if owner else None)
     except FetchError as error:
-        raise FixtureError(Problem("", str(error))) from error
+        raise FixtureError(FixtureProblem("", str(error))) from error
 
 
 def _answer(request: HttpRequest, text: str, source: str) -> HttpResponse:
     """The preview of a text, or once it was confirmed the collection that came of it."""
     owner = owner_of(request.user)
     try:
-        found = recognise(text)
+        found = parse_import(text)
         if "confirmed" not in request.POST:
-            planned = plan(found.fixture, owner)
-            return _preview(request, planned, found.format, pack(text), source)
-        done = take_in(_chosen(request, found.fixture), owner)
+            planned = plan_import(found.fixture, owner)
+            return _preview(request, planned, found.format, compress_text(text), source)
+        done = import_fixture(_chosen(request, found.fixture), owner)
     except FixtureError as error:
         return _form(request, error.problems)
     except IntegrityError:
         message = "The collection was changed at the same moment. Nothing was imported; try again."
-        return _form(request, (Problem("", message),))
+        return _form(request, (FixtureProblem("", message),))
     assert done.collection is not None
-    messages.success(request, f"{done.collection.name} was imported: {told(done.changes)}.")
+    messages.success(request, f"{done.collection.name} was imported: {summary(done.changes)}.")
     return redirect(done.collection)
 
 
@@ -97,11 +106,11 @@ def _chosen(request: HttpRequest, fixture: Fixture) -> Fixture:
 
 
 def _preview(
-    request: HttpRequest, planned: Plan, label: str, packed: str, source: str
+    request: HttpRequest, planned: ImportPlan, label: str, packed: str, source: str
 ) -> HttpResponse:
     if len(packed) > MAX_CARRIED:
         message = "The file is too large for this page. `manage.py import_collection` takes it."
-        return _form(request, (Problem("", message),))
+        return _form(request, (FixtureProblem("", message),))
     collection = planned.fixture.collection or {}
     context = {
         "planned": planned,
@@ -111,10 +120,10 @@ def _preview(
         "packed": packed,
         "source": source,
     }
-    return render(request, "library/import_preview.html", context)
+    return render(request, "collections/import_preview.html", context)
 
 
-def _form(request: HttpRequest, problems: tuple[Problem, ...] = ()) -> HttpResponse:
+def _form(request: HttpRequest, problems: tuple[FixtureProblem, ...] = ()) -> HttpResponse:
     """The form; with problems, and with the text and the address that were given."""
     given: Any = request.POST
     context = {
@@ -123,21 +132,21 @@ def _form(request: HttpRequest, problems: tuple[Problem, ...] = ()) -> HttpRespo
         "url": given.get("url", ""),
         "formats": [each.label for each in READERS],
     }
-    return render(request, "library/import.html", context, status=422 if problems else 200)
+    return render(request, "collections/import.html", context, status=422 if problems else 200)
 
 
-def pack(text: str) -> str:
+def compress_text(text: str) -> str:
     """A text as a field of a form carries it: a collection repeats itself a lot."""
     data = zlib.compress(text.encode("utf-8", "surrogatepass"), 6)
     return base64.b64encode(data).decode("ascii")
 
 
-def unpack(packed: str) -> str:
+def decompress_text(packed: str) -> str:
     """The text that `pack` packed. Raises `FixtureError` for anything else."""
     try:
         unpacker = zlib.decompressobj()
         data = unpacker.decompress(base64.b64decode(packed, validate=True), MAX_BYTES + 1)
     except (binascii.Error, ValueError, zlib.error):
         message = "The text did not come back as it was sent. Choose the file again."
-        raise FixtureError(Problem("", message)) from None
+        raise FixtureError(FixtureProblem("", message)) from None
     return text_of(data)

@@ -15,9 +15,9 @@ from django.utils import timezone
 from playground.composer_form import SaveForm
 from playground.engine import request_over_binding
 from playground.engine.preparation import agent_for, version_and_binding
-from playground.library.credentials import clean_address, clean_auth, clean_headers
+from playground.library.credentials import clean_auth, clean_headers, clean_url_template
 from playground.models import Agent, Collection, Run, SavedRequest
-from playground.models.collections import STEP, destination_of
+from playground.models.collections import STEP, resolve_target
 from playground.rendering.pretty import readable
 
 MAX_ADDRESS = 2000
@@ -89,7 +89,7 @@ def read_kept(form: SaveForm, saved: SavedRequest | None = None) -> Kept:
         address = _address_of(prepared.target.url)
     if len(address) > MAX_ADDRESS:
         raise ValidationError(f"The address is longer than {MAX_ADDRESS:,} characters.")
-    kept = clean_headers(headers), clean_address(address)
+    kept = clean_headers(headers), clean_url_template(address)
     dropped = [name for (name, was), (_, now) in zip(headers, kept[0], strict=True) if was != now]
     if kept[1] != address:
         dropped.append("the address")
@@ -97,7 +97,7 @@ def read_kept(form: SaveForm, saved: SavedRequest | None = None) -> Kept:
     if given["auth"].get("secret") and auth.get("secret") == "":
         dropped.append("the authentication")
     place = (agent.slug if agent else "", kept[1])
-    if saved and destination_of(saved, form.agents) == (None, address):
+    if saved and resolve_target(saved, form.agents) == (None, address):
         place = (saved.agent, saved.address)  # A path at its agent's origin stays one.
     elif saved and agent and saved.agent == agent.slug and saved.binding == binding:
         place = (agent.slug, saved.address)  # What did not change is no difference of the file.
@@ -122,7 +122,7 @@ def _address_of(url: str) -> str:
     return "" if host == "localhost" or host.startswith("127.") or host == "::1" else url
 
 
-def last_place(requests: models.QuerySet[SavedRequest]) -> int:
+def last_position(requests: models.QuerySet[SavedRequest]) -> int:
     """The position after the last of these requests, which are those of one folder."""
     last: int | None = requests.aggregate(last=models.Max("position"))["last"]
     return STEP if last is None else last + STEP
@@ -133,7 +133,7 @@ def composed_of(saved: SavedRequest, agents: models.QuerySet[Agent]) -> dict[str
 
     Its agent is named only where there is one of that name; its address takes over otherwise.
     """
-    agent, address = destination_of(saved, agents)
+    agent, address = resolve_target(saved, agents)
     return {
         "agent": agent.slug if agent else "",
         "address": address,
@@ -154,7 +154,7 @@ def composed_for(run: Run) -> dict[str, str]:
     Where a request went to an address, and not to an agent, it is that address that is shown;
     so it is where the agent is gone.
     """
-    template = run.template or {}
+    template = run.request_template or {}
     saved = run.saved_request
     return {
         "address": str(template.get("address") or ("" if run.agent else run.url)),
@@ -168,7 +168,7 @@ def _text(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False) if value else ""
 
 
-def about(saved: SavedRequest) -> dict[str, Any]:
+def tab_summary(saved: SavedRequest) -> dict[str, Any]:
     """What a tab knows of the saved request that it shows.
 
     `saved` is what the composer's field of that name says: the request's natural key.
@@ -181,6 +181,6 @@ def about(saved: SavedRequest) -> dict[str, Any]:
     }
 
 
-def opened(saved: SavedRequest, agents: models.QuerySet[Agent]) -> dict[str, Any]:
+def tab_data(saved: SavedRequest, agents: models.QuerySet[Agent]) -> dict[str, Any]:
     """What a tab needs to open a saved request, or to tell what of it has changed."""
-    return about(saved) | {"fields": composed_of(saved, agents)}
+    return tab_summary(saved) | {"fields": composed_of(saved, agents)}

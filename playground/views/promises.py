@@ -11,18 +11,18 @@ from django.shortcuts import aget_object_or_404, redirect, render
 from django.views.decorators.http import require_POST
 
 from playground.engine import tracking
-from playground.models import Run, Tracker
+from playground.models import PolledPromise, Run
 from playground.query_params import int_param
+from playground.rendering.promises import DURATION_CHOICES
 from playground.rendering.thread import Thread
-from playground.rendering.tracking import PATIENCE
 from playground.views.helpers import is_htmx
 
 
 @require_POST
-async def checks(request: HttpRequest, pk: str) -> HttpResponse:
+async def poll(request: HttpRequest, pk: str) -> HttpResponse:
     """Ask after the promise now."""
     tracker = await _tracker(request, pk)
-    return await _done(request, tracker, tracking.check_now(tracker.pk))
+    return await _done(request, tracker, tracking.poll_now(tracker.pk))
 
 
 @require_POST
@@ -33,39 +33,39 @@ async def cancellation(request: HttpRequest, pk: str) -> HttpResponse:
 
 
 @require_POST
-async def following(request: HttpRequest, pk: str) -> HttpResponse:
+async def polling(request: HttpRequest, pk: str) -> HttpResponse:
     """Follow the promise for `patience` seconds from now, or with `follow=0` no longer."""
     tracker = await _tracker(request, pk)
     if request.POST.get("follow") == "0":
-        return await _done(request, tracker, tracking.stop_following(tracker.pk))
+        return await _done(request, tracker, tracking.stop_polling(tracker.pk))
     if not request.POST.get("patience"):
-        return await _done(request, tracker, tracking.follow(tracker.pk))
+        return await _done(request, tracker, tracking.resume_polling(tracker.pk))
     chosen = int_param(request.POST, "patience", None, maximum=99_999)
     if chosen is None:
         return HttpResponseBadRequest("A promise is followed for a number of seconds.")
-    patience = min(chosen, PATIENCE[-1])
-    return await _done(request, tracker, tracking.follow(tracker.pk, patience))
+    patience = min(chosen, DURATION_CHOICES[-1])
+    return await _done(request, tracker, tracking.resume_polling(tracker.pk, patience))
 
 
-async def _tracker(request: HttpRequest, pk: str) -> Tracker:
+async def _tracker(request: HttpRequest, pk: str) -> PolledPromise:
     user = await request.auser()
     runs = Run.objects.owned_by(user)
-    found: Tracker = await aget_object_or_404(
-        Tracker.objects.select_related("run"), run__in=runs, run=pk
+    found: PolledPromise = await aget_object_or_404(
+        PolledPromise.objects.select_related("run"), run__in=runs, run=pk
     )
     return found
 
 
-async def _done(request: HttpRequest, tracker: Tracker, work: Awaitable[Any]) -> HttpResponse:
+async def _done(request: HttpRequest, tracker: PolledPromise, work: Awaitable[Any]) -> HttpResponse:
     await work
     if not is_htmx(request):
         return redirect(tracker.run)
     return await sync_to_async(_shown)(request, tracker)
 
 
-def _shown(request: HttpRequest, tracker: Tracker) -> HttpResponse:
+def _shown(request: HttpRequest, tracker: PolledPromise) -> HttpResponse:
     """What stands under the promise now, and the page listens (again)."""
     thread = Thread(tracker.run)
-    children = thread.render_children((tracker.seq, tracker.part))
+    children = thread.render_children((tracker.entry_seq, tracker.entry_part))
     context = {"children": children, "run": tracker.run, "live": True}
-    return render(request, "runs/children/begun.html", context)
+    return render(request, "runs/children/started.html", context)

@@ -11,20 +11,20 @@ from django.views.decorators.http import require_http_methods, require_safe
 from django_htmx.http import push_url
 
 from playground.library.har import to_har
-from playground.library.har_reading import Entry, read_har
+from playground.library.har_reading import HarEntry, read_har
 from playground.library.reading import MAX_BYTES, text_of
 from playground.library.recordings import RecordingError
-from playground.library.replaying import replay_recording, replay_saved
-from playground.library.shape import FixtureError, Problem
+from playground.library.replaying import run_from_recording, run_from_saved_response
+from playground.library.shape import FixtureError, FixtureProblem
 from playground.models import Collection, Run, SavedRequest
 from playground.models.ownership import owner_of
 from playground.views.contexts import response_context
 from playground.views.helpers import get_run, is_htmx, make_download
-from playground.views.imports import MAX_CARRIED, pack, unpack
+from playground.views.imports import MAX_CARRIED, compress_text, decompress_text
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-def saved_reply(request: HttpRequest, slug: str, saved: str) -> HttpResponse:
+def saved_response(request: HttpRequest, slug: str, saved: str) -> HttpResponse:
     """POST opens the recorded reply of a saved request as the run that it was, every time the same.
 
     GET leads to that run once there is one, and to the saved request, which offers it, until
@@ -32,14 +32,16 @@ def saved_reply(request: HttpRequest, slug: str, saved: str) -> HttpResponse:
     """
     owned = Collection.objects.owned_by(request.user)
     found = get_object_or_404(
-        SavedRequest.objects.select_related("collection", "replayed").filter(collection__in=owned),
+        SavedRequest.objects.select_related("collection", "recorded_run").filter(
+            collection__in=owned
+        ),
         collection__slug=slug,
         slug=saved,
     )
     if request.method != "POST":
-        return redirect(found.replayed or found)
+        return redirect(found.recorded_run or found)
     try:
-        run = replay_saved(found, owner_of(request.user))
+        run = run_from_saved_response(found, owner_of(request.user))
     except RecordingError as error:
         return _unread(request, found, str(error))
     if not is_htmx(request):
@@ -78,32 +80,34 @@ def har(request: HttpRequest) -> HttpResponse:
             return redirect(_open(request, entries, chosen))
     except FixtureError as error:
         return _page(request, status=422, problems=error.problems)
-    packed = pack(text)
+    packed = compress_text(text)
     if len(packed) > MAX_CARRIED:
-        problem = Problem("", "The file is too large to choose from. Save fewer requests in it.")
+        problem = FixtureProblem(
+            "", "The file is too large to choose from. Save fewer requests in it."
+        )
         return _page(request, status=422, problems=[problem])
     return _page(request, entries=entries, packed=packed)
 
 
 def _given(request: HttpRequest) -> str:
     if packed := request.POST.get("packed"):
-        return unpack(packed)
+        return decompress_text(packed)
     upload = request.FILES.get("file")
     if upload is None:
-        raise FixtureError(Problem("", "Choose a HAR file."))
+        raise FixtureError(FixtureProblem("", "Choose a HAR file."))
     if (upload.size or 0) > MAX_BYTES:
-        raise FixtureError(Problem("", f"The file is larger than {MAX_BYTES >> 20} MB."))
+        raise FixtureError(FixtureProblem("", f"The file is larger than {MAX_BYTES >> 20} MB."))
     return text_of(upload.read())
 
 
-def _open(request: HttpRequest, entries: list[Entry], chosen: str) -> Run:
+def _open(request: HttpRequest, entries: list[HarEntry], chosen: str) -> Run:
     found = next((entry for entry in entries if str(entry.number) == chosen), None)
-    if found is None or not found.reply:
-        raise FixtureError(Problem("", found.why if found else "There is no such entry."))
+    if found is None or not found.response:
+        raise FixtureError(FixtureProblem("", found.why if found else "There is no such entry."))
     try:
-        return replay_recording(found.reply, owner_of(request.user))
+        return run_from_recording(found.response, owner_of(request.user))
     except RecordingError as error:
-        raise FixtureError(Problem("", str(error))) from error
+        raise FixtureError(FixtureProblem("", str(error))) from error
 
 
 def _page(request: HttpRequest, status: int = 200, **context: Any) -> HttpResponse:

@@ -14,7 +14,7 @@ from django.views.decorators.csrf import ensure_csrf_cookie
 from django.views.decorators.http import require_safe
 
 from playground.engine import housekeeping
-from playground.engine.retention import MAX_DAYS, MAX_MEBIBYTES, MAX_RUNS, Limits, preview
+from playground.engine.retention import MAX_DAYS, MAX_MEBIBYTES, MAX_RUNS, RetentionLimits, preview
 from playground.models import Retention
 from playground.models.ownership import owner_of
 
@@ -31,11 +31,13 @@ class RetentionForm(forms.Form):
     megabytes = forms.IntegerField(required=False, min_value=1, max_value=MAX_MEBIBYTES)
 
     @property
-    def limits(self) -> Limits:
+    def limits(self) -> RetentionLimits:
         """What was filled in. For a valid form only."""
         found = self.cleaned_data
         size = found["megabytes"]
-        return Limits(found["days"], found["runs"], None if size is None else size * MEBIBYTE)
+        return RetentionLimits(
+            found["days"], found["runs"], None if size is None else size * MEBIBYTE
+        )
 
 
 async def retention(request: HttpRequest) -> HttpResponse:
@@ -53,7 +55,7 @@ async def retention(request: HttpRequest) -> HttpResponse:
 
 @ensure_csrf_cookie
 def _page(request: HttpRequest, form: RetentionForm | None = None) -> HttpResponse:
-    limits = Limits.of(_owner(request))
+    limits = RetentionLimits.of(_owner(request))
     if form is None:
         form = RetentionForm(_fields(limits))
     context = {"form": form, "saved": limits, **_preview(request, form)}
@@ -66,18 +68,18 @@ def _page(request: HttpRequest, form: RetentionForm | None = None) -> HttpRespon
 def retention_preview(request: HttpRequest) -> HttpResponse:
     """What limits that are not saved would delete."""
     context = _preview(request, RetentionForm(request.GET))
-    return render(request, "history/going.html", context)
+    return render(request, "history/to_delete.html", context)
 
 
 def _preview(request: HttpRequest, form: RetentionForm) -> dict[str, Any]:
-    """What the limits in the form would delete, for `history/going.html`."""
+    """What the limits in the form would delete, for `history/to_delete.html`."""
     if not form.is_valid():
         return {"form": form}
     limits = form.limits
     return {"form": form, "limits": limits, "going": preview(_owner(request), limits)}
 
 
-def _fields(limits: Limits) -> dict[str, Any]:
+def _fields(limits: RetentionLimits) -> dict[str, Any]:
     size = None if limits.max_bytes is None else max(1, round(limits.max_bytes / MEBIBYTE))
     return {"days": limits.max_days, "runs": limits.max_runs, "megabytes": size}
 

@@ -25,10 +25,12 @@ async def create(request: HttpRequest) -> HttpResponse:
     sent = await sync_to_async(_record)(request)
     if isinstance(sent, HttpResponse):
         return sent
-    return await begin(request, *sent)
+    return await start_run(request, *sent)
 
 
-async def begin(request: HttpRequest, run: Run, prepared: engine.PreparedRequest) -> HttpResponse:
+async def start_run(
+    request: HttpRequest, run: Run, prepared: engine.PreparedRequest
+) -> HttpResponse:
     """Drive a run that was recorded; the response pane opens on it."""
     engine.send(run, prepared)
     if not is_htmx(request):
@@ -43,22 +45,22 @@ async def begin(request: HttpRequest, run: Run, prepared: engine.PreparedRequest
 
 def _record(request: HttpRequest) -> HttpResponse | tuple[Run, engine.PreparedRequest]:
     composed = read_form(request)
-    parent = continued(request, composed)
+    parent = parent_turn(request, composed)
     if composed.prepared is None or composed.errors:
-        return refusal(request, composed)
+        return error_response(request, composed)
     composed.keep_agent()
-    link = engine.Link(RunKind.ASK, parent)
+    link = engine.RunParent(RunKind.ASK, parent)
     return engine.create_run(composed.prepared, owner_of(request.user), link), composed.prepared
 
 
-def refusal(request: HttpRequest, composed: engine.PreparationResult) -> HttpResponse:
+def error_response(request: HttpRequest, composed: engine.PreparationResult) -> HttpResponse:
     """Why what was composed is not sent, above the composer's fields."""
     problems = {"problems": composed.errors or composed.problems}
     response = render(request, "compose/problems.html", problems, status=422)
     return reswap(retarget(response, "#compose-problems"), "innerHTML")
 
 
-def continued(request: HttpRequest, composed: engine.PreparationResult) -> Run | None:
+def parent_turn(request: HttpRequest, composed: engine.PreparationResult) -> Run | None:
     """The turn that the composer continues, None for a new conversation."""
     pk = request.POST.get("parent", "")
     if not pk:
@@ -70,14 +72,14 @@ def continued(request: HttpRequest, composed: engine.PreparationResult) -> Run |
 
 
 @require_POST
-async def repetition(request: HttpRequest, pk: str) -> HttpResponse:
+async def repeat(request: HttpRequest, pk: str) -> HttpResponse:
     """Send the request of a turn once more, the same way and at the same place.
 
     Credentials are those that the agent has now: a run keeps none of its own. Names that the user
     put into it stand for what they stand for now.
     """
     sent = await sync_to_async(_repeat)(request, pk)
-    return sent if isinstance(sent, HttpResponse) else await begin(request, *sent)
+    return sent if isinstance(sent, HttpResponse) else await start_run(request, *sent)
 
 
 def _repeat(request: HttpRequest, pk: str) -> HttpResponse | tuple[Run, engine.PreparedRequest]:
@@ -88,14 +90,14 @@ def _repeat(request: HttpRequest, pk: str) -> HttpResponse | tuple[Run, engine.P
     except engine.WithheldError as error:
         composed = engine.refused(str(error))
     if composed.prepared is None or composed.errors:
-        return refusal(request, composed)
+        return error_response(request, composed)
     composed.keep_agent()
     prepared = composed.prepared.resuming(run.resume)
-    link = engine.Link(
+    link = engine.RunParent(
         kind=RunKind(run.kind),
         parent=run.parent,
-        seq=run.cause_seq,
-        part=run.cause_part,
+        seq=run.parent_entry_seq,
+        part=run.parent_entry_part,
         answers=run.answers,
     )
     return engine.create_run(prepared, owner_of(request.user), link), prepared

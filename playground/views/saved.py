@@ -22,12 +22,12 @@ from playground.library.recordings import RecordingError, record
 from playground.models import Agent, Collection, Folder, SavedRequest
 from playground.models.ownership import owner_of
 from playground.views.helpers import find_run
-from playground.views.keeping import Kept, about, last_place, opened, read_kept
+from playground.views.keeping import Kept, last_position, read_kept, tab_data, tab_summary
 from playground.views.workbench import page
 
 MAX_NAME = 120
 #: Name of the session's entry: where something was saved last.
-LAST_PLACE = "last_place"
+LAST_COLLECTION_KEY = "last_place"
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -42,7 +42,7 @@ def saved_requests(request: HttpRequest) -> HttpResponse:
     except (ValidationError, RecordingError) as error:
         messages = error.messages if isinstance(error, ValidationError) else [str(error)]
         return _ask(request, request.POST.dict(), messages, status=422)
-    request.session[LAST_PLACE] = _place_of(saved)
+    request.session[LAST_COLLECTION_KEY] = _place_of(saved)
     return _saved(saved, kept)
 
 
@@ -60,7 +60,7 @@ def _create(request: HttpRequest, kept: Kept) -> SavedRequest:
         folder=folder,
         name=name,
         notes=form.get("notes", "").strip(),
-        position=last_place(collection.requests.filter(folder=folder)),
+        position=last_position(collection.requests.filter(folder=folder)),
     )
     if form.get("keep_reply") and (run := find_run(request, form.get("run", ""))):
         saved.reply = record(run)
@@ -115,7 +115,7 @@ def _proposed(request: HttpRequest, opened: str, collections: Iterable[Collectio
     beside = owned.select_related("folder", "collection").filter(collection__slug=slug, slug=name)
     known = {each.slug for each in collections}
     known |= {f"{each.slug}/{part.slug}" for each in collections for part in each.folders.all()}
-    wanted = [*map(_place_of, beside), slug, request.session.get(LAST_PLACE, "")]
+    wanted = [*map(_place_of, beside), slug, request.session.get(LAST_COLLECTION_KEY, "")]
     newest = max(collections, key=lambda each: each.modified_at, default=None)
     return next((each for each in wanted if each in known), newest.slug if newest else "")
 
@@ -128,7 +128,7 @@ def _place_of(saved: SavedRequest) -> str:
 
 def saved_request(request: HttpRequest, slug: str, saved: str) -> HttpResponse:
     """GET opens a saved request in the workbench (JSON for a tab of it), POST saves into it."""
-    owned = SavedRequest.objects.select_related("collection", "folder", "replayed").filter(
+    owned = SavedRequest.objects.select_related("collection", "folder", "recorded_run").filter(
         collection__in=Collection.objects.owned_by(request.user)
     )
     found = get_object_or_404(owned, collection__slug=slug, slug=saved)
@@ -148,7 +148,7 @@ def _update(request: HttpRequest, found: SavedRequest) -> HttpResponse:
         kept = read_kept(SaveForm(request.POST, request.user), saved)
     except ValidationError as error:
         context = {"saved": saved, "errors": error.messages}
-        return render(request, "saved/refused.html", context, status=422)
+        return render(request, "saved/errors.html", context, status=422)
     if not kept.put_over(saved, _since(request.POST)):
         saved = get_object_or_404(SavedRequest, pk=saved.pk)
         return render(request, "saved/conflict.html", {"saved": saved}, status=409)
@@ -168,7 +168,7 @@ def _since(form: Mapping[str, str]) -> datetime | None:
 
 def _saved(saved: SavedRequest, kept: Kept) -> HttpResponse:
     """Tells the page under which name it was saved, and the sidebar that there is news."""
-    told = about(saved) | {"dropped": kept.dropped}
+    told = tab_summary(saved) | {"dropped": kept.dropped}
     response = trigger_client_event(HttpResponse(), "request:saved", told)
     return trigger_client_event(response, "library:changed")
 
@@ -176,8 +176,8 @@ def _saved(saved: SavedRequest, kept: Kept) -> HttpResponse:
 @ensure_csrf_cookie
 def _open(request: HttpRequest, saved: SavedRequest) -> HttpResponse:
     agents = Agent.objects.owned_by(request.user)
-    found = opened(saved, agents)
-    run = saved.replayed
+    found = tab_data(saved, agents)
+    run = saved.recorded_run
     # A reply that nobody has looked at yet becomes a run when it is asked for, and not by a GET.
     offered = saved if saved.reply is not None and run is None else None
     if request.accepts("application/json") and not request.accepts("text/html"):

@@ -12,28 +12,34 @@ from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from playground.collection_forms import PlaceForm, SavedRequestForm
+from playground.collection_forms import PositionForm, SavedRequestForm
 from playground.library import organising
 from playground.models import Collection, Folder, SavedRequest
 from playground.views.collections import outline_of, render_form
 from playground.views.helpers import is_htmx
-from playground.views.shelf import changed, collection_of, gone_to, placed, saved_of
+from playground.views.shelf import (
+    changed_response,
+    get_collection,
+    get_saved_request,
+    moved_response,
+    redirect_with_note,
+)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def details(request: HttpRequest, slug: str, saved: str) -> HttpResponse:
     """GET is the form for name and notes, and for its place; POST saves name and notes."""
-    found = saved_of(request, slug, saved)
+    found = get_saved_request(request, slug, saved)
     if request.method != "POST":
         return _form(request, SavedRequestForm(instance=found), found)
     form = SavedRequestForm(request.POST, instance=found)
     if not form.is_valid():
-        return _form(request, form, saved_of(request, slug, saved), 422)
+        return _form(request, form, get_saved_request(request, slug, saved), 422)
     form.save()
-    organising.touch(found.collection)
+    organising.mark_modified(found.collection)
     if not is_htmx(request):
-        return gone_to(request, found.collection)
-    return changed(_row(request, found))
+        return redirect_with_note(request, found.collection)
+    return changed_response(_row(request, found))
 
 
 def _row(request: HttpRequest, saved: SavedRequest) -> HttpResponse:
@@ -59,28 +65,28 @@ def _form(
 @require_safe
 def notes(request: HttpRequest, slug: str, saved: str) -> HttpResponse:
     """The notes of a request, whole."""
-    context = {"saved": saved_of(request, slug, saved)}
+    context = {"saved": get_saved_request(request, slug, saved)}
     return render(request, "collections/notes.html", context)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-def place(request: HttpRequest, slug: str, saved: str) -> HttpResponse:
+def move(request: HttpRequest, slug: str, saved: str) -> HttpResponse:
     """GET asks where to; POST moves it.
 
     `folder` is a folder's slug, "" for none; without it the folder stays. `to`, from the form,
     is "collection" or "collection/folder": the end of that.
     """
-    found = saved_of(request, slug, saved)
+    found = get_saved_request(request, slug, saved)
     if request.method != "POST":
         return _places(request, found)
     if "to" in request.POST:
         return _moved(request, found, request.POST["to"])
-    form = PlaceForm(request.POST)
+    form = PositionForm(request.POST)
     if form.is_valid():
         wanted = request.POST.get("folder")
         folder = found.folder if wanted is None else _folder(found.collection, wanted)
-        organising.place_request(found, folder, form.where)
-    return placed(request, found.collection)
+        organising.reorder_request(found, folder, form.relative_position)
+    return moved_response(request, found.collection)
 
 
 def _folder(collection: Collection, slug: str) -> Folder | None:
@@ -104,15 +110,15 @@ def _places(request: HttpRequest, saved: SavedRequest) -> HttpResponse:
 
 def _moved(request: HttpRequest, saved: SavedRequest, to: str) -> HttpResponse:
     slug, _, folder = to.partition("/")
-    target = collection_of(request, slug)
+    target = get_collection(request, slug)
     organising.move_request(saved, target, _folder(target, folder))
-    return changed(gone_to(request, target, f"{saved.name} was moved."))
+    return changed_response(redirect_with_note(request, target, f"{saved.name} was moved."))
 
 
 @require_POST
 def duplication(request: HttpRequest, slug: str, saved: str) -> HttpResponse:
     """Make the request once more, behind the first."""
-    twin = organising.duplicate_request(saved_of(request, slug, saved))
+    twin = organising.duplicate_request(get_saved_request(request, slug, saved))
     if not is_htmx(request):
-        return gone_to(request, twin.collection)
-    return changed(_row(request, twin))
+        return redirect_with_note(request, twin.collection)
+    return changed_response(_row(request, twin))

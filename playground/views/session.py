@@ -12,8 +12,8 @@ from django.views.decorators.http import require_http_methods
 from playground.forms import read_value
 from playground.models import Run
 from playground.models.conversations import turn_of
-from playground.rendering.ledger import Ledger
-from playground.rendering.turns import branch_of
+from playground.rendering.branches import conversation_branch
+from playground.rendering.session_history import SessionHistory
 from playground.views.helpers import get_run, is_htmx
 
 #: The user's word on the session context, by the name of the button (see `Run.echo`).
@@ -36,8 +36,8 @@ def session(request: HttpRequest, pk: str) -> HttpResponse:
     except ValidationError as error:
         return _show(request, run, text=text, error=error.messages[0])
     turn = turn_of(run)
-    turn.echo = echo
-    turn.save(update_fields=["echo"])
+    turn.session_override = echo
+    turn.save(update_fields=["session_override"])
     if not is_htmx(request):
         return redirect(run)
     return _show(request, run, decided=True)
@@ -56,7 +56,7 @@ def _read(choice: str, text: str) -> dict[str, Any]:
 
 
 def _show(request: HttpRequest, run: Run, **context: Any) -> HttpResponse:
-    branch = branch_of(run)
-    shown = {"run": run, "branch": branch, "ledger": Ledger(branch), **context}
+    branch = conversation_branch(run)
+    shown = {"run": run, "branch": branch, "ledger": SessionHistory(branch), **context}
     status = 422 if context.get("error") else 200
     return render(request, "runs/session.html", shown, status=status)

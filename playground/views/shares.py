@@ -18,22 +18,22 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import ensure_csrf_cookie
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from playground.expectations import KINDS
+from playground.expectations import EXPECTATION_TYPES
 from playground.library import fixtures
-from playground.library.credentials import clean_address
+from playground.library.credentials import clean_url_template
 from playground.models import Collection, Run, SavedRequest, Share
 from playground.models.collections import RESERVED, free_slug, requests_in_order
 from playground.models.ownership import owner_of
 from playground.protocols import registry
-from playground.protocols.links import badge, workbench_link
+from playground.protocols.deep_links import badge, workbench_link
 from playground.query_params import int_param
 from playground.rendering.pretty import readable
-from playground.rendering.sharing import shared_fixture, shared_run
+from playground.rendering.shares import shared_fixture, shared_run
 from playground.views.helpers import get_run, make_download
-from playground.views.shelf import collection_of
+from playground.views.shelf import get_collection
 
 #: Days that a link can be made for; "" for no end.
-LASTING = (
+LIFETIME_CHOICES = (
     ("1", "for a day"),
     ("7", "for a week"),
     ("30", "for 30 days"),
@@ -49,7 +49,11 @@ class ShareForm(forms.Form):
     """How long a link is to work."""
 
     days = forms.ChoiceField(
-        choices=LASTING, required=False, label="It works", widget=forms.RadioSelect, initial="7"
+        choices=LIFETIME_CHOICES,
+        required=False,
+        label="It works",
+        widget=forms.RadioSelect,
+        initial="7",
     )
 
 
@@ -71,7 +75,7 @@ def shares(request: HttpRequest) -> HttpResponse:
         expires_at=timezone.now() + timedelta(days=int(days)) if days else None,
         **thing,
     )
-    return redirect("share-made", share.token)
+    return redirect("share-created", share.token)
 
 
 @require_safe
@@ -86,16 +90,16 @@ def _thing(request: HttpRequest, named: Any) -> dict[str, Run | Collection]:
     """The run or the collection that a form or an address names, under its field's name."""
     if key := named.get("run"):
         return {"run": get_run(request, key)}
-    return {"collection": collection_of(request, named.get("collection", ""))}
+    return {"collection": get_collection(request, named.get("collection", ""))}
 
 
 @require_safe
 @ensure_csrf_cookie
-def made(request: HttpRequest, token: str) -> HttpResponse:
+def share_created(request: HttpRequest, token: str) -> HttpResponse:
     """A link of the user's, to be copied, and a badge where it is of a run."""
     share = _own(request, token)
     context = _told(request, share) | {"local": not settings.HOSTED}
-    return render(request, "shares/made.html", context)
+    return render(request, "shares/created.html", context)
 
 
 @require_POST
@@ -125,7 +129,7 @@ def _told(request: HttpRequest, share: Share) -> dict[str, Any]:
 def _link(request: HttpRequest, run: Run) -> str:
     return workbench_link(
         request.build_absolute_uri(reverse("workbench")),
-        address=clean_address(run.url),
+        address=clean_url_template(run.url),
         protocol=run.protocol,
         binding=run.binding,
         version=run.version,
@@ -177,12 +181,14 @@ def _collection_page(request: HttpRequest, found: Share) -> dict[str, Any]:
 def _request(request: HttpRequest, saved: SavedRequest) -> dict[str, Any]:
     return {
         "saved": saved,
-        "address": clean_address(saved.address),
+        "address": clean_url_template(saved.address),
         "document": readable(saved.document),
-        "expected": [_said(each) for each in saved.expectations if each.get("type") in KINDS],
+        "expected": [
+            _said(each) for each in saved.expectations if each.get("type") in EXPECTATION_TYPES
+        ],
         "link": workbench_link(
             request.build_absolute_uri(reverse("workbench")),
-            address=clean_address(saved.address),
+            address=clean_url_template(saved.address),
             protocol=saved.protocol,
             binding=saved.binding,
             version=saved.version,
@@ -193,7 +199,7 @@ def _request(request: HttpRequest, saved: SavedRequest) -> dict[str, Any]:
 
 
 def _said(expectation: dict[str, Any]) -> str:
-    said = KINDS[expectation["type"]].says(expectation)
+    said = EXPECTATION_TYPES[expectation["type"]].describe(expectation)
     return said[:1].upper() + said[1:]
 
 
@@ -227,5 +233,5 @@ def copy(request: HttpRequest, token: str) -> HttpResponse:
     others = Collection.objects.owned_by(request.user)
     slug = free_slug(collection.name, "collection", others, RESERVED)
     shown = shared_fixture(fixtures.fixture_of(collection))
-    plan = fixtures.plan(shown.renamed(slug), owner_of(request.user))
-    return redirect(fixtures.apply(plan))
+    plan = fixtures.plan_import(shown.renamed(slug), owner_of(request.user))
+    return redirect(fixtures.apply_import(plan))

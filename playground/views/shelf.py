@@ -14,37 +14,37 @@ from playground.views.helpers import is_htmx
 CHANGED = "library:changed"
 
 
-def collection_of(request: HttpRequest, slug: str) -> Collection:
+def get_collection(request: HttpRequest, slug: str) -> Collection:
     """The user's collection with this slug, or 404."""
     found: Collection = get_object_or_404(Collection.objects.owned_by(request.user), slug=slug)
     return found
 
 
-def folder_of(request: HttpRequest, slug: str, folder: str) -> Folder:
+def get_folder(request: HttpRequest, slug: str, folder: str) -> Folder:
     """A folder of a collection of the user's, or 404."""
-    collection = collection_of(request, slug)
+    collection = get_collection(request, slug)
     found: Folder = get_object_or_404(collection.folders, slug=folder)
     found.collection = collection
     return found
 
 
-def saved_of(request: HttpRequest, slug: str, saved: str) -> SavedRequest:
+def get_saved_request(request: HttpRequest, slug: str, saved: str) -> SavedRequest:
     """A request of a collection of the user's, or 404."""
-    collection = collection_of(request, slug)
+    collection = get_collection(request, slug)
     requests = collection.requests.select_related("folder")
     found: SavedRequest = get_object_or_404(requests, slug=saved)
     found.collection = collection
     return found
 
 
-def changed(response: HttpResponse) -> HttpResponse:
+def changed_response(response: HttpResponse) -> HttpResponse:
     """The answer to a change of a collection: the page is told, unless it gives way to another."""
     if "HX-Redirect" in response:
         return response
     return trigger_client_event(response, CHANGED)
 
 
-def gone_to(
+def redirect_with_note(
     request: HttpRequest, target: str | Collection, note: str = "", undo: str = ""
 ) -> HttpResponse:
     """Lead to another page after a change, which says `note` with a way to take it back."""
@@ -54,8 +54,8 @@ def gone_to(
     return HttpResponseClientRedirect(response.url) if is_htmx(request) else response
 
 
-def placed(request: HttpRequest, collection: Collection) -> HttpResponse:
+def moved_response(request: HttpRequest, collection: Collection) -> HttpResponse:
     """The answer to a new place: nothing, where the page has moved it by itself already."""
     if is_htmx(request):
-        return changed(HttpResponse(status=204))
+        return changed_response(HttpResponse(status=204))
     return redirect(collection)

@@ -12,34 +12,34 @@ from django.views.decorators.csrf import ensure_csrf_cookie
 from django.views.decorators.http import require_safe
 from django_htmx.http import reswap, retarget
 
-from playground.conversations import next_document
 from playground.engine import (
-    Link,
     PreparationResult,
     PreparedRequest,
+    RunParent,
     WithheldError,
     create_run,
     follow_up_request,
     kept_headers,
     refused,
 )
+from playground.follow_ups import follow_up_document
 from playground.forms import read_headers
 from playground.models import Run, RunKind
 from playground.models.conversations import turn_of
 from playground.models.ownership import owner_of
 from playground.protocols import registry
-from playground.rendering.fold import Fold
+from playground.rendering.branches import conversation_branch
 from playground.rendering.thread import SHOWN, Thread, render_entries
-from playground.rendering.turns import branch_of
+from playground.rendering.thread_reader import ThreadReader
 from playground.variables import literal, names_in
 from playground.views.helpers import get_run
-from playground.views.runs import begin
+from playground.views.runs import start_run
 from playground.views.workbench import headers_of, page
 
 MAX_TEXT = 20_000
 
 
-async def next_turn(request: HttpRequest, pk: str) -> HttpResponse:
+async def follow_up(request: HttpRequest, pk: str) -> HttpResponse:
     """GET composes the request that follows a run; POST sends it with a `text`."""
     if request.method in {"GET", "HEAD"}:
         return await sync_to_async(_compose)(request, pk)
@@ -48,7 +48,7 @@ async def next_turn(request: HttpRequest, pk: str) -> HttpResponse:
     sent = await sync_to_async(_record)(request, pk)
     if isinstance(sent, HttpResponse):
         return sent
-    return await begin(request, *sent)
+    return await start_run(request, *sent)
 
 
 @require_safe
@@ -56,7 +56,7 @@ def turn(request: HttpRequest, pk: str) -> HttpResponse:
     """The first entries of a turn, to be shown on the page of another."""
     run = get_run(request, pk)
     thread = Thread(run, depth=1, page=Run())
-    entries = Fold(run).follow(run.frames, SHOWN, run.frames)
+    entries = ThreadReader(run).read_to(run.frames, SHOWN, run.frames)
     # The pinned ones are shown first, as on the turn's own page.
     shown = sorted(entries, key=lambda entry: not entry.pinned)[:SHOWN]
     cards = render_entries(shown, thread)
@@ -68,9 +68,9 @@ def turn(request: HttpRequest, pk: str) -> HttpResponse:
 def _compose(request: HttpRequest, pk: str) -> HttpResponse:
     run = get_run(request, pk)
     parent = turn_of(run)
-    context = {"parent": parent, "continued": branch_of(parent).current}
+    context = {"parent": parent, "continued": conversation_branch(parent).current}
     # What the agent said goes back as it is, whatever names stand in it.
-    document = literal(next_document(run), keep=parent.secrets)
+    document = literal(follow_up_document(run), keep=parent.secret_names)
     return page(request, parent.agent, run, document, headers_of(parent), **context)
 
 
@@ -80,20 +80,22 @@ def _record(request: HttpRequest, pk: str) -> HttpResponse | tuple[Run, Prepared
     text = request.POST.get("text", "").strip()[:MAX_TEXT]
     if not text:
         return _refuse(request, run, text, ["Say what you would like to know."])
-    composed = follow_up(request, parent, next_document(run, text))
+    composed = prepare_follow_up(request, parent, follow_up_document(run, text))
     if composed.prepared is None or composed.errors:
         return _refuse(request, run, text, [problem.message for problem in composed.errors])
-    link = Link(RunKind.ASK, parent)
+    link = RunParent(RunKind.ASK, parent)
     return create_run(composed.prepared, owner_of(request.user), link), composed.prepared
 
 
 def _refuse(request: HttpRequest, run: Run, text: str, errors: list[str]) -> HttpResponse:
-    context = {"run": run, "branch": branch_of(run), "text": text, "errors": errors}
-    response = render(request, "runs/next_form.html", context, status=422)
+    context = {"run": run, "branch": conversation_branch(run), "text": text, "errors": errors}
+    response = render(request, "runs/follow_up_form.html", context, status=422)
     return reswap(retarget(response, "this"), "outerHTML")
 
 
-def follow_up(request: HttpRequest, run: Run, document: dict[str, Any]) -> PreparationResult:
+def prepare_follow_up(
+    request: HttpRequest, run: Run, document: dict[str, Any]
+) -> PreparationResult:
     """A request that follows on `run`, to its agent, and what is wrong with it."""
     turn = turn_of(run)
     if turn.agent is None:
@@ -104,7 +106,7 @@ def follow_up(request: HttpRequest, run: Run, document: dict[str, Any]) -> Prepa
         return refused(f"In the composer's headers: {error.messages[0]}")
     except WithheldError as error:
         return refused(str(error))
-    return PreparationResult(prepared, registry.check(prepared.target, document))
+    return PreparationResult(prepared, registry.validate_request(prepared.target, document))
 
 
 def _headers(request: HttpRequest, turn: Run) -> list[tuple[str, str]]:

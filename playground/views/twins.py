@@ -13,15 +13,15 @@ from django.views.decorators.http import require_POST, require_safe
 from django_htmx.http import HttpResponseClientRedirect
 
 from playground import engine
-from playground.counterparts import Counterpart, counterparts_of
 from playground.models import Agent, Run, RunKind, Twin
 from playground.models.liveness import mark_interrupted
 from playground.models.ownership import owner_of
-from playground.rendering.twins import outline, verdict_of
+from playground.rendering.twins import twin_result, twin_sides
+from playground.twin_targets import TwinTarget, twin_targets_for
 from playground.views.compose import read_form
 from playground.views.contexts import response_context
 from playground.views.helpers import get_current_run, is_htmx
-from playground.views.runs import continued, refusal
+from playground.views.runs import error_response, parent_turn
 
 Sent = tuple[Run, engine.PreparedRequest]
 
@@ -50,18 +50,18 @@ async def create(request: HttpRequest) -> HttpResponse:
 
 def _record(request: HttpRequest) -> HttpResponse | tuple[Twin, list[Sent]]:
     composed = read_form(request)
-    parent = continued(request, composed)
+    parent = parent_turn(request, composed)
     other = _chosen(request, composed)
     if composed.prepared is None or other is None or composed.errors:
-        return refusal(request, composed)
+        return error_response(request, composed)
     for reason in other.prepared.refusals():
         composed.refuse("", f"{other.label}: {reason}")
     if composed.errors:
-        return refusal(request, composed)
+        return error_response(request, composed)
     composed.keep_agent()
     # With an agent that was made of an address, the other side has changed, too.
     other = _chosen(request, composed) or other
-    link = engine.Link(RunKind.ASK, parent)
+    link = engine.RunParent(RunKind.ASK, parent)
     both = composed.prepared, other.prepared
     owner = owner_of(request.user)
     left, right = (engine.create_run(prepared, owner, link) for prepared in both)
@@ -69,7 +69,7 @@ def _record(request: HttpRequest) -> HttpResponse | tuple[Twin, list[Sent]]:
     return twin, [(left, both[0]), (right, both[1])]
 
 
-def _chosen(request: HttpRequest, composed: engine.PreparationResult) -> Counterpart | None:
+def _chosen(request: HttpRequest, composed: engine.PreparationResult) -> TwinTarget | None:
     wanted = request.POST.get("other", "")
     found = _counterparts(request, composed.prepared)
     chosen = next((each for each in found if each.value == wanted), None)
@@ -80,10 +80,10 @@ def _chosen(request: HttpRequest, composed: engine.PreparationResult) -> Counter
 
 def _counterparts(
     request: HttpRequest, prepared: engine.PreparedRequest | None
-) -> list[Counterpart]:
+) -> list[TwinTarget]:
     if prepared is None:
         return []
-    return counterparts_of(prepared, list(Agent.objects.owned_by(request.user)))
+    return twin_targets_for(prepared, list(Agent.objects.owned_by(request.user)))
 
 
 @require_safe
@@ -92,7 +92,7 @@ def _counterparts(
 def twin(request: HttpRequest, pk: str) -> HttpResponse:
     """Both replies side by side, below what they do not have in common."""
     found = _twin(request, pk)
-    sides = outline(found)
+    sides = twin_sides(found)
     return render(request, "twins/page.html", {"sides": sides, **_verdict(found)})
 
 
@@ -110,14 +110,14 @@ def _twin(request: HttpRequest, pk: str) -> Twin:
 
 
 def _verdict(found: Twin) -> dict[str, object]:
-    return {"twin": found, "verdict": verdict_of(found)}
+    return {"twin": found, "verdict": twin_result(found)}
 
 
 @require_safe
 @ensure_csrf_cookie
 @xframe_options_sameorigin
 @csp_replace({"frame-ancestors": [SELF]})  # type: ignore[arg-type]
-def pane(request: HttpRequest, pk: str) -> HttpResponse:
+def run_frame(request: HttpRequest, pk: str) -> HttpResponse:
     """The response to a run on a page of its own, which pages of the playground may frame."""
     run = get_current_run(request, pk)
     return render(request, "twins/pane.html", response_context(run))

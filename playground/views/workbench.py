@@ -17,11 +17,11 @@ from playground.transport.redaction import is_credential
 from playground.variables import literal
 from playground.views.composing import composer_context
 from playground.views.contexts import history_context, response_context
+from playground.views.deep_links import read_link
 from playground.views.environment_choice import choice_context
 from playground.views.helpers import get_current_run
-from playground.views.keeping import composed_for, opened
-from playground.views.library import library_context
-from playground.views.links import read_link
+from playground.views.keeping import composed_for, tab_data
+from playground.views.sidebar import library_context
 
 
 @require_safe
@@ -57,10 +57,10 @@ def run_page(request: HttpRequest, pk: str) -> HttpResponse:
         None if composed["address"] else run.agent,
         run,
         # Where the user wrote no names, those that stand there are words of somebody's.
-        (run.template or {}).get("document", literal(run.request, keep=run.secrets)),
+        (run.request_template or {}).get("document", literal(run.request, keep=run.secret_names)),
         headers_of(run),
         composed=composed,
-        saved=opened(saved, agents) if saved else None,
+        saved=tab_data(saved, agents) if saved else None,
     )
 
 
@@ -75,7 +75,7 @@ def headers_of(run: Run) -> list[list[str]]:
 
     The values of credentials are not; empty ones would replace the agent's.
     """
-    composed = (run.template or {}).get("headers", run.headers)
+    composed = (run.request_template or {}).get("headers", run.headers)
     return [[name, value] for name, value in composed if value or not is_credential(name)]
 
 

@@ -149,7 +149,7 @@ def fill(count: int) -> None:
                 version="0.55",
                 request=document,
                 text=_text(number, count),
-                made_by=("collection", "user")[number // 2 % 2],
+                source=("collection", "user")[number // 2 % 2],
                 created_at=now - timedelta(minutes=5 * number),
                 **_ending(number),
             )

@@ -126,10 +126,10 @@ def test_what_was_read_is_not_replaced_by_a_preview_under_way(workbench: Workben
     page = workbench.page
     desk = open_desk(recipe(workbench), "Scale recipe")
     held: list[Route] = []
-    page.route(re.compile("/(peer|preview)/$"), lambda route: held.append(route))
+    page.route(re.compile("/(server|preview)/$"), lambda route: held.append(route))
     with page.expect_request("**/preview/"):
         desk.get_by_label("Address of the server").fill("http://127.0.0.1:9/mcp")
-    with page.expect_request("**/preview/") as preview, page.expect_request("**/peer/") as read:
+    with page.expect_request("**/preview/") as preview, page.expect_request("**/server/") as read:
         # It leaves the field, which asks for a preview once more.
         desk.get_by_role("button", name="Read the tool’s schema").click()
     with page.expect_event("requestfailed", lambda request: request == preview.value):
@@ -141,8 +141,8 @@ def test_what_was_read_is_shown_although_a_preview_came_before(workbench: Workbe
     page = workbench.page
     desk = open_desk(recipe(workbench), "Scale recipe")
     held: list[Route] = []
-    page.route("**/peer/", lambda route: held.append(route))
-    with page.expect_response("**/preview/"), page.expect_request("**/peer/"):
+    page.route("**/server/", lambda route: held.append(route))
+    with page.expect_response("**/preview/"), page.expect_request("**/server/"):
         desk.get_by_label("Address of the server").fill("http://127.0.0.1:9/mcp")
         desk.get_by_role("button", name="Read the tool’s schema").click()
     expect(desk.locator(".desk-call")).to_contain_text("127.0.0.1:9")

@@ -12,7 +12,7 @@ from tests.browser.workbench import Workbench
 from tests.playground_server import PlaygroundServer
 
 PLAN = "make a weekly meal plan with a shopping list"
-UNDER_WAY = re.compile("following|checking")
+UNDER_WAY = re.compile("polling|checking")
 #: The demo's plan takes ten seconds, and somebody has to ask after it once more.
 KEPT = 30_000
 
@@ -42,7 +42,7 @@ def test_from_the_promise_to_the_answer(page: Page, workbench: Workbench) -> Non
     other = page.context.new_page()
     other.goto(page.url)
     for each in (page, other):
-        expect(tracker(each)).to_have_attribute("data-status", "answered", timeout=KEPT)
+        expect(tracker(each)).to_have_attribute("data-status", "fulfilled", timeout=KEPT)
         answer = each.get_by_role("region", name="The answer")
         expect(answer.locator(".card").first).to_be_visible()
         # The promise itself is one line now.
@@ -146,7 +146,7 @@ def test_every_state_is_accessible(still: Page, playground: PlaygroundServer) ->
     found.locator("summary").click()
     button(still, "Check now").click()
     expect(found.locator(".checks tbody tr")).to_have_count(1)
-    assert findings(still, both_themes=True) == [], "following"
+    assert findings(still, both_themes=True) == [], "polling"
     button(still, "Stop following").click()
     expect(found).to_have_attribute("data-status", "paused")
     assert findings(still) == [], "paused"
@@ -157,7 +157,7 @@ def test_every_state_is_accessible(still: Page, playground: PlaygroundServer) ->
     expect(found).to_have_attribute("data-status", "failed", timeout=KEPT)
     assert findings(still, both_themes=True) == [], "failed"
     workbench.scenario("promise-200").send()
-    expect(found).to_have_attribute("data-status", "answered", timeout=KEPT)
+    expect(found).to_have_attribute("data-status", "fulfilled", timeout=KEPT)
     found.locator("summary").click()
     assert findings(still) == [], "answered"
     workbench.tab("Timeline")

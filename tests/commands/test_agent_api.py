@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from playground.headless.speech import Speech
+from playground.headless.speech import MessagePrinter
 from playground.protocols import events as ev
 from tests.commands.test_send import ask
 from tests.protocols.agent_api.examples import captured, data, message, response
@@ -142,14 +142,16 @@ class TestSpeech:
     """Pieces on the line that they belong to."""
 
     def told(self, *events: ev.Event) -> str:
-        speech = Speech()
+        speech = MessagePrinter()
         text = ""
         for event in events:
             speech.listen([event])
             text += "".join(speech.pieces([event]))
         return text + "".join(speech.close())
 
-    def piece(self, text: Any, home: ev.Home = (1, 0), index: int = 0, **rest: Any) -> ev.Content:
+    def piece(
+        self, text: Any, home: ev.EntryRef = (1, 0), index: int = 0, **rest: Any
+    ) -> ev.Content:
         fields = {"delta": True, "kind": "text", **rest}
         return ev.Content(9, home, "m", index, value=text, **fields)
 

@@ -16,8 +16,8 @@ import pytest
 from asgiref.sync import sync_to_async
 
 from playground import engine
-from playground.engine import follow_to_end, promises
-from playground.headless.dialogue import Dialogue, Wishes
+from playground.engine import poll_until_settled, promises
+from playground.headless.dialogue import Dialogue, SendOptions
 from playground.headless.printer import Printer
 from playground.models import Agent
 from tests.playground_server import ROOT, PlaygroundServer
@@ -99,7 +99,7 @@ def promising(then: bytes, checks: int = 1) -> Answer:
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Promises are asked after at once."""
-    monkeypatch.setattr(promises, "SHORTEST", 0.0)
+    monkeypatch.setattr(promises, "MIN_POLL_INTERVAL", 0.0)
 
 
 @pytest.mark.usefixtures("impatient")
@@ -284,7 +284,7 @@ def dialogue(transactional_db: None) -> Callable[..., Dialogue]:
     def talk_to(url: str, **wishes: Any) -> Dialogue:
         agent = Agent.objects.create(name="scripted", url=url)
         prepared = engine.request_to(agent, {"query": {"text": "soup"}})
-        return Dialogue(prepared, Printer(as_json=True), Wishes(**wishes))
+        return Dialogue(prepared, Printer(as_json=True), SendOptions(**wishes))
 
     return talk_to
 
@@ -297,13 +297,13 @@ async def test_a_server_was_told_the_end_of_the_promise(
     """Both follow it, and whoever asks first gets the answer."""
 
     async def elsewhere(pk: int, **_: Any) -> None:
-        await follow_to_end(pk)
+        await poll_until_settled(pk)
 
-    monkeypatch.setattr(engine, "follow_to_end", elsewhere)
+    monkeypatch.setattr(engine, "poll_until_settled", elsewhere)
     async with serve(answer=lambda request: promise_then(request, ANSWER)) as server:
-        held = await sync_to_async(dialogue)(server.url, follow=True)
-        await held.hold()
-    assert (held.last.kind, held.last.outcome, held.gave_up) == ("check", "answer", False)
+        held = await sync_to_async(dialogue)(server.url, poll_promises=True)
+        await held.run()
+    assert (held.last.kind, held.last.outcome, held.timed_out) == ("check", "answer", False)
     lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert [line["type"] for line in lines] == [
         "started", "promise", "completed", "run", "started", "result", "completed",
@@ -321,9 +321,9 @@ async def test_stopped_before_the_first_check(
 
     monkeypatch.setattr(Dialogue, "_send", stopped)
     async with serve(PROMISE) as server:
-        held = await sync_to_async(dialogue)(server.url, follow=True)
-        await held.hold()
-    assert (len(held.runs), held.last.outcome, held.gave_up) == (1, "promise", True)
+        held = await sync_to_async(dialogue)(server.url, poll_promises=True)
+        await held.run()
+    assert (len(held.runs), held.last.outcome, held.timed_out) == (1, "promise", True)
 
 
 async def test_stopped_while_the_run_was_recorded(
@@ -339,5 +339,5 @@ async def test_stopped_while_the_run_was_recorded(
 
         monkeypatch.setattr(Dialogue, "_announce", stopping)
         async with asyncio.timeout(20):
-            await held.hold()
+            await held.run()
     assert held.last.state == "cancelled"

@@ -238,7 +238,9 @@ class TestReporters:
         secret = "canary-7d1f0b2c99"
         with serving(answer(secret)) as server:
             keys = Environment.objects.create(name="Keys")
-            keys.variables.create(name="key", kind="secret", secret=secret, origins=[server.url])
+            keys.variables.create(
+                name="key", kind="secret", secret=secret, allowed_origins=[server.url]
+            )
             wanted = [{"type": "json", "path": "$.results[0].name", "equals": "Tea"}]
             file = fixture(
                 tmp_path,

@@ -65,11 +65,11 @@ def test_files_are_collected_when_they_have_changed(tmp_path: Path, settings: An
 
     get_finder.cache_clear()
     try:
-        assert static_files.collect()
+        assert static_files.collect_static()
         assert (tmp_path / "root" / "a.css").exists()
-        assert not static_files.collect()
+        assert not static_files.collect_static()
         (source / "a.css").rename(source / "b.css")
-        assert static_files.collect()
+        assert static_files.collect_static()
         assert not (tmp_path / "root" / "a.css").exists()
         assert (tmp_path / "root" / "b.css").exists()
     finally:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from playground.conformance import Report, Verdict, judge
+from playground.conformance import ConformanceReport, Verdict, run_rules
 from playground.protocols import sse
 from playground.protocols.frames import Frame, FrameKind
 from tests.protocols.playbook import CAPTURES
@@ -43,12 +43,12 @@ class Reply:
         """The same without its end."""
         return replace(self, frames=self.frames[:-1], state=state)
 
-    def judged(self, version: str = "0.55") -> Report:
+    def judged(self, version: str = "0.55") -> ConformanceReport:
         frames = [
             replace(frame, data=frame.data.replace(VERSION.encode(), version.encode()))
             for frame in self.frames
         ]
-        return judge(
+        return run_rules(
             frames,
             self.request,
             version,
@@ -179,11 +179,11 @@ def without(value: dict[str, Any], *names: str) -> dict[str, Any]:
     return {name: inner for name, inner in value.items() if name not in names}
 
 
-def verdict(report: Report, rule: str) -> Verdict:
+def verdict(report: ConformanceReport, rule: str) -> Verdict:
     return report.verdicts[rule]
 
 
-def places(report: Report, rule: str) -> list[tuple[int | None, str]]:
+def places(report: ConformanceReport, rule: str) -> list[tuple[int | None, str]]:
     """Where a rule failed."""
     return [
         (finding.seq, finding.pointer)

@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from playground.conformance import RULES, Report, judge
+from playground.conformance import RULES, ConformanceReport, run_rules
 from playground.protocols.frames import Frame, FrameKind
 from tests.conformance.pointers import resolves
 from tests.conformance.scripts import JSON, SSE, Reply, document, event, head, stream
@@ -53,7 +53,7 @@ def replaced(value: Any, data: st.DataObject) -> Any:
     return changed if isinstance(inner, dict) else list(changed.values())
 
 
-def check(report: Report, frames: tuple[Frame, ...]) -> None:
+def check(report: ConformanceReport, frames: tuple[Frame, ...]) -> None:
     assert set(report.verdicts) == {rule.id for rule in RULES}
     text = json.dumps(report.to_json(), allow_nan=False, ensure_ascii=False)
     assert text.encode()
@@ -70,7 +70,7 @@ def test_any_value_at_any_place(
     changed = [(n, replaced(v, data) if i == at else v) for i, (n, v) in enumerate(messages)]
     streamed = any(frame.kind is FrameKind.EVENT for frame in reply.frames)
     again = stream(*(event(n, v) for n, v in changed)) if streamed else document(changed[0][1])
-    report = judge(
+    report = run_rules(
         again.frames,
         reply.request,
         version,
@@ -102,11 +102,11 @@ def test_any_bytes_in_any_frame(
 ) -> None:
     frames = [Frame(1, 1, FrameKind.HEAD, head(200, media_type))]
     frames += [Frame(at, at, kind, data) for at, (kind, data) in enumerate(pairs, 2)]
-    report = judge(frames, request, version, operation=operation)
+    report = run_rules(frames, request, version, operation=operation)
     assert json.dumps(report.to_json(), ensure_ascii=False).encode()
 
 
 @given(st.sampled_from(REPLIES), VALUES, VALUES, VERSIONS)
 def test_any_request(reply: Reply, prefer: Any, meta: Any, version: str) -> None:
-    report = judge(reply.frames, {"prefer": prefer, "meta": meta}, version)
+    report = run_rules(reply.frames, {"prefer": prefer, "meta": meta}, version)
     assert json.dumps(report.to_json(), ensure_ascii=False).encode()

@@ -14,7 +14,7 @@ class TestTable:
     def test_has_every_rule_in_every_version(self) -> None:
         listed = {(case.rule, version) for case in CASES for version in case.versions}
         broken = {(case.rule, version) for case in CASES if case.bad for version in case.versions}
-        assert listed == broken == {(rule.id, v) for rule in RULES for v in rule.demands}
+        assert listed == broken == {(rule.id, v) for rule in RULES for v in rule.requirements}
 
     def test_ids_are_unique(self) -> None:
         assert len({rule.id for rule in RULES}) == len(RULES)
@@ -24,10 +24,10 @@ class TestTable:
         assert rule.id == rule.id.lower().replace("_", "-")
         assert rule.title.endswith(".")
         assert rule.check.__doc__
-        for level, section in rule.demands.values():
+        for level, section in rule.requirements.values():
             assert level in Level
             assert section
 
     def test_stands_in_the_order_of_sections(self) -> None:
-        sections = [rule.demands["0.55"].section.split(".") for rule in RULES]
+        sections = [rule.requirements["0.55"].section.split(".") for rule in RULES]
         assert sections == sorted(sections)

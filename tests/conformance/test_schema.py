@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from playground.conformance.schema import Deviation, Sieve, deviations
+from playground.conformance.schema import SchemaFilter, SchemaViolation, schema_violations
 
 SCALARS = (
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=2)
@@ -36,9 +36,9 @@ def objects(name: str) -> st.SearchStrategy[Any]:
 @given(data=st.data())
 def test_one_of_a_sort_speaks_for_all(name: str, data: st.DataObject) -> None:
     version = "0.54" if name == "event-content" else data.draw(st.sampled_from(["0.54", "0.55"]))
-    sieve = Sieve(version, name)
+    sieve = SchemaFilter(version, name)
     for value in data.draw(st.lists(objects(name), min_size=1, max_size=12)):
-        assert sieve.deviations(value) == deviations(version, name, value)
+        assert sieve.deviations(value) == schema_violations(version, name, value)
 
 
 @pytest.mark.parametrize(
@@ -50,7 +50,7 @@ def test_one_of_a_sort_speaks_for_all(name: str, data: st.DataObject) -> None:
     ],
 )
 def test_what_is_missing_is_named_where_it_belongs(value: Any, found: list[str]) -> None:
-    assert sorted(d.pointer for d in deviations("0.55", "action", value)) == sorted(found)
+    assert sorted(d.pointer for d in schema_violations("0.55", "action", value)) == sorted(found)
 
 
 @pytest.mark.parametrize(
@@ -64,12 +64,14 @@ def test_what_is_missing_is_named_where_it_belongs(value: Any, found: list[str])
     ],
 )
 def test_words(name: str, value: Any, message: str) -> None:
-    assert any(message in found.message for found in deviations("0.55", name, value))
+    assert any(message in found.message for found in schema_violations("0.55", name, value))
 
 
 def test_each_place_is_named_once() -> None:
-    found = deviations("0.55", "failure", {"_meta": {"response_type": "answer"}, "error": {}})
-    assert [isinstance(one, Deviation) for one in found] == [True] * 3
+    found = schema_violations(
+        "0.55", "failure", {"_meta": {"response_type": "answer"}, "error": {}}
+    )
+    assert [isinstance(one, SchemaViolation) for one in found] == [True] * 3
     assert [one.pointer for one in found] == [
         "/_meta/response_type",
         "/_meta/version",

@@ -12,7 +12,7 @@ import pytest
 from django.test import AsyncClient
 
 from playground.demo import corpus as corpora
-from playground.demo import promising
+from playground.demo import promises
 from playground.demo.corpus import Corpus
 from playground.protocols import schemas
 
@@ -104,7 +104,7 @@ class Clock:
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     """The clock of the promises."""
     clock = Clock()
-    monkeypatch.setattr(promising, "now", clock)
+    monkeypatch.setattr(promises, "now", clock)
     return clock
 
 

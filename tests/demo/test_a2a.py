@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from django.test import AsyncClient
 
-from playground.demo import remembering, rpc
+from playground.demo import rpc, state_store
 from playground.demo.a2a import skills
-from playground.demo.a2a.skills import Needs, Refused
-from playground.demo.a2a.tasks import Work
+from playground.demo.a2a.skills import InputRequired, TaskRejected
+from playground.demo.a2a.tasks import TaskWork
 from playground.demo.corpus import Corpus
 from tests.demo.conftest import Clock
 
@@ -148,7 +148,7 @@ async def test_questions_and_promises_are_told(text: str) -> None:
 
 async def test_a_task_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = Clock()
-    monkeypatch.setattr(remembering, "now", clock)
+    monkeypatch.setattr(state_store, "now", clock)
     task = (await sent("A table for two"))["id"]
     assert (await post(call("tasks/get", {"id": task}))).json()["result"]["id"] == task
     clock.now += 86_401
@@ -184,10 +184,10 @@ class TestSkills:
     def test_times(self, whole_corpus: Corpus, wish: str, time: str | None) -> None:
         plan = skills.plan("reserve_table", whole_corpus, f"A table {wish}")
         if time is None:
-            assert isinstance(plan, Needs)
+            assert isinstance(plan, InputRequired)
         else:
-            assert isinstance(plan, Work)
-            assert plan.last_words.endswith(f"is reserved for {time}.")
+            assert isinstance(plan, TaskWork)
+            assert plan.final_message.endswith(f"is reserved for {time}.")
 
     @pytest.mark.parametrize(
         ("party", "guests"),
@@ -195,9 +195,9 @@ class TestSkills:
     )
     def test_guests(self, whole_corpus: Corpus, party: str, guests: int) -> None:
         plan = skills.plan("reserve_table", whole_corpus, f"A table {party} at 20:00")
-        assert isinstance(plan, Work)
+        assert isinstance(plan, TaskWork)
         assert plan.pieces[1][0]["data"]["partySize"] == guests
 
     def test_too_many_guests(self, whole_corpus: Corpus) -> None:
         plan = skills.plan("reserve_table", whole_corpus, "A table for 13 at 20:00")
-        assert isinstance(plan, Refused)
+        assert isinstance(plan, TaskRejected)

@@ -8,13 +8,13 @@ import pytest
 from django.http import HttpResponse
 from django.test import AsyncClient
 
-from playground.demo import storing
+from playground.demo import storage
+from playground.demo.actions import DemoUrls, actions_of
 from playground.demo.corpus import Corpus
-from playground.demo.offering import Links, actions_of
 from tests.demo.conftest import Ask, check
 
 pytestmark = pytest.mark.django_db(transaction=True)
-LINKS = Links("http://s/", "http://s/cookbook/", "http://s/cart/", "http://s/a2a")
+LINKS = DemoUrls("http://s/", "http://s/cookbook/", "http://s/cart/", "http://s/a2a")
 
 
 async def call(method: str, path: str, body: Any = None) -> HttpResponse:
@@ -98,7 +98,7 @@ async def test_a_list_is_emptied() -> None:
 
 
 async def test_lists_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(storing, "ENTRIES", 3)
+    monkeypatch.setattr(storage, "ENTRIES", 3)
     await fill("cookbook", {"n": -1})
     await fill("cart", *({"n": number} for number in range(5)))
     shown = (await call("GET", "/demo/cart/")).json()

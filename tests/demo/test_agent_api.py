@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from django.test import AsyncClient
 
-from playground.demo.agent_api.breaking import BROKEN
-from playground.demo.agent_api.scenes import ROWS
+from playground.demo.agent_api.handlers import ROWS
+from playground.demo.agent_api.malformed import BROKEN
 from playground.demo.corpus import Corpus
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from playground.conformance import Level, Verdict, judge
-from playground.demo.agent_api.breaking import BROKEN
-from playground.demo.agent_api.scenes import ROWS
+from playground.conformance import Level, Verdict, run_rules
+from playground.demo.agent_api.handlers import ROWS
+from playground.demo.agent_api.malformed import BROKEN
 from playground.demo.corpus import Corpus
 from playground.protocols.frames import Frame, FrameKind
 from tests.demo.test_agent_api import CALENDAR, PANTRY, post, said
@@ -47,7 +47,7 @@ async def problems(text: str, stream: bool, least: tuple[Level, ...]) -> list[st
         "tools": [PANTRY, CALENDAR],
         "session_id": "s",
     }
-    report = judge(await frames_of(request), request, "1", protocol="agent-api", operation="")
+    report = run_rules(await frames_of(request), request, "1", protocol="agent-api", operation="")
     assert any(finding.verdict is Verdict.PASS for finding in report.findings)
     bad = (Verdict.FAIL, Verdict.INCOMPLETE)
     return [

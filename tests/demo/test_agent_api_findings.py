@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from playground.conformance import Level
-from playground.demo.agent_api.breaking import BROKEN
+from playground.demo.agent_api.malformed import BROKEN
 from playground.demo.corpus import Corpus
 from tests.demo.test_agent_api_conforming import problems
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from playground.demo.examples import GROUPS, Example
-from playground.demo.presenting import listed, spoken
+from playground.demo.items import listed, minutes_text
 from tests.demo.conftest import Ask, check
 
 VERSIONS = ("0.54", "0.55")
@@ -241,6 +241,6 @@ def test_phrases() -> None:
     assert [listed(names) for names in ([], ["A"], ["A", "B"], ["A", "B", "C"])] == [
         "", "A", "A and B", "A, B and C",
     ]  # fmt: skip
-    assert [spoken(m) for m in (0, 1, 45, 60, 75, 121)] == [
+    assert [minutes_text(m) for m in (0, 1, 45, 60, 75, 121)] == [
         "0 minutes", "1 minute", "45 minutes", "1 hour", "1 hour 15 minutes", "2 hours 1 minute",
     ]  # fmt: skip

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from playground.conformance import Level, Verdict, judge
+from playground.conformance import Level, Verdict, run_rules
 from playground.demo.examples import GROUPS
 from playground.demo.failures import CODES
 from playground.protocols.frames import Frame, FrameKind
@@ -96,7 +96,7 @@ def frames_of(reply: Reply) -> list[Frame]:
 
 def problems(reply: Reply, request: Any, version: str, operation: str = "ask") -> list[str]:
     """Everything that a report says against a reply; information aside."""
-    report = judge(frames_of(reply), request, version, operation=operation)
+    report = run_rules(frames_of(reply), request, version, operation=operation)
     assert any(finding.verdict is Verdict.PASS for finding in report.findings)
     return [
         f"{finding.rule} {finding.verdict} at {finding.pointer}: {finding.message}"

@@ -9,13 +9,13 @@ from django.conf import settings
 from django.core.management import call_command
 
 from playground.demo import corpus as corpora
-from playground.demo.corpus import Corpus, Entry, diet_key, minutes_of
+from playground.demo.corpus import Corpus, CorpusItem, diet_key, minutes_of
 from playground.demo.models import Item
 from tests.demo.conftest import FIXTURE
 
 
-def entry(**document: object) -> Entry:
-    return Entry(document, "recipes.example", str(document.get("@type", "Recipe")))
+def entry(**document: object) -> CorpusItem:
+    return CorpusItem(document, "recipes.example", str(document.get("@type", "Recipe")))
 
 
 class TestShippedCorpus:
@@ -124,5 +124,5 @@ class TestFacts:
 
     def test_what_is_missing_is_none_or_empty(self) -> None:
         bare = entry()
-        assert (bare.minutes, bare.place, bare.ingredients, bare.rating) == (None, "", "", 0)
+        assert (bare.minutes, bare.location, bare.ingredients, bare.rating) == (None, "", "", 0)
         assert bare.diets == bare.cuisines == frozenset()

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from django.test import AsyncClient
 
-from playground.demo import agent
+from playground.demo import decide
 from playground.demo.failures import CODES
 from tests.demo.conftest import Ask, check
 
@@ -125,7 +125,7 @@ class TestProvoked:
         def broken(*_: object) -> None:
             raise ZeroDivisionError
 
-        monkeypatch.setattr(agent, "ask", broken)
+        monkeypatch.setattr(decide, "ask", broken)
         reply = await post("ask", OK)
         assert (reply.status, reply.code) == (500, "INTERNAL_ERROR")
 

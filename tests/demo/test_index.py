@@ -4,12 +4,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from playground.demo.index import Index, Row, words_of
+from playground.demo.index import Index, IndexRow, words_of
 
 ROWS = [
-    Row("Tomato soup", "soup; winter", "tomatoes\nonion", "Warm and smooth."),
-    Row("Onion tart", "baking", "onions\npastry", "Good with tomato salad."),
-    Row("Crème brûlée", "dessert", "cream\neggs", "Crack the top."),
+    IndexRow("Tomato soup", "soup; winter", "tomatoes\nonion", "Warm and smooth."),
+    IndexRow("Onion tart", "baking", "onions\npastry", "Good with tomato salad."),
+    IndexRow("Crème brûlée", "dessert", "cream\neggs", "Crack the top."),
 ]
 
 

@@ -8,10 +8,10 @@ from urllib.parse import urlsplit
 import pytest
 from django.test import AsyncClient
 
-from playground.conformance import Level, Verdict, judge
+from playground.conformance import Level, Verdict, run_rules
 from playground.demo.corpus import Corpus
 from playground.protocols import registry, sse
-from playground.protocols.calls import Call
+from playground.protocols.calls import HttpCall
 from playground.protocols.exchange import Target
 from playground.protocols.frames import Frame, FrameKind
 from tests.demo.conftest import Clock
@@ -31,7 +31,7 @@ def head_of(first: str, headers: Any) -> bytes:
     return f"{first}\r\n{lines}\r\n".encode()
 
 
-async def frames_of(call: Call) -> list[tuple[FrameKind, bytes]]:
+async def frames_of(call: HttpCall) -> list[tuple[FrameKind, bytes]]:
     """A call and its reply as the playground would have recorded them."""
     named = {name: value for name, value in call.headers if name != "Content-Type"}
     url = urlsplit(call.url)
@@ -67,7 +67,7 @@ async def run(path: str, request: Any, version: str) -> list[Frame]:
 async def problems(path: str, request: Any, version: str, operation: str = "ask") -> list[str]:
     """Everything that a report says against a run; information aside."""
     frames = await run(path, request, version)
-    report = judge(frames, request, version, binding="mcp", operation=operation)
+    report = run_rules(frames, request, version, binding="mcp", operation=operation)
     passed = {finding.rule for finding in report.findings if finding.verdict is Verdict.PASS}
     assert {"mcp.nlweb-reply", "mcp.tool-ask-schema", "meta-present"} <= passed or (
         "mcp.error-object" in passed
@@ -108,7 +108,7 @@ async def test_await(generation: str, action: str, clock: Clock) -> None:
 async def test_a_question_of_the_newer_generation() -> None:
     """It comes as a result, so no reply of NLWeb is there yet."""
     request = {"query": {"text": "surprise me, but ask first"}, "meta": {"version": "0.55"}}
-    report = judge(await run("mcp/newer", request, "0.55"), request, "0.55", binding="mcp")
+    report = run_rules(await run("mcp/newer", request, "0.55"), request, "0.55", binding="mcp")
     assert report.verdicts["mcp.input-required"] is Verdict.PASS
     assert report.verdicts["mcp.elicitation-flat"] is Verdict.PASS
     assert report.verdicts["meta-present"] is Verdict.NOT_APPLICABLE

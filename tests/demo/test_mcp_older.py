@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from django.test import AsyncClient
 
-from playground.demo import remembering, rpc
+from playground.demo import rpc, state_store
 from playground.demo.corpus import Corpus
 from playground.demo.mcp import sessions
 from tests.demo.conftest import Clock
@@ -52,7 +52,7 @@ class TestOlder:
 
     async def test_a_session_is_forgotten(self, monkeypatch: pytest.MonkeyPatch) -> None:
         clock = Clock()
-        monkeypatch.setattr(remembering, "now", clock)
+        monkeypatch.setattr(state_store, "now", clock)
         session = await opened()
         clock.now += sessions.LIFETIME - 1
         assert (await post(call("ping"), Mcp_Session_Id=session)).status_code == 200
@@ -60,7 +60,7 @@ class TestOlder:
         assert (await post(call("ping"), Mcp_Session_Id=session)).status_code == 404
 
     async def test_sessions_are_bounded(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(remembering, "ROWS", 2)
+        monkeypatch.setattr(state_store, "ROWS", 2)
         first, *others = [await opened() for _ in range(3)]
         assert (await post(call("ping"), Mcp_Session_Id=first)).status_code == 404
         for session in others:
@@ -155,5 +155,5 @@ class TestOlder:
     async def test_a_question_that_was_pruned_is_given_up(self) -> None:
         number = await sessions.ask("key")
         waiting = asyncio.ensure_future(sessions.answer("key", number))
-        await remembering.forget("mcp-question", f"key:{number}")
+        await state_store.delete("mcp-question", f"key:{number}")
         assert await waiting is None

@@ -22,8 +22,8 @@ def test_everything_is_on_the_page(playground: PlaygroundServer, path: str) -> N
         assert f"<code>{code}</code>" in page
     for scenario in SCENARIOS.values():
         assert f"{playground.url}/demo/scenarios/{scenario.slug}/ask" in page
-        assert escape(scenario.happens) in page
-        assert escape(scenario.shows) in page
+        assert escape(scenario.description) in page
+        assert escape(scenario.demonstrates) in page
     for group in GROUPS:
         assert escape(group.lead) in page
         for example in group.examples:
@@ -37,7 +37,7 @@ def test_the_other_protocols_are_on_the_page(playground: PlaygroundServer) -> No
     for guide in GUIDES:
         assert f'<h2 id="demo-{guide.slug}">{guide.title}</h2>' in page
         for row in (row for table in guide.tables for row in table.rows):
-            assert escape(row.say) in page
+            assert escape(row.prompt) in page
             assert escape(row.happens) in page
 
 
@@ -46,7 +46,7 @@ def test_what_can_be_tried_is_a_request(guide: Guide) -> None:
     tries = [row for table in guide.tables for row in table.rows if row.request]
     assert bool(tries) == bool(guide.agent)
     for row in tries:
-        assert row.say in json.dumps(json.loads(row.request), ensure_ascii=False)
+        assert row.prompt in json.dumps(json.loads(row.request), ensure_ascii=False)
 
 
 def test_examples_are_json() -> None:

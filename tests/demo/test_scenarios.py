@@ -132,8 +132,8 @@ class TestEveryScenario:
         scenario = SCENARIOS[slug]
         assert scenario.slug == slug
         assert scenario.title
-        assert scenario.happens.endswith(".")
-        assert scenario.shows.endswith(".")
+        assert scenario.description.endswith(".")
+        assert scenario.demonstrates.endswith(".")
         assert scenario.state in {"completed", "truncated", "failed", "refused"}
         assert scenario.outcome in {"answer", "elicitation", "promise", "failure", "none"}
 

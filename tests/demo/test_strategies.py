@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from playground.elicitation import form_of, next_request, starter
-from playground.elicitation.fields import Form
+from playground.elicitation import build_form, default_template, next_request
+from playground.elicitation.form import ElicitationForm
 from playground.protocols.events import Elicitation, Question
 from tests.demo.conftest import Ask, Reply
 
@@ -22,7 +22,7 @@ SAID: dict[str, Any] = {
 }
 
 
-def form(reply: Reply) -> Form:
+def form(reply: Reply) -> ElicitationForm:
     """The form that the playground makes of a reply."""
     asked = reply.document["elicitation"]
     questions = tuple(
@@ -30,7 +30,7 @@ def form(reply: Reply) -> Form:
         for q in asked.get("questions", ())
     )
     elicitation = Elicitation(1, asked["text"], questions, asked)
-    return form_of(elicitation)
+    return build_form(elicitation)
 
 
 @pytest.mark.parametrize("strategy", ["filters", "text", "context", "template"])
@@ -58,7 +58,7 @@ async def test_every_strategy(
         request = next_request(
             request, asked, values, strategy,
             prev=prev, session_context=reply.meta["session_context"],
-            template=starter(request, True),
+            template=default_template(request, True),
         )  # fmt: skip
         prev.append(text)
     reply = await post("ask", request)

@@ -5,17 +5,17 @@ from typing import Any
 import pytest
 
 from playground.elicitation import (
-    PARTIAL,
-    WHOLE_FORM,
+    FORM_ERROR_KEY,
+    SKIP_UNANSWERED,
     Answers,
-    Form,
-    form_of,
+    ElicitationForm,
+    build_form,
     read_answers,
     to_data,
 )
 from playground.protocols.events import Elicitation, Question
 
-FORM = form_of(
+FORM = build_form(
     Elicitation(
         1,
         "",
@@ -33,7 +33,7 @@ GOOD = {"q0": ["cream"], "q1": ["vegan"], "q3": ["6"], "q4": ["true"]}
 
 def one(number: int, *given: str) -> Answers:
     """Only one of the questions answered."""
-    return read_answers(FORM, {f"q{number}": given, PARTIAL: ["on"]})
+    return read_answers(FORM, {f"q{number}": given, SKIP_UNANSWERED: ["on"]})
 
 
 def test_what_was_answered_is_read_by_id() -> None:
@@ -56,16 +56,19 @@ def test_every_question_but_free_text_must_be_answered() -> None:
 
 
 def test_with_partial_every_question_may_be_left_out() -> None:
-    assert read_answers(FORM, {"q3": ["6"], PARTIAL: ["on"]}) == Answers({"guests": 6}, {})
-    wrong = read_answers(FORM, {"q3": ["six"], PARTIAL: ["on"]})
+    assert read_answers(FORM, {"q3": ["6"], SKIP_UNANSWERED: ["on"]}) == Answers({"guests": 6}, {})
+    wrong = read_answers(FORM, {"q3": ["six"], SKIP_UNANSWERED: ["on"]})
     assert wrong.errors.keys() == {"q3"}
 
 
 @pytest.mark.parametrize(
-    ("form", "data"), [(FORM, {PARTIAL: ["on"]}), (form_of(Elicitation(1, "Which?")), {"q0": [""]})]
+    ("form", "data"),
+    [(FORM, {SKIP_UNANSWERED: ["on"]}), (build_form(Elicitation(1, "Which?")), {"q0": [""]})],
 )
-def test_nothing_at_all_is_no_answer(form: Form, data: dict[str, list[str]]) -> None:
-    assert read_answers(form, data) == Answers({}, {WHOLE_FORM: "Answer at least one question."})
+def test_nothing_at_all_is_no_answer(form: ElicitationForm, data: dict[str, list[str]]) -> None:
+    assert read_answers(form, data) == Answers(
+        {}, {FORM_ERROR_KEY: "Answer at least one question."}
+    )
 
 
 @pytest.mark.parametrize(
@@ -128,6 +131,6 @@ def test_answers_become_data_and_are_read_again(values: dict[str, Any]) -> None:
 
 def test_answers_from_a_file_are_checked_like_others() -> None:
     values = {"sauce": 5, "diet": "vegan", "guests": "6", "kids": None, "wish": {"a": 1}, "x": 1}
-    answers = read_answers(FORM, {**to_data(FORM, values), PARTIAL: ["on"]})
+    answers = read_answers(FORM, {**to_data(FORM, values), SKIP_UNANSWERED: ["on"]})
     assert answers.values == {"diet": ["vegan"], "guests": 6, "wish": '{"a": 1}'}
     assert answers.errors == {"q0": "This is not one of the options."}

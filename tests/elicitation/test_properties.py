@@ -9,11 +9,11 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from playground.elicitation import (
-    PARTIAL,
+    SKIP_UNANSWERED,
     STRATEGIES,
-    Form,
+    ElicitationForm,
     TemplateError,
-    form_of,
+    build_form,
     next_request,
     read_answers,
     to_data,
@@ -30,10 +30,10 @@ REQUESTS = values(REQUEST) | objects(REQUEST)
 PLACEHOLDERS = ["{{text}}", "{{answers}}", "{{answers.a}}", "{{prev}}", "{{ session_context }}"]
 
 
-def asked(value: Any) -> Form:
+def asked(value: Any) -> ElicitationForm:
     (event,) = content.elicitation(1, value)
     assert isinstance(event, Elicitation)
-    return form_of(event)
+    return build_form(event)
 
 
 ELICITATIONS = QUESTIONS | st.builds(
@@ -60,7 +60,7 @@ def test_a_default_is_an_answer(value: Any) -> None:
         if field.default in (None, (), "") or str(field.default).isspace():
             continue
         data = to_data(form, {field.id: field.default})
-        answers = read_answers(form, {**data, PARTIAL: ["on"]})
+        answers = read_answers(form, {**data, SKIP_UNANSWERED: ["on"]})
         too_long = type(field.default) is int and len(str(field.default)) > 100
         assert (field.name in answers.errors) == too_long
 
@@ -68,7 +68,7 @@ def test_a_default_is_an_answer(value: Any) -> None:
 @given(
     ELICITATIONS,
     st.dictionaries(
-        st.sampled_from(["q0", "q1", "q2", "q9", PARTIAL]),
+        st.sampled_from(["q0", "q1", "q2", "q9", SKIP_UNANSWERED]),
         st.lists(TEXTS | st.sampled_from([*TYPES, "true", "1e400"]), max_size=3),
     ),
 )
@@ -78,7 +78,7 @@ def test_any_data_is_answers_or_errors(value: Any, data: dict[str, list[str]]) -
     assert answers.values or answers.errors
     assert answers.values.keys() <= {field.id for field in form.fields}
     assert all(error.endswith(".") for error in answers.errors.values())
-    again = read_answers(form, {**to_data(form, answers.values), PARTIAL: ["on"]})
+    again = read_answers(form, {**to_data(form, answers.values), SKIP_UNANSWERED: ["on"]})
     assert again.values == answers.values
 
 

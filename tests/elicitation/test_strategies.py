@@ -6,9 +6,16 @@ from typing import Any
 
 import pytest
 
-from playground.elicitation import STRATEGIES, Form, TemplateError, form_of, next_request, starter
+from playground.elicitation import (
+    STRATEGIES,
+    ElicitationForm,
+    TemplateError,
+    build_form,
+    default_template,
+    next_request,
+)
 from playground.protocols.events import Elicitation, Question
-from playground.protocols.nlweb import check
+from playground.protocols.nlweb import validate_request
 
 REQUEST = {
     "query": {"text": "dinner", "site": "meals.example.com", "itemType": "Recipe"},
@@ -16,7 +23,7 @@ REQUEST = {
     "prefer": {"streaming": True},
     "meta": {"version": "0.55", "session_context": {"id": "old"}},
 }
-FORM = form_of(
+FORM = build_form(
     Elicitation(
         1,
         "",
@@ -44,7 +51,7 @@ def answer(
     values: dict[str, Any] | None = None,
     *,
     request: Any = REQUEST,
-    form: Form = FORM,
+    form: ElicitationForm = FORM,
     **given: Any,
 ) -> dict[str, Any]:
     options: dict[str, Any] = {"prev": ["lunch"], "session_context": SESSION, **given}
@@ -101,7 +108,7 @@ def test_text_says_only_what_was_answered() -> None:
 
 
 def test_text_to_an_elicitation_in_words_is_the_answer_alone() -> None:
-    form = form_of(Elicitation(1, "Which pasta?"))
+    form = build_form(Elicitation(1, "Which pasta?"))
     made = answer("text", {"answer": "with pesto"}, form=form)
     assert made["query"]["text"] == "dinner with pesto."
 
@@ -210,7 +217,7 @@ def test_no_session_context_is_echoed_where_there_is_none(strategy: str) -> None
 
 @pytest.mark.parametrize("strategy", ["filters", "text", "context"])
 def test_the_request_can_be_sent(strategy: str) -> None:
-    assert check(answer(strategy), "0.55") == []
+    assert validate_request(answer(strategy), "0.55") == []
 
 
 @pytest.mark.parametrize("strategy", ["filters", "text", "context"])
@@ -235,16 +242,16 @@ def test_an_unknown_strategy() -> None:
 
 
 def test_a_template_to_begin_with_is_like_the_request() -> None:
-    text = starter(REQUEST, True)
+    text = default_template(REQUEST, True)
     made = answer("template", template=text)
     assert made["query"] == {"text": "dinner"}
     assert made["context"]["answers"] == VALUES
     assert made["context"]["prev"] == ["lunch", "dinner"]
     assert made.get("prefer") == REQUEST.get("prefer")
     assert made["meta"] == {**REQUEST["meta"], "session_context": SESSION}
-    assert "session_context" not in starter(REQUEST, False)
+    assert "session_context" not in default_template(REQUEST, False)
 
 
 @pytest.mark.parametrize("request_", [None, [], "text", {"meta": 7, "prefer": "fast"}])
 def test_a_template_to_begin_with_for_odd_requests(request_: Any) -> None:
-    assert set(json.loads(starter(request_, False))) == {"query", "context"}
+    assert set(json.loads(default_template(request_, False))) == {"query", "context"}

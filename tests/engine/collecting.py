@@ -10,7 +10,7 @@ from typing import Any
 from asgiref.sync import sync_to_async
 
 from playground.engine import collection_runs
-from playground.engine.collection_runs import Options, plan, record
+from playground.engine.collection_runs import CollectionRunOptions, plan_run, record
 from playground.models import Collection, CollectionRun, Folder, SavedRequest, Step
 from playground.models.collections import requests_in_order
 from tests.servers import reply
@@ -42,17 +42,19 @@ class Kept:
             **fields,
         )
 
-    def plan(self, options: Options | None = None) -> collection_runs.Plan:
+    def plan(
+        self, options: CollectionRunOptions | None = None
+    ) -> collection_runs.CollectionRunPlan:
         requests = list(requests_in_order(self.collection))
-        return plan("Kept", requests, options or Options(), None, self.collection)
+        return plan_run("Kept", requests, options or CollectionRunOptions(), None, self.collection)
 
 
 kept = sync_to_async(Kept)
 
 
 async def start(kept: Kept, **options: Any) -> tuple[CollectionRun, asyncio.Task[None]]:
-    def prepare() -> tuple[CollectionRun, collection_runs.Plan]:
-        planned = kept.plan(Options(**options))
+    def prepare() -> tuple[CollectionRun, collection_runs.CollectionRunPlan]:
+        planned = kept.plan(CollectionRunOptions(**options))
         return record(planned), planned
 
     run, planned = await sync_to_async(prepare)()

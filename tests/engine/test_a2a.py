@@ -14,7 +14,7 @@ from playground import engine
 from playground.engine import peeking
 from playground.models import Agent, Run, RunKind, RunState
 from playground.protocols.a2a import resume_of
-from playground.protocols.actions import Peer, actions_of, describing, plan
+from playground.protocols.actions import ServerInfo, actions_of, plan, servers
 from playground.protocols.events import (
     Content,
     Elicitation,
@@ -26,7 +26,7 @@ from playground.protocols.events import (
     Text,
 )
 from playground.protocols.frames import FrameKind
-from playground.reading import readings
+from playground.reading import read_events
 from tests.a2a_servers import Waiter, serving
 from tests.servers import HOLD, LAST_CHUNK, STREAM_HEAD, Script, Server, chunk, head, reply, serve
 
@@ -65,10 +65,10 @@ async def scripted(*answers: bytes) -> AsyncIterator[Server]:
 
 async def card_of(url: str) -> Any:
     """The card as the desk reads it."""
-    exchange = describing.exchange("A2A", url, ())
+    exchange = servers.exchange("A2A", url, ())
     _, problem = await engine.peek(exchange)
     assert problem is None, problem
-    return describing.description("A2A", exchange.opening)
+    return servers.description("A2A", exchange.handshake)
 
 
 async def run_action(
@@ -79,7 +79,7 @@ async def run_action(
     raw = {"name": "n", "description": "d", "protocol": "A2A", "agent_url": url, "skill": skill,
            "message": message}  # fmt: skip
     (action,) = actions_of({"actions": [raw]})
-    peer = Peer(description=card or await card_of(url), message_id="m-1")
+    peer = ServerInfo(description=card or await card_of(url), message_id="m-1")
     planned = plan(action, url, peer=peer)
     assert planned.sendable, planned
 
@@ -88,12 +88,14 @@ async def run_action(
         prepared = engine.action_request(
             agent, planned.request, planned.url, binding="a2a", resume=resume, **options
         )
-        return engine.create_run(prepared, None, engine.Link(RunKind.ACTION)), prepared
+        return engine.create_run(prepared, None, engine.RunParent(RunKind.ACTION)), prepared
 
     run, prepared = await sync_to_async(record)()
     await engine.start(run, prepared.target, redact=prepared.redact)
     await run.arefresh_from_db()
-    events = await sync_to_async(lambda: [each for _, found in readings(run) for each in found])()
+    events = await sync_to_async(
+        lambda: [each for _, found in read_events(run) for each in found]
+    )()
     return run, events
 
 
@@ -147,7 +149,7 @@ async def test_a_question_and_its_answer(versions: tuple[str, ...], streaming: b
         assert (run.state, run.outcome) == (RunState.COMPLETED, "elicitation")
         (asked,) = of(events, Elicitation)
         assert asked.text == "For how many?"
-        resume = resume_of(asked.reply, {"answer": "two"}, "m-2")
+        resume = resume_of(asked.resume, {"answer": "two"}, "m-2")
         run, events = await run_action(url, "ask", resume=resume)
     assert run.outcome == "answer"
     assert run.resume == resume
@@ -192,7 +194,9 @@ async def test_a_run_can_be_stopped_between_two_looks() -> None:
     async with scripted(working) as server:
         url = f"{server.url}/a2a"
         prepared = planned_request(url, card_at(url))
-        run = await sync_to_async(engine.create_run)(prepared, None, engine.Link(RunKind.ACTION))
+        run = await sync_to_async(engine.create_run)(
+            prepared, None, engine.RunParent(RunKind.ACTION)
+        )
         task = engine.start(run, prepared.target)
         while len(server.requests) < 3:
             await server.asked.wait()
@@ -231,7 +235,7 @@ class TestCards:
     )
     async def test_what_is_no_card(self, script: list[Any], said: str) -> None:
         async with serve(*script) as server:
-            exchange = describing.exchange("A2A", server.url, ())
+            exchange = servers.exchange("A2A", server.url, ())
             _, problem = await engine.peek(exchange)
         assert problem is not None
         assert said in problem.detail
@@ -243,7 +247,7 @@ class TestCards:
         async with serve(
             STREAM_HEAD.replace(b"event-stream", b"json"), *[big] * 50, LAST_CHUNK
         ) as server:
-            exchange = describing.exchange("A2A", server.url, ())
+            exchange = servers.exchange("A2A", server.url, ())
             _, problem = await engine.peek(exchange)
             run, _ = await run_action(server.url, "x", card=card_at(f"{server.url}/a2a"))
         assert problem is not None
@@ -270,7 +274,7 @@ class TestCards:
     async def test_a_card_that_never_comes(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(peeking, "TIME", 0.3)
         async with serve(HOLD) as server:
-            _, problem = await engine.peek(describing.exchange("A2A", server.url, ()))
+            _, problem = await engine.peek(servers.exchange("A2A", server.url, ()))
         assert problem is not None
         assert problem.limit == "total_timeout"
 
@@ -285,7 +289,7 @@ class TestCards:
 
     async def test_the_policy_holds_for_a_look_too(self, settings: Any) -> None:
         settings.HOSTED = True
-        _, problem = await engine.peek(describing.exchange("A2A", "http://127.0.0.1:9/", ()))
+        _, problem = await engine.peek(servers.exchange("A2A", "http://127.0.0.1:9/", ()))
         assert problem is not None
         assert (problem.state, problem.stage) == ("refused", "policy")
 
@@ -298,7 +302,7 @@ class TestCards:
 
             def next_call(self) -> Any:
                 self.calls += 1
-                return describing.exchange("A2A", server.url, ()).next_call()
+                return servers.exchange("A2A", server.url, ()).next_call()
 
             def receive(self, frame: Any) -> tuple[()]:
                 return ()
@@ -325,6 +329,6 @@ def result(value: Any, number: int = 1) -> bytes:
 def planned_request(url: str, card: Any) -> engine.PreparedRequest:
     raw = {"name": "n", "description": "d", "protocol": "A2A", "agent_url": url, "skill": "serve"}
     (action,) = actions_of({"actions": [raw]})
-    planned = plan(action, url, peer=Peer(description=card, message_id="m-1"))
+    planned = plan(action, url, peer=ServerInfo(description=card, message_id="m-1"))
     agent = Agent(name="scripted", url=url)
     return engine.action_request(agent, planned.request, planned.url, binding="a2a")

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 from asgiref.sync import sync_to_async
 
-from playground.conversations import next_document
+from playground.follow_ups import follow_up_document
 from playground.models import Run
-from playground.models.conversations import turns_to
+from playground.models.conversations import branch_to
 from playground.protocols.agent_api import turns
 from playground.protocols.events import Content, Message, ToolCall
-from playground.reading import readings
+from playground.reading import read_events
 from tests.engine.conftest import Send
 from tests.protocols.agent_api.examples import (
     CAPTURES,
@@ -61,7 +61,7 @@ def converse(send: Send) -> Callable[..., Any]:
 
 async def events_of(run: Run) -> list[Any]:
     def read() -> list[Any]:
-        return [event for _, events in readings(run) for event in events]
+        return [event for _, events in read_events(run) for event in events]
 
     return await sync_to_async(read)()
 
@@ -124,7 +124,7 @@ async def test_no_batch_is_passed_over(converse: Any) -> None:
     assert run.entries == 1
 
     def flags() -> set[bool]:
-        return set(run.frame_batches.values_list("separate", flat=True))
+        return set(run.frame_batches.values_list("is_independent", flat=True))
 
     assert await sync_to_async(flags)() == {False}
     events = await events_of(run)
@@ -142,7 +142,7 @@ async def test_line_breaks_that_are_none_stay_within_their_piece(converse: Any) 
 class TestConversations:
     async def test_the_session_goes_on(self, converse: Any) -> None:
         run, _ = await converse(*streamed(response("completed", session_id="s-1")))
-        document = await sync_to_async(next_document)(run, "And that one?")
+        document = await sync_to_async(follow_up_document)(run, "And that one?")
         assert document["session_id"] == "s-1"
         assert document["response_id"] == "response_1"
         assert document["model"] == REQUEST["model"]
@@ -153,9 +153,9 @@ class TestConversations:
         run, _ = await converse(
             *streamed(response("completed")), document={**REQUEST, "session_id": "mine"}
         )
-        (turn,) = await sync_to_async(turns_to)(run)
-        assert turn.sent == {"session_id": "mine"}
-        assert turn.echo == {"session_id": "mine", "response_id": "response_1"}
+        (turn,) = await sync_to_async(branch_to)(run)
+        assert turn.sent_session_context == {"session_id": "mine"}
+        assert turn.next_session_context == {"session_id": "mine", "response_id": "response_1"}
         assert turn.query == "Describe this image"
 
     async def test_a_function_is_answered_by_the_next_request(self, converse: Any) -> None:
@@ -171,7 +171,9 @@ class TestConversations:
         assert (run.state, run.outcome) == ("completed", "elicitation")
         (call,) = (event for event in await events_of(run) if isinstance(event, ToolCall))
         assert json.loads(call.arguments) == {"city": "Paris"}
-        answer = turns.following(REQUEST, [turns.output_message(call, "21 C")], run.session_context)
+        answer = turns.with_input(
+            REQUEST, [turns.output_message(call, "21 C")], run.session_context
+        )
         run, (sent,) = await converse(*streamed(*USE_CASE), document=answer)
         body = json.loads(sent.partition(b"\r\n\r\n")[2])
         assert body["session_id"] == "s-1"

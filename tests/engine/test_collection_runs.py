@@ -12,21 +12,27 @@ from asgiref.sync import sync_to_async
 from django.utils import timezone
 
 from playground.engine import collection_runs
-from playground.engine.collection_runs import MAX_STEPS, Options, PlanError, plan, record
-from playground.engine.collection_runs.running import BAILED
+from playground.engine.collection_runs import (
+    MAX_STEPS,
+    CollectionRunOptions,
+    PlanError,
+    plan_run,
+    record,
+)
+from playground.engine.collection_runs.runner import FAILED_STEP_REASON
 from playground.models import (
     Agent,
     Collection,
     CollectionRun,
     Environment,
+    PolledPromise,
     Run,
     RunKind,
     SavedRequest,
     Step,
-    Tracker,
     Variable,
 )
-from playground.models.liveness import SILENCE, mark_interrupted
+from playground.models.liveness import HEARTBEAT_TIMEOUT, mark_interrupted
 from playground.rendering.collection_runs import report_of
 from tests.engine.collecting import (
     OK,
@@ -65,7 +71,7 @@ async def test_everything_is_sent_in_order_and_judged() -> None:
     assert [step.verdict for step in steps] == ["met", "met", "unmet", "met"]
     assert [step.folder for step in steps] == ["", "A", "A", "B"]
     assert [step.run.saved_request_id for step in steps] == [s.saved_request_id for s in steps]
-    assert all(step.took_ms > 0 for step in steps)
+    assert all(step.duration_ms > 0 for step in steps)
     (check,) = steps[2].checks
     assert (check["met"], check["actual"]) == (False, "200")
     # One that expects nothing is expected to complete.
@@ -86,7 +92,7 @@ async def test_what_cannot_be_reached_and_what_cannot_be_sent() -> None:
     assert [step.verdict for step in steps] == ["unmet", "met", "unsent", "unsent"]
     assert "“city”, “day”" in steps[2].reason
     assert steps[2].run is None
-    assert steps[2].took_ms is None
+    assert steps[2].duration_ms is None
 
 
 async def test_values_are_captured_and_win_over_rows_variables_and_the_environment() -> None:
@@ -141,7 +147,7 @@ async def test_what_cannot_be_expected_is_not_sent(name: str) -> None:
             environment = Environment.objects.create(name="E")
             Variable.objects.create(
                 environment=environment, name="key", kind="secret", secret="x" * 12,
-                origins=[server.url],
+                allowed_origins=[server.url],
             )  # fmt: skip
             return environment
 
@@ -191,7 +197,7 @@ async def test_a_reply_that_did_not_come_is_explained() -> None:
     run = await go(found)
     report = await sync_to_async(report_of)(run)
     assert "refused the connection" in report.steps[0].problem
-    assert report.steps[0].is_unanswered
+    assert report.steps[0].has_no_response
 
 
 async def test_the_session_context_is_carried_within_a_folder() -> None:
@@ -258,7 +264,7 @@ async def test_bail_begins_nothing_more() -> None:
     steps = await steps_of(run)
     assert run.state == "completed"
     assert [step.verdict for step in steps] == ["unmet", "skipped"]
-    assert steps[1].reason == f"Not begun: {BAILED}."
+    assert steps[1].reason == f"Not begun: {FAILED_STEP_REASON}."
 
 
 async def test_a_question_in_mid_call_is_cancelled() -> None:
@@ -270,7 +276,7 @@ async def test_a_question_in_mid_call_is_cancelled() -> None:
     (step,) = await steps_of(run)
     assert recipes.heard == [("cancel", None)]
     assert (run.state, step.run.state) == ("completed", "completed")
-    replies = Run.objects.filter(parent=step.run, kind=RunKind.REPLY)
+    replies = Run.objects.filter(parent=step.run, kind=RunKind.CLIENT_RESPONSE)
     assert await replies.acount() == 1
 
 
@@ -359,7 +365,7 @@ async def test_a_step_waits_for_room_instead_of_being_refused(settings: Any) -> 
         await sync_to_async(lambda: [found.ask("a"), found.ask("b")])()
         other = await Run.objects.acreate(
             agent_name="x", url=server.url, protocol="nlweb", binding="http", version="0.55",
-            request={}, driver="elsewhere:1:1", alive_at=timezone.now(),
+            request={}, driver="elsewhere:1:1", heartbeat_at=timezone.now(),
         )  # fmt: skip
         run, task = await start(found, parallel=5)
         await asyncio.sleep(0.6)
@@ -381,7 +387,7 @@ async def test_a_promise_is_an_outcome_and_is_not_followed() -> None:
         await sync_to_async(found.ask)("a", expectations=wanted)
         run = await go(found)
     assert await verdicts(run) == ["met"]
-    assert not await Tracker.objects.aexists()
+    assert not await PolledPromise.objects.aexists()
 
 
 async def test_a_large_reply_is_judged_from_the_database() -> None:
@@ -425,7 +431,7 @@ async def test_secrets_are_in_no_row() -> None:
             environment = Environment.objects.create(name="E")
             Variable.objects.create(
                 environment=environment, name="key", kind="secret", secret=secret,
-                origins=[server.url],
+                allowed_origins=[server.url],
             )  # fmt: skip
             wanted = {"type": "json", "path": "$.results[0].name", "equals": secret[:-1]}
             found.ask("a", headers=[["X-Key", "{{key}}"]], expectations=[wanted])
@@ -442,9 +448,9 @@ async def test_secrets_are_in_no_row() -> None:
 def test_too_many_and_none() -> None:
     saved = SavedRequest(collection=Collection(name="x"), name="a")
     with pytest.raises(PlanError, match="no request"):
-        plan("x", [], Options())
+        plan_run("x", [], CollectionRunOptions())
     with pytest.raises(PlanError, match="20,000"):
-        plan("x", [saved], Options(iterations=MAX_STEPS + 1))
+        plan_run("x", [saved], CollectionRunOptions(iterations=MAX_STEPS + 1))
 
 
 def test_a_run_whose_process_died_is_interrupted() -> None:
@@ -453,11 +459,13 @@ def test_a_run_whose_process_died_is_interrupted() -> None:
         found.ask(name)
     run = record(found.plan())
     Step.objects.filter(collection_run=run, number=1).update(verdict="running")
-    CollectionRun.objects.filter(pk=run.pk).update(alive_at=timezone.now() - 2 * SILENCE)
+    CollectionRun.objects.filter(pk=run.pk).update(
+        heartbeat_at=timezone.now() - 2 * HEARTBEAT_TIMEOUT
+    )
     mark_interrupted()
     run.refresh_from_db()
     assert run.state == "interrupted"
-    assert run.ended_at == run.alive_at
+    assert run.ended_at == run.heartbeat_at
     assert list(run.steps.values_list("verdict", "reason")) == [
         ("stopped", "It was under way when the playground went down."),
         ("skipped", "Not begun: the playground went down."),

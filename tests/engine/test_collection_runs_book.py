@@ -14,8 +14,9 @@ from channels.layers import get_channel_layer
 from django.db import OperationalError
 
 from playground.engine import collection_runs, writer
-from playground.engine.collection_runs import Options, book, plan, record
-from playground.engine.collection_runs.book import NOT_STORED
+from playground.engine.collection_runs import CollectionRunOptions, plan_run, record
+from playground.engine.collection_runs import steps as book
+from playground.engine.collection_runs.steps import NOT_STORED
 from playground.models import Collection, CollectionRun, SavedRequest, Step
 from playground.models.json_text import storable
 from tests.engine.collecting import OK, answer, go, kept, start, steps_of
@@ -65,7 +66,7 @@ async def test_a_reason_that_no_database_takes_costs_only_itself() -> None:
 async def test_names_that_no_database_takes() -> None:
     """As a file may hold them, whose collection was never stored."""
     saved = SavedRequest(collection=Collection(name="x"), name="a\0\ud800", document={})
-    planned = plan("x\ud800", [saved], Options())
+    planned = plan_run("x\ud800", [saved], CollectionRunOptions())
     run = await sync_to_async(record)(planned)
     await collection_runs.start(run, planned)
     (step,) = await steps_of(run)
@@ -160,7 +161,7 @@ async def test_a_cancellation_while_viewers_are_told_is_heard(
             await asyncio.get_running_loop().create_future()
 
     monkeypatch.setattr(get_channel_layer(), "group_send", deaf)
-    task = asyncio.create_task(writer.nudge(CollectionRun()))
+    task = asyncio.create_task(writer.notify_viewers(CollectionRun()))
     await asyncio.wait_for(sending.wait(), 5)
     task.cancel()
     await asyncio.wait([task], timeout=2)

@@ -12,9 +12,9 @@ import pytest
 from asgiref.sync import sync_to_async
 from django.utils import timezone
 
-from playground.engine import collection_runs, room
-from playground.engine.collection_runs import Options, planning, record, sending
-from playground.engine.collection_runs.running import BAILED
+from playground.engine import collection_runs, concurrency
+from playground.engine.collection_runs import CollectionRunOptions, plan, record, sender
+from playground.engine.collection_runs.runner import FAILED_STEP_REASON
 from playground.models import Agent, Environment, Run, Variable, liveness
 from tests.engine.collecting import OK, Kept, answer, go, kept, start, steps_of, texts, verdicts
 from tests.servers import HOLD, STREAM_HEAD, serve
@@ -32,7 +32,7 @@ async def others(count: int) -> list[Run]:
     return [
         await Run.objects.acreate(
             agent_name="x", url="http://x.example", protocol="nlweb", binding="http",
-            version="0.55", request={}, driver="elsewhere:1:1", alive_at=timezone.now(),
+            version="0.55", request={}, driver="elsewhere:1:1", heartbeat_at=timezone.now(),
         )
         for _ in range(count)
     ]  # fmt: skip
@@ -50,7 +50,7 @@ async def test_runs_of_one_owner_never_pass_the_limit_together(narrow: None) -> 
         async with asyncio.timeout(20):
             while len(server.requests) < 3:
                 await asyncio.sleep(0.05)
-        await asyncio.sleep(2 * room.LOOK)
+        await asyncio.sleep(2 * concurrency.CHECK_INTERVAL)
         assert await Run.objects.unfinished().acount() == 3
         for run, _ in started:
             collection_runs.stop(run)
@@ -63,19 +63,19 @@ async def test_only_one_of_those_that_wait_looks_for_room(
     narrow: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     looks: list[str] = []
-    real = room.is_full
+    real = concurrency.is_at_run_limit
 
     def looking(*args: Any) -> bool:
         looks.append(threading.current_thread().name)
         return real(*args)
 
-    monkeypatch.setattr(room, "is_full", looking)
-    monkeypatch.setattr(sending, "is_full", looking)
+    monkeypatch.setattr(concurrency, "is_at_run_limit", looking)
+    monkeypatch.setattr(sender, "is_at_run_limit", looking)
     await others(3)
     found = await kept("http://127.0.0.1:9")
     await asked(found)
     started = [await start(found, iterations=3, parallel=3) for _ in range(3)]
-    await asyncio.sleep(8 * room.LOOK)
+    await asyncio.sleep(8 * concurrency.CHECK_INTERVAL)
     for run, _ in started:
         collection_runs.stop(run)
     # Those that are behind in the queue are not kept there by a Stop.
@@ -87,7 +87,7 @@ async def test_only_one_of_those_that_wait_looks_for_room(
 
 
 async def test_an_end_here_wakes_who_waits(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(room, "LOOK", 600)
+    monkeypatch.setattr(concurrency, "CHECK_INTERVAL", 600)
     settings.RUN_LIMITS = replace(settings.RUN_LIMITS, max_runs=1)
     async with serve(answer()) as server:
         found = await kept(server.url)
@@ -101,7 +101,7 @@ async def test_an_end_here_wakes_who_waits(settings: Any, monkeypatch: pytest.Mo
 
 async def test_runs_of_a_dead_process_take_up_no_room(narrow: None) -> None:
     await others(3)
-    await Run.objects.aupdate(alive_at=timezone.now() - 2 * liveness.SILENCE)
+    await Run.objects.aupdate(heartbeat_at=timezone.now() - 2 * liveness.HEARTBEAT_TIMEOUT)
     async with serve(answer()) as server:
         found = await kept(server.url)
         await asked(found)
@@ -109,7 +109,7 @@ async def test_runs_of_a_dead_process_take_up_no_room(narrow: None) -> None:
 
 
 async def test_who_waits_for_long_says_so(narrow: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(room, "PATIENCE", 0.1)
+    monkeypatch.setattr(concurrency, "WAIT_NOTICE_SECONDS", 0.1)
     said = asyncio.Event()
     await others(3)
     found = await kept("http://127.0.0.1:9")
@@ -130,20 +130,20 @@ async def test_what_waits_for_its_turn_when_all_is_halted_is_not_sent() -> None:
         assert not server.requests
     steps = await steps_of(run)
     assert [step.verdict for step in steps] == ["unsent", "skipped"]
-    assert steps[1].reason == f"Not begun: {BAILED}."
+    assert steps[1].reason == f"Not begun: {FAILED_STEP_REASON}."
 
 
 async def test_requests_are_prepared_outside_of_the_thread_that_writes(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     seen: list[str] = []
-    real = sending.prepare
+    real = sender.prepare
 
     def preparing(*args: Any) -> Any:
         seen.append(threading.current_thread().name)
         return real(*args)
 
-    monkeypatch.setattr(sending, "prepare", preparing)
+    monkeypatch.setattr(sender, "prepare", preparing)
     async with serve(answer()) as server:
         found = await kept(server.url)
         await asked(found)
@@ -158,7 +158,7 @@ async def test_runs_are_let_go_once_their_step_is_over() -> None:
         found = await kept(server.url)
         await asked(found)
         await asked(found)
-        planned = await sync_to_async(found.plan)(Options(iterations=5))
+        planned = await sync_to_async(found.plan)(CollectionRunOptions(iterations=5))
         run = await sync_to_async(record)(planned)
         alive: list[int] = []
 
@@ -180,7 +180,7 @@ async def test_an_agent_that_is_deleted_meanwhile_is_named() -> None:
         found = await kept()
         await asked(found)
         agent = await Agent.objects.acreate(name="Gone", url=server.url)
-        planned = await sync_to_async(found.plan)(Options(agent=agent))
+        planned = await sync_to_async(found.plan)(CollectionRunOptions(agent=agent))
         run = await sync_to_async(record)(planned)
         await Agent.objects.filter(pk=agent.pk).adelete()
         await collection_runs.start(run, planned)
@@ -192,7 +192,7 @@ async def test_an_agent_that_is_deleted_meanwhile_is_named() -> None:
 async def test_what_is_revoked_meanwhile_is_not_sent_any_more(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(sending, "FRESH", -1.0)
+    monkeypatch.setattr(sender, "CACHE_SECONDS", -1.0)
     async with serve(answer()) as server:
         found = await kept(server.url)
 
@@ -204,7 +204,7 @@ async def test_what_is_revoked_meanwhile_is_not_sent_any_more(
             return environment
 
         environment = await sync_to_async(fill)()
-        planned = await sync_to_async(found.plan)(Options(environment=environment))
+        planned = await sync_to_async(found.plan)(CollectionRunOptions(environment=environment))
         run = await sync_to_async(record)(planned)
 
         def after(*_: Any) -> None:
@@ -223,13 +223,13 @@ def test_what_was_deleted_is_not_read_again(kind: str) -> None:
     stored = model.objects.create(
         name="E", **({"url": "http://x.example"} if kind == "agent" else {})
     )
-    options = Options(**{kind: stored})
-    assert getattr(planning.reread(options), kind) == stored
+    options = CollectionRunOptions(**{kind: stored})
+    assert getattr(plan.reload_options(options), kind) == stored
     model.objects.all().delete()
-    with pytest.raises(planning.PlanError, match=f"The {kind} “E” was deleted."):
-        planning.reread(options)
+    with pytest.raises(plan.PlanError, match=f"The {kind} “E” was deleted."):
+        plan.reload_options(options)
 
 
 def test_an_address_that_stands_in_is_in_no_database() -> None:
     agent = Agent(name="x", url="http://x.example")
-    assert planning.reread(Options(agent=agent)).agent is agent
+    assert plan.reload_options(CollectionRunOptions(agent=agent)).agent is agent

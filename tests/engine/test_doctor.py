@@ -16,7 +16,7 @@ from django.utils import timezone
 from playground.engine import doctor
 from playground.engine.background import running_tasks
 from playground.models import Agent
-from playground.models.detection import proposal, report_of
+from playground.models.detection import proposed_changes, report_of
 from tests import a2a_servers, mcp_servers
 from tests.servers import HOLD, RESET, Script, Server, free_port, reply, serve
 from tests.transport.test_backend import Certificate
@@ -44,7 +44,7 @@ def answering(**answers: Any) -> Any:
 
 
 async def examine(url: str, **fields: Any) -> dict[str, Any]:
-    return await doctor.examine(Agent(name="scripted", url=url, **fields))
+    return await doctor.diagnose(Agent(name="scripted", url=url, **fields))
 
 
 def failed(report: dict[str, Any]) -> list[str]:
@@ -260,7 +260,7 @@ async def test_an_address_that_is_none_is_not_called() -> None:
     report = await examine("ftp://a.example")
     assert failed(report) == ["address"]
     assert report["calls"] == {}
-    assert doctor.announcement(Agent(url="ftp://a.example")) == []
+    assert doctor.planned_calls(Agent(url="ftp://a.example")) == []
 
 
 async def test_the_report_grows_call_by_call() -> None:
@@ -272,7 +272,7 @@ async def test_the_report_grows_call_by_call() -> None:
 
     async with serve(answer=answering(ask=ANSWER)) as server:
         agent = Agent(name="scripted", url=server.url)
-        report = await doctor.examine(agent, listen)
+        report = await doctor.diagnose(agent, listen)
     assert len(seen) == len(report["calls"])
     assert "waiting" in seen[0]
     assert [each["status"] for each in report["steps"]].count("waiting") == 0
@@ -301,7 +301,7 @@ class TestKept:
         }  # fmt: skip
         assert agent.detected["at"] == agent.detected["report"]["at"]
         assert not doctor.is_running(agent)
-        assert proposal(agent) == {}
+        assert proposed_changes(agent) == {}
 
     async def test_and_acted_upon_by_nobody(self) -> None:
         older = b'data: {"message_type": "complete"}\n\n'
@@ -309,14 +309,14 @@ class TestKept:
         async with serve(answer=answers) as server:
             agent = await self.examined(server)
         assert (agent.version, agent.binding) == ("0.55", "http")
-        assert proposal(agent) == {"version": "legacy"}
+        assert proposed_changes(agent) == {"version": "legacy"}
 
     async def test_only_as_long_as_the_address_stays(self) -> None:
         async with serve(answer=answering(ask=ANSWER)) as server:
             agent = await self.examined(server)
         agent.url = "http://elsewhere.example"
         assert report_of(agent) is None
-        assert proposal(agent) == {}
+        assert proposed_changes(agent) == {}
 
     async def test_what_was_found_before_goes_when_nothing_is(self) -> None:
         async with serve(answer=answering(ask=ANSWER)) as server:
@@ -356,7 +356,7 @@ class TestKept:
         async def broken(*_: Any) -> None:
             raise RuntimeError("bug")
 
-        monkeypatch.setattr(doctor, "examine", broken)
+        monkeypatch.setattr(doctor, "diagnose", broken)
         agent = await Agent.objects.acreate(name="Kept", url="http://a.example")
         assert doctor.start(agent)
         agent = await self.settle(agent)

@@ -13,7 +13,7 @@ from django.db import DatabaseError
 from playground.engine import heartbeat
 from playground.engine.heartbeat import LOOK, beat
 from playground.models import Agent, Collection, CollectionRun, Run
-from playground.models.liveness import HEARTBEAT
+from playground.models.liveness import HEARTBEAT_INTERVAL
 
 Record = Run | CollectionRun
 
@@ -68,7 +68,12 @@ async def run_for(
 
 @pytest.mark.parametrize(
     ("seconds", "beats"),
-    [(HEARTBEAT - LOOK, 0), (HEARTBEAT, 1), (2 * HEARTBEAT - LOOK, 1), (3 * HEARTBEAT, 3)],
+    [
+        (HEARTBEAT_INTERVAL - LOOK, 0),
+        (HEARTBEAT_INTERVAL, 1),
+        (2 * HEARTBEAT_INTERVAL - LOOK, 1),
+        (3 * HEARTBEAT_INTERVAL, 3),
+    ],
 )
 async def test_the_time_is_noted_every_few_seconds(
     record: Record, seconds: float, beats: int, monkeypatch: pytest.MonkeyPatch
@@ -101,6 +106,6 @@ async def test_a_database_that_fails_does_not_end_it(
     async def fail(*_: Any) -> bool:
         raise DatabaseError("away")
 
-    monkeypatch.setattr(heartbeat, "in_reader", fail)
-    stops, times = await run_for(3 * HEARTBEAT, record, monkeypatch, DatabaseError("away"))
+    monkeypatch.setattr(heartbeat, "run_in_reader", fail)
+    stops, times = await run_for(3 * HEARTBEAT_INTERVAL, record, monkeypatch, DatabaseError("away"))
     assert (stops, len(times)) == (0, 3)

@@ -7,7 +7,7 @@ import json
 from asgiref.sync import sync_to_async
 
 from playground.models import Run
-from playground.rendering.told import MAX_NOTES, notes_of
+from playground.rendering.server_log import MAX_NOTES, log_lines
 from tests.engine.conftest import Send
 from tests.replay import CAPTURES, reply_bytes
 from tests.servers import LAST_CHUNK, STREAM_HEAD, chunk, reply, serve
@@ -17,7 +17,7 @@ STREAM = {"query": {"text": "eggs", "site": "a.example"}, "prefer": {"streaming"
 
 
 async def told(run: Run) -> list[tuple[str, str]]:
-    notes, _ = await sync_to_async(notes_of)(run)
+    notes, _ = await sync_to_async(log_lines)(run)
     return [(note.name, note.text) for note in notes]
 
 
@@ -55,5 +55,5 @@ async def test_a_talkative_server_is_cut_short(send: Send) -> None:
     block = b'data: {"message_type": "header", "content": "again"}\n\n' * (MAX_NOTES + 1)
     async with serve(STREAM_HEAD, chunk(block), LAST_CHUNK) as server:
         run = await send(server.url, STREAM, agent=OLDER)
-    notes, more = await sync_to_async(notes_of)(run)
+    notes, more = await sync_to_async(log_lines)(run)
     assert (len(notes), more, run.entries) == (MAX_NOTES, True, 0)

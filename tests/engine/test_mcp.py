@@ -18,8 +18,8 @@ from playground import engine
 from playground.models import Agent, Run, RunKind
 from playground.protocols.events import Elicitation, Event, Log, Progress, Result, Tools
 from playground.protocols.frames import FrameKind
-from playground.protocols.mcp import questions
-from playground.reading import readings
+from playground.protocols.mcp import elicitation
+from playground.reading import read_events
 from tests.engine.conftest import Send
 from tests.mcp_servers import RESULTS, TOKEN, Recipes, serving
 from tests.replay import CAPTURES, reply_bytes
@@ -39,7 +39,7 @@ Ask = Callable[..., Awaitable[Run]]
 
 async def events_of(run: Run) -> list[Event]:
     def read() -> list[Event]:
-        return [event for _, events in readings(run) for event in events]
+        return [event for _, events in read_events(run) for event in events]
 
     return await sync_to_async(read)()
 
@@ -70,7 +70,7 @@ def ask() -> Ask:
 
 
 async def begin(
-    agent: Agent, link: engine.Link | None = None, **options: Any
+    agent: Agent, link: engine.RunParent | None = None, **options: Any
 ) -> tuple[Run, asyncio.Task[None]]:
     """Start a request to a saved agent; `resume` and `limits` among the options."""
     limits, resume = options.pop("limits", None), options.pop("resume", None)
@@ -140,15 +140,15 @@ async def test_a_session_that_was_lost_is_opened_again(ask: Ask) -> None:
         agent = await sync_to_async(saved)(url)
         await ask(agent)
         await agent.arefresh_from_db()
-        session = agent.opening["session"]
+        session = agent.handshake["session"]
         await asyncio.to_thread(_end_session, url, session)
         run = await ask(agent)
         await agent.arefresh_from_db()
     assert (run.state, run.outcome) == ("completed", "answer")
     methods = [call["method"] for call in await sent_by(run)]
     assert methods == ["tools/call", "initialize", "notifications/initialized", "tools/call"]
-    assert agent.opening["session"] not in ("", session)
-    assert [tool["name"] for tool in agent.opening["tools"]] == ["ask", "await", "break"]
+    assert agent.handshake["session"] not in ("", session)
+    assert [tool["name"] for tool in agent.handshake["tools"]] == ["ask", "await", "break"]
 
 
 def _end_session(url: str, session: str) -> None:
@@ -217,10 +217,10 @@ async def test_a_question_in_mid_call_is_answered_while_the_call_waits(action: s
         # Longer than the idle limit: the server is silent because it waits for the user.
         await asyncio.sleep(0.5)
         assert [question.id for question in event.questions] == ["diet", "guests"]
-        assert event.reply is not None
+        assert event.resume is not None
         values = {"diet": "vegan", "guests": 4}
-        resume = questions.resume_of(event.reply, action, values)
-        link = engine.Link(RunKind.REPLY, run, event.seq, 0, values)
+        resume = elicitation.resume_of(event.resume, action, values)
+        link = engine.RunParent(RunKind.CLIENT_RESPONSE, run, event.seq, 0, values)
         reply_run, reply_task = await begin(agent, link, resume=resume)
         await asyncio.wait_for(asyncio.gather(task, reply_task), 20)
         await run.arefresh_from_db()
@@ -241,10 +241,10 @@ async def test_a_question_instead_of_a_result_is_answered_by_asking_again(
         asked = await ask(agent)
         assert (asked.state, asked.outcome) == ("completed", "elicitation")
         event = await elicitation_of(asked)
-        assert event.reply is not None
+        assert event.resume is not None
         values = {"diet": "none", "guests": 2}
-        resume = questions.resume_of(event.reply, action, values)
-        link = engine.Link(RunKind.ANSWER, asked, event.seq, 0, values)
+        resume = elicitation.resume_of(event.resume, action, values)
+        link = engine.RunParent(RunKind.ANSWER, asked, event.seq, 0, values)
         run = await ask(agent, link=link, resume=resume)
     assert recipes.heard == [(action, values if action == "accept" else None)]
     assert (run.state, run.outcome) == ("completed", "answer")
@@ -289,7 +289,7 @@ async def test_what_needs_no_user_is_answered_at_once(ask: Ask) -> None:
     by_id = {message["id"]: message for message in answers}
     assert by_id["p"]["result"] == {}
     assert by_id["s"]["error"]["code"] == -32601
-    assert {child.kind for child in children} == {RunKind.REPLY}
+    assert {child.kind for child in children} == {RunKind.CLIENT_RESPONSE}
 
 
 @pytest.mark.slow

@@ -7,22 +7,22 @@ from typing import Any
 import pytest
 from asgiref.sync import sync_to_async
 
-from playground.expectations import Check, Observed, evaluate
+from playground.expectations import Check, RunFacts, evaluate
 from playground.models import Run
-from playground.observing import observe
+from playground.observing import run_facts
 from tests.engine.conftest import Send
 from tests.playground_server import PlaygroundServer
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-async def seen(run: Run) -> Observed:
-    return await sync_to_async(observe)(run)
+async def seen(run: Run) -> RunFacts:
+    return await sync_to_async(run_facts)(run)
 
 
 @sync_to_async
 def checked(run: Run) -> list[Check]:
-    return evaluate(run.expectations, observe(run))
+    return evaluate(run.expectations, run_facts(run))
 
 
 def ask(text: str, streaming: bool, **more: Any) -> dict[str, Any]:

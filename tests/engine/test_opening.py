@@ -37,7 +37,7 @@ def saved(url: str, **fields: Any) -> Agent:
 
 
 async def test_the_server_of_an_action_is_not_taken_for_the_agent() -> None:
-    agent = await saved(KNOWN["url"], opening=KNOWN)
+    agent = await saved(KNOWN["url"], handshake=KNOWN)
     with serving(Recipes()) as url:
         request = {
             "action": "x", "protocol": "MCP", "server": "s", "url": url,
@@ -46,7 +46,7 @@ async def test_the_server_of_an_action_is_not_taken_for_the_agent() -> None:
         run = await run_of(engine.action_request(agent, request, url, binding="mcp"))
     assert run.state == "completed"
     await agent.arefresh_from_db()
-    assert agent.opening == KNOWN
+    assert agent.handshake == KNOWN
 
 
 @pytest.mark.parametrize(
@@ -68,14 +68,14 @@ async def test_a_session_of_somebody_else_is_not_kept(
         run = await run_of(prepared)
     assert run.state == "completed"
     await stored.arefresh_from_db()
-    assert bool(stored.opening) is is_kept
+    assert bool(stored.handshake) is is_kept
 
 
 async def test_a_run_that_was_stopped_answers_no_more_requests() -> None:
     ping = {"jsonrpc": "2.0", "id": "p", "method": "ping"}
     data = chunk(b"data: " + json.dumps(ping).encode() + b"\n\n")
     async with serve(STREAM_HEAD, data, HOLD) as server:
-        agent = await saved(server.url, opening={**KNOWN, "url": server.url})
+        agent = await saved(server.url, handshake={**KNOWN, "url": server.url})
         prepared = engine.request_to(agent, DOCUMENT)
         run = await sync_to_async(engine.create_run)(prepared)
 
@@ -86,4 +86,4 @@ async def test_a_run_that_was_stopped_answers_no_more_requests() -> None:
         await engine.start(run, prepared.target, listener=stop)
     await run.arefresh_from_db()
     assert run.state == "cancelled"
-    assert not await Run.objects.filter(kind=RunKind.REPLY).aexists()
+    assert not await Run.objects.filter(kind=RunKind.CLIENT_RESPONSE).aexists()

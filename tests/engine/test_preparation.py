@@ -31,9 +31,9 @@ def agent() -> Agent:
 def environment() -> Environment:
     made = Environment.objects.create(name="Staging")
     for fields in (
-        {"name": "token", "kind": "secret", "secret": SECRET, "origins": [HERE]},
-        {"name": "short", "kind": "secret", "secret": "abc", "origins": [HERE]},
-        {"name": "lost", "kind": "secret", "origins": [HERE]},
+        {"name": "token", "kind": "secret", "secret": SECRET, "allowed_origins": [HERE]},
+        {"name": "short", "kind": "secret", "secret": "abc", "allowed_origins": [HERE]},
+        {"name": "lost", "kind": "secret", "allowed_origins": [HERE]},
         {"name": "city", "value": "Paris"},
         {"name": "base", "value": HERE},
         {"name": "list", "kind": "json", "value": "[1, 2]"},
@@ -61,7 +61,7 @@ def test_without_names_nothing_is_kept_beside_the_request(agent: Agent) -> None:
     assert found.prepared
     assert not found.errors
     run = engine.create_run(found.prepared)
-    assert (run.template, run.environment, run.secrets) == (None, "", [])
+    assert (run.request_template, run.environment, run.secret_names) == (None, "", [])
     assert run.request == document()
 
 
@@ -90,9 +90,9 @@ def test_variables_are_resolved_and_secrets_stay_names(
     run.refresh_from_db()
     assert run.request["query"]["key"] == "{{token}}"
     assert run.headers == [["X-Api-Key", "{{token}}"], ["Authorization", ""]]
-    assert run.secrets == ["token"]
+    assert run.secret_names == ["token"]
     assert run.environment == "staging"
-    assert run.template == {
+    assert run.request_template == {
         "document": composition.request,
         "headers": [["X-Api-Key", "{{token}}"], ["Authorization", ""]],
         "address": "",
@@ -123,8 +123,8 @@ def test_a_request_of_its_own_authentication_leaves_that_of_the_agent(
     assert dict(found.prepared.target.headers) == sent
     shown = str(found.prepared.shown.headers)
     assert SECRET not in shown
-    assert found.prepared.provenance.template
-    assert found.prepared.provenance.template["auth"] == auth
+    assert found.prepared.provenance.request_template
+    assert found.prepared.provenance.request_template["auth"] == auth
     for value in sent.values():
         assert value.rpartition(" ")[2] in found.prepared.redact
 
@@ -212,14 +212,14 @@ class TestExpectations:
         assert found.used == ("city", "list", "row")
         run = engine.create_run(found.prepared)
         assert [each["equals"] for each in run.expectations] == ["in Paris", [1, 2], 7]
-        assert run.template is not None
-        assert run.template["expectations"] == wanted
+        assert run.request_template is not None
+        assert run.request_template["expectations"] == wanted
 
     def test_without_names_are_kept_as_they_are(self, agent: Agent) -> None:
         wanted = equals("{{$braces}}city}}")
         found = prepared(Composition(document(), (), agent, expectations=equals(1)), None)
         assert found.prepared
-        assert engine.create_run(found.prepared).template is None
+        assert engine.create_run(found.prepared).request_template is None
         found = prepared(Composition(document(), (), agent, expectations=wanted), None)
         assert found.prepared
         assert engine.create_run(found.prepared).expectations == equals("{{city}}")
@@ -290,7 +290,7 @@ class TestWhatFollows:
     ) -> None:
         Variable.objects.create(
             environment=environment, name="more", kind="secret", secret="more-secret",
-            origins=[HERE],
+            allowed_origins=[HERE],
         )  # fmt: skip
         said = {**run.request, "context": {"of": "the agent: {{more}} {{city}}"}}
         request = engine.follow_up_request(run, said, engine.kept_headers(run))
@@ -300,11 +300,11 @@ class TestWhatFollows:
         assert dict(request.target.headers)["Authorization"].startswith("Basic ")
         again = engine.create_run(request)
         assert again.request == said
-        assert again.secrets == ["token"]
-        assert again.template == {"auth": run.template["auth"]}  # type: ignore[index]
+        assert again.secret_names == ["token"]
+        assert again.request_template == {"auth": run.request_template["auth"]}  # type: ignore[index]
 
     def test_a_secret_that_is_gone_or_may_not_go_there_any_more_stays(self, run: Run) -> None:
-        Variable.objects.filter(name="token").update(origins=["https://other.example"])
+        Variable.objects.filter(name="token").update(allowed_origins=["https://other.example"])
         with pytest.raises(engine.WithheldError, match="may go to https://other"):
             engine.follow_up_request(run, run.request)
         Variable.objects.filter(name="token").delete()
@@ -398,12 +398,14 @@ def test_a_name_in_every_place(
         stored, sent = ("in-%7B%7Btoken%7D%7D",) * 2 if "said" in text else (stored, sent)
     assert read(found.prepared) == (stored, sent)
     run = engine.create_run(found.prepared)
-    kept = json.dumps([run.request, run.headers, run.url, run.template, run.secrets])
+    kept = json.dumps([run.request, run.headers, run.url, run.request_template, run.secret_names])
     for secret in (SECRET, "found-4711"):
         assert secret not in kept + repr(found) + repr(found.prepared) + repr(composition)
         assert (secret in found.prepared.redact) is (secret in sent)
     # An agent's address is no part of what the user wrote.
-    assert (run.template is None) is ("{{" not in text or place == "the address of an agent")
+    assert (run.request_template is None) is (
+        "{{" not in text or place == "the address of an agent"
+    )
 
 
 #: How a secret goes along, and what of a composition asks for it.
@@ -440,8 +442,8 @@ def test_a_secret_goes_to_its_origins_however_it_goes_along(
     assert (told(found) == "") is goes
     assert ("The secret “token” may go to https://agent.example" in told(found)) is not goes
     run = engine.create_run(found.prepared)
-    assert run.secrets == ["token"]
-    assert SECRET not in json.dumps([run.request, run.headers, run.url, run.template])
+    assert run.secret_names == ["token"]
+    assert SECRET not in json.dumps([run.request, run.headers, run.url, run.request_template])
     assert SECRET not in repr(found) + str(found.prepared.shown) + told(found)
     assert {SECRET, base64.b64encode(SECRET.encode()).decode()} <= set(found.prepared.redact)
     sent = found.prepared.target

@@ -121,7 +121,7 @@ def test_a_request_to_another_agent_takes_its_secrets_and_chosen_headers_along(
     environment = Environment.objects.create(name="Staging")
     Variable.objects.create(
         environment=environment, name="token", kind="secret", secret="canary-4711",
-        origins=["http://a.example"],
+        allowed_origins=["http://a.example"],
     )  # fmt: skip
     headers = [("X-Key", "{{token}}"), ("X-A", "1")]
     document = {"query": {"text": "{{token}}"}}

@@ -8,15 +8,15 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from playground.engine.promises import Reply, schedule, take_in
-from playground.models import Run, RunKind, RunState, Tracker, TrackerStatus
+from playground.engine.promises import PollResult, apply_poll_result, schedule_next_poll
+from playground.models import PolledPromise, PollingStatus, Run, RunKind, RunState
 from playground.protocols.events import Outcome
 
 pytestmark = pytest.mark.database
 
 
-def tracker(**fields: Any) -> Tracker:
-    return Tracker(seq=1, token="p1", patience=900, **fields)
+def tracker(**fields: Any) -> PolledPromise:
+    return PolledPromise(entry_seq=1, token="p1", polling_seconds=900, **fields)
 
 
 @pytest.mark.parametrize(
@@ -25,34 +25,34 @@ def tracker(**fields: Any) -> Tracker:
 def test_an_agent_asks_to_wait(asked: float, seconds: float) -> None:
     """Within reason: not at once again and again, and not beyond the end of following."""
     followed = tracker()
-    schedule(followed, asked)
-    assert followed.next_at is not None
-    wait = (followed.next_at - followed.started_at).total_seconds()
+    schedule_next_poll(followed, asked)
+    assert followed.next_poll_at is not None
+    wait = (followed.next_poll_at - followed.started_at).total_seconds()
     assert wait == pytest.approx(seconds, abs=0.5)
 
 
 def test_a_promise_that_is_followed_no_longer() -> None:
     old = tracker(started_at=timezone.now() - timedelta(seconds=901))
-    schedule(old, 5.0)
-    assert (old.status, old.next_at) == (TrackerStatus.GAVE_UP, None)
+    schedule_next_poll(old, 5.0)
+    assert (old.status, old.next_poll_at) == (PollingStatus.TIMED_OUT, None)
 
 
 @pytest.mark.parametrize(
     ("kind", "words"),
-    [(RunKind.CHECK, "The last check did not work"),
+    [(RunKind.POLL, "The last check did not work"),
      (RunKind.CANCEL, "The cancellation did not work")],
 )  # fmt: skip
 def test_what_went_wrong_is_said_of_what_was_sent(kind: RunKind, words: str) -> None:
     followed = tracker()
     problem = {"cause": "The agent said a\0b."}
     run = Run(kind=kind, state=RunState.FAILED, outcome=Outcome.NONE, problem=problem)
-    take_in(followed, Reply(run))
-    assert followed.note == f"{words}: The agent said a\ufffdb."
+    apply_poll_result(followed, PollResult(run))
+    assert followed.status_message == f"{words}: The agent said a\ufffdb."
 
 
 def test_a_check_that_was_stopped_leaves_a_cancellation_alone() -> None:
-    followed = tracker(status=TrackerStatus.PAUSED, cancelling=True)
-    take_in(followed, Reply(Run(kind=RunKind.CHECK, state=RunState.CANCELLED)))
-    assert (followed.status, followed.cancelling) == (TrackerStatus.PAUSED, True)
-    take_in(followed, Reply(Run(kind=RunKind.CANCEL, state=RunState.CANCELLED)))
-    assert (followed.status, followed.cancelling) == (TrackerStatus.PAUSED, False)
+    followed = tracker(status=PollingStatus.PAUSED, cancel_requested=True)
+    apply_poll_result(followed, PollResult(Run(kind=RunKind.POLL, state=RunState.CANCELLED)))
+    assert (followed.status, followed.cancel_requested) == (PollingStatus.PAUSED, True)
+    apply_poll_result(followed, PollResult(Run(kind=RunKind.CANCEL, state=RunState.CANCELLED)))
+    assert (followed.status, followed.cancel_requested) == (PollingStatus.PAUSED, False)

@@ -103,7 +103,7 @@ def test_a_server_that_is_killed_in_mid_stream(tmp_path: Path) -> None:
         seen = page.results(url)
         assert page.badge(url) == "streaming"
         promised = page.ask("planner", "/demo/ask?pace=0.5", "a weekly meal plan for two")
-        until(lambda: page.promise(promised) == "following")
+        until(lambda: page.promise(promised) == "polling")
         server.stop(signal.SIGKILL)
         server.start()
 
@@ -120,7 +120,7 @@ def test_a_server_that_is_killed_in_mid_stream(tmp_path: Path) -> None:
 
         # The promise was followed, and is followed again.
         assert again.badge(promised) == "completed"
-        until(lambda: again.promise(promised) == "answered")
+        until(lambda: again.promise(promised) == "fulfilled")
         assert "Monday" in again.http.get(promised).text
 
 

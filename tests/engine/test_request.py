@@ -135,7 +135,7 @@ CHANGES: dict[str, tuple[Callable[[PreparedRequest], PreparedRequest], dict[str,
 LOOKED_AT = [
     "agent", "request", "url", "headers", "auth", "provenance", "wire_document", "redact",
     *(f"{which}.{name}" for which in ("target", "shown")
-      for name in ("url", "protocol", "binding", "version", "headers", "opening", "resume")),
+      for name in ("url", "protocol", "binding", "version", "headers", "handshake", "resume")),
 ]  # fmt: skip
 
 
@@ -174,9 +174,9 @@ def test_without_secrets_what_is_stored_is_sent() -> None:
 def test_a_session_of_the_agent_is_for_its_own_credentials_only(
     options: dict[str, Any], own_way: bool
 ) -> None:
-    agent = with_auth(opening={"session": "s"})
+    agent = with_auth(handshake={"session": "s"})
     target = request_to(agent, STORED, **options).target
-    assert target.opening == ({"session": "s"} if own_way else None)
+    assert target.handshake == ({"session": "s"} if own_way else None)
     names = {name for name, _ in target.headers}
     assert ("Authorization" in names) is ("auth" not in options)
 

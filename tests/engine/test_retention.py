@@ -15,57 +15,78 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from playground.engine import housekeeping, retention
-from playground.engine.families import Family, Hold, families_of, holds_among, with_members
-from playground.engine.retention import BATCH_BYTES, BATCH_RUNS, Limits, batches, decide, preview
+from playground.engine.families import (
+    RetentionReason,
+    RunTree,
+    retention_reasons_by_id,
+    run_trees,
+    with_descendants,
+)
+from playground.engine.retention import (
+    BATCH_BYTES,
+    BATCH_RUNS,
+    RetentionLimits,
+    deletion_batches,
+    plan_pruning,
+    preview,
+)
 from playground.models import (
     Collection,
     CollectionRun,
     Conversation,
     FrameBatch,
+    PolledPromise,
     Retention,
     Run,
     SavedRequest,
     Share,
     Step,
-    Tracker,
     Twin,
 )
-from playground.models.conversations import turns_to
+from playground.models.conversations import branch_to
 
 pytestmark = pytest.mark.database
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
 
 
-def family(number: int, days: float, size: int = 10, hold: Hold | None = None) -> Family:
-    return Family(UUID(int=number), "A", NOW - timedelta(days=days), 1, size, hold)
+def family(
+    number: int, days: float, size: int = 10, hold: RetentionReason | None = None
+) -> RunTree:
+    return RunTree(UUID(int=number), "A", NOW - timedelta(days=days), 1, size, hold)
 
 
-def numbers(families: Sequence[Family]) -> list[int]:
+def numbers(families: Sequence[RunTree]) -> list[int]:
     return [each.root.int for each in families]
 
 
-SHARED = Hold.SHARED
+SHARED = RetentionReason.SHARED
 
 #: (what there is as (days old, bytes, hold)), the limits, what goes and what is held, by its place.
-DECISIONS: list[tuple[str, list[tuple[Any, ...]], Limits, list[int], list[int]]] = [
-    ("no limit", [(900,), (1,)], Limits(), [], []),
-    ("nothing there", [], Limits(1, 1, 1), [], []),
-    ("by age, to the second", [(30.001,), (30,), (29,)], Limits(max_days=30), [0], []),
-    ("by number, the oldest first", [(1,), (3,), (2,)], Limits(max_runs=1), [1, 2], []),
-    ("just as many", [(1,), (2,)], Limits(max_runs=2), [], []),
-    ("by size", [(3, 50), (2, 30), (1, 20)], Limits(max_bytes=50), [0], []),
-    ("one that is larger than all may be", [(1, 500)], Limits(max_bytes=50), [0], []),
-    ("whichever limit is reached", [(9,), (5,), (1,)], Limits(8, 1, None), [0, 1], []),
-    ("held by age", [(9, 1, SHARED), (8,)], Limits(max_days=7), [1], [0]),
+DECISIONS: list[tuple[str, list[tuple[Any, ...]], RetentionLimits, list[int], list[int]]] = [
+    ("no limit", [(900,), (1,)], RetentionLimits(), [], []),
+    ("nothing there", [], RetentionLimits(1, 1, 1), [], []),
+    ("by age, to the second", [(30.001,), (30,), (29,)], RetentionLimits(max_days=30), [0], []),
+    ("by number, the oldest first", [(1,), (3,), (2,)], RetentionLimits(max_runs=1), [1, 2], []),
+    ("just as many", [(1,), (2,)], RetentionLimits(max_runs=2), [], []),
+    ("by size", [(3, 50), (2, 30), (1, 20)], RetentionLimits(max_bytes=50), [0], []),
+    ("one that is larger than all may be", [(1, 500)], RetentionLimits(max_bytes=50), [0], []),
+    ("whichever limit is reached", [(9,), (5,), (1,)], RetentionLimits(8, 1, None), [0, 1], []),
+    ("held by age", [(9, 1, SHARED), (8,)], RetentionLimits(max_days=7), [1], [0]),
     (
         "another goes in the place of what is held",
         [(9, 1, SHARED), (8,), (7,)],
-        Limits(max_runs=2),
+        RetentionLimits(max_runs=2),
         [1],
         [0],
     ),
-    ("held ones alone are too many", [(2, 9, SHARED), (1, 9, SHARED)], Limits(None, 1), [], [0, 1]),
+    (
+        "held ones alone are too many",
+        [(2, 9, SHARED), (1, 9, SHARED)],
+        RetentionLimits(None, 1),
+        [],
+        [0, 1],
+    ),
 ]
 
 
@@ -75,38 +96,42 @@ DECISIONS: list[tuple[str, list[tuple[Any, ...]], Limits, list[int], list[int]]]
     ids=[r[0] for r in DECISIONS],
 )
 def test_decisions(
-    there: list[tuple[Any, ...]], limits: Limits, going: list[int], held: list[int]
+    there: list[tuple[Any, ...]], limits: RetentionLimits, going: list[int], held: list[int]
 ) -> None:
-    found = decide([family(place, *each) for place, each in enumerate(there)], limits, NOW)
-    assert numbers(found.going) == going
-    assert numbers(found.held) == held
+    found = plan_pruning([family(place, *each) for place, each in enumerate(there)], limits, NOW)
+    assert numbers(found.to_delete) == going
+    assert numbers(found.retained) == held
 
 
 few = st.none() | st.integers(1, 8)
-any_limits = st.builds(Limits, few, few, st.none() | st.integers(1, 100))
+any_limits = st.builds(RetentionLimits, few, few, st.none() | st.integers(1, 100))
 any_families = st.lists(
-    st.tuples(st.integers(0, 12), st.integers(0, 40), st.none() | st.sampled_from(list(Hold))),
+    st.tuples(
+        st.integers(0, 12), st.integers(0, 40), st.none() | st.sampled_from(list(RetentionReason))
+    ),
     max_size=12,
 ).map(lambda rows: [family(place, *row) for place, row in enumerate(rows)])
 
 
 @given(any_families, any_limits)
-def test_no_more_goes_than_the_limits_ask_for(families: list[Family], limits: Limits) -> None:
-    found = decide(families, limits, NOW)
-    going = {each.root for each in found.going}
-    assert not any(each.hold for each in found.going)
-    assert all(each.hold for each in found.held)
+def test_no_more_goes_than_the_limits_ask_for(
+    families: list[RunTree], limits: RetentionLimits
+) -> None:
+    found = plan_pruning(families, limits, NOW)
+    going = {each.root for each in found.to_delete}
+    assert not any(each.retention_reason for each in found.to_delete)
+    assert all(each.retention_reason for each in found.retained)
     staying = [each for each in families if each.root not in going]
-    free = [each for each in staying if not each.hold]
+    free = [each for each in staying if not each.retention_reason]
     if free:  # As long as there is something that could go, the limits are kept.
         assert _within(staying, limits)
-    if found.going:  # And with the newest of what goes, they were not.
-        assert not _within([*staying, found.going[-1]], limits)
-    assert all(a.age <= b.age for a, b in zip(found.going, found.going[1:], strict=False))
+    if found.to_delete:  # And with the newest of what goes, they were not.
+        assert not _within([*staying, found.to_delete[-1]], limits)
+    assert all(a.age <= b.age for a, b in zip(found.to_delete, found.to_delete[1:], strict=False))
 
 
-def _within(families: Sequence[Family], limits: Limits) -> bool:
-    free = [each for each in families if not each.hold]
+def _within(families: Sequence[RunTree], limits: RetentionLimits) -> bool:
+    free = [each for each in families if not each.retention_reason]
     old = limits.max_days is not None and any(
         each.latest < NOW - timedelta(days=limits.max_days) for each in free
     )
@@ -116,25 +141,27 @@ def _within(families: Sequence[Family], limits: Limits) -> bool:
 
 
 @given(any_families, any_limits)
-def test_applied_again_nothing_is_left_to_do(families: list[Family], limits: Limits) -> None:
-    gone = set(map(id, decide(families, limits, NOW).going))
+def test_applied_again_nothing_is_left_to_do(
+    families: list[RunTree], limits: RetentionLimits
+) -> None:
+    gone = set(map(id, plan_pruning(families, limits, NOW).to_delete))
     rest = [each for each in families if id(each) not in gone]
-    assert decide(rest, limits, NOW).going == ()
+    assert plan_pruning(rest, limits, NOW).to_delete == ()
 
 
 def test_days_beyond_the_calendar_are_no_limit() -> None:
-    assert decide([family(1, 9)], Limits(max_days=10**9), NOW).going == ()
+    assert plan_pruning([family(1, 9)], RetentionLimits(max_days=10**9), NOW).to_delete == ()
 
 
 def test_a_transaction_is_small_and_cuts_no_family() -> None:
-    large = [Family(UUID(int=n), "A", NOW, 30, 1, None, [UUID(int=n)] * 30) for n in range(10)]
-    assert [len(batch) for batch in batches(large)] == [90, 90, 90, 30]
+    large = [RunTree(UUID(int=n), "A", NOW, 30, 1, None, [UUID(int=n)] * 30) for n in range(10)]
+    assert [len(batch) for batch in deletion_batches(large)] == [90, 90, 90, 30]
     heavy = [family(n, 1, BATCH_BYTES) for n in range(3)]
     for each in heavy:
         each.members.append(each.root)
-    assert [len(batch) for batch in batches(heavy)] == [1, 1, 1]
+    assert [len(batch) for batch in deletion_batches(heavy)] == [1, 1, 1]
     assert BATCH_RUNS >= 90
-    assert list(batches([])) == []
+    assert list(deletion_batches([])) == []
 
 
 # --- for real ---------------------------------------------------------------------------------
@@ -156,7 +183,9 @@ def run(days: float = 0, **fields: Any) -> Run:
 
 
 def prune(owner: int | None = None) -> int:
-    return sum(retention.delete(batch) for batch in batches(retention.going(owner)))
+    return sum(
+        retention.delete(batch) for batch in deletion_batches(retention.runs_to_delete(owner))
+    )
 
 
 def limit(**limits: int) -> None:
@@ -186,42 +215,46 @@ class TestFamilies:
         action = run(7, kind="action", parent=check)
         answer = run(6, kind="answer", parent=check)
         lost = run(5, kind="check", parent=None)
-        found = {each.root: each for each in families_of(None)}
+        found = {each.root: each for each in run_trees(None)}
         assert set(found) == {turn.pk, answer.pk, lost.pk}
         assert set(found[turn.pk].members) == {turn.pk, check.pk, action.pk}
         assert (found[turn.pk].runs, found[turn.pk].bytes) == (3, 25)
         assert found[turn.pk].latest == action.created_at
-        assert with_members([turn.pk]) == {turn.pk, check.pk, action.pk}
+        assert with_descendants([turn.pk]) == {turn.pk, check.pk, action.pk}
 
     def test_a_ring_of_parents_has_an_end(self) -> None:
         one = run(kind="check")
         other = run(kind="check", parent=one)
         Run.objects.filter(pk=one.pk).update(parent=other)
-        assert with_members([one.pk]) == {one.pk, other.pk}
-        assert sum(each.runs for each in families_of(None)) == 2
+        assert with_descendants([one.pk]) == {one.pk, other.pk}
+        assert sum(each.runs for each in run_trees(None)) == 2
 
     def test_what_holds_a_run(self) -> None:
-        under_way = run(state="streaming", alive_at=timezone.now())
+        under_way = run(state="streaming", heartbeat_at=timezone.now())
         followed, settled = run(), run()
-        Tracker.objects.create(run=followed, seq=1, token="t", patience=9, status="following")
-        Tracker.objects.create(run=settled, seq=1, token="t", patience=9, status="answered")
+        PolledPromise.objects.create(
+            run=followed, entry_seq=1, token="t", polling_seconds=9, status="polling"
+        )
+        PolledPromise.objects.create(
+            run=settled, entry_seq=1, token="t", polling_seconds=9, status="fulfilled"
+        )
         shared, expired = run(), run()
         Share.objects.create(run=shared)
         Share.objects.create(run=expired, expires_at=timezone.now() - timedelta(days=1))
         recorded = run()
         collection = Collection.objects.create(name="C")
-        SavedRequest.objects.create(collection=collection, name="R", replayed=recorded)
+        SavedRequest.objects.create(collection=collection, name="R", recorded_run=recorded)
         sent, done = run(), run()
         going = CollectionRun.objects.create(name="C")
         Step.objects.create(collection_run=going, number=1, name="R", run=sent)
         ended = CollectionRun.objects.create(name="C", state="completed")
         Step.objects.create(collection_run=ended, number=1, name="R", run=done)
-        assert holds_among(each.pk for each in Run.objects.all()) == {
-            under_way.pk: Hold.UNDER_WAY,
-            followed.pk: Hold.FOLLOWED,
-            shared.pk: Hold.SHARED,
-            recorded.pk: Hold.RECORDED,
-            sent.pk: Hold.COLLECTION_RUN,
+        assert retention_reasons_by_id(each.pk for each in Run.objects.all()) == {
+            under_way.pk: RetentionReason.UNDER_WAY,
+            followed.pk: RetentionReason.POLLED,
+            shared.pk: RetentionReason.SHARED,
+            recorded.pk: RetentionReason.RECORDED,
+            sent.pk: RetentionReason.COLLECTION_RUN,
         }
         limit(max_days=1)
         Run.objects.update(created_at=timezone.now() - timedelta(days=9))
@@ -239,30 +272,34 @@ class TestFamilies:
         branch = run(8, conversation=conversation, parent=first)
         if busy == "promise":
             last = run(7, conversation=conversation, parent=second)
-            Tracker.objects.create(run=last, seq=1, token="t", patience=9, status="following")
+            PolledPromise.objects.create(
+                run=last, entry_seq=1, token="t", polling_seconds=9, status="polling"
+            )
         else:
             last = run(0, conversation=conversation, parent=second, state="streaming",
-                       alive_at=timezone.now())  # fmt: skip
+                       heartbeat_at=timezone.now())  # fmt: skip
         elsewhere = run(9, conversation=Conversation.objects.create())
-        holds = holds_among(each.pk for each in Run.objects.all())
-        assert {pk for pk, hold in holds.items() if hold == Hold.CARRIED_ON} == {
+        holds = retention_reasons_by_id(each.pk for each in Run.objects.all())
+        assert {
+            pk for pk, hold in holds.items() if hold == RetentionReason.HAS_ACTIVE_FOLLOW_UP
+        } == {
             first.pk,
             check.pk,
             second.pk,
         }
         limit(max_days=1)
-        said = preview(None, Limits.of(None))
-        assert said.held[Hold.CARRIED_ON] == 3
+        said = preview(None, RetentionLimits.of(None))
+        assert said.retained[RetentionReason.HAS_ACTIVE_FOLLOW_UP] == 3
         assert said.runs == 2
         assert prune() == 2
         left = set(Run.objects.values_list("pk", flat=True))
         assert left == {first.pk, check.pk, second.pk, last.pk}
         assert not {branch.pk, elsewhere.pk} & left
-        assert [turn.run for turn in turns_to(last)] == [first, second, last]
+        assert [turn.run for turn in branch_to(last)] == [first, second, last]
 
     def test_a_ring_of_turns_that_is_going_on_has_an_end(self) -> None:
         conversation = Conversation.objects.create()
-        one = run(9, conversation=conversation, state="streaming", alive_at=timezone.now())
+        one = run(9, conversation=conversation, state="streaming", heartbeat_at=timezone.now())
         other = run(9, conversation=conversation, parent=one)
         Run.objects.filter(pk=one.pk).update(parent=other)
         limit(max_days=1)
@@ -281,13 +318,13 @@ class TestDeleting:
         conversation = Conversation.objects.create()
         old, new = run(9, conversation=conversation), run()
         Twin.objects.create(left=old, right=new)
-        tracker = Tracker.objects.create(
-            run=new, seq=1, token="t", patience=9, status="answered", answer=old
+        tracker = PolledPromise.objects.create(
+            run=new, entry_seq=1, token="t", polling_seconds=9, status="fulfilled", final_run=old
         )
         limit(max_days=1)
         assert prune() == 1
         tracker.refresh_from_db()
-        assert tracker.answer is None
+        assert tracker.final_run is None
         assert not Twin.objects.exists()
         assert not Conversation.objects.exists()
         assert FrameBatch.objects.get().run == new
@@ -299,20 +336,20 @@ class TestDeleting:
         run(8, conversation=conversation, parent=middle, kind="check")
         last = run(7, conversation=conversation, parent=middle)
         answer = run(6, conversation=conversation, parent=last, kind="answer", answers={"q": "me"})
-        assert retention.delete(with_members([middle.pk])) == 2
+        assert retention.delete(with_descendants([middle.pk])) == 2
         last, answer = (Run.objects.get(pk=each.pk) for each in (last, answer))
         assert last.parent is None
-        assert [turn.run for turn in turns_to(answer)] == [last, answer]
-        assert [turn.run for turn in turns_to(first)] == [first]
+        assert [turn.run for turn in branch_to(answer)] == [last, answer]
+        assert [turn.run for turn in branch_to(first)] == [first]
         assert Conversation.objects.exists()
 
     def test_what_was_shared_meanwhile_stays(self) -> None:
         old = run(9)
         limit(max_days=1)
-        found = list(batches(retention.going(None)))
+        found = list(deletion_batches(retention.runs_to_delete(None)))
         Share.objects.create(run=old)
         assert retention.delete(found[0]) == 0
-        assert retention.delete(found[0], also=frozenset({Hold.SHARED})) == 1
+        assert retention.delete(found[0], also=frozenset({RetentionReason.SHARED})) == 1
         assert retention.delete(found[0]) == 0
 
     def test_a_family_goes_as_a_whole_or_stays(self) -> None:
@@ -321,7 +358,7 @@ class TestDeleting:
         action = run(9, kind="action", parent=check)
         free = run(9)
         limit(max_days=1)
-        (found,) = batches(retention.going(None))
+        (found,) = deletion_batches(retention.runs_to_delete(None))
         share = Share.objects.create(run=action)
         assert retention.delete(found) == 1
         assert set(Run.objects.all()) == {turn, check, action}
@@ -338,7 +375,7 @@ class TestDeleting:
     def test_a_check_by_itself_goes_without_its_turn(self) -> None:
         turn = run()
         check = run(kind="check", parent=turn)
-        assert retention.delete(with_members([check.pk])) == 1
+        assert retention.delete(with_descendants([check.pk])) == 1
         assert Run.objects.get() == turn
 
     def test_every_owner_by_himself(self) -> None:
@@ -346,7 +383,7 @@ class TestDeleting:
         run(9, owner=user)
         run(9)
         Retention.objects.create(owner=user, max_days=1)
-        assert retention.owners() == [user.pk]
+        assert retention.owners_with_limits() == [user.pk]
         assert prune(None) == 0
         assert prune(user.pk) == 1
         assert Run.objects.get().owner is None
@@ -363,7 +400,7 @@ def test_what_is_said_to_go_is_exactly_what_goes(limits: dict[str, int]) -> None
             Share.objects.create(run=turn)
     limit(**limits)
     there = {each.pk: each for each in Run.objects.all()}
-    said = preview(None, Limits.of(None))
+    said = preview(None, RetentionLimits.of(None))
     gone = prune()
     left = set(Run.objects.values_list("pk", flat=True))
     missing = [each for pk, each in there.items() if pk not in left]
@@ -376,7 +413,7 @@ def test_what_is_said_to_go_is_exactly_what_goes(limits: dict[str, int]) -> None
     for name, (runs, size) in by_agent.items():
         own = [each for each in missing if each.agent_name == name]
         assert (len(own), sum(each.bytes for each in own)) == (runs, size)
-    assert preview(None, Limits.of(None)).runs == 0
+    assert preview(None, RetentionLimits.of(None)).runs == 0
 
 
 @pytest.mark.django_db(transaction=True)
@@ -385,9 +422,9 @@ class TestHousekeeping:
         await asyncio.to_thread(run, 9)
         kept = await asyncio.to_thread(run)
         await Retention.objects.acreate(max_days=1)
-        keeper = housekeeping.keep_house()
+        keeper = housekeeping.start_pruning()
         try:
-            assert housekeeping.keep_house() is keeper
+            assert housekeeping.start_pruning() is keeper
             async with asyncio.timeout(20):
                 while await Run.objects.acount() > 1:
                     await asyncio.sleep(0.05)
@@ -428,19 +465,19 @@ class TestHousekeeping:
     async def test_the_trouble_of_one_owner_is_not_that_of_the_next(
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        going = retention.going
+        going = retention.runs_to_delete
 
         def failing(owner: int | None, *given: Any) -> Any:
             if owner is None:
                 raise RuntimeError("broken")
             return going(owner, *given)
 
-        monkeypatch.setattr(retention, "going", failing)
+        monkeypatch.setattr(retention, "runs_to_delete", failing)
         user = await User.objects.acreate(username="next")
         await asyncio.to_thread(run, 9, owner=user)
         await Retention.objects.acreate(max_days=1)
         await Retention.objects.acreate(owner=user, max_days=1)
-        keeper = housekeeping.keep_house()
+        keeper = housekeeping.start_pruning()
         try:
             async with asyncio.timeout(20):
                 while await Run.objects.aexists():

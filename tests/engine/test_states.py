@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from playground.engine.states import TRANSITIONS, ImpossibleTransitionError, advance
+from playground.engine.states import TRANSITIONS, InvalidTransitionError, transition
 from playground.models import RunState
 
 pytestmark = pytest.mark.database
@@ -23,7 +23,7 @@ def test_final_states_lead_nowhere_and_the_others_to_every_kind_of_end(state: Ru
 
 
 def test_staying_is_no_step() -> None:
-    assert advance(RunState.STREAMING, RunState.STREAMING) is RunState.STREAMING
+    assert transition(RunState.STREAMING, RunState.STREAMING) is RunState.STREAMING
 
 
 @pytest.mark.parametrize(
@@ -36,5 +36,5 @@ def test_staying_is_no_step() -> None:
     ],
 )
 def test_impossible_steps_are_our_bug_and_say_so(state: RunState, target: RunState) -> None:
-    with pytest.raises(ImpossibleTransitionError):
-        advance(state, target)
+    with pytest.raises(InvalidTransitionError):
+        transition(state, target)

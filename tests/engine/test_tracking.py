@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from playground import engine
 from playground.engine import background, checking, claims, promises, recovery, tracking
-from playground.models import Agent, Run, RunKind, Tracker
+from playground.models import Agent, PolledPromise, Run, RunKind
 from tests.servers import HOLD, Server, free_port, reply, serve
 
 pytestmark = pytest.mark.database
@@ -55,7 +55,7 @@ class Script:
 
 @pytest.fixture(autouse=True)
 def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(promises, "wait_before_check", lambda estimated, checks: 0.01)
+    monkeypatch.setattr(promises, "poll_interval", lambda estimated, checks: 0.01)
 
 
 async def rest() -> None:
@@ -82,7 +82,7 @@ def ask(transactional_db: None) -> Callable[..., Any]:
         run, prepared, target, secrets = await sync_to_async(record)()
         await engine.start(run, target, redact=secrets, headers=prepared.headers)
         await run.arefresh_from_db()
-        return run, await Tracker.objects.filter(run=run).afirst()
+        return run, await PolledPromise.objects.filter(run=run).afirst()
 
     return send
 
@@ -96,14 +96,16 @@ async def test_a_promise_is_followed_to_its_answer(ask: Callable[..., Any]) -> N
     script = Script(promise(0.1, estimated_time=5), promise(0.5), promise(0.9), ANSWER)
     async with serve(answer=script) as server:
         run, tracker = await ask(server)
-        assert (run.outcome, tracker.status, tracker.token) == ("promise", "following", "p1")
-        tracker = await tracking.follow_to_end(tracker.pk)
-        assert (tracker.status, tracker.checks) == ("answered", 3)
+        assert (run.outcome, tracker.status, tracker.token) == ("promise", "polling", "p1")
+        tracker = await tracking.poll_until_settled(tracker.pk)
+        assert (tracker.status, tracker.polls) == ("fulfilled", 3)
         assert tracker.progress == [0.1, 0.5, 0.9]
         checks = await children(run)
         assert [check.outcome for check in checks] == ["promise", "promise", "answer"]
-        assert tracker.answer == checks[-1]
-        assert all(check.cause == (tracker.seq, tracker.part) for check in checks)
+        assert tracker.final_run == checks[-1]
+        assert all(
+            check.parent_entry == (tracker.entry_seq, tracker.entry_part) for check in checks
+        )
         assert {check.conversation_id for check in checks} == {run.conversation_id}
         body = json.loads(server.requests[1].partition(b"\r\n\r\n")[2])
         assert body == {
@@ -119,24 +121,24 @@ async def test_the_latest_session_context_goes_along(ask: Callable[..., Any]) ->
     second = document("promise", session={"turn": 2}, promise={"token": "p1"})
     async with serve(answer=Script(first, second, ANSWER)) as server:
         _, tracker = await ask(server)
-        await tracking.follow_to_end(tracker.pk)
+        await tracking.poll_until_settled(tracker.pk)
     metas = [json.loads(r.partition(b"\r\n\r\n")[2])["meta"] for r in server.requests]
     assert [meta["session_context"] for meta in metas] == [{"old": True}, {"turn": 1}, {"turn": 2}]
 
 
 ENDS: list[tuple[str, tuple[bytes, ...], str, str]] = [
-    ("an answer", (ANSWER,), "answered", ""),
-    ("a question", (ASKS,), "answered", ""),
+    ("an answer", (ANSWER,), "fulfilled", ""),
+    ("a question", (ASKS,), "fulfilled", ""),
     ("a failure", (failure("INTERNAL_ERROR", "500 Internal Server Error"),), "failed", ""),
     ("cancelled by the agent", (failure("CANCELLED"),), "cancelled", "The agent says"),
     (
         "busy, and then an answer",
         (failure("RATE_LIMITED", "429 Too Many Requests"), failure("TIMEOUT"), ANSWER),
-        "answered",
+        "fulfilled",
         "",
     ),
-    ("rubbish, and then an answer", (reply(b"<html>", "text/html"), ANSWER), "answered", ""),
-    ("another token", (promise(token="p2"), ANSWER), "answered", ""),
+    ("rubbish, and then an answer", (reply(b"<html>", "text/html"), ANSWER), "fulfilled", ""),
+    ("another token", (promise(token="p2"), ANSWER), "fulfilled", ""),
 ]
 
 
@@ -147,17 +149,17 @@ async def test_how_a_promise_ends(
 ) -> None:
     async with serve(answer=Script(promise(), *replies)) as server:
         _, tracker = await ask(server)
-        tracker = await tracking.follow_to_end(tracker.pk)
+        tracker = await tracking.poll_until_settled(tracker.pk)
     assert tracker.status == status
-    assert tracker.note.startswith(note) if note else not tracker.note
-    assert tracker.answer
-    assert tracker.next_at is None
+    assert tracker.status_message.startswith(note) if note else not tracker.status_message
+    assert tracker.final_run
+    assert tracker.next_poll_at is None
 
 
 async def test_a_new_token_is_asked_with(ask: Callable[..., Any]) -> None:
     async with serve(answer=Script(promise(), promise(token="p2"), ANSWER)) as server:
         _, tracker = await ask(server)
-        await tracking.follow_to_end(tracker.pk)
+        await tracking.poll_until_settled(tracker.pk)
     tokens = [json.loads(r.partition(b"\r\n\r\n")[2]).get("promise_token") for r in server.requests]
     assert tokens == [None, "p1", "p2"]
 
@@ -165,16 +167,16 @@ async def test_a_new_token_is_asked_with(ask: Callable[..., Any]) -> None:
 async def test_following_ends_when_the_patience_does(ask: Callable[..., Any]) -> None:
     async with serve(answer=Script(promise(0.5, estimated_time=31_536_000))) as server:
         _, tracker = await ask(server)
-        await Tracker.objects.filter(pk=tracker.pk).aupdate(
-            started_at=timezone.now() - timedelta(seconds=tracker.patience)
+        await PolledPromise.objects.filter(pk=tracker.pk).aupdate(
+            started_at=timezone.now() - timedelta(seconds=tracker.polling_seconds)
         )
-        tracker = await tracking.follow_to_end(tracker.pk)
-        assert (tracker.status, tracker.next_at) == ("gave_up", None)
-        assert "in the time" in tracker.note
+        tracker = await tracking.poll_until_settled(tracker.pk)
+        assert (tracker.status, tracker.next_poll_at) == ("timed_out", None)
+        assert "in the time" in tracker.status_message
 
-        await tracking.follow(tracker.pk, 60)
+        await tracking.resume_polling(tracker.pk, 60)
         await tracker.arefresh_from_db()
-        assert tracker.status == "following"
+        assert tracker.status == "polling"
         assert tracker.deadline > timezone.now()
 
 
@@ -182,14 +184,14 @@ async def test_a_promise_without_a_token_cannot_be_followed(ask: Callable[..., A
     async with serve(promise(token="")) as server:
         _, tracker = await ask(server)
     assert tracker.status == "paused"
-    assert "no token" in tracker.note
+    assert "no token" in tracker.status_message
 
 
 CANCELLATIONS: list[tuple[str, bytes, str, str]] = [
     ("confirmed", failure("CANCELLED"), "cancelled", ""),
     ("another failure", failure("INVALID_QUERY"), "failed", "answered with INVALID_QUERY and not"),
     ("a promise", promise(0.3), "paused", "it answered with a promise"),
-    ("the answer", ANSWER, "answered", "answered it all the same"),
+    ("the answer", ANSWER, "fulfilled", "answered it all the same"),
     ("nothing", reply(b"{}"), "paused", "did not work"),
 ]
 
@@ -207,21 +209,21 @@ async def test_a_task_is_cancelled(
         (sent,) = await children(run, RunKind.CANCEL)
     assert json.loads(server.requests[1].partition(b"\r\n\r\n")[2])["action"] == "cancel"
     assert sent.request["action"] == "cancel"
-    assert (tracker.status, tracker.cancelling) == (status, False)
-    assert note in tracker.note
-    assert bool(tracker.note) == bool(note)
+    assert (tracker.status, tracker.cancel_requested) == (status, False)
+    assert note in tracker.status_message
+    assert bool(tracker.status_message) == bool(note)
 
 
 async def test_only_one_asks_at_a_time(ask: Callable[..., Any]) -> None:
     async with serve(answer=lambda request: [promise() if b"query" in request else HOLD]) as server:  # type: ignore[list-item]
         run, tracker = await ask(server)
-        first = asyncio.create_task(tracking.check(tracker.pk, at_once=True))
+        first = asyncio.create_task(tracking.poll(tracker.pk, at_once=True))
         while len(server.requests) < 2:
             await asyncio.sleep(0.01)
-        assert not await tracking.check(tracker.pk, at_once=True)
+        assert not await tracking.poll(tracker.pk, at_once=True)
         # Also once the claim itself has run out: the check that it led to is under way.
-        await Tracker.objects.filter(pk=tracker.pk).aupdate(leased_until=None)
-        assert not await tracking.check(tracker.pk, at_once=True)
+        await PolledPromise.objects.filter(pk=tracker.pk).aupdate(leased_until=None)
+        assert not await tracking.poll(tracker.pk, at_once=True)
         (check,) = await children(run)
         await engine.cancel(check)
         await first
@@ -233,12 +235,12 @@ async def test_a_check_that_takes_long_stays_claimed(
     ask: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Else another process asks between the end of its run and what is made of the reply."""
-    monkeypatch.setattr(claims, "CLAIM", timedelta(seconds=0.2))
+    monkeypatch.setattr(claims, "LEASE", timedelta(seconds=0.2))
     released = asyncio.Event()
     steps: list[Any] = [[promise()], [released, ANSWER]]
     async with serve(answer=lambda _: steps.pop(0)) as server:
         _, tracker = await ask(server)
-        check = asyncio.create_task(tracking.check(tracker.pk, at_once=True))
+        check = asyncio.create_task(tracking.poll(tracker.pk, at_once=True))
         while len(server.requests) < 2:
             await asyncio.sleep(0.01)
         await tracker.arefresh_from_db()
@@ -250,21 +252,21 @@ async def test_a_check_that_takes_long_stays_claimed(
         released.set()
         await check
     await tracker.arefresh_from_db()
-    assert (tracker.status, tracker.leased_until) == ("answered", None)
+    assert (tracker.status, tracker.leased_until) == ("fulfilled", None)
 
 
 async def test_a_check_that_fails_is_tried_again(ask: Callable[..., Any]) -> None:
     async with serve(answer=Script(promise())) as server:
         _, tracker = await ask(server)
     await Agent.objects.aupdate(url=f"http://127.0.0.1:{free_port()}")
-    assert await tracking.check(tracker.pk, at_once=True)
+    assert await tracking.poll(tracker.pk, at_once=True)
     await tracker.arefresh_from_db()
-    assert tracker.status == "following"
-    assert "did not work" in tracker.note
+    assert tracker.status == "polling"
+    assert "did not work" in tracker.status_message
     async with serve(answer=Script(ANSWER)) as server:
         await Agent.objects.aupdate(url=server.url)
-        tracker = await tracking.follow_to_end(tracker.pk)
-    assert tracker.status == "answered"
+        tracker = await tracking.poll_until_settled(tracker.pk)
+    assert tracker.status == "fulfilled"
 
 
 async def test_the_supervisor_follows_what_is_due(ask: Callable[..., Any]) -> None:
@@ -274,19 +276,21 @@ async def test_the_supervisor_follows_what_is_due(ask: Callable[..., Any]) -> No
         await Run.objects.acreate(
             parent=run, kind="check", state="streaming", driver="elsewhere:1:1",
             agent_name="scripted", protocol="nlweb", binding="http", version="0.55",
-            request={}, alive_at=timezone.now() - timedelta(hours=1),
+            request={}, heartbeat_at=timezone.now() - timedelta(hours=1),
         )  # fmt: skip
-        await Tracker.objects.filter(pk=tracker.pk).aupdate(next_at=None, leased_until=None)
-        supervisor = engine.supervise()
+        await PolledPromise.objects.filter(pk=tracker.pk).aupdate(
+            next_poll_at=None, leased_until=None
+        )
+        supervisor = engine.start_promise_poller()
         try:
-            assert engine.supervise() is supervisor
+            assert engine.start_promise_poller() is supervisor
             async with asyncio.timeout(20):
-                while tracker.status == "following":
+                while tracker.status == "polling":
                     await asyncio.sleep(0.05)
                     await tracker.arefresh_from_db()
         finally:
             supervisor.cancel()
-    assert tracker.status == "answered"
+    assert tracker.status == "fulfilled"
 
 
 async def test_the_requests_own_headers_go_along_and_are_forgotten(
@@ -295,7 +299,7 @@ async def test_the_requests_own_headers_go_along_and_are_forgotten(
     async with serve(answer=Script(promise(), promise(), ANSWER)) as server:
         _, tracker = await ask(server, headers=[("X-Api-Key", "s3cret"), ("X-Trace", "1")])
         assert tracker.headers == [["X-Api-Key", "s3cret"], ["X-Trace", "1"]]
-        tracker = await tracking.follow_to_end(tracker.pk)
+        tracker = await tracking.poll_until_settled(tracker.pk)
     assert all(b"X-Api-Key: s3cret\r\n" in request for request in server.requests)
     assert tracker.headers == []
 
@@ -304,25 +308,25 @@ async def test_a_command_follows_for_an_agent_that_is_not_saved(ask: Callable[..
     async with serve(answer=Script(promise(), ANSWER)) as server:
         _, tracker = await ask(server, saved=False)
         heard: list[Any] = []
-        tracker = await tracking.follow_to_end(
+        tracker = await tracking.poll_until_settled(
             tracker.pk,
             agent=Agent(name="scripted", url=server.url),
             listener=lambda frame, events: heard.extend(events),
         )
-    assert tracker.status == "answered"
+    assert tracker.status == "fulfilled"
     assert [type(event).__name__ for event in heard] == ["Started", "Result", "Completed"]
 
 
 async def test_a_promise_that_nobody_can_ask_after(ask: Callable[..., Any]) -> None:
     async with serve(promise()) as server:
         _, tracker = await ask(server, saved=False)
-    await Tracker.objects.filter(pk=tracker.pk).aupdate(
-        next_at=timezone.now() - timedelta(minutes=2)
+    await PolledPromise.objects.filter(pk=tracker.pk).aupdate(
+        next_poll_at=timezone.now() - timedelta(minutes=2)
     )
     assert await sync_to_async(tracking._due)() == []
     await tracker.arefresh_from_db()
     assert tracker.status == "paused"
-    assert "not among the saved" in tracker.note
+    assert "not among the saved" in tracker.status_message
 
 
 async def test_no_more_are_followed_than_may_be(ask: Callable[..., Any], settings: Any) -> None:
@@ -330,15 +334,15 @@ async def test_no_more_are_followed_than_may_be(ask: Callable[..., Any], setting
     async with serve(answer=Script(promise())) as server:
         _, first = await ask(server)
         _, second = await ask(server)
-        assert (first.status, second.status) == ("following", "paused")
-        assert "PLAYGROUND_MAX_PROMISES" in second.note
-        await tracking.follow(second.pk)
+        assert (first.status, second.status) == ("polling", "paused")
+        assert "PLAYGROUND_MAX_PROMISES" in second.status_message
+        await tracking.resume_polling(second.pk)
         await second.arefresh_from_db()
         assert second.status == "paused"
-        await tracking.stop_following(first.pk)
-        await tracking.follow(second.pk)
+        await tracking.stop_polling(first.pk)
+        await tracking.resume_polling(second.pk)
         await second.arefresh_from_db()
-        assert (second.status, second.note) == ("following", "")
+        assert (second.status, second.status_message) == ("polling", "")
 
 
 async def test_checks_that_hang_keep_nobody_from_sending(
@@ -348,7 +352,7 @@ async def test_checks_that_hang_keep_nobody_from_sending(
     hang = lambda request: [promise() if b"query" in request else HOLD]  # noqa: E731
     async with serve(answer=hang) as server:
         run, tracker = await ask(server)
-        checking = asyncio.create_task(tracking.check(tracker.pk, at_once=True))
+        checking = asyncio.create_task(tracking.poll(tracker.pk, at_once=True))
         while len(server.requests) < 2:
             await asyncio.sleep(0.01)
         other, _ = await ask(server)
@@ -361,10 +365,10 @@ async def test_checks_that_hang_keep_nobody_from_sending(
 async def test_a_settled_promise_stays_so(ask: Callable[..., Any]) -> None:
     async with serve(answer=Script(promise(), failure("CANCELLED"), ANSWER)) as server:
         _, tracker = await ask(server)
-        assert (await tracking.follow_to_end(tracker.pk)).status == "cancelled"
-        for act in (tracking.follow, tracking.stop_following, tracking.cancel_promise):
+        assert (await tracking.poll_until_settled(tracker.pk)).status == "cancelled"
+        for act in (tracking.resume_polling, tracking.stop_polling, tracking.cancel_promise):
             await act(tracker.pk)
-        assert not await tracking.check(tracker.pk, at_once=True)
+        assert not await tracking.poll(tracker.pk, at_once=True)
         assert len(server.requests) == 2
 
 
@@ -373,22 +377,22 @@ async def test_the_agent_was_deleted_in_the_meantime(ask: Callable[..., Any]) ->
     async with serve(promise()) as server:
         _, tracker = await ask(server)
     await Agent.objects.all().adelete()
-    dead = {"next_at": None, "leased_until": timezone.now() - timedelta(minutes=1)}
-    await Tracker.objects.filter(pk=tracker.pk).aupdate(**dead)
+    dead = {"next_poll_at": None, "leased_until": timezone.now() - timedelta(minutes=1)}
+    await PolledPromise.objects.filter(pk=tracker.pk).aupdate(**dead)
     assert await sync_to_async(tracking._due)() == []
     await tracker.arefresh_from_db()
     assert tracker.status == "paused"
     await tracking.cancel_promise(tracker.pk)
     await rest()
     await tracker.arefresh_from_db()
-    assert (tracker.cancelling, tracker.note) == (False, "The agent was deleted.")
+    assert (tracker.cancel_requested, tracker.status_message) == (False, "The agent was deleted.")
 
 
 async def test_credentials_stay_where_they_were_given_for(ask: Callable[..., Any]) -> None:
     async with serve(answer=Script(promise())) as server, serve(answer=Script(ANSWER)) as other:
         _, tracker = await ask(server, headers=[("X-Api-Key", "s3cret"), ("X-Trace", "1")])
         await Agent.objects.aupdate(url=other.url)
-        assert await tracking.check(tracker.pk, at_once=True)
+        assert await tracking.poll(tracker.pk, at_once=True)
     assert b"s3cret" in server.requests[0]
     assert b"s3cret" not in other.requests[0]
     assert b"X-Trace: 1\r\n" in other.requests[0]
@@ -402,14 +406,14 @@ async def test_a_task_is_cancelled_once(ask: Callable[..., Any]) -> None:
         assert len(await children(run, RunKind.CANCEL)) == 1
 
 
-async def lost(run: Run, tracker: Tracker, kind: str, **fields: Any) -> Run:
+async def lost(run: Run, tracker: PolledPromise, kind: str, **fields: Any) -> Run:
     """A check or a cancellation that was sent, and whose reply nobody took in."""
 
     def record() -> tuple[Run, Any]:
         prepared = engine.request_to(
             Agent.objects.get(), {"promise_token": "p1", "action": "checkin"}, version=run.version
         )
-        link = engine.Link(RunKind(kind), run, tracker.seq, tracker.part)
+        link = engine.RunParent(RunKind(kind), run, tracker.entry_seq, tracker.entry_part)
         return engine.create_run(prepared, None, link), prepared.target
 
     child, target = await sync_to_async(record)()
@@ -420,7 +424,7 @@ async def lost(run: Run, tracker: Tracker, kind: str, **fields: Any) -> Run:
 
 @pytest.mark.parametrize(
     ("end", "status"),
-    [(ANSWER, "answered"), (failure("CANCELLED"), "cancelled"), (failure("NO_RESULTS"), "failed")],
+    [(ANSWER, "fulfilled"), (failure("CANCELLED"), "cancelled"), (failure("NO_RESULTS"), "failed")],
     ids=["answer", "cancelled", "failure"],
 )
 async def test_a_reply_that_a_dead_process_did_not_take_in(
@@ -430,8 +434,8 @@ async def test_a_reply_that_a_dead_process_did_not_take_in(
     async with serve(answer=Script(promise(), end)) as server:
         run, tracker = await ask(server)
         child = await lost(run, tracker, "check")
-        tracker = await tracking.follow_to_end(tracker.pk)
-        assert (tracker.status, tracker.answer, tracker.checks) == (status, child, 1)
+        tracker = await tracking.poll_until_settled(tracker.pk)
+        assert (tracker.status, tracker.final_run, tracker.polls) == (status, child, 1)
         assert len(server.requests) == 2
 
 
@@ -439,15 +443,15 @@ async def test_a_passing_failure_is_no_reply_that_was_lost(ask: Callable[..., An
     busy = failure("RATE_LIMITED", "429 Too Many Requests")
     async with serve(answer=Script(promise(), busy, ANSWER)) as server:
         _, tracker = await ask(server)
-        assert await tracking.check(tracker.pk, at_once=True)
-        assert await tracking.check(tracker.pk, at_once=True)
+        assert await tracking.poll(tracker.pk, at_once=True)
+        assert await tracking.poll(tracker.pk, at_once=True)
     await tracker.arefresh_from_db()
-    assert (tracker.status, tracker.checks) == ("answered", 2)
+    assert (tracker.status, tracker.polls) == ("fulfilled", 2)
 
 
 CUT_OFF: list[tuple[str, dict[str, Any] | None, str, str]] = [
     ("before it was sent", None, "paused", "before the cancellation was sent"),
-    ("under way", {"state": "streaming", "alive_at": timezone.now() - timedelta(hours=1)},
+    ("under way", {"state": "streaming", "heartbeat_at": timezone.now() - timedelta(hours=1)},
      "paused", "The cancellation did not work: interrupted"),
     ("after the reply", {}, "cancelled", ""),
 ]  # fmt: skip
@@ -461,18 +465,18 @@ async def test_a_process_died_that_was_cancelling(
 ) -> None:  # fmt: skip
     async with serve(answer=Script(promise(), failure("CANCELLED"))) as server:
         run, tracker = await ask(server)
-        await Tracker.objects.filter(pk=tracker.pk).aupdate(
-            status="paused", next_at=None, cancelling=True
+        await PolledPromise.objects.filter(pk=tracker.pk).aupdate(
+            status="paused", next_poll_at=None, cancel_requested=True
         )
         if left is not None:
             await lost(run, tracker, "cancel", **left)
-    settle = sync_to_async(recovery.settle_cancellations)
+    settle = sync_to_async(recovery.recover_cancellations)
     assert await settle() == []  # It may be between two steps.
-    monkeypatch.setattr(recovery, "CLAIM", timedelta())
+    monkeypatch.setattr(recovery, "LEASE", timedelta())
     assert await settle() == [tracker]
     await tracker.arefresh_from_db()
-    assert (tracker.status, tracker.cancelling) == (status, False)
-    assert note in tracker.note
+    assert (tracker.status, tracker.cancel_requested) == (status, False)
+    assert note in tracker.status_message
     assert await settle() == []
 
 
@@ -483,11 +487,11 @@ async def test_a_bug_does_not_keep_a_promise_claimed(
         _, tracker = await ask(server)
         with monkeypatch.context() as broken:
             broken.setattr(checking, "create_run", lambda *_: 1 / 0)
-            await tracking.check(tracker.pk, at_once=True)
+            await tracking.poll(tracker.pk, at_once=True)
         await tracker.arefresh_from_db()
-        assert (tracker.status, tracker.leased_until) == ("following", None)
-        assert tracker.next_at is not None
-        assert "itself failed" in tracker.note
+        assert (tracker.status, tracker.leased_until) == ("polling", None)
+        assert tracker.next_poll_at is not None
+        assert "itself failed" in tracker.status_message
         assert "ZeroDivisionError" in caplog.text
 
 
@@ -509,4 +513,4 @@ def test_the_wait_before_a_check(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
     monkeypatch.undo()
-    assert least <= promises.wait_before_check(estimated, checks) <= most
+    assert least <= promises.poll_interval(estimated, checks) <= most

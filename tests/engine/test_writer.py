@@ -11,9 +11,9 @@ from channels.layers import get_channel_layer
 from django.db import DatabaseError
 
 from playground.engine import writer as writers
-from playground.engine.writer import FrameWriter, RunEndedError, nudge
+from playground.engine.writer import FrameWriter, RunEndedError, notify_viewers
 from playground.models import FrameBatch, Run, batches
-from playground.models.batches import Part
+from playground.models.batches import FramePart
 from playground.protocols.frames import Frame, FrameKind
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.database]
@@ -35,7 +35,7 @@ def told(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     async def record(run: Run) -> None:
         counts.append((await Run.objects.aget(pk=run.pk)).frames)
 
-    monkeypatch.setattr(writers, "nudge", record)
+    monkeypatch.setattr(writers, "notify_viewers", record)
     return counts
 
 
@@ -46,7 +46,7 @@ def event(number: int, size: int = 8) -> Frame:
 async def test_frames_are_stored_before_anyone_is_told(run: Run, told: list[int]) -> None:
     with FrameWriter(run) as writer:
         for number in range(3):
-            writer.put(Part(writer.number([event(number)])))
+            writer.add(FramePart(writer.number([event(number)])))
             await writer.drain()
     assert told == [1, 2, 3]
     assert [(b.first, b.last) async for b in FrameBatch.objects.all()] == [(1, 1), (2, 2), (3, 3)]
@@ -55,7 +55,7 @@ async def test_frames_are_stored_before_anyone_is_told(run: Run, told: list[int]
 async def test_a_fast_stream_is_stored_in_few_batches(run: Run, told: list[int]) -> None:
     with FrameWriter(run) as writer:
         for number in range(500):
-            writer.put(Part(writer.number([event(number)])), events=number + 1)
+            writer.add(FramePart(writer.number([event(number)])), events=number + 1)
             await asyncio.sleep(0)
         await writer.drain()
     await run.arefresh_from_db()
@@ -69,14 +69,14 @@ async def test_numbers_go_on_where_they_stopped(run: Run, told: list[int]) -> No
         with FrameWriter(run) as writer:
             frames = writer.number([event(0), event(1)])
             assert [frame.seq for frame in frames] == expected
-            writer.put(Part(frames))
+            writer.add(FramePart(frames))
             await writer.drain()
         await run.arefresh_from_db()
 
 
 async def test_columns_change_without_frames(run: Run, told: list[int]) -> None:
     with FrameWriter(run) as writer:
-        writer.put(state="failed", ended_us=7)
+        writer.add(state="failed", ended_us=7)
         await writer.drain()
     await run.arefresh_from_db()
     assert (run.state, run.ended_us, run.frames) == ("failed", 7, 0)
@@ -86,7 +86,7 @@ async def test_columns_change_without_frames(run: Run, told: list[int]) -> None:
 async def test_nothing_to_store_is_drained_at_once(run: Run) -> None:
     with FrameWriter(run) as writer:
         await asyncio.wait_for(writer.drain(), 1)
-        await asyncio.wait_for(writer.room(), 1)
+        await asyncio.wait_for(writer.wait_for_capacity(), 1)
 
 
 async def test_a_transport_that_is_faster_than_the_database_waits(
@@ -95,8 +95,8 @@ async def test_a_transport_that_is_faster_than_the_database_waits(
     monkeypatch.setattr(writers, "HIGH_WATER", 100)
     with FrameWriter(run) as writer:
         for number in range(5):
-            writer.put(Part(writer.number([event(number, 200)])))
-            await writer.room()
+            writer.add(FramePart(writer.number([event(number, 200)])))
+            await writer.wait_for_capacity()
             assert (await Run.objects.aget(pk=run.pk)).frames == number + 1
 
 
@@ -112,11 +112,11 @@ async def test_a_database_that_fails_is_not_waited_for(
     monkeypatch.setattr(writers, "store", fail)
     monkeypatch.setattr(writers, "RETRIES", (0.0, 0.0))
     with FrameWriter(run) as writer:
-        writer.put(Part(writer.number([event(0)])))
+        writer.add(FramePart(writer.number([event(0)])))
         with pytest.raises(DatabaseError, match="disk full"):
             await asyncio.wait_for(writer.drain(), 2)
         with pytest.raises(DatabaseError, match="disk full"):
-            await asyncio.wait_for(writer.room(), 2)
+            await asyncio.wait_for(writer.wait_for_capacity(), 2)
     assert len(attempts) == 3
 
 
@@ -134,7 +134,7 @@ async def test_a_database_that_was_away_for_a_moment_loses_nothing(
     monkeypatch.setattr(writers, "store", shaky)
     monkeypatch.setattr(writers, "RETRIES", (0.0, 0.0))
     with FrameWriter(run) as writer:
-        writer.put(Part(writer.number([event(0), event(1)])))
+        writer.add(FramePart(writer.number([event(0), event(1)])))
         await writer.drain()
     assert told == [2]
 
@@ -142,10 +142,10 @@ async def test_a_database_that_was_away_for_a_moment_loses_nothing(
 @pytest.mark.parametrize("state", ["cancelled", "interrupted"])
 async def test_final_means_final(run: Run, told: list[int], state: str) -> None:
     with FrameWriter(run) as writer:
-        writer.put(Part(writer.number([event(0)])))
+        writer.add(FramePart(writer.number([event(0)])))
         await writer.drain()
         await Run.objects.aupdate(state=state)
-        writer.put(Part(writer.number([event(1)])), state="completed")
+        writer.add(FramePart(writer.number([event(1)])), state="completed")
         with pytest.raises(RunEndedError):
             await writer.drain()
     await run.arefresh_from_db()
@@ -156,7 +156,7 @@ async def test_final_means_final(run: Run, told: list[int], state: str) -> None:
 async def test_a_run_that_was_deleted_is_not_brought_back(run: Run, told: list[int]) -> None:
     with FrameWriter(run) as writer:
         await Run.objects.all().adelete()
-        writer.put(Part(writer.number([event(0)])))
+        writer.add(FramePart(writer.number([event(0)])))
         with pytest.raises(RunEndedError):
             await writer.drain()
     assert not await FrameBatch.objects.aexists()
@@ -170,7 +170,7 @@ async def test_rows_stay_small_enough_to_look_for_one_frame(
     sizes = [8] * 7 + [90] + [8] * 2 + [300]
     with FrameWriter(run) as writer:
         for number, size in enumerate(sizes):
-            writer.put(Part(writer.number([event(number, size)]), entries=1))
+            writer.add(FramePart(writer.number([event(number, size)]), entries=1))
         await writer.drain()
     rows = [row async for row in FrameBatch.objects.order_by("first")]
     assert told == [11]
@@ -184,13 +184,13 @@ async def test_rows_stay_small_enough_to_look_for_one_frame(
 async def test_counts_are_stored_with_the_frames_they_count(run: Run, told: list[int]) -> None:
     frames = [event(0), Frame(0, 1, FrameKind.COMMENT, b": x\n\n")]
     with FrameWriter(run) as writer:
-        writer.put(Part(writer.number(frames), entries=2, pinned=1))
+        writer.add(FramePart(writer.number(frames), entries=2, pinned=1))
         await writer.drain()
-        writer.put(Part(writer.number([event(2)]), opening=True))
+        writer.add(FramePart(writer.number([event(2)]), changes_reading=True))
         await writer.drain()
-        writer.put(Part(writer.number([Frame(0, 3, FrameKind.BODY, b"{}")])))
+        writer.add(FramePart(writer.number([Frame(0, 3, FrameKind.BODY, b"{}")])))
         await writer.drain()
-    rows = FrameBatch.objects.order_by("first").values_list("entries", "pinned", "separate")
+    rows = FrameBatch.objects.order_by("first").values_list("entries", "pinned", "is_independent")
     assert [row async for row in rows] == [(2, 1, True), (0, 0, False), (0, 0, False)]
 
 
@@ -198,8 +198,8 @@ async def test_a_nudge_carries_no_data(run: Run) -> None:
     layer = get_channel_layer()
     channel = await layer.new_channel()
     await layer.group_add(run.group, channel)
-    await nudge(run)
-    assert await layer.receive(channel) == {"type": "run.nudge"}
+    await notify_viewers(run)
+    assert await layer.receive(channel) == {"type": "run.changed"}
 
 
 async def test_a_channel_layer_that_is_down_stops_no_run(
@@ -210,7 +210,7 @@ async def test_a_channel_layer_that_is_down_stops_no_run(
 
     monkeypatch.setattr(get_channel_layer(), "group_send", refuse)
     with FrameWriter(run) as writer:
-        writer.put(Part(writer.number([event(0)])))
+        writer.add(FramePart(writer.number([event(0)])))
         await asyncio.wait_for(writer.drain(), 2)
     assert (await Run.objects.aget(pk=run.pk)).frames == 1
 
@@ -267,7 +267,7 @@ async def test_the_writer_ends_although_the_channel_layer_drops_its_cancellation
     run: Run, deaf: asyncio.Event
 ) -> None:
     with FrameWriter(run) as writer:
-        writer.put(Part(writer.number([event(0)])))
+        writer.add(FramePart(writer.number([event(0)])))
         await asyncio.wait_for(deaf.wait(), 5)
         [pump] = [task for task in asyncio.all_tasks() if task.get_name() == f"writer-{run.pk}"]
     await asyncio.wait([pump], timeout=2)
@@ -281,7 +281,7 @@ async def test_a_cancellation_that_was_heard_before_is_no_new_one(run: Run) -> N
         try:
             await asyncio.sleep(60)
         except asyncio.CancelledError:
-            await nudge(run)
+            await notify_viewers(run)
             told.append("to the end")
 
     task = asyncio.create_task(finish())

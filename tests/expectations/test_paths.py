@@ -11,10 +11,10 @@ import re2
 from hypothesis import given
 from hypothesis import strategies as st
 
-from playground.expectations import Observed, evaluate, patterns
-from playground.expectations.budget import Budget, TooMuchError
-from playground.expectations.paths import MAX_NODES, PathError, select, written
-from playground.expectations.patterns import PatternError, filter_match, matches
+from playground.expectations import RunFacts, evaluate, regex
+from playground.expectations.paths import MAX_NODES, PathError, normalized_path, select
+from playground.expectations.regex import PatternError, filter_match, matches
+from playground.expectations.step_limit import StepLimit, StepLimitError
 from tests.json_values import values
 
 #: RFC 9535, figure 1.
@@ -70,11 +70,11 @@ def test_a_boolean_in_a_list_is_no_number() -> None:
 
 def test_locations_are_normalized_paths() -> None:
     found = select("$..*", {"a'b": [{"\n\u0001": 1}]})
-    assert [written(node) for node in found.nodes] == [
+    assert [normalized_path(node) for node in found.nodes] == [
         "$['a\\'b']", "$['a\\'b'][0]", "$['a\\'b'][0]['\\n\\u0001']",
     ]  # fmt: skip
     for node in found.nodes:
-        assert select(written(node), {"a'b": [{"\n\u0001": 1}]}).values == [node.value]
+        assert select(normalized_path(node), {"a'b": [{"\n\u0001": 1}]}).values == [node.value]
 
 
 NAMES = ("a", "b", "c")
@@ -120,7 +120,7 @@ class TestMillions:
         assert found.count == "more than 10,000 values"
 
     def test_what_one_value_decides_is_decided(self, million: Any) -> None:
-        run = Observed("completed", "answer", document=million)
+        run = RunFacts("completed", "answer", document=million)
         wanted: list[Any] = [
             {"type": "json", "path": "$..*", "exists": True},
             {"type": "json", "path": "$..id", "equals": 7},
@@ -148,7 +148,7 @@ class TestMillions:
             select(path, million)
 
     def test_one_greedy_path_leaves_something_for_the_others(self, million: Any) -> None:
-        run = Observed("completed", "answer", document=million)
+        run = RunFacts("completed", "answer", document=million)
         greedy = {"type": "json", "path": "$..[?@..x]", "exists": True}
         checks = evaluate([greedy, {"type": "json", "path": "$.results[9].id", "equals": 9}], run)
         assert [check.met for check in checks] == [None, True]
@@ -178,10 +178,10 @@ class TestWhatTheReplyBrings:
     """An agent says what a filter compares and which patterns it tries: that costs steps, too."""
 
     def test_a_pattern_of_megabytes_is_not_even_looked_at(self) -> None:
-        budget = Budget()
+        budget = StepLimit()
         document = {"long": Whole("x" * 4_000_000), "r": ["a"] * 20}
         assert select("$.r[?search('a', $.long) || match(@, $.long)]", document, budget).nodes == ()
-        assert Budget().left - budget.left < 1_000
+        assert StepLimit().remaining - budget.remaining < 1_000
 
     @pytest.mark.parametrize(
         "pattern", ["\\pL{{40}}[a-z]{{50}}{}", "({}", "(?:\\pL\\pN){{900}}{}", "[\\pL]{}"],
@@ -207,16 +207,16 @@ class TestWhatTheReplyBrings:
     def test_the_same_pattern_is_read_and_paid_for_once(
         self, pattern: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        patterns._read.cache_clear()
-        compilations, budget = Compilations(monkeypatch), Budget()
+        regex._read.cache_clear()
+        compilations, budget = Compilations(monkeypatch), StepLimit()
         select(f"$[?search(@, '{pattern}')]", ["ab"] * 5_000, budget)
         assert compilations.count == 1
-        assert Budget().left - budget.left < 100_000
+        assert StepLimit().remaining - budget.remaining < 100_000
 
     def test_three_hundred_in_turn_are_not_read_again_and_again(
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        compilations, budget = Compilations(monkeypatch), Budget(100_000_000)
+        compilations, budget = Compilations(monkeypatch), StepLimit(100_000_000)
         document = [f"turn{at}" for at in range(300)] * 3
         assert select("$[?search('a', @)]", document, budget).nodes == ()
         assert compilations.count <= 300
@@ -274,10 +274,10 @@ def test_any_text_is_a_path_or_is_told(text: str, document: Any) -> None:
 
 class TestPatterns:
     def test_part_and_whole(self) -> None:
-        assert matches("b", "abc", Budget())
-        assert not matches("^b", "abc", Budget())
-        assert filter_match("a|abc", "abc", Budget())
-        assert not filter_match("a|ab", "abc", Budget())
+        assert matches("b", "abc", StepLimit())
+        assert not matches("^b", "abc", StepLimit())
+        assert filter_match("a|abc", "abc", StepLimit())
+        assert not filter_match("a|ab", "abc", StepLimit())
 
     def test_the_dot_of_a_filter_stands_for_no_end_of_a_line(self) -> None:
         document = ["a\rb", "a\nb", "a.b", "axb"]
@@ -287,28 +287,28 @@ class TestPatterns:
 
     @pytest.mark.parametrize("pattern", ["(x+x+)+y", "(a|a)*b", "(.*)*$x", "^(([a-z])+.)+[A-Z]$"])
     def test_what_runs_for_ever_elsewhere_is_harmless(self, pattern: str) -> None:
-        assert not matches(pattern, "x" * 100_000, Budget())
+        assert not matches(pattern, "x" * 100_000, StepLimit())
 
     @pytest.mark.parametrize(
         "pattern", ["(", "[", "a{1001}", "(a{100}){100}", r"\1", "x" * 1001, "\ud800"], ids=ascii
     )
     def test_what_re2_does_not_take_is_told(self, pattern: str) -> None:
         with pytest.raises(PatternError, match="pattern"):
-            matches(pattern, "", Budget())
+            matches(pattern, "", StepLimit())
 
     def test_a_parenthesis_does_not_leave_the_group(self) -> None:
         with pytest.raises(PatternError):
-            filter_match("a)|(b", "a", Budget())
+            filter_match("a)|(b", "a", StepLimit())
 
     def test_a_large_pattern_on_a_large_text_is_too_much(self) -> None:
-        with pytest.raises(TooMuchError):
-            matches("(a|b)*a(a|b){500}", "ab" * 1_000_000, Budget())
+        with pytest.raises(StepLimitError):
+            matches("(a|b)*a(a|b){500}", "ab" * 1_000_000, StepLimit())
 
     @given(st.text(max_size=20), st.text(max_size=20))
     def test_any_text_is_a_pattern_or_is_told(self, pattern: str, text: str) -> None:
         told = "."
         try:
-            matches(pattern, text, Budget())
+            matches(pattern, text, StepLimit())
         except PatternError as error:
             told = str(error)
         assert told.endswith(".")

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from playground.expectations import (
-    KINDS,
-    Observed,
+    EXPECTATION_TYPES,
+    RunFacts,
     capture,
     check_captures,
     check_schema,
@@ -23,7 +23,18 @@ from tests.expectations.test_types import DOCUMENT, MET, RUN, UNMET
 from tests.json_values import objects, values
 
 NAMES = ("type", "equals", "path", "min", "max", "ms", "events", "level", "code", "exists", "is")
-TEXTS = (*KINDS, "$", "$..*", "$.results[*].name", "completed", "must", "result", "string", "(", "")
+TEXTS = (
+    *EXPECTATION_TYPES,
+    "$",
+    "$..*",
+    "$.results[*].name",
+    "completed",
+    "must",
+    "result",
+    "string",
+    "(",
+    "",
+)
 
 
 @pytest.mark.parametrize(
@@ -81,7 +92,7 @@ def test_the_file_refuses_only_what_the_check_refuses(expectations: list[Any]) -
 
 @given(values(NAMES, TEXTS) | st.lists(objects(NAMES, TEXTS), max_size=4), values(("results",)))
 def test_nothing_raises(expectations: Any, document: Any) -> None:
-    checks = evaluate(expectations, Observed("completed", "answer", document=document))
+    checks = evaluate(expectations, RunFacts("completed", "answer", document=document))
     if isinstance(expectations, list):
         assert len(checks) == len(expectations)
         assert all(check.met is None for check, each in zip(checks, expectations, strict=True)

@@ -7,8 +7,15 @@ from typing import Any
 
 import pytest
 
-from playground.expectations import KINDS, Moment, Observed, check_schema, evaluate, schema
-from playground.expectations.kind import Field
+from playground.expectations import (
+    EXPECTATION_TYPES,
+    RunFacts,
+    TimedEvent,
+    check_schema,
+    evaluate,
+    schema,
+)
+from playground.expectations.kind import ExpectationField
 from playground.expectations.timing import EVENTS
 from playground.protocols import events, kinds
 
@@ -22,7 +29,7 @@ DOCUMENT: dict[str, Any] = {
     "one": 1,
     "none": None,
 }
-RUN = Observed(
+RUN = RunFacts(
     state="completed",
     outcome="answer",
     status=200,
@@ -30,18 +37,18 @@ RUN = Observed(
     results=2,
     document=DOCUMENT,
     events=(
-        Moment("started", 10.0),
-        Moment("result", 40.0),
-        Moment("result", 400.0),
-        Moment("completed", 410.0),
+        TimedEvent("started", 10.0),
+        TimedEvent("result", 40.0),
+        TimedEvent("result", 400.0),
+        TimedEvent("completed", 410.0),
     ),
     ended_ms=600.0,
     failures=("NO_RESULTS",),
-    judge=lambda: {"must": [], "should": ["item-url", "item-name"], "info": []},
+    run_rules=lambda: {"must": [], "should": ["item-url", "item-name"], "info": []},
 )
 
 
-def met(expectation: dict[str, Any], run: Observed = RUN) -> bool | None:
+def met(expectation: dict[str, Any], run: RunFacts = RUN) -> bool | None:
     assert check_schema([expectation]) == []
     return evaluate([expectation], run)[0].met
 
@@ -134,7 +141,7 @@ def test_not_met(expectation: dict[str, Any]) -> None:
     assert met(expectation) is False
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", EXPECTATION_TYPES)
 def test_both_tables_have_every_type(kind: str) -> None:
     assert kind in {each["type"] for each in MET}
     assert kind in {each["type"] for each in UNMET}
@@ -177,14 +184,14 @@ def test_both_tables_have_every_type(kind: str) -> None:
 )  # fmt: skip
 def test_words(expectation: dict[str, Any], wanted: str, actual: str) -> None:
     check = evaluate([expectation], RUN)[0]
-    assert (check.wanted, check.actual) == (wanted, actual)
+    assert (check.expected, check.actual) == (wanted, actual)
     assert check.message == f"Not met: {wanted}; it was: {actual}"
 
 
 class TestRunsThatHaveLittle:
     """Nothing came, or it did not come to its end."""
 
-    NOTHING = Observed(state="failed", outcome="none")
+    NOTHING = RunFacts(state="failed", outcome="none")
 
     @pytest.mark.parametrize(
         ("expectation", "actual"),
@@ -209,7 +216,7 @@ class TestRunsThatHaveLittle:
         assert "no rules" in check.actual
 
     def test_one_event_has_no_gap_but_to_the_end(self) -> None:
-        run = replace(RUN, events=(Moment("result", 10.0),), ended_ms=None)
+        run = replace(RUN, events=(TimedEvent("result", 10.0),), ended_ms=None)
         assert met({"type": "no_gap_over", "ms": 1}, run)
         assert not met({"type": "no_gap_over", "ms": 1}, replace(run, ended_ms=500.0))
 
@@ -224,7 +231,7 @@ def test_rules_are_asked_once_and_only_where_somebody_wants_to_know() -> None:
         asked.append(1)
         return {"must": []}
 
-    run = replace(RUN, judge=judge)
+    run = replace(RUN, run_rules=judge)
     evaluate([{"type": "state", "equals": "completed"}], run)
     assert asked == []
     evaluate([{"type": "conformance", "level": level} for level in ("must", "should")], run)
@@ -236,16 +243,16 @@ class TestTheTable:
 
     def test_has_the_types_of_the_schema_in_their_order(self) -> None:
         listed = [each["$ref"].rpartition("/")[2] for each in schema()["items"]["oneOf"]]
-        assert listed == list(KINDS)
+        assert listed == list(EXPECTATION_TYPES)
 
-    @pytest.mark.parametrize("kind", KINDS)
+    @pytest.mark.parametrize("kind", EXPECTATION_TYPES)
     def test_has_the_members_of_the_schema(self, kind: str) -> None:
         members = set(schema()["$defs"][kind]["properties"]) - {"type"}
-        assert {field.name for field in KINDS[kind].fields} == members
+        assert {field.name for field in EXPECTATION_TYPES[kind].fields} == members
 
-    @pytest.mark.parametrize("kind", KINDS)
+    @pytest.mark.parametrize("kind", EXPECTATION_TYPES)
     def test_what_a_new_one_holds_can_be_judged(self, kind: str) -> None:
-        fields = KINDS[kind].fields
+        fields = EXPECTATION_TYPES[kind].fields
         operands = [field for field in fields if field.operand]
         wanted = [field for field in fields if not field.operand] + operands[:1]
         fresh = {field.name: fresh_value(field) for field in wanted}
@@ -254,12 +261,12 @@ class TestTheTable:
 
     def test_knows_every_kind_of_event(self) -> None:
         classes = [each for each in vars(events).values() if isinstance(each, type)]
-        found = {kinds.kind_of(each.__new__(each)) for each in classes if is_event(each)}
+        found = {kinds.event_label(each.__new__(each)) for each in classes if is_event(each)}
         assert found == set(EVENTS)
 
     def test_choices_are_those_of_the_schema(self) -> None:
         for kind, name in [("state", "equals"), ("outcome", "equals"), ("json", "is")]:
-            field = next(each for each in KINDS[kind].fields if each.name == name)
+            field = next(each for each in EXPECTATION_TYPES[kind].fields if each.name == name)
             assert [value for value, _ in field.choices] == schema()["$defs"][kind]["properties"][
                 name
             ]["enum"]
@@ -269,7 +276,7 @@ def is_event(kind: type) -> bool:
     return issubclass(kind, events.Event) and kind is not events.Event
 
 
-def fresh_value(field: Field) -> Any:
+def fresh_value(field: ExpectationField) -> Any:
     """What the page makes of a field that nobody has touched."""
     first = field.choices[0][0] if field.choices else field.default
     if field.control == "flag":

@@ -9,8 +9,13 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from playground.expectations import Observed, evaluate
-from playground.expectations.values import MAX_TOLD, cut, cut_each, told
+from playground.expectations import RunFacts, evaluate
+from playground.expectations.values import (
+    MAX_TOLD,
+    truncated_value,
+    truncated_values,
+    value_as_text,
+)
 from tests.expectations.test_types import RUN
 from tests.json_values import values
 
@@ -49,15 +54,15 @@ HUGE: dict[str, Any] = {
 
 @pytest.mark.parametrize("name", HUGE)
 def test_what_is_kept_of_a_huge_value_is_little(name: str) -> None:
-    kept = cut(HUGE[name])
+    kept = truncated_value(HUGE[name])
     assert len(json.dumps(kept, ensure_ascii=False)) <= MOST
     assert "…" in json.dumps(kept, ensure_ascii=False)
-    assert len(told(HUGE[name])) == MAX_TOLD
+    assert len(value_as_text(HUGE[name])) == MAX_TOLD
 
 
 @pytest.mark.parametrize("name", HUGE)
 def test_several_take_no_more_than_one(name: str) -> None:
-    kept = cut_each([HUGE[name]] * 5)
+    kept = truncated_values([HUGE[name]] * 5)
     assert len(kept) == 5
     assert len(json.dumps(kept, ensure_ascii=False)) <= MOST
 
@@ -75,7 +80,7 @@ def test_several_take_no_more_than_one(name: str) -> None:
 )
 def test_a_verdict_on_a_huge_reply_is_little(expectation: dict[str, Any]) -> None:
     document = {"results": [{"name": "a", "n": nested(10, 5, "x" * 60)}]}
-    observed = Observed("completed", "answer", document=document)
+    observed = RunFacts("completed", "answer", document=document)
     (check,) = evaluate([{"type": "json", **expectation}], observed)
     assert len(json.dumps(check.to_json(), ensure_ascii=False)) <= 2 * MOST
 
@@ -132,11 +137,11 @@ def test_what_is_looked_through_is_counted(expectation: dict[str, Any]) -> None:
          "all but some characters", "characters"],
 )  # fmt: skip
 def test_cut(value: Any, kept: Any) -> None:
-    assert cut(value) == kept
+    assert truncated_value(value) == kept
 
 
 @given(values(("a", "b")))
 def test_what_is_small_is_kept_as_it_is(value: Any) -> None:
     if len(json.dumps(value)) < MAX_TOLD and "[[[[[" not in json.dumps(value):
-        assert told(value) == json.dumps(value, ensure_ascii=False)
-        assert cut(value) == value
+        assert value_as_text(value) == json.dumps(value, ensure_ascii=False)
+        assert truncated_value(value) == value

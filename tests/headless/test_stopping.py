@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from playground.headless.collecting import NO_ROOM, Teller
+from playground.headless.collecting import WAITING_FOR_LIMIT, StepPrinter
 from playground.headless.stopping import on_stop
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -45,8 +45,8 @@ async def test_who_asked_to_outlive_the_terminal_does() -> None:
 
 
 def test_that_there_is_no_room_is_said_once(capsys: pytest.CaptureFixture[str]) -> None:
-    teller = Teller(2, lines=True, numbered=False)
+    teller = StepPrinter(2, lines=True, numbered=False)
     teller.wait()
     teller.wait()
     said = capsys.readouterr()
-    assert (said.out, said.err) == ("", NO_ROOM + "\n")
+    assert (said.out, said.err) == ("", WAITING_FOR_LIMIT + "\n")

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from playground.library.assignments import MAX_LINES, AssignmentError, assignments
+from playground.library.assignments import MAX_LINES, AssignmentError, parse_assignments
 
 
 @pytest.mark.parametrize(
@@ -26,7 +26,7 @@ from playground.library.assignments import MAX_LINES, AssignmentError, assignmen
     ids=range(8),
 )  # fmt: skip
 def test_they_are_read(text: str, found: dict[str, Any]) -> None:
-    assert assignments(text) == found
+    assert parse_assignments(text) == found
 
 
 @pytest.mark.parametrize(
@@ -42,13 +42,13 @@ def test_they_are_read(text: str, found: dict[str, Any]) -> None:
 )
 def test_what_is_none_is_said_with_its_line_and_not_quoted(text: str, told: str) -> None:
     with pytest.raises(AssignmentError) as error:
-        assignments(text)
+        parse_assignments(text)
     assert str(error.value) == told
 
 
 @given(st.text())
 def test_any_text_is_read_or_refused(text: str) -> None:
     try:
-        assert isinstance(assignments(text), dict)
+        assert isinstance(parse_assignments(text), dict)
     except AssignmentError:
         assert text.strip()

@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from playground.library.curl import is_curl, read_curl
-from playground.library.curl_options import OPTIONS, Use
-from playground.library.shell import MAX_TEXT, ShellError, split
-from playground.library.sketches import sketch_of
+from playground.library.curl_options import OPTIONS, OptionSupport
+from playground.library.shell import MAX_TEXT, ShellError, split_command
+from playground.library.sketches import snippet_call
 from playground.library.snippets import to_curl
 from playground.protocols import registry
 from playground.protocols.exchange import Target
@@ -36,7 +36,7 @@ POSTED = {**QUERY, "prefer": {"streaming": False}}
 
 def taken(command: str) -> dict[str, Any]:
     found = read_curl(command)
-    assert not found.refusals
+    assert not found.errors
     return found.to_json()
 
 
@@ -261,7 +261,7 @@ REFUSED: dict[str, tuple[str, str]] = {
 def test_what_would_do_more_is_refused_by_its_name(name: str) -> None:
     command, words = REFUSED[name]
     found = read_curl(command)
-    assert words in " ".join(found.refusals)
+    assert words in " ".join(found.errors)
     assert (found.address, found.document, found.headers, found.auth) == ("", {}, [], {})
 
 
@@ -278,23 +278,23 @@ def test_nothing_is_run_and_nothing_is_read(tmp_path: Path) -> None:
 
 def test_an_unknown_option_is_the_only_thing_that_is_said() -> None:
     found = read_curl(f"curl --frobnicate much {URL} -d '{EGGS}'")
-    assert found.refusals == ["The option --frobnicate is not known here."]
+    assert found.errors == ["The option --frobnicate is not known here."]
 
 
 def test_all_refused_options_are_said_in_their_order() -> None:
     found = read_curl(f"curl --frobnicate {URL} -o out -sW --next -d")
-    assert [refusal.split()[2] for refusal in found.refusals] == [
+    assert [refusal.split()[2] for refusal in found.errors] == [
         "--frobnicate", "-o", "-sW", "--next", "-d",
     ]  # fmt: skip
 
 
 def test_every_refused_option_is_refused() -> None:
-    refused = [name for name, option in OPTIONS.items() if option.use is Use.REFUSED]
+    refused = [name for name, option in OPTIONS.items() if option.use is OptionSupport.UNSUPPORTED]
     assert len(refused) > 50
     for name in refused:
         value = " value" if OPTIONS[name].valued else ""
         found = read_curl(f"curl {name}{value} {URL} -d '{EGGS}'")
-        assert any(name in refusal for refusal in found.refusals), name
+        assert any(name in refusal for refusal in found.errors), name
 
 
 def test_options_that_make_no_difference_are_passed_over_and_named() -> None:
@@ -369,7 +369,7 @@ def test_only_commands_are_commands() -> None:
 @given(st.text(max_size=60), st.sampled_from(["", "curl ", f"curl {URL} -d '{EGGS}' "]))
 def test_nothing_raises(text: str, start: str) -> None:
     found = read_curl(start + text)
-    assert found.refusals or found.version
+    assert found.errors or found.version
 
 
 @pytest.mark.parametrize(
@@ -384,13 +384,13 @@ def test_nothing_raises(text: str, start: str) -> None:
     ],
 )
 def test_quoted_signs_stand_for_themselves(text: str, words: list[str]) -> None:
-    assert split(text) == words
+    assert split_command(text) == words
 
 
 @given(st.lists(TEXTS.filter(lambda text: "\r" not in text and "\0" not in text), max_size=4))
 def test_words_are_read_as_a_shell_reads_them(words: list[str]) -> None:
     text = shlex.join(["curl", *words])
-    assert split(text) == ["curl", *words]
+    assert split_command(text) == ["curl", *words]
 
 
 @given(st.text(st.sampled_from("ab'\"\\ \n#~=*?[]{}%@:,.-"), max_size=14))
@@ -403,7 +403,7 @@ def test_words_are_those_of_shlex(text: str) -> None:
     except ValueError:
         expected = None
     try:
-        found = split(text)
+        found = split_command(text)
     except ShellError:
         found = None
     if text.rstrip(" ").endswith("\\"):
@@ -420,7 +420,7 @@ def test_what_is_written_is_read(value: Any, binding: str, headers: list[tuple[s
     document = {"query": {"text": "eggs", "more": value}, "meta": {"version": "0.55"}}
     call = registry.preview(Target(URL, binding=binding, headers=tuple(headers)), document)
     assert call
-    found = read_curl(to_curl(sketch_of(call)))
-    assert found.refusals == []
+    found = read_curl(to_curl(snippet_call(call)))
+    assert found.errors == []
     assert (found.binding, found.version, found.headers) == (binding, "0.55", headers)
     assert found.document == json.loads(json.dumps(document))

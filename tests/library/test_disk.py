@@ -27,15 +27,15 @@ def saved(path: Path) -> Collection:
 
 def state(collection: Collection) -> str:
     collection.refresh_from_db()
-    return disk.standing(collection).state
+    return disk.file_status(collection).state
 
 
-def load(collection: Collection) -> fixtures.Plan:
-    return disk.load(collection, disk.standing(collection).seen)
+def load(collection: Collection) -> fixtures.ImportPlan:
+    return disk.load(collection, disk.file_status(collection).digest)
 
 
 def save(collection: Collection) -> Path:
-    return disk.save(collection, disk.standing(collection).seen)
+    return disk.save(collection, disk.file_status(collection).digest)
 
 
 def change_here(collection: Collection, notes: str = "Changed here.") -> None:
@@ -53,7 +53,7 @@ def test_there_is_no_file_at_first(path: Path) -> None:
 
 def test_only_the_file_has_changed(saved: Collection, edit: Edit) -> None:
     edit("About Leek.", "Of leeks.")
-    found = disk.standing(saved)
+    found = disk.file_status(saved)
     assert found.state == "file"
     assert found.loading
     assert found.loading.counts["changed"] == 1
@@ -65,7 +65,7 @@ def test_only_the_file_has_changed(saved: Collection, edit: Edit) -> None:
 def test_only_the_collection_has_changed(saved: Collection) -> None:
     change_here(saved)
     SavedRequest.objects.create(collection=saved, name="Mine", document={})
-    found = disk.standing(saved)
+    found = disk.file_status(saved)
     assert found.state == "here"
     assert sorted((change.slug, change.status) for change in found.saving)[:2] == [
         ("cold", "same"), ("first", "changed")
@@ -110,7 +110,7 @@ def test_how_a_file_is_laid_out_does_not_count(saved: Collection, path: Path) ->
 def test_what_was_loaded_by_loaddata_is_known_once_it_was_looked_at(path: Path) -> None:
     collection = examples.example()
     path.write_text(fixtures.dump(collection), "utf-8")
-    assert collection.synced == ""
+    assert collection.file_digest == ""
     assert state(collection) == "same"
     change_here(collection)
     assert state(collection) == "here"
@@ -138,7 +138,7 @@ def test_the_file_of_something_else_is_never_overwritten(path: Path) -> None:
 
 def test_a_file_that_came_meanwhile_is_not_overwritten(path: Path) -> None:
     collection = examples.example()
-    seen = disk.standing(collection).seen
+    seen = disk.file_status(collection).digest
     path.write_text(fixtures.dump(collection).replace("About Leek.", "Of leeks."), "utf-8")
     with pytest.raises(disk.DiskError, match="was changed since you looked"):
         disk.save(collection, seen)
@@ -177,7 +177,7 @@ def test_a_directory_that_is_not_there(settings: Any, tmp_path: Path) -> None:
 def test_a_directory_in_place_of_the_file(path: Path) -> None:
     path.mkdir()
     with pytest.raises(disk.DiskError, match="cannot be read"):
-        disk.standing(examples.example())
+        disk.file_status(examples.example())
 
 
 def test_somebodys_own_collection_has_no_file(django_user_model: Any) -> None:

@@ -40,7 +40,7 @@ LIST = "This must be a list of up to 100 pairs [name, value]."
 def test_the_fields_are_those_of_the_file(model: str) -> None:
     Draft4Validator.check_schema(schema())
     rules = schema()["definitions"][model]
-    refused = {"parent", "owner", "created_at", "modified_at", "synced", "replayed"}
+    refused = {"parent", "owner", "created_at", "modified_at", "file_digest", "recorded_run"}
     assert rules["properties"].keys() - refused == FIELDS[model].keys()
     needed = {name for name, default in FIELDS[model].items() if default is ...}
     assert {*rules["required"]} == needed - {"position"}
@@ -89,7 +89,7 @@ def test_limits_are_those_of_the_code() -> None:
         (FOLDER, {"parent": None}, "/parent", FLAT),
         (FOLDER, {"owner": 1}, "/owner", "What is imported belongs to whoever imports it."),
         (FOLDER, {"created_at": ""}, "/created_at", MOMENT),
-        (FOLDER, {"synced": {}}, "/synced", "This is not part of a collection's file."),
+        (FOLDER, {"file_digest": {}}, "/file_digest", "This is not part of a collection's file."),
         (FOLDER, {"a/b~": 1}, "/a~1b~0", "A folder has no such field."),
         (FOLDER, {"x" * 62: 1}, f"/{'x' * 60}…", "A folder has no such field."),
         (FOLDER, {"position": -1}, "/position", PLACE),

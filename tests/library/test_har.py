@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from playground.library.har import to_har
-from playground.library.har_reading import MAX_ENTRIES, Entry, read_har
+from playground.library.har_reading import MAX_ENTRIES, HarEntry, read_har
 from playground.library.recordings import RecordingError
-from playground.library.replaying import replay_recording
+from playground.library.replaying import run_from_recording
 from playground.library.shape import FixtureError
 from playground.models import Run
 from playground.protocols.frames import BODY_KINDS, Frame, FrameKind
@@ -79,7 +79,7 @@ def content(**changes: Any) -> dict[str, Any]:
     return {**plain, "content": {**plain["content"], **changes}}
 
 
-def read(*entries: Any) -> list[Entry]:
+def read(*entries: Any) -> list[HarEntry]:
     return read_har(json.dumps(archive(*entries)))
 
 
@@ -134,8 +134,8 @@ def test_a_run_comes_back_as_it_was(frames: list[Frame], state: str) -> None:
     run = recorded([ordered], state)
     (only,) = read_har(to_har(run))
     assert only.why == ""
-    copy = replay_recording(only.reply, None)
-    assert (copy.recorded, copy.state, copy.outcome) == (True, run.state, run.outcome)
+    copy = run_from_recording(only.response, None)
+    assert (copy.is_recorded, copy.state, copy.outcome) == (True, run.state, run.outcome)
     assert (copy.events, copy.results, copy.bytes) == (run.events, run.results, run.bytes)
 
     def kept(each: Run) -> list[tuple[int, FrameKind, bytes]]:
@@ -153,7 +153,7 @@ def test_any_run_goes_out_and_comes_back(batches: list[list[Frame]]) -> None:
     if only.why:
         assert "no body" in only.why
         return
-    copy = replay_recording(only.reply, None)
+    copy = run_from_recording(only.response, None)
     assert (copy.events, copy.results, copy.entries) == (run.events, run.results, run.entries)
 
 
@@ -161,7 +161,7 @@ def test_what_a_browser_saved_opens_as_a_run() -> None:
     (only,) = read(entry())
     assert (only.number, only.method, only.status, only.took) == (1, "POST", 200, 30.5)
     assert only.media_type == "text/event-stream"
-    run = replay_recording(only.reply, None)
+    run = run_from_recording(only.response, None)
     assert (run.protocol, run.binding, run.version) == ("nlweb", "http", "0.55")
     assert (run.agent_name, run.text, run.state) == ("agent.example", "eggs", "truncated")
     assert run.started_at is not None
@@ -178,7 +178,7 @@ def test_what_a_browser_saved_opens_as_a_run() -> None:
 def test_a_reply_in_base64_is_read() -> None:
     text = base64.b64encode(b'{"_meta": {"response_type": "answer"}, "results": []}').decode()
     said = content(text=text, encoding="base64", mimeType="application/json")
-    run = replay_recording(read(entry(response=said))[0].reply, None)
+    run = run_from_recording(read(entry(response=said))[0].response, None)
     assert (run.state, run.outcome) == ("completed", "answer")
 
 
@@ -198,13 +198,13 @@ def test_a_reply_in_base64_is_read() -> None:
 def test_what_cannot_be_opened_is_listed_with_the_reason(changes: Any, why: str) -> None:
     first, second = read(entry(**changes), entry())
     assert why in first.why
-    assert not first.reply
-    assert second.reply
+    assert not first.response
+    assert second.response
 
 
 def test_no_answer_is_a_failed_run() -> None:
     said = {**content(text="", size=0), "status": 0, "headers": []}
-    run = replay_recording(read(entry(response=said, _error="net::ERR_FAILED"))[0].reply, None)
+    run = run_from_recording(read(entry(response=said, _error="net::ERR_FAILED"))[0].response, None)
     assert (run.state, run.problem["detail"]) == ("failed", "net::ERR_FAILED")
 
 
@@ -214,7 +214,7 @@ def test_no_answer_is_one_for_tools_that_count_from_minus_one_too() -> None:
     nothing["_failureText"] = "net::ERR_ABORTED"
     found, whole = read(entry(response=nothing), entry())
     assert (found.status, whole.status) == (0, 200)
-    run = replay_recording(found.reply, None)
+    run = run_from_recording(found.response, None)
     assert (run.state, run.problem["detail"]) == ("failed", "net::ERR_ABORTED")
 
 
@@ -227,7 +227,7 @@ def test_a_form_is_read_from_its_fields() -> None:
         "postData": {"mimeType": kind, "params": fields},
     }
     (found,) = read(entry(request=request))
-    assert found.reply["request"]["query"] == {"text": "eggs & ham", "site": "x"}
+    assert found.response["request"]["query"] == {"text": "eggs & ham", "site": "x"}
 
 
 def test_a_websocket_is_listed_and_not_opened() -> None:
@@ -235,7 +235,7 @@ def test_a_websocket_is_listed_and_not_opened() -> None:
     response = {"status": 101, "statusText": "", "headers": [], "content": {"size": 0}}
     more = {"_resourceType": "websocket", "_webSocketMessages": [{"type": "send", "data": "a"}]}
     (found,) = read(entry(request=request, response=response, **more))
-    assert (found.url, found.status, found.reply) == ("wss://a.example/ws", 101, {})
+    assert (found.url, found.status, found.response) == ("wss://a.example/ws", 101, {})
     assert "asks nothing" in found.why
 
 
@@ -292,7 +292,7 @@ def test_a_broken_archive_is_refused_with_the_place(name: str) -> None:
     file, place, words = BROKEN[name]
     with pytest.raises(FixtureError) as caught:
         read_har(file if isinstance(file, str) else json.dumps(file))
-    assert caught.value.problems[0].place.startswith(place)
+    assert caught.value.problems[0].location.startswith(place)
     assert words in caught.value.problems[0].message
 
 
@@ -306,12 +306,12 @@ def test_an_address_that_is_none_is_said() -> None:
 def test_frames_that_do_not_fit_are_made_anew() -> None:
     own = {"run": "r", "frames": [{"kind": "event", "at_us": 1, "bytes": 3}]}
     (only,) = read(entry(_nlweb=own))
-    assert [frame["kind"] for frame in only.reply["frames"]][-1] == "end"
+    assert [frame["kind"] for frame in only.response["frames"]][-1] == "end"
 
 
 def test_a_recording_that_says_too_little_is_not_opened() -> None:
     with pytest.raises(RecordingError, match="does not say its url"):
-        replay_recording({"frames": []}, None)
+        run_from_recording({"frames": []}, None)
 
 
 _texts = st.sampled_from(["", "eggs", "POST", "http://[", "https://a.example/?query=x", "base64"])
@@ -349,10 +349,10 @@ def test_nothing_that_claims_to_be_an_archive_breaks_anything(changes: dict[str,
     except FixtureError:
         return
     for each in entries:
-        assert each.why or each.reply
-        if each.reply:
+        assert each.why or each.response
+        if each.response:
             try:
-                run = replay_recording(each.reply, None)
+                run = run_from_recording(each.response, None)
             except RecordingError:
                 continue  # A version that a recording of ours names and nobody knows.
             assert len(blocks_of(run.read_frames())) == run.frames

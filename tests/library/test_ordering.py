@@ -8,7 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from playground.library.ordering import LARGEST, between, index_among, moved, numbered
+from playground.library.ordering import (
+    LARGEST,
+    changed_positions,
+    evenly_spaced,
+    index_among,
+    position_between,
+)
 
 pytestmark = pytest.mark.database
 
@@ -33,26 +39,26 @@ positions = st.integers(min_value=0, max_value=LARGEST)
     ],
 )
 def test_between(before: int | None, after: int | None, found: int | None) -> None:
-    assert between(before, after, STEP) == found
+    assert position_between(before, after, STEP) == found
 
 
 @given(positions, positions)
 def test_what_is_between_is_between(one: int, other: int) -> None:
     low, high = sorted((one, other))
-    found = between(low, high, STEP)
+    found = position_between(low, high, STEP)
     assert (found is None) == (high - low < 2)
     assert found is None or low < found < high
 
 
 def test_one_that_moves_changes_nothing_else() -> None:
     others = [("a", 1024), ("b", 2048), ("c", 3072)]
-    assert moved(others, "x", 0, STEP) == {"x": 512}
-    assert moved(others, "x", 2, STEP) == {"x": 2560}
-    assert moved(others, "x", 3, STEP) == {"x": 4096}
+    assert changed_positions(others, "x", 0, STEP) == {"x": 512}
+    assert changed_positions(others, "x", 2, STEP) == {"x": 2560}
+    assert changed_positions(others, "x", 3, STEP) == {"x": 4096}
 
 
 def test_without_a_gap_all_are_numbered_anew() -> None:
-    assert moved([("a", 1024), ("b", 1025)], "x", 1, STEP) == {"x": 2048, "b": 3072}
+    assert changed_positions([("a", 1024), ("b", 1025)], "x", 1, STEP) == {"x": 2048, "b": 3072}
 
 
 @st.composite
@@ -65,7 +71,7 @@ def orders(draw: st.DrawFn) -> list[tuple[int, int]]:
 @given(orders(), st.integers(-2, 14))
 def test_it_stands_where_it_was_put(others: list[tuple[int, int]], index: int) -> None:
     key = -1
-    changed = moved(others, key, index, STEP)
+    changed = changed_positions(others, key, index, STEP)
     place = min(max(index, 0), len(others))
     wanted = [each for each, _ in others]
     wanted.insert(place, key)
@@ -82,16 +88,16 @@ def test_it_stands_where_it_was_put(others: list[tuple[int, int]], index: int) -
 
 @given(st.integers(0, 300))
 def test_numbers_ascend_and_fit(count: int) -> None:
-    found = list(numbered(range(count), STEP).values())
+    found = list(evenly_spaced(range(count), STEP).values())
     assert found == sorted(set(found))
     assert not found or (found[0] > 0 and found[-1] <= LARGEST)
 
 
 def test_moving_again_and_again_between_the_same_two_always_works() -> None:
-    order = numbered(["a", "b"], STEP)
+    order = evenly_spaced(["a", "b"], STEP)
     for index in range(200):
         others = sorted(order.items(), key=lambda each: each[1])
-        order |= moved(others, f"x{index}", 1, STEP)
+        order |= changed_positions(others, f"x{index}", 1, STEP)
         found = sorted(order, key=lambda each: order[each])
         assert found[:2] == ["a", f"x{index}"]
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from playground.library import fixtures
 from playground.library.parsing import MAX_ITEMS, MAX_PROBLEMS
-from playground.library.reading import recognise, text_of
+from playground.library.reading import parse_import, text_of
 from playground.library.shape import FixtureError
 from tests.json_values import values
 
@@ -43,7 +43,7 @@ def without(item: dict[str, Any], name: str) -> dict[str, Any]:
 
 def said(text: str) -> list[str]:
     with pytest.raises(FixtureError) as error:
-        fixtures.read(text)
+        fixtures.parse_fixture(text)
     return [str(problem) for problem in error.value.problems]
 
 
@@ -60,7 +60,7 @@ def request(**fields: Any) -> list[str]:
 
 
 def test_a_file_that_is_right() -> None:
-    found = fixtures.read(json.dumps([COLLECTION, FOLDER, REQUEST]))
+    found = fixtures.parse_fixture(json.dumps([COLLECTION, FOLDER, REQUEST]))
     assert found.slug == "soups"
     assert found.requests["leek"]["folder"] == "hot"
     assert found.requests["leek"]["headers"] == []
@@ -68,12 +68,14 @@ def test_a_file_that_is_right() -> None:
 
 
 def test_a_mark_in_front_of_the_text_is_no_part_of_it() -> None:
-    assert fixtures.read("\ufeff" + json.dumps([COLLECTION])).slug == "soups"
+    assert fixtures.parse_fixture("\ufeff" + json.dumps([COLLECTION])).slug == "soups"
 
 
 def test_items_without_a_place_stand_as_in_the_file() -> None:
     items = [with_fields(REQUEST, slug=f"r{n}", folder=None) for n in range(3)]
-    found = fixtures.read(json.dumps([COLLECTION, *(without(item, "position") for item in items)]))
+    found = fixtures.parse_fixture(
+        json.dumps([COLLECTION, *(without(item, "position") for item in items)])
+    )
     assert list(found.requests) == ["r0", "r1", "r2"]
     places = [fields["position"] for fields in found.requests.values()]
     assert places == sorted(set(places))
@@ -221,7 +223,9 @@ def test_a_field_that_is_wrong(fields: dict[str, Any], wanted: str) -> None:
 
 
 def test_a_folder_may_come_after_what_is_in_it() -> None:
-    assert fixtures.read(json.dumps([COLLECTION, REQUEST, FOLDER])).folders.keys() == {"hot"}
+    assert fixtures.parse_fixture(json.dumps([COLLECTION, REQUEST, FOLDER])).folders.keys() == {
+        "hot"
+    }
 
 
 def test_the_same_natural_key_twice() -> None:
@@ -247,7 +251,7 @@ def test_all_that_is_wrong_is_said_at_once_up_to_a_limit() -> None:
 
 def test_many_requests_and_too_many() -> None:
     items = [with_fields(REQUEST, slug=f"r{number}", folder=None) for number in range(10_000)]
-    assert len(fixtures.read(json.dumps([COLLECTION, *items])).requests) == 10_000
+    assert len(fixtures.parse_fixture(json.dumps([COLLECTION, *items])).requests) == 10_000
     (found,) = said(json.dumps([COLLECTION] * (MAX_ITEMS + 1)))
     assert found == "The file holds 20,001 items; up to 20,000 can be read."
     (found,) = said(" " * (32 * 1024 * 1024 + 1))
@@ -267,7 +271,7 @@ def test_many_requests_and_too_many() -> None:
 )
 def test_literal_credentials_are_left_out(headers: Any, wanted: Any) -> None:
     item = with_fields(REQUEST, headers=headers)
-    found = fixtures.read(json.dumps([COLLECTION, FOLDER, item]))
+    found = fixtures.parse_fixture(json.dumps([COLLECTION, FOLDER, item]))
     assert found.requests["leek"]["headers"] == wanted
     assert bool(found.remarks) == (headers != wanted)
     assert "confidential" not in str(found.remarks)
@@ -291,7 +295,7 @@ def test_literal_credentials_are_left_out(headers: Any, wanted: Any) -> None:
 )
 def test_an_address_without_credentials(address: str, wanted: str) -> None:
     item = with_fields(REQUEST, address=address)
-    found = fixtures.read(json.dumps([COLLECTION, FOLDER, item]))
+    found = fixtures.parse_fixture(json.dumps([COLLECTION, FOLDER, item]))
     assert found.requests["leek"]["address"] == wanted
     assert bool(found.remarks) == (address != wanted)
 
@@ -299,7 +303,7 @@ def test_an_address_without_credentials(address: str, wanted: str) -> None:
 @given(st.text() | values(["model", "fields", "pk"], ["playground.folder"]).map(json.dumps))
 def test_nothing_raises_anything_else(text: str) -> None:
     with pytest.raises(FixtureError):
-        recognise(text)
+        parse_import(text)
 
 
 @given(
@@ -311,8 +315,10 @@ def test_no_value_of_a_field_raises(item: dict[str, Any], name: str, value: Any)
     changed = with_fields(item, **{name: value})
     items = [changed if each is item else each for each in (COLLECTION, FOLDER, REQUEST)]
     with contextlib.suppress(FixtureError):
-        found = fixtures.read(json.dumps(items))
-        assert fixtures.render(fixtures.read(fixtures.render(found))) == fixtures.render(found)
+        found = fixtures.parse_fixture(json.dumps(items))
+        assert fixtures.render(fixtures.parse_fixture(fixtures.render(found))) == fixtures.render(
+            found
+        )
 
 
 def _zip() -> bytes:
@@ -346,5 +352,5 @@ def test_a_file_with_a_mark_in_front() -> None:
 @pytest.mark.parametrize("text", ["curl https://a.test/ask -d x", "$ curl.exe https://a.test"])
 def test_a_curl_command_is_told_where_it_goes(text: str) -> None:
     with pytest.raises(FixtureError) as refused:
-        recognise(text)
+        parse_import(text)
     assert "Paste it into the address of the workbench" in str(refused.value)

@@ -9,7 +9,7 @@ from django.db import DatabaseError
 from hypothesis import HealthCheck, given, settings
 
 from playground.library import fixtures, planning
-from playground.library.comparing import MAX_SHOWN, same
+from playground.library.comparing import MAX_SHOWN, is_same_item
 from playground.library.shape import REQUEST, Fixture, FixtureError
 from playground.models import Collection, Folder, SavedRequest
 from playground.models.collections import requests_in_order
@@ -18,7 +18,7 @@ from tests.library import examples
 pytestmark = [pytest.mark.django_db, pytest.mark.database]
 
 
-def stands(plan: fixtures.Plan) -> dict[str, list[str]]:
+def stands(plan: fixtures.ImportPlan) -> dict[str, list[str]]:
     """The slugs by what happens to them."""
     found: dict[str, list[str]] = {}
     for change in plan.changes:
@@ -28,19 +28,19 @@ def stands(plan: fixtures.Plan) -> dict[str, list[str]]:
 
 def edited(text: str, old: str, new: str) -> Fixture:
     assert old in text
-    return fixtures.read(text.replace(old, new))
+    return fixtures.parse_fixture(text.replace(old, new))
 
 
 def test_a_new_collection_is_added_behind_the_others() -> None:
     text = fixtures.dump(examples.example())
     other = Collection.objects.create(name="Broths", position=5)
     Collection.objects.get(slug="soups").delete()
-    plan = fixtures.plan(fixtures.read(text), None)
+    plan = fixtures.plan_import(fixtures.parse_fixture(text), None)
     assert stands(plan) == {
         "added": ["soups", "hot", "cold", "first", "lentils", "leek", "gazpacho"]
     }
     assert plan.collection is None
-    collection = fixtures.apply(plan)
+    collection = fixtures.apply_import(plan)
     assert collection.position > other.position
     assert [request.slug for request in requests_in_order(collection)] == [
         "first", "lentils", "leek", "gazpacho"
@@ -55,7 +55,7 @@ def test_what_is_there_is_brought_up_to_date_and_nothing_is_removed() -> None:
     SavedRequest.objects.create(collection=collection, name="Mine", document={})
     collection.requests.filter(slug="first").delete()
     fixture = edited(text, "About Leek.", "Of leeks.")
-    plan = fixtures.plan(fixture, None)
+    plan = fixtures.plan_import(fixture, None)
     assert stands(plan) == {
         "same": ["soups", "hot", "cold", "lentils", "gazpacho"],
         "changed": ["leek"],
@@ -65,30 +65,30 @@ def test_what_is_there_is_brought_up_to_date_and_nothing_is_removed() -> None:
     (change,) = plan.of("changed")
     (difference,) = change.differences
     assert difference.field == "notes"
-    assert [(line.mark, line.text) for line in difference.lines] == [
+    assert [(line.sign, line.text) for line in difference.lines] == [
         ("-", "About Leek."), ("+", "Of leeks.")
     ]  # fmt: skip
-    fixtures.apply(plan)
+    fixtures.apply_import(plan)
     leek.refresh_from_db()
     assert leek.notes == "Of leeks."
     collection.refresh_from_db()
     assert collection.modified_at > before
     assert collection.requests.count() == 5
-    assert fixtures.plan(fixture, None).changes_nothing
+    assert fixtures.plan_import(fixture, None).changes_nothing
 
 
 def test_what_is_taken_in_is_told_as_it_was_done() -> None:
     collection = examples.example()
     fixture = edited(fixtures.dump(collection), "About Leek.", "Of leeks.")
     collection.requests.filter(slug="first").delete()
-    done = fixtures.take_in(fixture, None)
+    done = fixtures.import_fixture(fixture, None)
     assert done.collection == collection
     assert stands(done) == {
         "same": ["soups", "hot", "cold", "lentils", "gazpacho"],
         "changed": ["leek"],
         "added": ["first"],
     }
-    again = fixtures.take_in(fixture, None)
+    again = fixtures.import_fixture(fixture, None)
     assert again.collection == collection
     assert again.changes_nothing
 
@@ -106,14 +106,14 @@ def test_what_is_taken_in_is_told_as_it_was_done() -> None:
 )
 def test_documents_differ_that_are_equal_in_python_only(one: Any, other: Any) -> None:
     fields = fixtures.fixture_of(examples.example()).requests["leek"]
-    assert same({**fields, "document": one}, {**fields, "document": dict(one)}, REQUEST)
-    assert not same({**fields, "document": one}, {**fields, "document": other}, REQUEST)
+    assert is_same_item({**fields, "document": one}, {**fields, "document": dict(one)}, REQUEST)
+    assert not is_same_item({**fields, "document": one}, {**fields, "document": other}, REQUEST)
 
 
 def test_nothing_to_do_leaves_no_trace() -> None:
     collection = examples.example()
     moment = collection.modified_at
-    fixtures.apply(fixtures.plan(fixtures.fixture_of(collection), None))
+    fixtures.apply_import(fixtures.plan_import(fixtures.fixture_of(collection), None))
     collection.refresh_from_db()
     assert collection.modified_at == moment
 
@@ -125,7 +125,7 @@ def test_a_request_may_change_its_folder_and_the_folders_their_order() -> None:
         '"folder": [\n        "soups",\n        "cold"\n      ],\n      "name": "Gazpacho"',
         '"folder": [\n        "soups",\n        "hot"\n      ],\n      "name": "Gazpacho"',
     ).replace('"slug": "hot",\n      "position": 1024', '"slug": "hot",\n      "position": 4096')
-    fixtures.apply(fixtures.plan(fixtures.read(moved), None))
+    fixtures.apply_import(fixtures.plan_import(fixtures.parse_fixture(moved), None))
     assert [
         (request.slug, request.folder and request.folder.slug)
         for request in requests_in_order(collection)
@@ -139,9 +139,9 @@ def test_an_exact_plan_removes_what_the_file_does_not_have() -> None:
     extra = Folder.objects.create(collection=collection, name="Extra", slug="extra")
     collection.requests.filter(slug="leek").update(folder=extra)
     SavedRequest.objects.create(collection=collection, name="Mine", document={}, folder=extra)
-    plan = fixtures.plan(fixture, None, exact=True)
+    plan = fixtures.plan_import(fixture, None, exact=True)
     assert stands(plan)["removed"] == ["extra", "mine"]
-    fixtures.apply(plan)
+    fixtures.apply_import(plan)
     assert fixtures.fixture_of(collection) == fixture
 
 
@@ -149,14 +149,14 @@ def test_an_exact_plan_removes_what_the_file_does_not_have() -> None:
 def test_all_or_nothing(monkeypatch: pytest.MonkeyPatch, where: str) -> None:
     collection = examples.example()
     text = fixtures.dump(collection)
-    plan = fixtures.plan(edited(text, '"name": "Soups"', '"name": "Stews"'), None)
+    plan = fixtures.plan_import(edited(text, '"name": "Soups"', '"name": "Stews"'), None)
 
     def fail(*_: Any) -> None:
         raise DatabaseError("the disk is full")
 
     monkeypatch.setattr(planning, where, fail)
     with pytest.raises(DatabaseError):
-        fixtures.apply(plan)
+        fixtures.apply_import(plan)
     assert fixtures.dump(collection) == text
     collection.refresh_from_db()
     assert collection.name == "Soups"
@@ -165,9 +165,9 @@ def test_all_or_nothing(monkeypatch: pytest.MonkeyPatch, where: str) -> None:
 def test_what_changed_since_the_plan_was_made_is_seen() -> None:
     collection = examples.example()
     text = fixtures.dump(collection)
-    plan = fixtures.plan(edited(text, "About Leek.", "Of leeks."), None)
+    plan = fixtures.plan_import(edited(text, "About Leek.", "Of leeks."), None)
     collection.requests.filter(slug="first").delete()
-    fixtures.apply(plan)
+    fixtures.apply_import(plan)
     assert collection.requests.filter(slug="first").exists()
 
 
@@ -176,13 +176,13 @@ def test_collections_of_others_are_not_touched(django_user_model: Any) -> None:
     theirs = django_user_model.objects.create_user("you")
     shared, other = examples.example(), examples.example(owner=theirs)
     fixture = edited(fixtures.dump(shared), "About Leek.", "Of leeks.")
-    plan = fixtures.plan(fixture, mine)
+    plan = fixtures.plan_import(fixture, mine)
     assert plan.collection is None
-    made = fixtures.apply(plan)
+    made = fixtures.apply_import(plan)
     assert made.owner == mine
     for each in (shared, other):
         assert each.requests.get(slug="leek").notes == "About Leek."
-    fixtures.apply(fixtures.plan(fixture, theirs))
+    fixtures.apply_import(fixtures.plan_import(fixture, theirs))
     assert other.requests.get(slug="leek").notes == "Of leeks."
     assert Collection.objects.count() == 3
 
@@ -195,9 +195,9 @@ def test_values_that_are_equal_in_python_only_are_not_the_same(old: Any, new: An
     collection.requests.filter(slug="leek").update(document={"value": old})
     fixture = fixtures.fixture_of(collection)
     collection.requests.filter(slug="leek").update(document={"value": new})
-    plan = fixtures.plan(fixture, None)
+    plan = fixtures.plan_import(fixture, None)
     assert stands(plan)["changed"] == ["leek"]
-    fixtures.apply(plan)
+    fixtures.apply_import(plan)
     assert fixtures.dump(collection) == fixtures.render(fixture)
 
 
@@ -208,7 +208,7 @@ def test_differences_are_bounded() -> None:
         collection.requests.filter(slug="leek").update(document=document)
         fixture = fixtures.fixture_of(collection)
         collection.requests.filter(slug="leek").update(document={"values": [-1] * size})
-        (change,) = fixtures.plan(fixture, None).of("changed")
+        (change,) = fixtures.plan_import(fixture, None).of("changed")
         assert len(change.differences[0].lines) == shown
 
 
@@ -219,9 +219,9 @@ def test_a_difference_shows_only_what_is_around_it() -> None:
     fixture = fixtures.fixture_of(collection)
     lines[5], lines[25] = "x" * 500, "other"
     collection.requests.filter(slug="leek").update(notes="\n".join(lines))
-    (change,) = fixtures.plan(fixture, None).of("changed")
+    (change,) = fixtures.plan_import(fixture, None).of("changed")
     shown = change.differences[0].lines
-    assert [line.mark for line in shown] == [*"  -+  ", "…", *"  -+  "]
+    assert [line.sign for line in shown] == [*"  -+  ", "…", *"  -+  "]
     assert shown[2].text == "x" * 400 + "…"
 
 
@@ -229,11 +229,11 @@ def test_a_difference_shows_only_what_is_around_it() -> None:
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_after_an_import_the_same_import_has_nothing_to_do(one: Fixture, two: Fixture) -> None:
     two = two.renamed(one.slug)
-    collection = fixtures.apply(fixtures.plan(one, None))
-    fixtures.apply(fixtures.plan(two, None))
-    assert fixtures.plan(two, None).changes_nothing
+    collection = fixtures.apply_import(fixtures.plan_import(one, None))
+    fixtures.apply_import(fixtures.plan_import(two, None))
+    assert fixtures.plan_import(two, None).changes_nothing
     assert len(fixtures.fixture_of(collection).requests) == len({*one.requests, *two.requests})
-    same = fixtures.apply(fixtures.plan(two, None, exact=True))
+    same = fixtures.apply_import(fixtures.plan_import(two, None, exact=True))
     assert fixtures.dump(same) == fixtures.render(two)
     same.delete()
 
@@ -250,7 +250,7 @@ class TestRestore:
         )
         removed = fixtures.dump_part(part)
         part.delete()
-        restored = fixtures.restore(removed, None).collection
+        restored = fixtures.restore_fixture(removed, None).collection
         assert fixtures.dump(restored) == text
 
     def test_a_slug_that_was_taken_meanwhile_is_left_to_its_owner(self) -> None:
@@ -260,7 +260,7 @@ class TestRestore:
         folder.delete()
         Folder.objects.create(collection=collection, name="New", slug="hot")
         SavedRequest.objects.create(collection=collection, name="New", slug="leek", document={})
-        fixtures.restore(removed, None)
+        fixtures.restore_fixture(removed, None)
         assert collection.folders.get(slug="hot").name == "New"
         assert collection.requests.get(slug="leek").name == "New"
         back = collection.requests.get(slug="leek-2")
@@ -272,7 +272,7 @@ class TestRestore:
         removed = fixtures.dump_part(collection)
         collection.delete()
         other = Collection.objects.create(name="Others", slug="soups")
-        restored = fixtures.restore(removed, None).collection
+        restored = fixtures.restore_fixture(removed, None).collection
         assert (restored.slug, restored.requests.count()) == ("soups-2", 4)
         assert other.requests.count() == 0
 
@@ -280,7 +280,7 @@ class TestRestore:
         collection = examples.example()
         removed = fixtures.dump_part(collection.requests.get(slug="leek"))
         collection.folders.get(slug="hot").delete()
-        fixtures.restore(removed, None)
+        fixtures.restore_fixture(removed, None)
         assert collection.requests.get(slug="leek").folder is None
 
     def test_it_cannot_come_back_without_its_collection(self) -> None:
@@ -288,7 +288,7 @@ class TestRestore:
         removed = fixtures.dump_part(collection.requests.get(slug="leek"))
         collection.delete()
         with pytest.raises(FixtureError, match="There is no collection “soups” any more"):
-            fixtures.restore(removed, None)
+            fixtures.restore_fixture(removed, None)
 
     def test_what_was_kept_unfinished_comes_back_unfinished(self) -> None:
         collection = examples.example()
@@ -296,5 +296,5 @@ class TestRestore:
         collection.requests.filter(slug="leek").update(expectations=unfinished, name="")
         removed = fixtures.dump_part(collection.requests.get(slug="leek"))
         collection.requests.filter(slug="leek").delete()
-        fixtures.restore(removed, None)
+        fixtures.restore_fixture(removed, None)
         assert collection.requests.get(slug="leek").expectations == unfinished

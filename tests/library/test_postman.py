@@ -39,7 +39,7 @@ def collection(*items: Any, **more: Any) -> dict[str, Any]:
 def taken(*items: Any, **more: Any) -> tuple[Fixture, list[str]]:
     """The fixture as an import reads it, and the remarks of both readers."""
     text, remarks = read_postman(json.dumps(collection(*items, **more)))
-    found = fixtures.read(text)
+    found = fixtures.parse_fixture(text)
     return found, [str(problem) for problem in (*remarks, *found.remarks)]
 
 
@@ -55,7 +55,7 @@ def test_our_own_comes_back_equal(fixture: Fixture) -> None:
     assert is_postman(text)
     converted, remarks = read_postman(text)
     assert remarks == []
-    assert fixtures.render(fixtures.read(converted)) == fixtures.render(fixture)
+    assert fixtures.render(fixtures.parse_fixture(converted)) == fixtures.render(fixture)
 
 
 @pytest.mark.django_db
@@ -86,11 +86,11 @@ def test_a_collection_goes_out_as_postman_knows_it() -> None:
 def test_an_import_takes_what_an_export_wrote() -> None:
     kept = examples.example()
     text, before = to_postman(fixture_of(kept)), fixtures.dump(kept)
-    found = reading.recognise(text)
+    found = reading.parse_import(text)
     assert found.format == "Postman Collection"
-    assert fixtures.plan(found.fixture, None).changes_nothing
+    assert fixtures.plan_import(found.fixture, None).changes_nothing
     kept.delete()
-    assert fixtures.dump(fixtures.apply(fixtures.plan(found.fixture, None))) == before
+    assert fixtures.dump(fixtures.apply_import(fixtures.plan_import(found.fixture, None))) == before
 
 
 def test_what_was_changed_in_postman_counts() -> None:
@@ -110,7 +110,7 @@ def test_what_was_changed_in_postman_counts() -> None:
     request["body"]["raw"] = '{"query": {"text": "{{$randomUUID}} ham"}}'
     whole["item"][0]["name"] = "Ham"
     text, _ = read_postman(json.dumps(whole))
-    found = fixtures.read(text).requests["eggs"]
+    found = fixtures.parse_fixture(text).requests["eggs"]
     assert found["document"] == {"query": {"text": "{{$uuid}} ham"}}
     assert (found["name"], found["agent"], found["position"]) == ("Ham", "demo", 5)
     assert found["expectations"] == [{"type": "status", "equals": 200}]
@@ -384,7 +384,7 @@ def test_saved_replies_are_left_out() -> None:
 def test_what_is_no_collection_is_refused(text: str, words: str) -> None:
     assert is_postman(text)
     with pytest.raises(FixtureError) as caught:
-        reading.recognise(text)
+        reading.parse_import(text)
     assert words in str(caught.value)
 
 
@@ -409,4 +409,4 @@ def test_nothing_that_claims_to_be_a_collection_breaks_anything(value: Any) -> N
                   collection({**item(), "_nlweb": value, "event": value, "name": value}),
                   collection(variable=value, auth=value, event=value)):  # fmt: skip
         with contextlib.suppress(FixtureError):
-            assert reading.recognise(json.dumps(whole)).fixture.collection
+            assert reading.parse_import(json.dumps(whole)).fixture.collection

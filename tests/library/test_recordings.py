@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from playground.library import recordings
-from playground.library.recordings import RecordingError, check, record
-from playground.library.replaying import replay, replay_saved
+from playground.library.recordings import RecordingError, record, validate_recording
+from playground.library.replaying import run_from_frames, run_from_saved_response
 from playground.models import Collection, Run, SavedRequest
 from playground.protocols.frames import Frame, FrameKind
-from playground.reading import readings
+from playground.reading import read_events
 from playground.rendering.wire import blocks_of
 from tests.json_values import objects, values
 from tests.rendering.recording import (
@@ -50,7 +50,7 @@ SAME = (
 
 def again(reply: Any) -> Run:
     """The replayed run as the database has it; the recording went through a file."""
-    run = replay(json.loads(json.dumps(reply)), None, **TARGET)
+    run = run_from_frames(json.loads(json.dumps(reply)), None, **TARGET)
     run.refresh_from_db()
     return run
 
@@ -65,11 +65,11 @@ def test_a_replayed_run_is_the_run_that_was_recorded(batches: list[list[Frame]])
     copy = again(record(run))
     assert {name: getattr(copy, name) for name in SAME} == {n: getattr(run, n) for n in SAME}
     assert list(copy.read_frames()) == list(run.read_frames())
-    assert list(readings(copy)) == list(readings(run))
+    assert list(read_events(copy)) == list(read_events(run))
     counts = [sum(getattr(b, name) for b in run.batches()) for name in ("entries", "pinned")]
     assert counts == [sum(getattr(b, n) for b in copy.batches()) for n in ("entries", "pinned")]
-    assert copy.recorded
-    assert not run.recorded
+    assert copy.is_recorded
+    assert not run.is_recorded
 
 
 def test_bytes_that_are_no_text_survive() -> None:
@@ -92,7 +92,7 @@ def test_what_is_kept_can_be_read() -> None:
     assert reply["timings"] == {"headers_us": 20, "first_event_us": 50, "ended_us": 1000}
     assert reply["frames"][2] == {"at_us": 20, "kind": "head", "text": HEAD.data.decode()}
     assert reply["frames"][-1] == {"at_us": 90, "kind": "end"}
-    assert not check(reply)
+    assert not validate_recording(reply)
 
 
 def test_a_run_that_goes_on_is_not_recorded() -> None:
@@ -115,7 +115,9 @@ def test_a_run_that_is_too_large_is_not_recorded(monkeypatch: pytest.MonkeyPatch
 
 def test_a_recording_says_what_was_spoken_when_it_was_made() -> None:
     run = recorded([[CALL, OPEN, HEAD, result(1), END]])
-    copy = replay(record(run), None, **{**TARGET, "version": "0.54", "url": "http://else.example/"})
+    copy = run_from_frames(
+        record(run), None, **{**TARGET, "version": "0.54", "url": "http://else.example/"}
+    )
     assert (copy.version, copy.url) == ("0.55", "http://agent.example/ask")
 
 
@@ -142,21 +144,21 @@ def test_a_saved_reply_becomes_one_run() -> None:
     saved = SavedRequest.objects.create(
         collection=collection, name="Eggs", address="http://agent.example/", reply=reply
     )
-    first = replay_saved(saved, None)
-    assert first.recorded
+    first = run_from_saved_response(saved, None)
+    assert first.is_recorded
     assert first.agent_name == "Eggs"
-    assert replay_saved(saved, None) == first
+    assert run_from_saved_response(saved, None) == first
     first.refresh_from_db()
     assert first.saved_request == saved
     first.delete()
-    assert replay_saved(SavedRequest.objects.get(), None).pk != first.pk
+    assert run_from_saved_response(SavedRequest.objects.get(), None).pk != first.pk
 
 
 def test_there_may_be_no_reply_to_open() -> None:
     collection = Collection.objects.create(name="Kept")
     saved = SavedRequest.objects.create(collection=collection, name="Eggs")
     with pytest.raises(RecordingError, match="No reply is kept"):
-        replay_saved(saved, None)
+        run_from_saved_response(saved, None)
 
 
 ERROR = {"state": "failed", "stage": "connect", "cause": "C", "fix": "F"}
@@ -217,29 +219,29 @@ WRONG: dict[str, tuple[Any, str, str]] = {
 @pytest.mark.parametrize("name", WRONG)
 def test_what_is_wrong_is_said_with_its_place(name: str) -> None:
     reply, pointer, words = WRONG[name]
-    problems = check(reply)
+    problems = validate_recording(reply)
     assert problems[0].pointer == pointer
     assert words in problems[0].message
     assert {problem.level for problem in problems} == {"error"}
     with pytest.raises(RecordingError):
-        replay(reply, None, **TARGET)
+        run_from_frames(reply, None, **TARGET)
     assert not Run.objects.exists()
 
 
 def test_too_many_problems_are_not_listed() -> None:
-    assert len(check(reply_of(*[{}] * 500))) == recordings.MAX_PROBLEMS
+    assert len(validate_recording(reply_of(*[{}] * 500))) == recordings.MAX_PROBLEMS
 
 
 def test_too_many_frames_and_too_many_bytes() -> None:
     frame = {"at_us": 0, "kind": "body", "text": "x" * 600_000}
-    assert "larger than 1 MB" in check(reply_of(frame, frame))[0].message
+    assert "larger than 1 MB" in validate_recording(reply_of(frame, frame))[0].message
     tiny = {"at_us": 0, "kind": "end"}
-    assert "more than 10,000" in check(reply_of(*[tiny] * 10_001))[0].message
+    assert "more than 10,000" in validate_recording(reply_of(*[tiny] * 10_001))[0].message
 
 
 def test_a_protocol_that_the_recording_leaves_to_the_request_has_to_be_known() -> None:
     with pytest.raises(RecordingError, match="no protocol 'gopher'"):
-        replay(reply_of(), None, **{**TARGET, "protocol": "gopher"})
+        run_from_frames(reply_of(), None, **{**TARGET, "protocol": "gopher"})
 
 
 _frames = st.fixed_dictionaries(
@@ -262,11 +264,11 @@ _frames = st.fixed_dictionaries(
     )
 )
 def test_nothing_that_claims_to_be_a_recording_breaks_anything(reply: Any) -> None:
-    if check(reply):
+    if validate_recording(reply):
         return
     try:
-        run = replay(reply, None, **TARGET)
+        run = run_from_frames(reply, None, **TARGET)
     except RecordingError:
         return  # A version of the one protocol, and the other protocol.
-    assert len(list(readings(run))) == run.frames
+    assert len(list(read_events(run))) == run.frames
     assert len(blocks_of(run.read_frames())) == run.frames

@@ -14,11 +14,11 @@ from playground.models import (
     Collection,
     CollectionRun,
     Folder,
-    Removal,
     Run,
     SavedRequest,
     Share,
     Step,
+    TrashedItem,
 )
 from tests.library import examples
 
@@ -50,7 +50,7 @@ def step_of(saved: SavedRequest, run: CollectionRun) -> Step:
 
 
 def back(part: Collection | Folder | SavedRequest) -> Collection:
-    return removals.put_back(removals.remove(part))
+    return removals.restore(removals.delete(part))
 
 
 def parts_of(collection: Collection) -> list[Collection | Folder | SavedRequest]:
@@ -63,7 +63,7 @@ def parts_of(collection: Collection) -> list[Collection | Folder | SavedRequest]
 def test_runs_and_moments_come_back(collection: Collection, which: int) -> None:
     leek = collection.requests.get(slug="leek")
     reply = run_of(None)
-    SavedRequest.objects.filter(pk=leek.pk).update(replayed=reply)
+    SavedRequest.objects.filter(pk=leek.pk).update(recorded_run=reply)
     runs = [run_of(leek) for _ in range(3)]
     step = step_of(leek, CollectionRun.objects.create(collection=collection, name="Tour"))
     back(parts_of(collection)[which])
@@ -72,7 +72,7 @@ def test_runs_and_moments_come_back(collection: Collection, which: int) -> None:
     assert set(again.runs.all()) == set(runs)
     step.refresh_from_db()
     assert step.saved_request == again
-    assert (again.modified_at, again.created_at, again.replayed) == (MOMENT, MOMENT, reply)
+    assert (again.modified_at, again.created_at, again.recorded_run) == (MOMENT, MOMENT, reply)
 
 
 class TestCollection:
@@ -80,14 +80,14 @@ class TestCollection:
         for position, name in ((1, "First"), (2, "Last")):
             Collection.objects.create(name=name, position=position * 1000)
         Collection.objects.filter(pk=collection.pk).update(
-            position=1500, modified_at=MOMENT, created_at=MOMENT, synced="ab"
+            position=1500, modified_at=MOMENT, created_at=MOMENT, file_digest="ab"
         )
         collection.refresh_from_db()
         found = back(collection)
         order = Collection.objects.order_by("position", "pk").values_list("name", flat=True)
         assert list(order) == ["First", collection.name, "Last"]
         for each in (found, Collection.objects.get(pk=found.pk)):
-            assert (each.modified_at, each.created_at, each.synced) == (MOMENT, MOMENT, "ab")
+            assert (each.modified_at, each.created_at, each.file_digest) == (MOMENT, MOMENT, "ab")
 
     def test_its_runs(self, collection: Collection) -> None:
         run = CollectionRun.objects.create(collection=collection, name="Tour")
@@ -111,9 +111,9 @@ class TestCollection:
     def test_under_another_slug_where_its_own_was_given_away(self, collection: Collection) -> None:
         run = run_of(collection.requests.get(slug="leek"))
         share = Share.objects.create(collection=collection)
-        removal = removals.remove(collection)
+        removal = removals.delete(collection)
         Collection.objects.create(name="Other", slug=collection.slug)
-        found = removals.put_back(removal)
+        found = removals.restore(removal)
         assert found.slug != collection.slug
         assert found.shares.get().token == share.token
         assert found.requests.get(slug="leek").runs.get() == run
@@ -123,17 +123,17 @@ class TestPart:
     def test_a_request_under_another_slug(self, collection: Collection) -> None:
         leek = collection.requests.get(slug="leek")
         run, other = run_of(leek), run_of(None)
-        removal = removals.remove(leek)
+        removal = removals.delete(leek)
         instead = SavedRequest.objects.create(collection=collection, name="Leek", slug="leek")
         Run.objects.filter(pk=other.pk).update(saved_request=instead)
-        removals.put_back(removal)
+        removals.restore(removal)
         assert collection.requests.exclude(pk=instead.pk).get(runs=run).slug == "leek-2"
         assert instead.runs.get() == other
 
     def test_the_collection_has_changed(self, collection: Collection) -> None:
-        removal = removals.remove(collection.requests.get(slug="leek"))
+        removal = removals.delete(collection.requests.get(slug="leek"))
         Collection.objects.update(modified_at=MOMENT)
-        assert removals.put_back(removal).modified_at > MOMENT
+        assert removals.restore(removal).modified_at > MOMENT
 
     def test_links_to_the_collection_stay_as_they_are(self, collection: Collection) -> None:
         share = Share.objects.create(collection=collection)
@@ -144,30 +144,30 @@ class TestPart:
 def test_what_has_gone_or_has_another_request_is_passed_over(collection: Collection) -> None:
     leek = collection.requests.get(slug="leek")
     gone, moved, kept = (run_of(leek) for _ in range(3))
-    SavedRequest.objects.filter(pk=leek.pk).update(replayed=gone)
-    removal = removals.remove(leek)
+    SavedRequest.objects.filter(pk=leek.pk).update(recorded_run=gone)
+    removal = removals.delete(leek)
     gone.delete()
     other = collection.requests.get(slug="first")
     Run.objects.filter(pk=moved.pk).update(saved_request=other)
-    removals.put_back(removal)
+    removals.restore(removal)
     again = collection.requests.get(slug="leek")
-    assert (list(again.runs.all()), again.replayed) == ([kept], None)
+    assert (list(again.runs.all()), again.recorded_run) == ([kept], None)
     assert other.runs.get() == moved
 
 
 def test_nothing_of_somebody_else_is_tied(collection: Collection, django_user_model: Any) -> None:
     leek = collection.requests.get(slug="leek")
     run = run_of(leek)
-    removal = removals.remove(leek)
+    removal = removals.delete(leek)
     Run.objects.filter(pk=run.pk).update(owner=django_user_model.objects.create_user("other"))
-    removals.put_back(removal)
+    removals.restore(removal)
     assert not collection.requests.get(slug="leek").runs.exists()
 
 
 def test_of_many_runs_the_newest_find_back(
     collection: Collection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ties, "MOST", 2)
+    monkeypatch.setattr(ties, "MAX_RELATIONS", 2)
     leek = collection.requests.get(slug="leek")
     runs = [run_of(leek) for _ in range(3)]
     back(leek)
@@ -177,8 +177,8 @@ def test_of_many_runs_the_newest_find_back(
 def test_what_an_older_version_has_kept_comes_back(collection: Collection) -> None:
     text, count = dump_part(collection), collection.requests.count()
     collection.delete()
-    removal = Removal.objects.create(label="x", fixture=text)
-    assert removals.put_back(removal).requests.count() == count
+    removal = TrashedItem.objects.create(label="x", fixture=text)
+    assert removals.restore(removal).requests.count() == count
 
 
 def test_larger_than_a_file_may_be(collection: Collection, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,7 +14,7 @@ from django.utils import timezone
 from playground import samples
 from playground.library import fixtures, removals
 from playground.library import shipped as library
-from playground.models import Collection, Removal, SavedRequest
+from playground.models import Collection, SavedRequest, TrashedItem
 from tests.library import examples
 from tests.library.conftest import Edit
 
@@ -42,7 +42,7 @@ class TestStart:
     def test_collections_are_added(self, shipped: Path) -> None:
         collection = Collection.objects.get()
         assert fixtures.dump(collection) == shipped.read_text("utf-8")
-        assert collection.synced
+        assert collection.file_digest
 
     def test_one_that_was_not_changed_follows_its_file(self, shipped: Path, edit: Edit) -> None:
         edit("About Leek.", "Of leeks.")
@@ -96,24 +96,24 @@ class TestStart:
         assert "broken.json was not loaded. Line 1, column " in caplog.text
 
     def test_one_that_was_deleted_stays_deleted(self, shipped: Path) -> None:
-        removals.remove(Collection.objects.get())
+        removals.delete(Collection.objects.get())
         for _ in range(2):
             self.start()
             assert not Collection.objects.exists()
         # Even once it is too late for an undo.
-        Removal.objects.update(created_at=timezone.now() - timedelta(days=400))
-        removals.remove(examples.example(slug="other"))
+        TrashedItem.objects.update(created_at=timezone.now() - timedelta(days=400))
+        removals.delete(examples.example(slug="other"))
         self.start()
         assert not Collection.objects.exists()
 
     def test_what_says_so_is_nothing_to_put_back(self, shipped: Path) -> None:
-        removals.remove(Collection.objects.get())
-        assert [each.label for each in removals.recent(AnonymousUser())] == [
+        removals.delete(Collection.objects.get())
+        assert [each.label for each in removals.recently_deleted(AnonymousUser())] == [
             "the collection “Soups”"
         ]
 
     def test_put_back_it_follows_its_file_again(self, shipped: Path, edit: Edit) -> None:
-        removals.put_back(removals.remove(Collection.objects.get()))
+        removals.restore(removals.delete(Collection.objects.get()))
         edit("About Leek.", "Of leeks.")
         self.start()
         assert SavedRequest.objects.get(slug="leek").notes == "Of leeks."
@@ -121,24 +121,24 @@ class TestStart:
     def test_deleted_again_it_stays_deleted_again(self, shipped: Path) -> None:
         for _ in range(2):
             assert not library.missing()
-            removals.remove(Collection.objects.get())
+            removals.delete(Collection.objects.get())
             self.start()
             (missing,) = library.missing()
             assert (missing.slug, missing.name, missing.path) == ("soups", "Soups", shipped)
-            assert library.load_again("soups") == Collection.objects.get()
-        assert library.load_again("soups") is None
+            assert library.reload("soups") == Collection.objects.get()
+        assert library.reload("soups") is None
         assert fixtures.dump(Collection.objects.get()) == shipped.read_text("utf-8")
 
     def test_one_without_a_file_leaves_nothing_behind(self, directory: Path) -> None:
-        removal = removals.remove(examples.example())
-        assert list(Removal.objects.all()) == [removal]
+        removal = removals.delete(examples.example())
+        assert list(TrashedItem.objects.all()) == [removal]
 
     def test_somebodys_own_has_nothing_to_do_with_the_file(
         self, shipped: Path, django_user_model: Any
     ) -> None:
         owner = django_user_model.objects.create_user("owner")
         Collection.objects.all().delete()
-        removals.remove(examples.example(owner=owner))
+        removals.delete(examples.example(owner=owner))
         self.start()
         assert Collection.objects.get().owner is None
 

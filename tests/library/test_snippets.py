@@ -21,10 +21,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from playground.library.sketches import Sketch, sketch_of, sketch_of_frame, sketched
+from playground.library.sketches import (
+    SnippetCall,
+    snippet_body,
+    snippet_call,
+    snippet_call_from_frame,
+)
 from playground.library.snippets import WRITERS, to_curl, to_fetch, to_httpx, to_jsonrpc
 from playground.protocols import registry
-from playground.protocols.calls import Call
+from playground.protocols.calls import HttpCall
 from playground.protocols.exchange import Target
 from playground.transport.redaction import MASK
 from tests.json_values import TEXTS, values
@@ -67,7 +72,7 @@ def run_here(code: str, **environment: str) -> str:
     return printed.getvalue()
 
 
-def call_of(url: str, document: Any = EGGS, **target: Any) -> Call:
+def call_of(url: str, document: Any = EGGS, **target: Any) -> HttpCall:
     call = registry.preview(Target(url, **target), document)
     assert call
     return call
@@ -96,7 +101,7 @@ SENT: dict[str, tuple[str, Any, dict[str, Any], str]] = {
 def test_each_snippet_runs_against_the_demo_agent(demo: str, name: str, kind: str) -> None:
     path, document, target, expected = SENT[name]
     call = call_of(demo + path, document, **target)
-    out = run(kind, WRITERS[kind][1](sketch_of(call)))
+    out = run(kind, WRITERS[kind][1](snippet_call(call)))
     if kind == "curl":
         expected = expected.replace("result {", "event: result")
     assert expected in out
@@ -115,7 +120,7 @@ def test_the_json_rpc_call_is_answered(demo: str) -> None:
     assert answer.json()["result"]["structuredContent"]
 
 
-def sent_by(kind: str, sketch: Sketch, url: str, **environment: str) -> bytes:
+def sent_by(kind: str, sketch: SnippetCall, url: str, **environment: str) -> bytes:
     """The request as it came to a server that answers anything."""
     with serving(reply(b"{}")) as server:
         run(kind, WRITERS[kind][1](sketch).replace(url, server.url), **environment)
@@ -130,18 +135,18 @@ def parted(data: bytes) -> tuple[str, dict[str, str], bytes]:
 
 
 ODD = {"query": {"text": 'it\'s "odd" \\ $HOME `id` !x \n\t–𝄞', "n": [1, 1.5, None, True, -0.0]}}
-SAME: dict[str, Call] = {
+SAME: dict[str, HttpCall] = {
     "json": call_of("http://agent.example", ODD),
     "get": call_of("http://agent.example/a[1]?x={y}", STREAM, version="legacy"),
     "mcp": call_of("http://agent.example/mcp", ODD, binding="mcp"),
     "half a character": call_of("http://agent.example", {"query": {"text": "\ud834 alone"}}),
     "huge number": call_of("http://agent.example", {"query": {"text": "x", "n": 10**25}}),
     "names": call_of("http://agent.example", {"query": {"2": 1, "1": 2, "__proto__": {"a": 1}}}),
-    "no json": Call("POST", "http://agent.example/x", (("X-Odd", 'a "b" $c'),), b"a\nb 'c'"),
-    "bytes": Call("POST", "http://agent.example/x", (), bytes(range(1, 256))),
-    "zero": Call("POST", "http://agent.example/x", (), b"a\0\xffb%'\\"),
-    "method": Call("PUT", "http://agent.example/x", (("X-Empty", ""),), b""),
-    "twice": Call("POST", "http://agent.example/x", (("X-A", "1"), ("X-A", "2")), b"{}"),
+    "no json": HttpCall("POST", "http://agent.example/x", (("X-Odd", 'a "b" $c'),), b"a\nb 'c'"),
+    "bytes": HttpCall("POST", "http://agent.example/x", (), bytes(range(1, 256))),
+    "zero": HttpCall("POST", "http://agent.example/x", (), b"a\0\xffb%'\\"),
+    "method": HttpCall("PUT", "http://agent.example/x", (("X-Empty", ""),), b""),
+    "twice": HttpCall("POST", "http://agent.example/x", (("X-A", "1"), ("X-A", "2")), b"{}"),
 }
 
 
@@ -149,7 +154,7 @@ SAME: dict[str, Call] = {
 @pytest.mark.parametrize("name", SAME)
 def test_each_snippet_sends_the_same_request(name: str, kind: str) -> None:
     call = SAME[name]
-    first, headers, body = parted(sent_by(kind, sketch_of(call), "http://agent.example"))
+    first, headers, body = parted(sent_by(kind, snippet_call(call), "http://agent.example"))
     path = call.url.removeprefix("http://agent.example")
     method, target, _ = first.split(" ")
     assert method == call.method
@@ -172,7 +177,7 @@ def test_secrets_come_from_the_environment(kind: str) -> None:
     )  # fmt: skip
     document = {"query": {"text": f"my {CANARY}", "key": "{{own-key}}2", "kept": "{{other}}"}}
     call = call_of(f"http://agent.example/?k={CANARY}", document, headers=headers)
-    sketch = sketch_of(call, [CANARY, "ab"], ["own-key"])
+    sketch = snippet_call(call, [CANARY, "ab"], ["own-key"])
     assert sorted(sketch.variables) == ["OWN_KEY", "SECRET", "TOKEN", "X_API_KEY", "X_OWN"]
     code = WRITERS[kind][1](sketch)
     assert CANARY not in code
@@ -187,7 +192,7 @@ def test_secrets_come_from_the_environment(kind: str) -> None:
 @pytest.mark.parametrize("kind", WRITERS)
 def test_no_header_of_a_stored_call_makes_curl_read_a_file(kind: str) -> None:
     data = b"POST /ask HTTP/1.1\r\n@/etc/passwd:\r\n@key: 1\r\nX-Own: @kept\r\n\r\n{}"
-    code = WRITERS[kind][1](sketch_of_frame(data, "http://a.example/"))
+    code = WRITERS[kind][1](snippet_call_from_frame(data, "http://a.example/"))
     assert "passwd" not in code
     assert "@key" not in code
     assert "@kept" in code
@@ -195,7 +200,7 @@ def test_no_header_of_a_stored_call_makes_curl_read_a_file(kind: str) -> None:
 
 def test_a_login_is_not_taken_for_its_password() -> None:
     call = call_of("http://agent.example", headers=(("Authorization", "Basic {{password}}"),))
-    assert '"Authorization: Basic $CREDENTIALS"' in to_curl(sketch_of(call, (), ["password"]))
+    assert '"Authorization: Basic $CREDENTIALS"' in to_curl(snippet_call(call, (), ["password"]))
 
 
 def test_a_stored_call_is_as_good_as_one_that_is_about_to_be_made() -> None:
@@ -204,7 +209,7 @@ def test_a_stored_call_is_as_good_as_one_that_is_about_to_be_made() -> None:
         f"Authorization: {MASK}\r\nX-Own: {MASK} b\r\nUser-Agent: me\r\nContent-Length: 2\r\n\r\n"
         f'{{"a": "{MASK}"}}'
     ).encode()
-    sketch = sketch_of_frame(frame, "https://elsewhere.example/base")
+    sketch = snippet_call_from_frame(frame, "https://elsewhere.example/base")
     assert sketch.streaming
     text = to_curl(sketch)
     assert text.startswith("curl -N 'https://agent.example:8080/ask?k=1'")
@@ -226,7 +231,7 @@ def test_a_stored_call_is_as_good_as_one_that_is_about_to_be_made() -> None:
     ],
 )
 def test_broken_calls_are_shown_as_they_stand(data: bytes, url: str) -> None:
-    sketch = sketch_of_frame(data, "http://a.example/x" if data else "")
+    sketch = snippet_call_from_frame(data, "http://a.example/x" if data else "")
     assert sketch.url == (url,)
     for _, write in WRITERS.values():
         assert write(sketch)
@@ -234,7 +239,9 @@ def test_broken_calls_are_shown_as_they_stand(data: bytes, url: str) -> None:
 
 def test_the_method_of_a_call_from_a_file_is_a_text_and_no_code() -> None:
     method = 'GET",print("run"),"'
-    sketch = sketch_of_frame(f"{method} /ask HTTP/1.1\r\n\r\n".encode(), "http://a.example/")
+    sketch = snippet_call_from_frame(
+        f"{method} /ask HTTP/1.1\r\n\r\n".encode(), "http://a.example/"
+    )
     calls = [each for each in ast.walk(ast.parse(to_httpx(sketch))) if isinstance(each, ast.Call)]
     (request,) = (each for each in calls if ast.unparse(each.func) == "httpx.request")
     assert [ast.unparse(each) for each in request.args] == [repr(method), "url"]
@@ -243,21 +250,21 @@ def test_the_method_of_a_call_from_a_file_is_a_text_and_no_code() -> None:
 
 
 def test_a_document_has_placeholders_for_its_secrets() -> None:
-    document = sketched({"q": f"{CANARY} {{{{token}}}} {{{{plain}}}}"}, [CANARY], ["token"])
+    document = snippet_body({"q": f"{CANARY} {{{{token}}}} {{{{plain}}}}"}, [CANARY], ["token"])
     message = json.loads(to_jsonrpc("ask", document))
     assert message["params"]["arguments"] == {"q": "{{SECRET}} {{TOKEN}} {{plain}}"}
 
 
 def test_the_code_is_easy_on_the_eye() -> None:
     call = call_of("http://agent.example", headers=(("X-Own", "1"),))
-    assert to_curl(sketch_of(call)) == (
+    assert to_curl(snippet_call(call)) == (
         "curl http://agent.example/ask \\\n"
         "  -H 'Content-Type: application/json' \\\n"
         "  -H 'Accept: application/json' \\\n"
         "  -H 'X-Own: 1' \\\n"
         """  --data-raw '{"query": {"text": "eggs"}}'\n"""
     )
-    assert to_httpx(sketch_of(call)) == (
+    assert to_httpx(snippet_call(call)) == (
         "import httpx\n"
         "\n"
         'url = "http://agent.example/ask"\n'
@@ -276,8 +283,8 @@ def test_the_code_is_easy_on_the_eye() -> None:
 
 @given(values(["a", "__proto__", "1"], ["it's", '"', "\\", MASK]), TEXTS)
 def test_python_code_says_the_same_value(value: Any, text: str) -> None:
-    call = Call("POST", "http://agent.example/", (), json.dumps({text: value}).encode())
-    code = to_httpx(sketch_of(call)).partition("\nresponse")[0].replace("import httpx", "")
+    call = HttpCall("POST", "http://agent.example/", (), json.dumps({text: value}).encode())
+    code = to_httpx(snippet_call(call)).partition("\nresponse")[0].replace("import httpx", "")
     found: dict[str, Any] = {}
     exec(code, {"os": os, "__builtins__": {"__import__": __import__}}, found)
     body = found["body"]
@@ -289,14 +296,14 @@ def test_python_code_says_the_same_value(value: Any, text: str) -> None:
 
 @given(st.binary(max_size=30))
 def test_any_bytes_have_code(data: bytes) -> None:
-    sketch = sketch_of(Call("POST", "http://agent.example/", (("X-A", "é\x01"),), data))
+    sketch = snippet_call(HttpCall("POST", "http://agent.example/", (("X-A", "é\x01"),), data))
     assert all(write(sketch) for _, write in WRITERS.values())
 
 
 @pytest.mark.process
 @given(st.binary(min_size=1, max_size=40).filter(lambda data: b"\0" not in data))
 def test_a_shell_reads_any_bytes_as_they_are(data: bytes) -> None:
-    sketch = sketch_of(Call("POST", "http://agent.example/", (), data))
+    sketch = snippet_call(HttpCall("POST", "http://agent.example/", (), data))
     word = to_curl(sketch).partition("--data-raw ")[2].strip("\n")
     done = subprocess.run(["bash", "-c", f"printf %s {word}"], capture_output=True, check=True)
     assert done.stdout == data

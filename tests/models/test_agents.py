@@ -19,4 +19,4 @@ pytestmark = pytest.mark.database
     ],
 )
 def test_an_agent_says_what_it_speaks(protocol: str, binding: str, version: str, told: str) -> None:
-    assert Agent(protocol=protocol, binding=binding, version=version).speaks == told
+    assert Agent(protocol=protocol, binding=binding, version=version).supports == told

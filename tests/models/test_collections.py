@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from playground.models import Agent, Collection, Folder, SavedRequest
-from playground.models.collections import destination_of, requests_in_order
+from playground.models.collections import requests_in_order, resolve_target
 
 pytestmark = [pytest.mark.django_db, pytest.mark.database]
 
@@ -26,7 +26,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.database]
 def test_where_it_goes(slug: str, address: str, goes_to_agent: bool, goes_to: str) -> None:
     agent = Agent.objects.create(name="Mine", url="https://a.example:8443/api/?x=1")
     saved = SavedRequest(agent=slug, address=address)
-    found, there = destination_of(saved, Agent.objects.all())
+    found, there = resolve_target(saved, Agent.objects.all())
     assert found == (agent if goes_to_agent else None)
     assert there == goes_to
 

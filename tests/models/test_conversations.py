@@ -10,8 +10,8 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from playground.models import Conversation, Run, Tracker
-from playground.models.conversations import MAX_TURNS, queries_of, turn_of, turns_to
+from playground.models import Conversation, PolledPromise, Run
+from playground.models.conversations import MAX_TURNS, branch_queries, branch_to, turn_of
 
 pytestmark = [pytest.mark.django_db, pytest.mark.database]
 
@@ -50,7 +50,7 @@ def talk() -> Talk:
 
 
 def echoes(run: Run) -> list[tuple[Any, str]]:
-    return [(turn.echo, turn.mode) for turn in turns_to(run)]
+    return [(turn.next_session_context, turn.session_mode) for turn in branch_to(run)]
 
 
 def test_the_turns_of_a_branch(talk: Talk) -> None:
@@ -58,11 +58,11 @@ def test_the_turns_of_a_branch(talk: Talk) -> None:
     second = talk.add("without nuts", first)
     other = talk.add("without milk", first)
     third = talk.add("", second, kind="answer")
-    assert [turn.run for turn in turns_to(third)] == [first, second, third]
-    assert [turn.number for turn in turns_to(third)] == [1, 2, 3]
-    assert [turn.siblings for turn in turns_to(third)] == [1, 2, 1]
-    assert queries_of(turns_to(third)) == ["eggs", "without nuts"]
-    assert queries_of(turns_to(other)) == ["eggs", "without milk"]
+    assert [turn.run for turn in branch_to(third)] == [first, second, third]
+    assert [turn.number for turn in branch_to(third)] == [1, 2, 3]
+    assert [turn.siblings for turn in branch_to(third)] == [1, 2, 1]
+    assert branch_queries(branch_to(third)) == ["eggs", "without nuts"]
+    assert branch_queries(branch_to(other)) == ["eggs", "without milk"]
 
 
 def test_checks_and_actions_belong_to_their_turn(talk: Talk) -> None:
@@ -70,10 +70,10 @@ def test_checks_and_actions_belong_to_their_turn(talk: Talk) -> None:
     check = talk.add(parent=turn, kind="check")
     action = talk.add(parent=check, kind="action")
     assert turn_of(action) == turn
-    assert [each.run for each in turns_to(action)] == [turn]
+    assert [each.run for each in branch_to(action)] == [turn]
     # An answer to what a promise turned out to ask follows on the turn of that promise.
     answer = talk.add("vegan", parent=check, kind="answer")
-    assert [each.run for each in turns_to(answer)] == [turn, answer]
+    assert [each.run for each in branch_to(answer)] == [turn, answer]
 
 
 ECHOES: list[tuple[str, list[dict[str, Any]], list[tuple[Any, str]]]] = [
@@ -82,22 +82,28 @@ ECHOES: list[tuple[str, list[dict[str, Any]], list[tuple[Any, str]]]] = [
      [({"n": 1}, "latest"), ({"n": 2}, "latest")]),
     ("an older one holds on", [{"returned": {"n": 1}}, {}], [({"n": 1}, "latest")] * 2),
     ("what was sent holds on", [{"sent": {"own": 1}}], [({"own": 1}, "latest")]),
-    ("edited", [{"returned": {"n": 1}, "echo": {"mode": "edited", "value": {"n": 9}}}, {}],
+    ("edited", [
+        {"returned": {"n": 1}, "session_override": {"mode": "edited", "value": {"n": 9}}}, {},
+    ],
      [({"n": 9}, "edited"), ({"n": 9}, "edited")]),
     ("edited, then newer", [
-        {"returned": {"n": 1}, "echo": {"mode": "edited", "value": {"n": 9}}},
+        {"returned": {"n": 1}, "session_override": {"mode": "edited", "value": {"n": 9}}},
         {"returned": {"n": 2}},
     ], [({"n": 9}, "edited"), ({"n": 2}, "latest")]),
-    ("cleared", [{"returned": {"n": 1}, "echo": {"mode": "edited", "value": None}}, {}],
+    ("cleared", [
+        {"returned": {"n": 1}, "session_override": {"mode": "edited", "value": None}}, {},
+    ],
      [(None, "edited"), (None, "nothing")]),
-    ("off stays off", [{"returned": {"n": 1}, "echo": {"mode": "off"}}, {"returned": {"n": 2}}],
+    ("off stays off", [
+        {"returned": {"n": 1}, "session_override": {"mode": "off"}}, {"returned": {"n": 2}},
+    ],
      [(None, "off"), (None, "off")]),
     ("on again", [
-        {"returned": {"n": 1}, "echo": {"mode": "off"}},
-        {"returned": {"n": 2}, "echo": {"mode": "latest"}},
+        {"returned": {"n": 1}, "session_override": {"mode": "off"}},
+        {"returned": {"n": 2}, "session_override": {"mode": "latest"}},
         {"returned": {"n": 3}},
     ], [(None, "off"), ({"n": 2}, "latest"), ({"n": 3}, "latest")]),
-    ("nonsense is nothing", [{"returned": [1], "echo": "off"}], [(None, "nothing")]),
+    ("nonsense is nothing", [{"returned": [1], "session_override": "off"}], [(None, "nothing")]),
 ]  # fmt: skip
 
 
@@ -118,24 +124,24 @@ def test_a_check_brings_the_latest_session_context(talk: Talk) -> None:
     talk.add(parent=turn, kind="check", returned={"n": 2})
     talk.add(parent=turn, kind="check")
     talk.add(parent=turn, kind="action", returned={"n": 9})
-    (found,) = turns_to(turn)
-    assert (found.returned, found.echo) == ({"n": 2}, {"n": 2})
+    (found,) = branch_to(turn)
+    assert (found.returned_session_context, found.next_session_context) == ({"n": 2}, {"n": 2})
 
 
 def test_a_run_from_before_there_were_conversations() -> None:
     run = Run.objects.create(agent_name="old", request={"query": "nonsense"})
-    (turn,) = turns_to(run)
+    (turn,) = branch_to(run)
     assert (turn.run, turn.query, turn.siblings) == (run, "", 1)
 
 
 def test_a_long_conversation_costs_no_more(talk: Talk) -> None:
     run = talk.add("second", talk.add("first"))
     with CaptureQueriesContext(connection) as few:
-        turns_to(run)
+        branch_to(run)
     for number in range(MAX_TURNS + 5):
         run = talk.add(f"turn {number}", run)
     with CaptureQueriesContext(connection) as many:
-        turns = turns_to(run)
+        turns = branch_to(run)
     assert len(many) <= len(few)
     assert len(turns) == MAX_TURNS
     assert turns[-1].run == run
@@ -145,9 +151,11 @@ def test_what_became_of_promises_is_read_with_the_turns(talk: Talk) -> None:
     run = None
     for number in range(5):
         run = talk.add(f"plan {number}", run, state="completed", outcome="promise")
-        Tracker.objects.create(run=run, seq=1, token="t", status="answered", patience=60)
+        PolledPromise.objects.create(
+            run=run, entry_seq=1, token="t", status="fulfilled", polling_seconds=60
+        )
     assert run
-    turns = turns_to(run)
+    turns = branch_to(run)
     with CaptureQueriesContext(connection) as asked:
-        assert [turn.run.tracker.status for turn in turns[:-1]] == ["answered"] * 4
+        assert [turn.run.polled_promise.status for turn in turns[:-1]] == ["fulfilled"] * 4
     assert len(asked) == 0

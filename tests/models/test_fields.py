@@ -13,10 +13,10 @@ from django.core import serializers
 from django.core.management import CommandError, call_command
 from django.db import connection
 
-from playground.keys import other_keys, read_or_create
+from playground.encryption import decryption_keys, read_or_create_key
 from playground.management.commands import rotate_key
 from playground.models import Agent, Environment, Variable
-from playground.models.rekeying import rekey
+from playground.models.key_rotation import rotate
 
 pytestmark = [pytest.mark.django_db, pytest.mark.database]
 
@@ -138,7 +138,7 @@ def test_dumped_data_holds_nothing_that_is_encrypted() -> None:
     agent = Agent.objects.create(
         name="A", url="http://a.example", auth="bearer", auth_secret="canary", headers=HEADERS
     )
-    agent.remember({"session": "canary"})
+    agent.save_handshake({"session": "canary"})
     environment = Environment.objects.create(name="E")
     Variable.objects.create(environment=environment, name="v", kind="secret", secret="canary")
     out = io.StringIO()
@@ -168,7 +168,7 @@ class TestRotation:
     def directory(self, settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         monkeypatch.delenv("PLAYGROUND_KEY", raising=False)
         settings.DATA_DIR = tmp_path
-        settings.PLAYGROUND_KEY = read_or_create(tmp_path / "encryption-key")
+        settings.PLAYGROUND_KEY = read_or_create_key(tmp_path / "encryption-key")
         settings.PLAYGROUND_OTHER_KEYS = []
         return tmp_path
 
@@ -200,7 +200,7 @@ class TestRotation:
             call_command("rotate_key", stdout=io.StringIO())
             Agent.objects.update(auth_secret=expected)
             settings.PLAYGROUND_KEY = path.read_text().strip()
-            settings.PLAYGROUND_OTHER_KEYS = other_keys({}, path)
+            settings.PLAYGROUND_OTHER_KEYS = decryption_keys({}, path)
             assert self.read() == (expected, HEADERS, "dove")
 
     def test_one_that_was_interrupted_reads_on_and_is_finished_later(
@@ -213,11 +213,11 @@ class TestRotation:
         request.getfixturevalue("rows")
         path = directory / "encryption-key"
         with monkeypatch.context() as patch:
-            patch.setattr(rotate_key, "take_over", interrupted)
+            patch.setattr(rotate_key, "replace_key", interrupted)
             with pytest.raises(OSError, match="gone"):
                 call_command("rotate_key", stdout=io.StringIO())
         # As it starts now: the old key is in place, the new one beside it.
-        settings.PLAYGROUND_OTHER_KEYS = other_keys({}, path)
+        settings.PLAYGROUND_OTHER_KEYS = decryption_keys({}, path)
         assert self.read() == ("canary", HEADERS, "dove")
         Agent.objects.update(auth_secret="written since")
         call_command("rotate_key", stdout=io.StringIO())
@@ -259,7 +259,7 @@ def test_the_old_key_goes_when_what_the_new_one_wrote_is_on_the_disk(
     """Between the two a machine may lose its power."""
     monkeypatch.delenv("PLAYGROUND_KEY", raising=False)
     settings.DATA_DIR = tmp_path
-    settings.PLAYGROUND_KEY = read_or_create(tmp_path / "encryption-key")
+    settings.PLAYGROUND_KEY = read_or_create_key(tmp_path / "encryption-key")
     settings.PLAYGROUND_OTHER_KEYS = []
     Agent.objects.create(name="A", url="http://a.example", auth_secret="canary")
     levels: list[int] = []
@@ -270,9 +270,9 @@ def test_the_old_key_goes_when_what_the_new_one_wrote_is_on_the_disk(
 
     def noting(*given: Any) -> Any:
         levels.append(level())
-        return rekey(*given)
+        return rotate(*given)
 
-    monkeypatch.setattr(rotate_key, "rekey", noting)
+    monkeypatch.setattr(rotate_key, "rotate", noting)
     before = level()
     call_command("rotate_key", stdout=io.StringIO())
     assert levels == [2]  # FULL: a commit returns when it is on the disk

@@ -10,7 +10,7 @@ import pytest
 from django.utils import timezone
 
 from playground.models import CollectionRun, RunState, liveness
-from playground.models.liveness import SILENCE, driven_here, mark_interrupted, this_driver
+from playground.models.liveness import HEARTBEAT_TIMEOUT, local_runs, mark_interrupted, this_driver
 from tests.rendering.recording import CALL, HEAD, OPEN, Recording, result
 
 pytestmark = pytest.mark.database
@@ -31,7 +31,7 @@ def dead_pid() -> int:
 @pytest.mark.django_db
 class TestMarking:
     def state_after(self, name: str, **fields: object) -> str:
-        fields = {"state": "streaming", "alive_at": timezone.now(), **fields}
+        fields = {"state": "streaming", "heartbeat_at": timezone.now(), **fields}
         run = Recording(driver=name, **fields).run
         mark_interrupted()
         run.refresh_from_db()
@@ -63,19 +63,19 @@ class TestMarking:
     def test_this_process_knows_what_it_drives(self, dead_pid: int) -> None:
         """Also after the machine was asleep, or with an event loop that was busy."""
         long_ago = timezone.now() - timedelta(days=1)
-        run = Recording(driver=this_driver(), state="streaming", alive_at=long_ago).run
-        driven_here.add(run.pk)
+        run = Recording(driver=this_driver(), state="streaming", heartbeat_at=long_ago).run
+        local_runs.add(run.pk)
         try:
             assert mark_interrupted() == 0
         finally:
-            driven_here.discard(run.pk)
+            local_runs.discard(run.pk)
         assert mark_interrupted() == 1
 
     def test_silence_is_death_wherever_it_ran(self) -> None:
-        long_ago = timezone.now() - SILENCE - timedelta(seconds=1)
-        assert self.state_after("elsewhere:1:1", alive_at=long_ago) == "interrupted"
-        lately = timezone.now() - SILENCE / 2
-        assert self.state_after("elsewhere:1:1", alive_at=lately) == "streaming"
+        long_ago = timezone.now() - HEARTBEAT_TIMEOUT - timedelta(seconds=1)
+        assert self.state_after("elsewhere:1:1", heartbeat_at=long_ago) == "interrupted"
+        lately = timezone.now() - HEARTBEAT_TIMEOUT / 2
+        assert self.state_after("elsewhere:1:1", heartbeat_at=lately) == "streaming"
 
     @pytest.mark.parametrize("state", [s.value for s in RunState])
     def test_only_unfinished_runs_are_marked(self, dead_pid: int, state: str) -> None:
@@ -83,7 +83,7 @@ class TestMarking:
         assert after == (state if RunState(state).is_final else "interrupted")
 
     def test_frames_stay_and_the_number_of_runs_is_told(self, dead_pid: int) -> None:
-        recording = Recording(driver=driver(dead_pid, "1"), alive_at=timezone.now())
+        recording = Recording(driver=driver(dead_pid, "1"), heartbeat_at=timezone.now())
         recording.add(CALL, OPEN, HEAD, result(0))
         assert mark_interrupted() == 1
         assert mark_interrupted() == 0
@@ -99,17 +99,19 @@ class TestTimeOfACollectionRun:
         begun = timezone.now() - timedelta(seconds=60)
         run = CollectionRun.objects.create(
             name="Tour", driver=driver(dead_pid, "1"), created_at=begun,
-            alive_at=begun + timedelta(seconds=own),
+            heartbeat_at=begun + timedelta(seconds=own),
         )  # fmt: skip
         run.steps.create(number=1, name="Waiting")
         if latest is not None:
-            alive_at = begun + timedelta(seconds=latest)
-            step = Recording(driver=driver(dead_pid, "1"), state="streaming", alive_at=alive_at)
+            heartbeat_at = begun + timedelta(seconds=latest)
+            step = Recording(
+                driver=driver(dead_pid, "1"), state="streaming", heartbeat_at=heartbeat_at
+            )
             run.steps.create(number=2, name="Begun", verdict="running", run=step.run)
         mark_interrupted()
         run.refresh_from_db()
         assert run.state == "interrupted"
-        return run.took_ms()
+        return run.duration_ms()
 
     def test_until_its_own_last_sign_of_life(self, dead_pid: int) -> None:
         assert self.took(dead_pid, 5) == 5000
@@ -121,7 +123,7 @@ class TestTimeOfACollectionRun:
 
     def test_others_are_left_alone(self, dead_pid: int) -> None:
         mine = CollectionRun.objects.create(
-            name="Mine", driver=this_driver(), alive_at=timezone.now()
+            name="Mine", driver=this_driver(), heartbeat_at=timezone.now()
         )
         self.took(dead_pid, 1)
         mine.refresh_from_db()

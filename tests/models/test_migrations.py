@@ -1,15 +1,31 @@
-"""What migrations leave."""
+"""Migrations, and what they carry over."""
 
 from __future__ import annotations
 
 import ast
+import gzip
+import json
 from pathlib import Path
+from typing import Any
 
 import pytest
+from django.db import connection
+from django.db.migrations.executor import MigrationExecutor
 
 import playground
+from playground.models import PolledPromise, Run, TrashedItem, search_tables
+from playground.models.search_index import find_run_ids
+from tests.support.stored_database import DATABASES, check_pages, migrate_and_read
 
 FILES = sorted(Path(playground.__file__).parent.glob("**/migrations/0*.py"))
+SQUASHED, LATEST = "0001_squashed_0006_words", "0007_names"
+
+
+def migrate(name: str) -> Any:
+    """Go to a migration; returns the models as they are there."""
+    executor = MigrationExecutor(connection)
+    executor.migrate([("playground", name)])
+    return executor.loader.project_state([("playground", name)]).apps
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.parent.name}-{path.stem}")
@@ -28,3 +44,65 @@ def test_a_migration_imports_nothing_of_the_project(path: Path) -> None:
     }
     assert imported
     assert {name.partition(".")[0] for name in imported} <= {"django", "json", "uuid"}
+
+
+class TestNames:
+    """From the names of version 0.1 to those of the glossary, and back."""
+
+    @pytest.mark.slow
+    @pytest.mark.database
+    @pytest.mark.django_db(transaction=True)
+    def test_rows_keep_their_values_in_both_directions(self) -> None:
+        fields = {"agent_name": "Recipes", "url": "http://a.example", "request": "{}"}
+        deleted = {
+            "requests": [{"slug": "soup", "replayed": None}],
+            "collection": {"synced": "ab"},
+        }
+        statuses = ["following", "paused", "answered", "cancelled", "failed", "gave_up"]
+        try:
+            models = migrate(SQUASHED)
+            runs = models.get_model("playground", "Run").objects
+            trackers = models.get_model("playground", "Tracker").objects
+            for status in statuses:
+                run = runs.create(text=status, made_by="recording", cause_seq=4, **fields)
+                trackers.create(run=run, seq=2, token='"t"', status=status, patience=60)
+            for kept in (f"{json.dumps(deleted)}\n[]", "[]", '{"declined": "tour"}\n[]'):
+                models.get_model("playground", "Removal").objects.create(label="R", fixture=kept)
+        finally:
+            migrate(LATEST)
+        assert {each.run.text: each.status for each in PolledPromise.objects.all()} == {
+            "following": "polling",
+            "paused": "paused",
+            "answered": "fulfilled",
+            "cancelled": "cancelled",
+            "failed": "failed",
+            "gave_up": "timed_out",
+        }
+        assert {(run.source, run.parent_entry_seq) for run in Run.objects.all()} == {
+            ("recording", 4)
+        }
+        first, *others = TrashedItem.objects.order_by("pk")
+        assert json.loads(first.fixture.split("\n")[0]) == {
+            "requests": [{"slug": "soup", "recorded_run": None}],
+            "collection": {"file_digest": "ab"},
+        }
+        assert [item.fixture for item in others] == ["[]", '{"declined": "tour"}\n[]']
+        assert search_tables.is_complete(connection)
+        assert len(find_run_ids(Run.objects.all(), "paused") or ()) == 1
+        try:
+            models = migrate(SQUASHED)
+            trackers = models.get_model("playground", "Tracker").objects
+            assert {each.run.text for each in trackers.all() if each.status == each.run.text} == {
+                *statuses
+            }
+            first = models.get_model("playground", "Removal").objects.order_by("pk").first()
+            assert json.loads(first.fixture.split("\n")[0]) == deleted
+        finally:
+            migrate(LATEST)
+
+
+@pytest.mark.process
+def test_a_database_of_version_0_1_is_migrated_with_all_its_runs(tmp_path: Path) -> None:
+    stored = gzip.decompress((DATABASES / "version-0.1.sqlite3.gz").read_bytes())
+    (tmp_path / "playground.sqlite3").write_bytes(stored)
+    check_pages(migrate_and_read(tmp_path))

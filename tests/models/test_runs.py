@@ -74,10 +74,10 @@ def test_names_of_agents_are_unique_for_their_owner_only() -> None:
 
 
 def test_frames_know_whether_they_can_be_passed_over() -> None:
-    batch = FrameBatch(separate=True, pinned=0)
-    assert batch.passable
-    assert not FrameBatch(separate=True, pinned=1).passable
-    assert not FrameBatch(separate=False).passable
+    batch = FrameBatch(is_independent=True, pinned=0)
+    assert batch.is_skippable
+    assert not FrameBatch(is_independent=True, pinned=1).is_skippable
+    assert not FrameBatch(is_independent=False).is_skippable
 
 
 def test_a_frame_kind_is_stored_by_its_number() -> None:

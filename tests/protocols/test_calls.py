@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from playground.protocols.calls import Call
+from playground.protocols.calls import HttpCall
 
 
 def test_the_origin_of_a_call_is_that_of_its_url() -> None:
-    assert Call("GET", "https://agent.example:443@evil.example:8443/").origin == (
+    assert HttpCall("GET", "https://agent.example:443@evil.example:8443/").origin == (
         "https://evil.example:8443"
     )
-    assert Call("GET", "kitchen").origin == ""
+    assert HttpCall("GET", "kitchen").origin == ""

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from playground.protocols import replies
-from playground.protocols.challenges import Challenge, advice, read_challenges
+from playground.protocols import unreadable
+from playground.protocols.challenges import Challenge, auth_advice, read_challenges
 
 METADATA = "https://a.example/.well-known/oauth-protected-resource"
 
@@ -47,15 +47,17 @@ def test_a_header_is_read(header: str, challenges: list[Challenge]) -> None:
     ],
 )
 def test_it_is_said_what_to_enter(header: str, words: list[str]) -> None:
-    said = replies.fix_for(401, {"www-authenticate": header})
-    assert said == advice(header)
+    said = unreadable.fix_for_status(401, {"www-authenticate": header})
+    assert said == auth_advice(header)
     assert all(word in said for word in words)
 
 
 def test_without_a_header_there_is_the_usual_advice() -> None:
-    assert replies.fix_for(401, {}) == replies.fix_for(401, {"www-authenticate": '"'})
+    assert unreadable.fix_for_status(401, {}) == unreadable.fix_for_status(
+        401, {"www-authenticate": '"'}
+    )
 
 
 @given(st.text(max_size=200))
 def test_no_header_raises(header: str) -> None:
-    assert len(advice(header)) < 3000
+    assert len(auth_advice(header)) < 3000

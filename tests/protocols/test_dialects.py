@@ -19,7 +19,7 @@ from playground.protocols.events import (
     Text,
     Unknown,
 )
-from playground.protocols.nlweb.typed import MASK
+from playground.protocols.nlweb.legacy_messages import MASK
 from tests.protocols.playbook import Playbook, event, read_document, read_stream
 
 S, R, T, E, P, F, C, N = Started, Result, Text, Elicitation, Promise, Failure, Completed, Note

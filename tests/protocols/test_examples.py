@@ -70,21 +70,21 @@ class TestRequests:
     @pytest.mark.parametrize(("version", "path"), examples("ask"))
     def test_ask(self, version: str, path: Path) -> None:
         document = read(path)
-        assert registry.check(target(version), document) == []
+        assert registry.validate_request(target(version), document) == []
         assert deviations(version, "ask-request", document) == set()
         assert body_is(version, document)
 
     @pytest.mark.parametrize(("version", "path"), examples("section"))
     def test_a_section_shown_alone(self, version: str, path: Path) -> None:
         document = {"query": {"text": "eggs"}, **read(path)}
-        assert registry.check(target(version), document) == []
+        assert registry.validate_request(target(version), document) == []
         assert deviations(version, "ask-request", document) == set()
         assert body_is(version, document)
 
     @pytest.mark.parametrize(("version", "path"), examples("await"))
     def test_await(self, version: str, path: Path) -> None:
         document = read(path)
-        assert registry.check(target(version), document) == []
+        assert registry.validate_request(target(version), document) == []
         assert deviations(version, "await-request", document) == set()
         assert body_is(version, document)
 

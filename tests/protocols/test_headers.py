@@ -2,13 +2,13 @@ from __future__ import annotations
 
 import pytest
 
-from playground.protocols.headers import REFUSED, is_credential, is_token, refusal
+from playground.protocols.headers import REFUSED, header_error, is_credential, is_token
 
 
 @pytest.mark.parametrize("name", sorted(REFUSED))
 def test_what_the_playground_sets_is_refused_however_it_is_written(name: str) -> None:
     written = name.title()
-    assert refusal(written, "x") == f"{written} is set by the playground and cannot be given."
+    assert header_error(written, "x") == f"{written} is set by the playground and cannot be given."
 
 
 @pytest.mark.parametrize(
@@ -25,7 +25,7 @@ def test_what_the_playground_sets_is_refused_however_it_is_written(name: str) ->
     ],
 )
 def test_what_cannot_be_sent_is_refused(name: str, value: str, words: str) -> None:
-    found = refusal(name, value)
+    found = header_error(name, value)
     assert found is not None
     assert found.endswith(words)
     assert len(found) < 120
@@ -33,7 +33,7 @@ def test_what_cannot_be_sent_is_refused(name: str, value: str, words: str) -> No
 
 @pytest.mark.parametrize(("name", "value"), [("X-Trace", "a b\tc"), ("Accept", "")])
 def test_other_headers_are_not(name: str, value: str) -> None:
-    assert refusal(name, value) is None
+    assert header_error(name, value) is None
     assert is_token(name)
 
 

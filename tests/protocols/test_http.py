@@ -9,7 +9,7 @@ import pytest
 
 from playground import __version__
 from playground.protocols import registry
-from playground.protocols.calls import Call
+from playground.protocols.calls import HttpCall
 from playground.protocols.events import (
     Completed,
     Failure,
@@ -28,7 +28,9 @@ ANSWER = {"_meta": {"response_type": "answer", "version": "0.55"}, "results": [{
 ITEM = event({"index": 0, "item": {"name": "a"}}, "result")
 
 
-def call_of(document: Any, url: str = "http://a.example.com", *headers: tuple[str, str]) -> Call:
+def call_of(
+    document: Any, url: str = "http://a.example.com", *headers: tuple[str, str]
+) -> HttpCall:
     exchange = registry.exchange(Target(url, headers=headers), document)
     call = exchange.next_call()
     assert call is not None
@@ -46,7 +48,7 @@ class TestCall:
 
     def test_in_full(self) -> None:
         document = {"query": {"text": "crème"}, "prefer": {"streaming": True}}
-        assert call_of(document) == Call(
+        assert call_of(document) == HttpCall(
             "POST",
             "http://a.example.com/ask",
             (

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from playground.protocols import jsonrpc, rpc_codes
-from playground.protocols.jsonrpc import Deviation, Kind
+from playground.protocols.jsonrpc import Deviation, MessageKind
 from tests.json_values import objects, values
 
 NAMES = ("jsonrpc", "id", "method", "params", "result", "error", "code", "message", "data")
@@ -29,43 +29,47 @@ def test_messages_are_built_with_their_members_in_order() -> None:
 @pytest.mark.parametrize(
     ("payload", "kind", "problems"),
     [
-        ({**OK, "id": 1, "method": "m"}, Kind.REQUEST, []),
-        ({**OK, "id": "1", "method": "m", "params": []}, Kind.REQUEST, []),
-        ({**OK, "method": "m"}, Kind.NOTIFICATION, []),
-        ({**OK, "id": 1, "result": {}}, Kind.RESULT, []),
-        ({**OK, "id": 1, "result": None}, Kind.RESULT, []),
-        ({**OK, "id": None, "error": {"code": -32700, "message": "?"}}, Kind.ERROR, []),
-        ({"id": 1, "result": 1}, Kind.RESULT, [Deviation.NO_VERSION]),
-        ({"jsonrpc": "1.0", "id": 1, "result": 1}, Kind.RESULT, [Deviation.OTHER_VERSION]),
-        ({**OK, "result": 1}, Kind.RESULT, [Deviation.NO_ID]),
-        ({**OK, "id": True, "result": 1}, Kind.RESULT, [Deviation.ODD_ID]),
-        ({**OK, "id": {}, "method": "m"}, Kind.REQUEST, [Deviation.ODD_ID]),
-        ({**OK, "id": 1, "method": 5}, Kind.OTHER, [Deviation.ODD_METHOD]),
-        ({**OK, "method": "m", "params": "x"}, Kind.NOTIFICATION, [Deviation.ODD_PARAMS]),
-        ({**OK, "id": 1, "method": "m", "result": 1}, Kind.RESULT, [Deviation.METHOD_IN_RESPONSE]),
+        ({**OK, "id": 1, "method": "m"}, MessageKind.REQUEST, []),
+        ({**OK, "id": "1", "method": "m", "params": []}, MessageKind.REQUEST, []),
+        ({**OK, "method": "m"}, MessageKind.NOTIFICATION, []),
+        ({**OK, "id": 1, "result": {}}, MessageKind.RESULT, []),
+        ({**OK, "id": 1, "result": None}, MessageKind.RESULT, []),
+        ({**OK, "id": None, "error": {"code": -32700, "message": "?"}}, MessageKind.ERROR, []),
+        ({"id": 1, "result": 1}, MessageKind.RESULT, [Deviation.NO_VERSION]),
+        ({"jsonrpc": "1.0", "id": 1, "result": 1}, MessageKind.RESULT, [Deviation.OTHER_VERSION]),
+        ({**OK, "result": 1}, MessageKind.RESULT, [Deviation.NO_ID]),
+        ({**OK, "id": True, "result": 1}, MessageKind.RESULT, [Deviation.ODD_ID]),
+        ({**OK, "id": {}, "method": "m"}, MessageKind.REQUEST, [Deviation.ODD_ID]),
+        ({**OK, "id": 1, "method": 5}, MessageKind.OTHER, [Deviation.ODD_METHOD]),
+        ({**OK, "method": "m", "params": "x"}, MessageKind.NOTIFICATION, [Deviation.ODD_PARAMS]),
+        (
+            {**OK, "id": 1, "method": "m", "result": 1},
+            MessageKind.RESULT,
+            [Deviation.METHOD_IN_RESPONSE],
+        ),
         (
             {**OK, "id": 1, "result": 1, "error": {"code": 1, "message": ""}},
-            Kind.RESULT,
+            MessageKind.RESULT,
             [Deviation.RESULT_AND_ERROR],
         ),
         (
             {**OK, "id": 1, "result": None, "error": {"code": 1, "message": ""}},
-            Kind.ERROR,
+            MessageKind.ERROR,
             [Deviation.RESULT_AND_ERROR],
         ),
-        ({**OK, "id": 1, "error": None}, Kind.ERROR, [Deviation.ODD_ERROR]),
-        ({**OK, "id": 1, "error": "broken"}, Kind.ERROR, [Deviation.ODD_ERROR]),
-        ({**OK, "id": 1, "error": {"message": "x"}}, Kind.ERROR, [Deviation.ODD_ERROR]),
-        ({**OK, "id": 1, "error": {"code": "E"}}, Kind.ERROR, [Deviation.ODD_CODE]),
-        ({**OK, "id": 1, "error": {"code": -1}}, Kind.ERROR, [Deviation.ODD_ERROR]),
-        ({**OK, "id": 1}, Kind.OTHER, [Deviation.NOTHING]),
-        ({}, Kind.OTHER, [Deviation.NO_VERSION, Deviation.NOTHING]),
-        ([], Kind.OTHER, [Deviation.NOT_AN_OBJECT]),
-        (None, Kind.OTHER, [Deviation.NOT_AN_OBJECT]),
+        ({**OK, "id": 1, "error": None}, MessageKind.ERROR, [Deviation.ODD_ERROR]),
+        ({**OK, "id": 1, "error": "broken"}, MessageKind.ERROR, [Deviation.ODD_ERROR]),
+        ({**OK, "id": 1, "error": {"message": "x"}}, MessageKind.ERROR, [Deviation.ODD_ERROR]),
+        ({**OK, "id": 1, "error": {"code": "E"}}, MessageKind.ERROR, [Deviation.ODD_CODE]),
+        ({**OK, "id": 1, "error": {"code": -1}}, MessageKind.ERROR, [Deviation.ODD_ERROR]),
+        ({**OK, "id": 1}, MessageKind.OTHER, [Deviation.NOTHING]),
+        ({}, MessageKind.OTHER, [Deviation.NO_VERSION, Deviation.NOTHING]),
+        ([], MessageKind.OTHER, [Deviation.NOT_AN_OBJECT]),
+        (None, MessageKind.OTHER, [Deviation.NOT_AN_OBJECT]),
     ],
 )
 def test_whatever_comes_is_read_and_its_deviations_are_named(
-    payload: Any, kind: Kind, problems: list[Deviation]
+    payload: Any, kind: MessageKind, problems: list[Deviation]
 ) -> None:
     message = jsonrpc.read(payload)
     assert (message.kind, list(message.problems)) == (kind, problems)
@@ -102,10 +106,10 @@ def test_arrays_are_read_one_by_one_up_to_a_limit() -> None:
 
 def test_a_response_answers_the_request_with_its_very_id() -> None:
     answer = jsonrpc.read({**OK, "id": 1, "result": {}})
-    assert answer.answers(1)
-    assert not answer.answers("1")
-    assert not answer.answers(True)
-    assert not jsonrpc.read({**OK, "id": 1, "method": "m"}).answers(1)
+    assert answer.is_response_to(1)
+    assert not answer.is_response_to("1")
+    assert not answer.is_response_to(True)
+    assert not jsonrpc.read({**OK, "id": 1, "method": "m"}).is_response_to(1)
 
 
 def test_every_deviation_is_a_sentence() -> None:
@@ -115,15 +119,15 @@ def test_every_deviation_is_a_sentence() -> None:
 
 @pytest.mark.parametrize("code", sorted(rpc_codes.EXPLAINED))
 def test_every_known_code_is_explained(code: int) -> None:
-    explained = rpc_codes.explain(code)
+    explained = rpc_codes.explain_code(code)
     assert explained is not None
     assert explained.meaning.endswith(".")
     assert explained.advice.endswith(".")
 
 
 def test_codes_of_a_server_are_explained_as_such_and_others_are_not() -> None:
-    assert rpc_codes.explain(-32099) == rpc_codes.explain(-32050)
-    assert rpc_codes.explain(404) is None
+    assert rpc_codes.explain_code(-32099) == rpc_codes.explain_code(-32050)
+    assert rpc_codes.explain_code(404) is None
 
 
 @pytest.mark.parametrize(
@@ -138,5 +142,5 @@ def test_a_code_is_read_from_text(text: str, code: int | None) -> None:
 @given(values(NAMES, ("2.0", "ping")) | st.lists(objects(NAMES, ("2.0",)), max_size=4))
 def test_nothing_that_is_read_raises(payload: Any) -> None:
     for message in jsonrpc.read_all(payload):
-        assert message.kind in Kind
-        assert (message.error is None) <= (message.kind is not Kind.ERROR)
+        assert message.kind in MessageKind
+        assert (message.error is None) <= (message.kind is not MessageKind.ERROR)

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 
 from playground.protocols import registry
-from playground.protocols.calls import Call
+from playground.protocols.calls import HttpCall
 from playground.protocols.events import Completed, Note, Outcome, Result
 from playground.protocols.exchange import Target
 from playground.protocols.nlweb import legacy
-from playground.protocols.places import Place, Placer, is_told
+from playground.protocols.placement import Placement, PlacementAssigner, is_server_log
 from tests.json_values import values
 from tests.protocols.playbook import CAPTURES, Playbook, event, read_stream, target
 
@@ -22,7 +22,7 @@ VALUES = values(["text", "site", "prev", "mode", "generate_mode", "streaming"], 
 STREAM = {"prefer": {"streaming": True}}
 
 
-def ask(document: dict[str, Any], url: str = "http://agent.example.com", **more: Any) -> Call:
+def ask(document: dict[str, Any], url: str = "http://agent.example.com", **more: Any) -> HttpCall:
     where = Target(url, version="legacy", **more)
     call = registry.exchange(where, {"query": {"text": "eggs"}, **document}).next_call()
     assert call
@@ -30,7 +30,7 @@ def ask(document: dict[str, Any], url: str = "http://agent.example.com", **more:
 
 
 def warned(document: dict[str, Any]) -> list[tuple[str, str]]:
-    problems = registry.check(target("legacy"), document)
+    problems = registry.validate_request(target("legacy"), document)
     return [(problem.pointer, problem.level) for problem in problems]
 
 
@@ -57,13 +57,13 @@ def test_the_same_parameters_go_by_get_and_by_post(
     text = shared["query"].get("text") if isinstance(shared["query"], dict) else None
     wanted = {"query": text, **expected} if text else expected
     assert legacy.parameters(shared) == wanted
-    by_get = legacy.call(target("legacy"), shared, streaming=True)
+    by_get = legacy.legacy_call(target("legacy"), shared, streaming=True)
     sent = dict(parse_qsl(urlsplit(by_get.url).query))
     assert sent == {
         name: value if isinstance(value, str) else json.dumps(value)
         for name, value in wanted.items()
     }
-    by_post = legacy.call(target("legacy"), shared, streaming=False)
+    by_post = legacy.legacy_call(target("legacy"), shared, streaming=False)
     assert json.loads(by_post.body) == {**wanted, "streaming": "false"}
 
 
@@ -101,13 +101,13 @@ class TestCall:
     def test_any_document_becomes_a_call(self, query: Any, context: Any, prefer: Any) -> None:
         document = {"query": query, "context": context, "prefer": prefer}
         for streaming in (True, False):
-            assert legacy.call(target("legacy"), document, streaming=streaming).url
+            assert legacy.legacy_call(target("legacy"), document, streaming=streaming).url
 
 
 class TestCheck:
     def test_a_new_request_has_nothing_against_it(self) -> None:
         document = registry.new_request("nlweb", "legacy", "eggs")
-        assert registry.check(target("legacy"), document) == []
+        assert registry.validate_request(target("legacy"), document) == []
         assert ask(document).url == "http://agent.example.com/ask?query=eggs"
 
     def test_what_does_not_travel_is_said(self) -> None:
@@ -148,20 +148,20 @@ class TestReading:
         told = [{"message_type": name, "content": "x"} for name in ("asking_sites", "license")]
         batch = {"message_type": "result_batch", "results": [{"name": "a"}]}
         play = read_stream(*map(event, [told[0], batch, told[1]]), version="legacy")
-        placer = Placer()
-        places = [placer.place(found) for found in play.events]
-        assert places == [Place.ASIDE, Place.ENTRY, Place.NONE]
-        assert [is_told(found) for found in play.events] == [True, False, True]
+        placer = PlacementAssigner()
+        places = [placer.assign(found) for found in play.events]
+        assert places == [Placement.ASIDE, Placement.ENTRY, Placement.NONE]
+        assert [is_server_log(found) for found in play.events] == [True, False, True]
 
     @pytest.mark.parametrize(
         "note", [Note(1, "end"), Note(1, "end", {"message_type": "other"}), Note(1, "_meta", [])]
     )
     def test_other_notes_tell_nothing(self, note: Note) -> None:
-        assert Placer().place(note) is Place.NONE
+        assert PlacementAssigner().assign(note) is Placement.NONE
 
     def test_a_key_is_masked_in_what_it_tells(self) -> None:
         play = Playbook("legacy").head(media_type="text/event-stream")
         play.stream([event({"message_type": "api_key", "key_name": "maps", "key_value": "s3cr3t"})])
         (note,) = play.events
-        assert is_told(note)
+        assert is_server_log(note)
         assert "s3cr3t" not in repr(note)

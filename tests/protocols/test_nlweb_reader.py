@@ -23,7 +23,7 @@ from playground.protocols.events import (
     Unknown,
 )
 from playground.protocols.nlweb import NLWebReader
-from playground.protocols.nlweb.typed import MASK, mask_block
+from playground.protocols.nlweb.legacy_messages import MASK, mask_block
 from tests.protocols.playbook import event as block
 
 META = {"response_type": "answer", "version": "0.55"}

@@ -14,7 +14,9 @@ VERSIONS = ("0.54", "0.55")
 
 
 def found(document: Any, version: str = "0.55") -> list[tuple[str, str]]:
-    return [(problem.pointer, problem.level) for problem in nlweb.check(document, version)]
+    return [
+        (problem.pointer, problem.level) for problem in nlweb.validate_request(document, version)
+    ]
 
 
 def ask(**sections: Any) -> dict[str, Any]:
@@ -31,7 +33,7 @@ class TestNewRequest:
             "prefer": {"streaming": streaming},
             "meta": {"version": version},
         }
-        assert nlweb.check(request, version) == []
+        assert nlweb.validate_request(request, version) == []
         jsonschema.validate(request, schemas.load("nlweb", version, "ask-request"))
 
     def test_of_an_unknown_version(self) -> None:
@@ -55,7 +57,7 @@ class TestQuery:
 
     @pytest.mark.parametrize("query", [{}, {"text": None}, {"text": ""}, {"text": " \n"}])
     def test_the_text_is_required(self, query: Any) -> None:
-        (problem,) = nlweb.check({"query": query}, "0.55")
+        (problem,) = nlweb.validate_request({"query": query}, "0.55")
         assert problem == RequestProblem("/query/text", "The query needs a text.", "error")
 
     @pytest.mark.parametrize("text", [7, ["eggs"], {"text": "eggs"}, False])
@@ -152,7 +154,7 @@ class TestMeta:
 
     def test_an_unknown_version_is_our_own_mistake(self) -> None:
         with pytest.raises(ValueError, match="known are"):
-            nlweb.check(ask(), "1.0")
+            nlweb.validate_request(ask(), "1.0")
 
 
 class TestAwait:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from playground.protocols.events import Event, Outcome
 from playground.protocols.frames import Frame, FrameKind, pack, unpack
-from playground.protocols.nlweb import NLWebReader, check
+from playground.protocols.nlweb import NLWebReader, validate_request
 from tests.protocols.playbook import SSE, Playbook, event, read_document, read_stream
 
 SCALARS = (
@@ -93,7 +93,7 @@ def test_any_text_as_data(name: str | None, data: str) -> None:
 
 @given(VALUES | OBJECTS, st.sampled_from(["0.54", "0.55"]))
 def test_any_request_is_checked(document: Any, version: str) -> None:
-    for problem in check(document, version):
+    for problem in validate_request(document, version):
         assert problem.level in ("error", "warning")
         assert problem.message.endswith(".")
 

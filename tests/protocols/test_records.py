@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import playground.protocols
-from playground.protocols.calls import Call
+from playground.protocols.calls import HttpCall
 from playground.protocols.frames import Frame, FrameKind, pack, unpack
 from playground.protocols.problems import Problem, Stage
 
@@ -22,7 +22,7 @@ class TestCall:
         "url", ["https://a.example.com:8443/x?y", "https://a.example.com:8443"]
     )
     def test_origin(self, url: str) -> None:
-        assert Call("POST", url).origin == "https://a.example.com:8443"
+        assert HttpCall("POST", url).origin == "https://a.example.com:8443"
 
 
 class TestFrame:

@@ -24,7 +24,7 @@ class TestRegistry:
     @pytest.mark.parametrize("version", ["legacy", "0.54", "0.55"])
     def test_every_version_can_be_spoken(self, version: str) -> None:
         request = registry.new_request("nlweb", version, "eggs", streaming=False)
-        assert registry.check(target(version), request) == []
+        assert registry.validate_request(target(version), request) == []
         assert registry.exchange(target(version), request).next_call() is not None
 
     def test_an_unknown_protocol(self) -> None:
@@ -32,7 +32,7 @@ class TestRegistry:
         unknown = Target("http://a.example.com", protocol="smtp")
         for attempt in (
             lambda: registry.exchange(unknown, REQUEST),
-            lambda: registry.check(unknown, REQUEST),
+            lambda: registry.validate_request(unknown, REQUEST),
             lambda: registry.versions("smtp"),
             lambda: registry.new_request("smtp", "1", "eggs"),
         ):
@@ -45,7 +45,7 @@ class TestRegistry:
             registry.exchange(Target("http://a.example.com", binding="pigeon"), REQUEST)
 
     def test_an_unknown_version(self) -> None:
-        for attempt in (registry.exchange, registry.check):
+        for attempt in (registry.exchange, registry.validate_request):
             with pytest.raises(ValueError, match=r"no NLWeb version '9'"):
                 attempt(Target("http://a.example.com", version="9"), REQUEST)
 
@@ -60,7 +60,7 @@ class TestRegistry:
     def test_the_first_call_and_the_one_that_carries_the_request(
         self, binding: str, opening: dict[str, Any] | None, opens: bool
     ) -> None:
-        agent = Target(URL, binding=binding, opening=opening)
+        agent = Target(URL, binding=binding, handshake=opening)
         first, call = registry.first_calls(agent, REQUEST)
         assert first is not None
         assert call is not None

@@ -21,7 +21,7 @@ def split(*chunks: bytes, max_line: int = 1000) -> tuple[list[bytes], bytes]:
     return blocks, splitter.flush()
 
 
-def messages(blocks: list[bytes]) -> list[sse.Message]:
+def messages(blocks: list[bytes]) -> list[sse.ServerSentEvent]:
     """What a standard client dispatches: blocks without data are dropped."""
     return [message for message in map(sse.parse, blocks) if message.has_data]
 
@@ -149,31 +149,34 @@ class TestParse:
     @pytest.mark.parametrize(
         ("block", "expected"),
         [
-            (b"data: 1\n\n", sse.Message(None, "1")),
-            (b"data:1\n\n", sse.Message(None, "1")),
-            (b"data:  1\n\n", sse.Message(None, " 1")),
-            (b"data: a\ndata: b\n\n", sse.Message(None, "a\nb")),
-            (b"data\ndata\n\n", sse.Message(None, "\n")),
-            (b"data: a:b\n\n", sse.Message(None, "a:b")),
-            (b"event: x\rdata: 1\r\r", sse.Message("x", "1")),
-            (b"event: x\nevent: y\ndata: 1\n\n", sse.Message("y", "1")),
-            (b"event\ndata: 1\n\n", sse.Message(None, "1")),
-            (b"id: 7\ndata: 1\n\n", sse.Message(None, "1", "7")),
-            (b"id: 7\0\ndata: 1\n\n", sse.Message(None, "1")),
-            (b"retry: 10\ndata: 1\n\n", sse.Message(None, "1", None, 10)),
-            (b"retry: 1O\ndata: 1\n\n", sse.Message(None, "1")),
-            (b"retry: \xc2\xb2\n\n", sse.Message(None, "", has_data=False)),
-            (b"retry: " + b"9" * 5000 + b"\n\n", sse.Message(None, "", None, 10**18 - 1, False)),
-            (b"Data: 1\n data: 2\nother: 3\n\n", sse.Message(None, "", has_data=False)),
-            (b"event: x\n\n", sse.Message("x", "", has_data=False)),
-            (b"\xef\xbb\xbfdata: 1\n\n", sse.Message(None, "1")),
-            (b": c\n\xef\xbb\xbfdata: 1\n\n", sse.Message(None, "1")),
-            (b"data: \xef\xbb\xbf1\n\n", sse.Message(None, "\ufeff1")),
-            (b"data: \xff\xfe\n\n", sse.Message(None, "\ufffd\ufffd")),
-            (b"", sse.Message(None, "", has_data=False)),
+            (b"data: 1\n\n", sse.ServerSentEvent(None, "1")),
+            (b"data:1\n\n", sse.ServerSentEvent(None, "1")),
+            (b"data:  1\n\n", sse.ServerSentEvent(None, " 1")),
+            (b"data: a\ndata: b\n\n", sse.ServerSentEvent(None, "a\nb")),
+            (b"data\ndata\n\n", sse.ServerSentEvent(None, "\n")),
+            (b"data: a:b\n\n", sse.ServerSentEvent(None, "a:b")),
+            (b"event: x\rdata: 1\r\r", sse.ServerSentEvent("x", "1")),
+            (b"event: x\nevent: y\ndata: 1\n\n", sse.ServerSentEvent("y", "1")),
+            (b"event\ndata: 1\n\n", sse.ServerSentEvent(None, "1")),
+            (b"id: 7\ndata: 1\n\n", sse.ServerSentEvent(None, "1", "7")),
+            (b"id: 7\0\ndata: 1\n\n", sse.ServerSentEvent(None, "1")),
+            (b"retry: 10\ndata: 1\n\n", sse.ServerSentEvent(None, "1", None, 10)),
+            (b"retry: 1O\ndata: 1\n\n", sse.ServerSentEvent(None, "1")),
+            (b"retry: \xc2\xb2\n\n", sse.ServerSentEvent(None, "", has_data=False)),
+            (
+                b"retry: " + b"9" * 5000 + b"\n\n",
+                sse.ServerSentEvent(None, "", None, 10**18 - 1, False),
+            ),
+            (b"Data: 1\n data: 2\nother: 3\n\n", sse.ServerSentEvent(None, "", has_data=False)),
+            (b"event: x\n\n", sse.ServerSentEvent("x", "", has_data=False)),
+            (b"\xef\xbb\xbfdata: 1\n\n", sse.ServerSentEvent(None, "1")),
+            (b": c\n\xef\xbb\xbfdata: 1\n\n", sse.ServerSentEvent(None, "1")),
+            (b"data: \xef\xbb\xbf1\n\n", sse.ServerSentEvent(None, "\ufeff1")),
+            (b"data: \xff\xfe\n\n", sse.ServerSentEvent(None, "\ufffd\ufffd")),
+            (b"", sse.ServerSentEvent(None, "", has_data=False)),
         ],
     )
-    def test_fields(self, block: bytes, expected: sse.Message) -> None:
+    def test_fields(self, block: bytes, expected: sse.ServerSentEvent) -> None:
         assert sse.parse(block) == expected
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from playground.protocols.nlweb import check, turns
+from playground.protocols.nlweb import turns, validate_request
 from tests.json_values import objects, values
 
 REQUEST = {
@@ -22,7 +22,7 @@ REQUESTS = values(NAMES) | objects(NAMES)
 
 
 def follow(request: Any, **given_: Any) -> dict[str, Any]:
-    return turns.continuation(request, **{"prev": [], "session_context": None, **given_})
+    return turns.follow_up_document(request, **{"prev": [], "session_context": None, **given_})
 
 
 def test_the_next_request_of_a_conversation() -> None:
@@ -69,20 +69,24 @@ def test_a_context_without_queries_to_add_is_left_alone(context: Any) -> None:
 
 
 def test_previous_queries_are_listed_once_in_a_row_and_not_for_ever() -> None:
-    assert turns.previous(["a", "a", "", "b", " ", "a", None, 5, ["x"], "a"]) == ["a", "b", "a"]
+    assert turns.previous_queries(["a", "a", "", "b", " ", "a", None, 5, ["x"], "a"]) == [
+        "a",
+        "b",
+        "a",
+    ]
     many = [str(number) for number in range(70)]
-    assert turns.previous(many) == many[20:]
+    assert turns.previous_queries(many) == many[20:]
 
 
 def test_after_a_promise_comes_a_query_again() -> None:
     request = {"promise_token": "t", "action": "checkin", "meta": {"version": "0.55"}}
     made = follow(request, text="ham")
     assert made == {"query": {"text": "ham"}, "meta": {"version": "0.55"}}
-    assert check(made, "0.55") == []
+    assert validate_request(made, "0.55") == []
 
 
 def test_an_attribute_named_action_is_only_part_of_a_promise() -> None:
-    assert turns.base({"query": {}, "action": "x"}) == {"query": {}, "action": "x"}
+    assert turns.request_base({"query": {}, "action": "x"}) == {"query": {}, "action": "x"}
 
 
 @pytest.mark.parametrize(

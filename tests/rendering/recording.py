@@ -10,7 +10,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from playground.engine.driver import Driver
-from playground.engine.writer import FrameWriter, Pending, store
+from playground.engine.writer import FrameWriter, PendingFlush, store
 from playground.models import Run
 from playground.protocols.exchange import Target
 from playground.protocols.frames import Frame, FrameKind
@@ -51,13 +51,13 @@ class Recording:
 
     def end(self, state: str = "completed") -> Run:
         """Put the run into a final state."""
-        self._writer.put(state=state, ended_us=1_000)
+        self._writer.add(state=state, ended_us=1_000)
         self._flush()
         return self.run
 
     def _flush(self) -> None:
         store(self.run, self._writer._pending)
-        self._writer._pending = Pending()
+        self._writer._pending = PendingFlush()
         self.run.refresh_from_db()
 
 

@@ -7,10 +7,10 @@ from typing import Any, ClassVar
 
 import pytest
 
-from playground.rendering.cards import Card, card_of, type_of
+from playground.rendering.cards import ResultCard, card_of, type_of
 from playground.rendering.grounding import grounding_of
-from playground.rendering.nested import MAX_ALL, Group, nested_of
-from playground.rendering.words import brief, duration, words
+from playground.rendering.nested import MAX_ALL, NestedGroup, nested_of
+from playground.rendering.words import iso_duration_text, json_preview, value_text
 
 RECIPE = {
     "@type": "Recipe",
@@ -166,7 +166,7 @@ def test_anything_where_something_else_belongs(wrong: Any) -> None:
     ).split()
     for kind in ("Recipe", "Restaurant", "Product", "Movie", "Article", "HowTo", "Other"):
         card = card_of({"@type": kind, **dict.fromkeys(names, wrong)})
-        assert isinstance(card, Card)
+        assert isinstance(card, ResultCard)
         assert card.kind == kind
         assert card.url is None
         assert all(value for _, value in card.facts)
@@ -206,7 +206,7 @@ def test_megabytes_are_cut() -> None:
     ],
 )
 def test_durations(value: Any, said: str) -> None:
-    assert duration(value) == said
+    assert iso_duration_text(value) == said
 
 
 @pytest.mark.parametrize(
@@ -218,7 +218,7 @@ def test_durations(value: Any, said: str) -> None:
     ],
 )  # fmt: skip
 def test_words(value: Any, said: str) -> None:
-    assert words(value) == said
+    assert value_text(value) == said
 
 
 def test_a_namespace_is_left_out_of_the_type() -> None:
@@ -271,7 +271,7 @@ def test_what_is_nested_is_no_fact() -> None:
     assert dict(group.items[0].card.facts) == {"latitude": "59.9", "longitude": "10.7"}
 
 
-def labels(groups: list[Group]) -> dict[str, list[str]]:
+def labels(groups: list[NestedGroup]) -> dict[str, list[str]]:
     return {group.label: [item.card.title for item in group.items] for group in groups}
 
 
@@ -323,7 +323,7 @@ class TestNested:
         assert all(len(group.items) <= 12 for group in groups)
         assert groups[0].total == 50
 
-        def count(found: list[Group]) -> int:
+        def count(found: list[NestedGroup]) -> int:
             return sum(1 + count(item.groups) for group in found for item in group.items)
 
         assert count(groups) == MAX_ALL
@@ -405,10 +405,10 @@ def test_a_megabyte_is_not_written_out_to_be_cut(monkeypatch: pytest.MonkeyPatch
             yield piece
 
     monkeypatch.setattr(json.JSONEncoder, "iterencode", counting)
-    assert len(words(deep, 100)) == 100
+    assert len(value_text(deep, 100)) == 100
     assert 0 < len(pieces) < 200
-    assert brief([1, {"a": None}]) == '[1, {"a": null}]'
-    assert brief("  as it is ") == "as it is"
+    assert json_preview([1, {"a": None}]) == '[1, {"a": null}]'
+    assert json_preview("  as it is ") == "as it is"
 
 
 class TestTheOlderServersItems:

@@ -8,7 +8,7 @@ import pytest
 from django.template.loader import render_to_string
 
 from playground.models import Agent
-from playground.models.detection import proposal
+from playground.models.detection import proposed_changes
 from playground.rendering.doctor import report_for, steps_of, summary_of, text_of
 from tests.rendering.markup import read
 
@@ -64,7 +64,7 @@ class TestReport:
     def test_what_is_said_of_it(self) -> None:
         found = report_for(agent())
         assert found
-        assert (found.found, found.trouble) == (FOUND["label"], "ASK")
+        assert (found.found, found.error) == (FOUND["label"], "ASK")
         assert found.summary == summary_of(report()) == "1 passed, 1 failed, 1 skipped"
         changes = [(each.label, each.before, each.after) for each in found.changes]
         assert changes == [
@@ -114,8 +114,8 @@ class TestReport:
 class TestProposal:
     def test_nothing_where_nothing_differs(self) -> None:
         same = {**FOUND, "binding": "http", "version": "0.55", "url": URL}
-        assert proposal(agent(report(found=same))) == {}
-        assert proposal(agent(report(found=None))) == {}
+        assert proposed_changes(agent(report(found=same))) == {}
+        assert proposed_changes(agent(report(found=None))) == {}
 
     @pytest.mark.parametrize(
         ("given", "found", "differs"),
@@ -131,15 +131,15 @@ class TestProposal:
     )
     def test_the_address_stays_at_its_origin(self, given: str, found: Any, differs: bool) -> None:
         kept = report(url=given, found={**FOUND, "url": found})
-        assert ("url" in proposal(agent(kept, url=given))) is differs
+        assert ("url" in proposed_changes(agent(kept, url=given))) is differs
 
     def test_a_version_that_was_not_told_is_left_alone(self) -> None:
         kept = report(found={**FOUND, "version": "", "url": URL})
-        assert proposal(agent(kept, version="0.54")) == {"binding": "mcp"}
+        assert proposed_changes(agent(kept, version="0.54")) == {"binding": "mcp"}
 
     def test_another_protocol_has_versions_of_its_own(self) -> None:
         kept = report(found={**FOUND, "protocol": "agent-api", "version": "", "binding": "http"})
-        assert proposal(agent(kept))["version"] == "1"
+        assert proposed_changes(agent(kept))["version"] == "1"
 
     def test_what_no_agent_can_be_set_to(self) -> None:
-        assert proposal(agent(report(found={**FOUND, "protocol": ""}))) == {}
+        assert proposed_changes(agent(report(found={**FOUND, "protocol": ""}))) == {}

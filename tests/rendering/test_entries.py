@@ -13,11 +13,11 @@ from hypothesis import given
 from playground.models import Run
 from playground.protocols import events as ev
 from playground.protocols.frames import Frame, FrameKind
-from playground.protocols.places import MAX_ASIDES, MAX_PINNED, Place, Placer
+from playground.protocols.placement import MAX_ASIDES, MAX_PINNED, Placement, PlacementAssigner
 from playground.rendering.cards import card_of
 from playground.rendering.entries import Entry, entry_of
+from playground.rendering.events import payload_of, row_of
 from playground.rendering.pretty import pretty
-from playground.rendering.rows import payload_of, row_of
 from playground.rendering.tables import table_of
 from playground.rendering.thread import Thread
 from playground.rendering.thread import render_entry as render_in
@@ -32,13 +32,13 @@ TAGS = frozenset(
 
 
 def entry_at(event: ev.Event, part: int = 0) -> Entry | None:
-    return entry_of(event, part, Placer().place(event))
+    return entry_of(event, part, PlacementAssigner().assign(event))
 
 
 class Lone(Thread):
     """The thread of a run that nothing came of; the database is not asked."""
 
-    tracker = None  # type: ignore[assignment]
+    promise = None  # type: ignore[assignment]
 
     def __init__(self) -> None:
         self.run = self.page = Run(agent_name="scripted")
@@ -218,14 +218,14 @@ def test_the_format_is_told_above_the_results_and_loads_nothing() -> None:
 
 
 def test_a_format_is_told_once_until_it_changes() -> None:
-    placer = Placer()
+    placer = PlacementAssigner()
     app = {"openai/outputTemplate": "ui://a"}
     metas = [app, {**app, "version": "0.55"}, {}, {"openai/outputTemplate": "ui://b"}]
     metas += [{"response_format": "conversational_search"}, {"response_format": "nl"}]
-    told = [placer.place(ev.Started(1, meta)) is Place.ASIDE for meta in metas]
+    told = [placer.assign(ev.Started(1, meta)) is Placement.ASIDE for meta in metas]
     assert told == [True, False, False, True, False, True]
-    flood = [placer.place(ev.Completed(1, {"openai/n": n})) for n in range(20)]
-    assert flood.count(Place.ASIDE) == MAX_ASIDES - 3
+    flood = [placer.assign(ev.Completed(1, {"openai/n": n})) for n in range(20)]
+    assert flood.count(Placement.ASIDE) == MAX_ASIDES - 3
 
 
 def test_a_free_format_is_no_app() -> None:
@@ -258,9 +258,9 @@ def test_details_are_bounded() -> None:
 
 
 def test_so_many_summaries_are_pinned_and_no_more() -> None:
-    placer = Placer()
+    placer = PlacementAssigner()
     event = ev.Text(1, "In short", kind="summary")
-    entries = [entry_of(event, 0, placer.place(event)) for _ in range(MAX_PINNED + 2)]
+    entries = [entry_of(event, 0, placer.assign(event)) for _ in range(MAX_PINNED + 2)]
     assert [entry.pinned for entry in entries if entry] == [True] * MAX_PINNED + [False] * 2
     assert {entry.template for entry in entries if entry} == {"summary"}
 

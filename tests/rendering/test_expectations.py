@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from playground.expectations import Check, Observed, evaluate
+from playground.expectations import Check, RunFacts, evaluate
 from playground.rendering.expectations import checks_view
 
 MET = {"type": "state", "equals": "completed"}
@@ -13,7 +13,7 @@ UNCLEAR = {"type": "conformance", "level": "must"}
 
 
 def checks(*expectations: dict[str, str]) -> list[Check]:
-    return evaluate(list(expectations), Observed(state="completed", outcome="answer"))
+    return evaluate(list(expectations), RunFacts(state="completed", outcome="answer"))
 
 
 @pytest.mark.parametrize(
@@ -32,8 +32,8 @@ def test_together(expectations: list[dict[str, str]], verdict: str, tally: str) 
 
 def test_each_has_a_shape_a_word_and_what_there_was() -> None:
     rows = checks_view(checks(MET, UNMET, UNCLEAR)).rows
-    assert [(row.verdict, row.word) for row in rows] == [
+    assert [(row.verdict, row.verdict_label) for row in rows] == [
         ("pass", "Met"), ("fail", "Not met"), ("incomplete", "Could not be judged"),
     ]  # fmt: skip
-    assert (rows[1].wanted, rows[1].actual) == ("the outcome is promise", "answer")
+    assert (rows[1].expected, rows[1].actual) == ("the outcome is promise", "answer")
     assert '"promise"' in rows[1].source

@@ -12,8 +12,8 @@ from playground.models import Agent, Run
 from playground.protocols.frames import Frame, FrameKind
 from playground.rendering import live
 from playground.rendering.entries import Entry
-from playground.rendering.fold import Fold
-from playground.rendering.live import LiveView, Message
+from playground.rendering.live import RunMessage, RunUpdates
+from playground.rendering.thread_reader import ThreadReader
 from tests.rendering.markup import Markup, read
 from tests.rendering.recording import (
     CALL,
@@ -43,7 +43,7 @@ def an_agent() -> Agent:
     return agent
 
 
-def cursor_of(message: Message) -> tuple[int, int, int, bool]:
+def cursor_of(message: RunMessage) -> tuple[int, int, int, bool]:
     """First and last frame, entries so far, and whether it says that this is the end."""
     (found,) = read(message.html).find("run-cursor")
     numbers = [int(found.attributes[f"data-{n}"] or "") for n in ("first", "last", "entries")]
@@ -55,7 +55,7 @@ def anchors(markup: Markup) -> list[str]:
     return [name for name in ids if name.startswith("entry-")]
 
 
-def drain(view: LiveView) -> list[Message]:
+def drain(view: RunUpdates) -> list[RunMessage]:
     messages = []
     while message := view.advance():
         messages.append(message)
@@ -63,7 +63,7 @@ def drain(view: LiveView) -> list[Message]:
 
 
 def whole(run: Run) -> list[Entry]:
-    return Fold(run).follow(run.frames, 10**9, 10**9)
+    return ThreadReader(run).read_to(run.frames, 10**9, 10**9)
 
 
 @given(batches(), st.data())
@@ -71,7 +71,7 @@ def test_every_frame_is_announced_once(parts: list[list[Frame]], data: st.DataOb
     """From any cursor, with any number of looks while the run grows."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(live, "WINDOW", 4)
-        patch.setattr(live, "SLICE", 5)
+        patch.setattr(live, "MAX_FRAMES_PER_MESSAGE", 5)
         recording = Recording()
         after = data.draw(st.integers(0, sum(map(len, parts))), "after")
         view, messages = None, []
@@ -80,7 +80,7 @@ def test_every_frame_is_announced_once(parts: list[list[Frame]], data: st.DataOb
             # The page that names a cursor has seen that many frames.
             if recording.run.frames < after:
                 continue
-            view = view or LiveView(recording.run.pk, after)
+            view = view or RunUpdates(recording.run.pk, after)
             if data.draw(st.booleans(), f"look {number}"):
                 messages += drain(view)
         run = recording.end()
@@ -110,7 +110,7 @@ def test_a_page_and_its_websocket_together_have_every_card_once() -> None:
     recording = Recording()
     recording.add(CALL, OPEN, HEAD, result(0), event(PIECES[7]))
     page = response_context(recording.run)
-    view = LiveView(recording.run.pk, page["cursor"])
+    view = RunUpdates(recording.run.pk, page["cursor"])
     recording.add(result(1), event(PIECES[6]), END)
     recording.end()
     (message,) = drain(view)
@@ -123,7 +123,7 @@ def test_a_page_and_its_websocket_together_have_every_card_once() -> None:
 def test_nothing_new_is_no_message() -> None:
     recording = Recording()
     recording.add(CALL)
-    view = LiveView(recording.run.pk, 0)
+    view = RunUpdates(recording.run.pk, 0)
     assert view.advance()
     assert view.advance() is None
     recording.add(OPEN)
@@ -137,9 +137,9 @@ def test_nothing_new_is_no_message() -> None:
 def test_the_end_is_not_said_before_the_frames_that_led_to_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(live, "SLICE", 4)
+    monkeypatch.setattr(live, "MAX_FRAMES_PER_MESSAGE", 4)
     run = recorded([[CALL, OPEN, HEAD], *([result(n)] for n in range(6)), [END]])
-    messages = drain(LiveView(run.pk, 0))
+    messages = drain(RunUpdates(run.pk, 0))
     assert len(messages) == 3
     for message in messages[:-1]:
         assert message.more
@@ -151,7 +151,7 @@ def test_the_end_is_not_said_before_the_frames_that_led_to_it(
 def test_a_cursor_beyond_the_run_announces_nothing_twice() -> None:
     recording = Recording()
     recording.add(CALL, OPEN)
-    view = LiveView(recording.run.pk, 99)
+    view = RunUpdates(recording.run.pk, 99)
     first = view.advance()
     assert first
     assert first.frames == 0
@@ -173,7 +173,7 @@ def test_a_question_whose_call_has_ended_can_no_longer_be_answered(state: str, s
     """Also where the page had the form before its websocket was opened."""
     recording = Recording(agent=an_agent(), binding="mcp")
     recording.add(TOOL_CALL, OPEN, HEAD, QUESTION)
-    view = LiveView(recording.run.pk, seen)
+    view = RunUpdates(recording.run.pk, seen)
     before = "".join(message.html for message in drain(view))
     assert ("answer-form" in before) == (seen == 0)
     assert "The call has ended" not in before
@@ -189,10 +189,15 @@ def test_a_question_that_was_answered_is_left_as_it_is_at_the_end() -> None:
     """Who has answered may have the focus there."""
     recording = Recording(agent=an_agent(), binding="mcp")
     recording.add(TOOL_CALL, OPEN, HEAD, QUESTION)
-    view = LiveView(recording.run.pk, 0)
+    view = RunUpdates(recording.run.pk, 0)
     drain(view)
     Run.objects.create(
-        parent=recording.run, cause_seq=4, cause_part=0, kind="reply", state="completed", status=202
+        parent=recording.run,
+        parent_entry_seq=4,
+        parent_entry_part=0,
+        kind="reply",
+        state="completed",
+        status=202,
     )
     recording.end()
     assert not any(read(message.html).find("answer-form") for message in drain(view))
@@ -200,7 +205,7 @@ def test_a_question_that_was_answered_is_left_as_it_is_at_the_end() -> None:
 
 def test_a_run_that_is_gone() -> None:
     run = recorded([[CALL]])
-    view = LiveView(run.pk, 0)
+    view = RunUpdates(run.pk, 0)
     view.advance()
     run.delete()
     with pytest.raises(Run.DoesNotExist):

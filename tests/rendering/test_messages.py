@@ -14,12 +14,12 @@ from playground.models import Run
 from playground.protocols.agent_api import parts
 from playground.protocols.events import Content, Message
 from playground.protocols.frames import Frame
-from playground.rendering import live, messages, shown
-from playground.rendering.fold import Fold
-from playground.rendering.live import LiveView
-from playground.rendering.messages import Joined
-from playground.rendering.speech import Speech, usage_of
+from playground.rendering import live, message_parts, messages
+from playground.rendering.live import RunUpdates
+from playground.rendering.messages import JoinedMessage
+from playground.rendering.speech import MessageView, usage_rows
 from playground.rendering.thread import Thread, render_entries
+from playground.rendering.thread_reader import ThreadReader
 from tests.rendering.markup import assert_inert
 from tests.rendering.page import Node, Page
 from tests.rendering.recording import CALL, END, HEAD, OPEN
@@ -44,7 +44,7 @@ ALL = 10**9
 
 def cards_of(run: Run) -> list[str]:
     """What a page shows that is opened now, pinned entries left out."""
-    entries = Fold(run).follow(run.frames, ALL, ALL)
+    entries = ThreadReader(run).read_to(run.frames, ALL, ALL)
     return render_entries([each for each in entries if not each.pinned], Thread(run))
 
 
@@ -54,13 +54,13 @@ def reply(*frames: Frame, state: str = "completed") -> Run:
     return made.end(state)
 
 
-def joined(run: Run) -> list[Joined]:
-    fold = Fold(run)
-    fold.follow(run.frames, ALL, ALL)
+def joined(run: Run) -> list[JoinedMessage]:
+    fold = ThreadReader(run)
+    fold.read_to(run.frames, ALL, ALL)
     return list(fold.messages)
 
 
-def drain(view: LiveView, page: Page) -> list[str]:
+def drain(view: RunUpdates, page: Page) -> list[str]:
     told = []
     while found := view.advance():
         page.take(found.html)
@@ -178,24 +178,24 @@ class TestShowing:
         assert "Finds dishes" in text
 
     def test_a_long_text_is_shown_in_part(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(shown, "MAX_TEXT", 10)
+        monkeypatch.setattr(message_parts, "MAX_TEXT", 10)
         (html,) = cards_of(reply(message("m1"), piece("m1", "0123456789abc")))
         assert ">0123456789<" in html
         assert "The first 10 of 13 characters" in html
 
     def test_usage_is_said(self) -> None:
-        assert usage_of({"input_tokens": 3, "none": None}) == [("input tokens", "3")]
-        assert usage_of("many") == []
+        assert usage_rows({"input_tokens": 3, "none": None}) == [("input tokens", "3")]
+        assert usage_rows("many") == []
 
     def test_an_unknown_status_is_shown_as_it_is(self) -> None:
-        assert Speech(Joined((1, 0), "m", status="odd")).status_word == "odd"
+        assert MessageView(JoinedMessage((1, 0), "m", status="odd")).status_label == "odd"
 
 
 class TestGrowing:
     def test_a_text_is_sent_piece_by_piece(self) -> None:
         made = recording()
         made.add(CALL, OPEN, HEAD, response("created"), message("m1"))
-        view, page = LiveView(made.run.pk, 0), Page([])
+        view, page = RunUpdates(made.run.pk, 0), Page([])
         drain(view, page)
         made.add(piece("m1", "Once upon "))
         first = drain(view, page)
@@ -210,7 +210,7 @@ class TestGrowing:
         made.add(CALL, OPEN, HEAD, message("m1"), piece("m1", "Once upon "))
         page, seen = Page(cards_of(made.run)), made.run.frames
         made.add(piece("m1", "a time"))
-        view = LiveView(made.run.pk, seen)
+        view = RunUpdates(made.run.pk, seen)
         (told,) = drain(view, page)
         assert "Once upon" not in told
         assert "Once upon a time" in page.cards.text
@@ -218,7 +218,7 @@ class TestGrowing:
     def test_completing_sends_no_text_again(self) -> None:
         made = recording()
         made.add(CALL, OPEN, HEAD, message("m1"), piece("m1", "Once upon a time"))
-        view, page = LiveView(made.run.pk, 0), Page([])
+        view, page = RunUpdates(made.run.pk, 0), Page([])
         drain(view, page)
         made.add(
             whole("m1", type="text", text="Once upon a time"),
@@ -232,11 +232,11 @@ class TestGrowing:
         assert page.cards.plain() == Page(cards_of(made.run)).cards.plain()
 
     def test_a_text_stops_growing_at_the_limit(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(shown, "MAX_TEXT", 10)
-        monkeypatch.setattr("playground.rendering.updates.MAX_TEXT", 10)
+        monkeypatch.setattr(message_parts, "MAX_TEXT", 10)
+        monkeypatch.setattr("playground.rendering.message_updates.MAX_TEXT", 10)
         made = recording()
         made.add(CALL, OPEN, HEAD, message("m1"), piece("m1", "0123456"))
-        view, page = LiveView(made.run.pk, 0), Page([])
+        view, page = RunUpdates(made.run.pk, 0), Page([])
         drain(view, page)
         for text in ("789ab", "cdef"):
             made.add(piece("m1", text))
@@ -248,7 +248,7 @@ class TestGrowing:
     def test_the_form_of_a_call_comes_with_the_end(self) -> None:
         made = recording()
         made.add(CALL, OPEN, HEAD, *a_call())
-        view, page = LiveView(made.run.pk, 0), Page([])
+        view, page = RunUpdates(made.run.pk, 0), Page([])
         drain(view, page)
         assert "Your answer" not in page.cards.text
         made.add(END)
@@ -263,12 +263,12 @@ class TestGrowing:
     ) -> None:
         """From any moment, with any number of looks while the reply comes."""
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(live, "SLICE", 4)
+            patch.setattr(live, "MAX_FRAMES_PER_MESSAGE", 4)
             made = recording()
             late = choice.draw(st.integers(0, len(parts) - 1), "late")
             for part in parts[:late]:
                 made.add(*part)
-            view, page = LiveView(made.run.pk, made.run.frames), Page(cards_of(made.run))
+            view, page = RunUpdates(made.run.pk, made.run.frames), Page(cards_of(made.run))
             for number, part in enumerate(parts[late:]):
                 made.add(*part)
                 if choice.draw(st.booleans(), f"look {number}"):
@@ -290,7 +290,7 @@ class TestGrowing:
 
 
 def _pinned(run: Run) -> int:
-    entries = Fold(run).follow(run.frames, ALL, ALL)
+    entries = ThreadReader(run).read_to(run.frames, ALL, ALL)
     return sum(entry.pinned for entry in entries)
 
 
@@ -321,8 +321,8 @@ class TestFetching:
         made.add(CALL, OPEN, HEAD, *(message(f"m{n}") for n in range(6)))
         for n in range(6):
             made.add(piece(f"m{n}", f"text {n}"))
-        entries = Fold(made.run).page(2, 2)
-        assert [each.joined and each.joined.texts for each in entries] == [["text 2"], ["text 3"]]
+        entries = ThreadReader(made.run).page(2, 2)
+        assert [each.message and each.message.texts for each in entries] == [["text 2"], ["text 3"]]
         assert all(isinstance(each.event, Message) for each in entries)
 
 
@@ -349,10 +349,10 @@ class TestPiecesOfAnObject:
             return parts.join(pieces)
 
         monkeypatch.setattr(messages, "join", joined)
-        part = messages.Part(0, 0, "data")
+        part = messages.MessagePart(0, 0, "data")
         for number in range(1000):
             part.add(Content(2, (1, 0), "m", 0, "data", {f"k{number}": "v"}, True))
-        assert (joins, part.edition) == ([], 1000)
+        assert (joins, part.revision) == ([], 1000)
         assert part.value == {f"k{number}": "v" for number in range(1000)}
         assert (part.value, joins) == (part.value, [1000])
 
@@ -368,7 +368,7 @@ class TestPiecesOfAnObject:
     def test_what_does_not_fit_takes_the_place_of_all_before_it(
         self, pieces: list[Any], value: Any
     ) -> None:
-        part = messages.Part(0, 0, "data")
+        part = messages.MessagePart(0, 0, "data")
         for each in pieces:
             part.add(Content(2, (1, 0), "m", 0, "data", each, True))
         assert part.value == value

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from playground.protocols import events as ev
-from playground.protocols.places import Place, Placer
+from playground.protocols.placement import Placement, PlacementAssigner
+from playground.rendering.events import event_text, payload_of
 from playground.rendering.progress import ProgressLine, progress_of
-from playground.rendering.rows import event_text, payload_of
 
 ASK = {"query": {"text": "eggs"}}
 TOOLS = [{"name": "ask", "description": "<i>Asks</i>"}, {"name": "later"}, "nonsense", {"name": 7}]
@@ -56,13 +56,16 @@ def test_rows_of_the_events_list(found: ev.Event, text: str, payload: Any) -> No
 
 
 def test_places() -> None:
-    placer = Placer()
+    placer = PlacementAssigner()
     placed = [
-        placer.place(each)
+        placer.assign(each)
         for each in (
             ev.Progress(1, 1), ev.Log(1, "info", "a"), ev.Log(1, "info", "b"),
             ev.Note(1, "intent", {"message_type": "intent"}), *[ev.Tools(1, ())] * 7,
         )
     ]  # fmt: skip
-    log, tools = [Place.ASIDE, Place.NONE, Place.NONE], [Place.ASIDE] * 5 + [Place.NONE] * 2
-    assert placed == [Place.NONE, *log, *tools]
+    log, tools = (
+        [Placement.ASIDE, Placement.NONE, Placement.NONE],
+        [Placement.ASIDE] * 5 + [Placement.NONE] * 2,
+    )
+    assert placed == [Placement.NONE, *log, *tools]

@@ -10,12 +10,12 @@ import pytest
 from django.template.loader import get_template
 from django.utils import timezone
 
-from playground.models import Run, RunKind, Tracker, TrackerStatus
+from playground.models import PolledPromise, PollingStatus, Run, RunKind
 from playground.protocols.frames import Frame, FrameKind
-from playground.rendering.fold import Fold
-from playground.rendering.live import LiveView
-from playground.rendering.spans import since, spans_of
+from playground.rendering.live import RunUpdates
+from playground.rendering.spans import microseconds_since, spans_of
 from playground.rendering.thread import DEPTH, MAX_ACTIONS, Thread, anchor_of, render_entries
+from playground.rendering.thread_reader import ThreadReader
 from tests.rendering.markup import read
 from tests.rendering.recording import CALL, END, HEAD, OPEN, Recording, event, recorded
 
@@ -41,7 +41,7 @@ def action(parent: Run, *items: Any, **fields: Any) -> Run:
                "url": "http://shop.example/cart", "headers": []}  # fmt: skip
     run = offering(*items)
     changes = {"parent": parent, "kind": RunKind.ACTION, "request": request, "text": "add",
-               "cause_seq": 4, "cause_part": 0, "url": request["url"]}  # fmt: skip
+               "parent_entry_seq": 4, "parent_entry_part": 0, "url": request["url"]}  # fmt: skip
     Run.objects.filter(pk=run.pk).update(**{**changes, **fields})
     run.refresh_from_db()
     return run
@@ -71,7 +71,7 @@ class TestStopped:
         child = recorded([[CALL, OPEN, HEAD]], "cancelled")
         action(run)
         Run.objects.filter(pk=child.pk).update(
-            parent=run, kind=RunKind.ACTION, cause_seq=4, cause_part=0, events=events
+            parent=run, kind=RunKind.ACTION, parent_entry_seq=4, parent_entry_part=0, events=events
         )
         text = " ".join(read(under(run)).text.split())
         assert ("Nothing had come." in text) == (events == 0)
@@ -81,7 +81,11 @@ class TestStopped:
         run = offering()
         child = recorded([[CALL, OPEN, HEAD]], "cancelled")
         Run.objects.filter(pk=child.pk).update(
-            parent=run, kind=RunKind.ACTION, cause_seq=4, cause_part=0, binding=binding
+            parent=run,
+            kind=RunKind.ACTION,
+            parent_entry_seq=4,
+            parent_entry_part=0,
+            binding=binding,
         )
         assert ("whether the server goes on" in under(run)) == said
         child.refresh_from_db()
@@ -92,7 +96,9 @@ class TestStopped:
 class TestCards:
     def test_only_those_with_actions_have_buttons_and_room_for_what_comes(self) -> None:
         plain, offered = offering({"name": "Soup"}), offering()
-        html = [render_entries(Fold(run).page(0, 9), Thread(run))[0] for run in (plain, offered)]
+        html = [
+            render_entries(ThreadReader(run).page(0, 9), Thread(run))[0] for run in (plain, offered)
+        ]
         ids = [[e.attributes.get("id") for e in read(text).elements] for text in html]
         assert "children-entry-4-0" not in ids[0]
         assert {"children-entry-4-0", "desk-entry-4-0", "entry-4-0-offer-0"} <= set(ids[1])
@@ -101,7 +107,7 @@ class TestCards:
         data, thing = {"saved": True}, {"@type": "ItemList", "name": "Cart"}
         for item, tag in ((data, "pre"), (thing, "h3")):
             run = offering(item)
-            entries = Fold(run).page(0, 9)
+            entries = ThreadReader(run).page(0, 9)
             run.protocol = "action"
             (html,) = render_entries(entries, Thread(run))
             assert read(html).find(tag), item
@@ -159,8 +165,8 @@ class TestActions:
         url = "http://cook.example/a2a"
         request = {"action": "serve", "protocol": "A2A", "agent_url": url, "url": url,
                    "skill": "serve", "message": "soup", "message_id": "m"}  # fmt: skip
-        child = Recording(parent=run, kind="action", cause_seq=4, cause_part=0, request=request,
-                          protocol="action", binding="a2a", url=url)  # fmt: skip
+        child = Recording(parent=run, kind="action", parent_entry_seq=4, parent_entry_part=0,
+                          request=request, protocol="action", binding="a2a", url=url)  # fmt: skip
         card = {"name": "Cook", "url": url, "protocolVersion": "0.3.0", "capabilities": {}}
         child.add(*called("GET", card))
         assert "working" not in under(run)
@@ -179,7 +185,7 @@ class TestActions:
         run = offering()
         request = {"action": "add", "protocol": "HTTP", "method": "DELETE",
                    "url": "http://shop.example/cart", "headers": []}  # fmt: skip
-        child = Recording(parent=run, kind="action", cause_seq=4, cause_part=0,
+        child = Recording(parent=run, kind="action", parent_entry_seq=4, parent_entry_part=0,
                           protocol="action", request=request, url=request["url"])  # fmt: skip
         child.end()
         assert "The reply is empty" in read(under(run)).text
@@ -200,7 +206,7 @@ class TestNested:
         html = under(run)
         assert f"/runs/{child.pk}/actions/4/0/0/?page={run.pk}" in html
         # On its own page there is no other.
-        (own,) = render_entries(Fold(child).page(0, 9), Thread(child))
+        (own,) = render_entries(ThreadReader(child).page(0, 9), Thread(child))
         assert "?page=" not in own
 
     def test_ends_at_a_depth(self) -> None:
@@ -228,9 +234,9 @@ class TestNested:
         child = action(run)
         inner = action(child)
         inner.parent.parent  # noqa: B018 - at hand, as after `select_related`
-        assert inner.groups == (inner.group, child.group, run.group)
+        assert inner.viewer_groups == (inner.group, child.group, run.group)
         inner.refresh_from_db()
-        assert Run.objects.get(pk=inner.pk).groups == (inner.group, child.group)
+        assert Run.objects.get(pk=inner.pk).viewer_groups == (inner.group, child.group)
 
 
 class TestPromise:
@@ -239,15 +245,17 @@ class TestPromise:
         said = {"token": "t", "message": "<b>Soon</b>", "progress": 0.5}
         promise = {"_meta": {"response_type": "promise", "version": "0.55"}, "promise": said}
         found = recorded([[CALL, OPEN, HEAD, event(f"data: {json.dumps(promise)}"), END]])
-        (entry,) = Fold(found).page(0, 9)
-        tracker = Tracker(run=found, seq=entry.seq, part=entry.part, token="t", patience=60)
-        tracker.history = [{"at": 0, "progress": 0.5, "message": "<b>Soon</b>",
+        (entry,) = ThreadReader(found).page(0, 9)
+        tracker = PolledPromise(
+            run=found, entry_seq=entry.seq, entry_part=entry.part, token="t", polling_seconds=60
+        )
+        tracker.updates = [{"at": 0, "progress": 0.5, "message": "<b>Soon</b>",
                             "estimated_time": 9}]  # fmt: skip
         tracker.save()
         return found
 
     def page(self, run: Run) -> str:
-        (html,) = render_entries(Fold(run).page(0, 9), Thread(run))
+        (html,) = render_entries(ThreadReader(run).page(0, 9), Thread(run))
         return html
 
     def test_is_shown_as_it_is(self, run: Run) -> None:
@@ -261,22 +269,24 @@ class TestPromise:
 
     def test_what_became_of_it_waits_for_its_card(self, run: Run) -> None:
         """It is stored after the run was read, and before what came of it is."""
-        tracker = Tracker.objects.get()
-        view = LiveView(run.pk, 0)
-        Run.objects.update(frames=tracker.seq - 1, state="streaming")
+        tracker = PolledPromise.objects.get()
+        view = RunUpdates(run.pk, 0)
+        Run.objects.update(frames=tracker.entry_seq - 1, state="streaming")
         early = view.advance()
         assert early is not None
         assert "children-entry" not in early.html
         Run.objects.update(frames=run.frames, state="completed")
         late = view.advance()
         assert late is not None
-        name = f'id="children-entry-{tracker.seq}-{tracker.part}"'
+        name = f'id="children-entry-{tracker.entry_seq}-{tracker.entry_part}"'
         card, own = late.html.index(name), late.html.rindex(name)
         assert card < own
         assert "hx-swap-oob" in late.html[own : own + 120]
 
     def test_nothing_can_be_done_about_what_is_settled(self, run: Run) -> None:
-        Tracker.objects.update(status=TrackerStatus.FAILED, ended_at=timezone.now(), note="So.")
+        PolledPromise.objects.update(
+            status=PollingStatus.FAILED, ended_at=timezone.now(), status_message="So."
+        )
         text = read(self.page(run)).text
         assert "So." in text
         assert "Check now" not in text
@@ -284,18 +294,20 @@ class TestPromise:
 
     def test_a_claim_and_a_cancellation_are_under_way(self, run: Run) -> None:
         until = timezone.now() + timedelta(seconds=9)
-        Tracker.objects.update(status="paused", leased_until=until)
+        PolledPromise.objects.update(status="paused", leased_until=until)
         assert not Thread(run).is_settled
-        Tracker.objects.update(leased_until=None, cancelling=True)
+        PolledPromise.objects.update(leased_until=None, cancel_requested=True)
         assert not Thread(run).is_settled
-        Tracker.objects.update(cancelling=False)
+        PolledPromise.objects.update(cancel_requested=False)
         assert Thread(run).is_settled
 
     def test_its_answer_has_its_own_cards_and_actions(self, run: Run) -> None:
-        tracker = Tracker.objects.get()
-        place = {"cause_seq": tracker.seq, "cause_part": tracker.part}
-        answer = action(run, kind=RunKind.CHECK, **place)
-        Tracker.objects.update(status="answered", answer=answer, checks=1, ended_at=timezone.now())
+        tracker = PolledPromise.objects.get()
+        place = {"parent_entry_seq": tracker.entry_seq, "parent_entry_part": tracker.entry_part}
+        answer = action(run, kind=RunKind.POLL, **place)
+        PolledPromise.objects.update(
+            status="fulfilled", final_run=answer, polls=1, ended_at=timezone.now()
+        )
         inner = action(answer)
         html = self.page(run)
         assert "The answer" in read(html).text
@@ -304,7 +316,7 @@ class TestPromise:
 
     def test_a_cancelled_task_shows_no_failure(self, run: Run) -> None:
         answer = action(run, kind=RunKind.CANCEL)
-        Tracker.objects.update(status="cancelled", answer=answer, ended_at=timezone.now())
+        PolledPromise.objects.update(status="cancelled", final_run=answer, ended_at=timezone.now())
         assert "Soup" not in read(self.page(run)).text
 
 
@@ -322,4 +334,4 @@ class TestSpans:
 
     def test_nothing_is_before_the_beginning(self) -> None:
         run = offering()
-        assert since(run, run.created_at - timedelta(hours=1)) == 0
+        assert microseconds_since(run, run.created_at - timedelta(hours=1)) == 0

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from playground.protocols.events import Event, Result
 from playground.protocols.frames import Frame, FrameKind
-from playground.rendering.timeline import LANE, LANES_GAP, MAX_LANES, WIDTH, Span, Timeline
+from playground.rendering.timeline import LANE, LANES_GAP, MAX_LANES, WIDTH, ChildSpan, Timeline
 from playground.rendering.timeline import timeline_of as drawing_of
 from tests.rendering.markup import read
 
@@ -117,8 +117,8 @@ def test_everything_is_on_the_drawing(
 class TestSpans:
     def test_what_comes_later_lengthens_the_axis(self) -> None:
         spans = [
-            Span("Check", "completed", "Promised", 3_000, 4_000),
-            Span("Check", "streaming", "Streaming", 6_000, None),
+            ChildSpan("Check", "completed", "Promised", 3_000, 4_000),
+            ChildSpan("Check", "streaming", "Streaming", 6_000, None),
         ]
         drawing = drawing_of([], 2_000, spans, 8_000)
         assert [(b.x, b.width, b.lane) for b in drawing.bars] == [(37.5, 12.5, 0), (75, 25, 0)]
@@ -128,14 +128,14 @@ class TestSpans:
         ]  # fmt: skip
 
     def test_those_at_one_time_have_lanes_of_their_own(self) -> None:
-        spans = [Span("Action", "completed", "Complete", 0, 1_000)] * (MAX_LANES + 2)
+        spans = [ChildSpan("Action", "completed", "Complete", 0, 1_000)] * (MAX_LANES + 2)
         drawing = drawing_of([], 1_000, spans)
         assert [b.lane for b in drawing.bars] == [*range(MAX_LANES), MAX_LANES - 1, MAX_LANES - 1]
         assert drawing.overall == ""
-        assert drawing.below == MAX_LANES * LANE + LANES_GAP
+        assert drawing.spans_height == MAX_LANES * LANE + LANES_GAP
 
     def test_each_has_a_row_that_can_be_read(self) -> None:
-        span = Span("Action <b>", "failed", "Failed", 0, 500, "/runs/1/")
+        span = ChildSpan("Action <b>", "failed", "Failed", 0, 500, "/runs/1/")
         html = get_template("runs/timeline.html").render(
             {"timeline": drawing_of([], 1_000, [span])}
         )
@@ -153,10 +153,10 @@ class TestSpans:
         self, moments: list[tuple[int, int | None]], end: int | None, now: int | None
     ) -> None:
         spans = [
-            Span("Check", "completed", "Promised", *moment, apart=number % 2 == 1)
+            ChildSpan("Check", "completed", "Promised", *moment, is_user_started=number % 2 == 1)
             for number, moment in enumerate(moments)
         ]
         drawing = drawing_of([], end, spans, now)
         assert len(drawing.bars) == len(spans)
         assert all(b.x >= 0 and b.x + b.width <= WIDTH + 0.02 for b in drawing.bars)
-        assert all(b.y < drawing.below for b in drawing.bars)
+        assert all(b.y < drawing.spans_height for b in drawing.bars)

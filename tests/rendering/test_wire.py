@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 
 from playground.protocols.frames import Frame, FrameKind
 from playground.protocols.problems import Problem, Stage
-from playground.rendering.wire import MAX_SHOWN, Block, blocks_of
+from playground.rendering.wire import MAX_SHOWN, WireBlock, blocks_of
 
 
-def block(data: bytes, kind: FrameKind = FrameKind.EVENT) -> Block:
+def block(data: bytes, kind: FrameKind = FrameKind.EVENT) -> WireBlock:
     return blocks_of([Frame(3, 1_500, kind, data)])[0]
 
 

@@ -17,38 +17,38 @@ from junitparser import JUnitXml
 from playground.models import CollectionRun, Step
 from playground.reporting import (
     FORMATS,
-    Checked,
-    Report,
+    CheckResult,
+    CollectionRunReport,
     StepResult,
     as_html,
     as_json,
     as_junit,
     as_text,
-    ending_of,
+    end_reason,
 )
-from playground.reporting.verdicts import BAD, DONE, OPEN, WORDS, Tally, word_of
+from playground.reporting.verdicts import BAD, DONE, OPEN, WORDS, VerdictCounts, verdict_label
 from tests.rendering.markup import read
 
 EVIL = "<script>alert(1)</script> \"&'\x00\x1b[2J\ud800 {{x}}"
 
-MET = Checked(True, "the HTTP status is 200", "200", 200, {"type": "status", "equals": 200})
-UNMET = Checked(False, "the HTTP status is 200", "404", 404, {"type": "status", "equals": 200})
-UNJUDGED = Checked(None, "a path", "It cannot be read.", None, {"type": "json"})
+MET = CheckResult(True, "the HTTP status is 200", "200", 200, {"type": "status", "equals": 200})
+UNMET = CheckResult(False, "the HTTP status is 200", "404", 404, {"type": "status", "equals": 200})
+UNJUDGED = CheckResult(None, "a path", "It cannot be read.", None, {"type": "json"})
 
 
-def step(number: int, verdict: str, *checks: Checked, **facts: Any) -> StepResult:
+def step(number: int, verdict: str, *checks: CheckResult, **facts: Any) -> StepResult:
     facts = {"iteration": 1, "folder": "", "name": f"Request {number}", **facts}
     return StepResult(number=number, verdict=verdict, checks=checks, **facts)
 
 
-MIXED = Report(
+MIXED = CollectionRunReport(
     "Tour",
     [
-        step(1, "met", MET, took_ms=12.34, run="r1", agent="Demo", state="completed",
+        step(1, "met", MET, duration_ms=12.34, run="r1", agent="Demo", state="completed",
              outcome="answer", status=200),
-        step(2, "unmet", MET, UNMET, UNJUDGED, folder="Soups", took_ms=1500.0, status=404),
+        step(2, "unmet", MET, UNMET, UNJUDGED, folder="Soups", duration_ms=1500.0, status=404),
         step(3, "unsent", folder="Soups", reason="There is no value for “city”."),
-        step(4, "stopped", folder="Salads", iteration=2, reason="Halted.", took_ms=20.0),
+        step(4, "stopped", folder="Salads", iteration=2, reason="Halted.", duration_ms=20.0),
         step(5, "skipped", folder="Salads", iteration=2, reason="Not begun."),
     ],
     state="stopped",
@@ -64,7 +64,7 @@ class TestTotals:
         totals = MIXED.totals
         assert totals.tally.counts == dict.fromkeys(WORDS.keys() - {"running", "waiting"}, 1)
         # What could not be judged is not met.
-        assert (totals.checks, totals.checks_met, totals.checks_unmet) == (4, 2, 2)
+        assert (totals.checks, totals.checks_passed, totals.checks_failed) == (4, 2, 2)
 
     @pytest.mark.parametrize(
         ("state", "verdicts", "all_met", "word"),
@@ -82,17 +82,17 @@ class TestTotals:
     )
     def test_verdict(self, state: str, verdicts: list[str], all_met: bool, word: str) -> None:
         steps = [step(number, verdict) for number, verdict in enumerate(verdicts)]
-        report = Report("x", steps, state)
-        assert (report.all_met, report.verdict) == (all_met, word)
+        report = CollectionRunReport("x", steps, state)
+        assert (report.all_passed, report.verdict) == (all_met, word)
 
 
 class TestVerdicts:
     def test_the_words_are_those_of_the_rows(self) -> None:
-        assert {verdict: word_of(verdict) for verdict in WORDS} == dict(Step.Verdict.choices)
+        assert {verdict: verdict_label(verdict) for verdict in WORDS} == dict(Step.Verdict.choices)
 
     @given(st.lists(st.sampled_from(sorted(WORDS))))
     def test_every_request_is_counted_once(self, verdicts: list[str]) -> None:
-        tally = Tally(len(verdicts), Counter(verdicts))
+        tally = VerdictCounts(len(verdicts), Counter(verdicts))
         ended = tally.of("stopped", "skipped")
         assert tally.done + ended + tally.of(*OPEN) == tally.steps
         assert tally.done == tally.of("met") + tally.bad == tally.of(*DONE)
@@ -116,7 +116,7 @@ class TestVerdicts:
         ids=range(4),
     )
     def test_in_one_line(self, steps: int, counts: dict[str, int], told: str) -> None:
-        assert Tally(steps, counts).told == told
+        assert VerdictCounts(steps, counts).summary == told
 
 
 class TestText:
@@ -166,12 +166,12 @@ class TestJUnit:
 
     @given(st.text(st.characters(codec=None)))
     def test_any_text_makes_xml(self, text: str) -> None:
-        check = Checked(False, text, text)
+        check = CheckResult(False, text, text)
         steps = [
             step(1, "unmet", check, name=text, folder=text),
             step(2, "unsent", reason=text),
         ]
-        report = Report(text, steps, environment=text)
+        report = CollectionRunReport(text, steps, environment=text)
         root = ET.fromstring(as_junit(report).encode())
         assert len(root.findall(".//testcase")) == 2
 
@@ -180,7 +180,9 @@ class TestUnanswered:
     """A request that nobody answered: every report says why."""
 
     WHY = "127.0.0.1:1 refused the connection: nothing listens on that port."
-    REPORT = Report("Tour", [step(1, "unmet", UNMET, UNJUDGED, state="failed", problem=WHY)])
+    REPORT = CollectionRunReport(
+        "Tour", [step(1, "unmet", UNMET, UNJUDGED, state="failed", problem=WHY)]
+    )
 
     @pytest.mark.parametrize("name", FORMATS)
     def test_it_is_told(self, name: str) -> None:
@@ -197,13 +199,15 @@ class TestUnanswered:
 
     def test_an_answer_that_broke_off_is_a_failure_with_its_cause(self) -> None:
         cut = step(1, "unmet", UNMET, state="truncated", status=200, problem="It broke off.")
-        ((case,),) = JUnitXml.fromstring(as_junit(Report("Tour", [cut])).encode())
+        ((case,),) = JUnitXml.fromstring(as_junit(CollectionRunReport("Tour", [cut])).encode())
         (failure,) = case.result
         assert failure.type == "not met"
         assert failure.text.endswith("It broke off.")
 
     def test_an_expected_failure_is_none(self) -> None:
-        report = Report("Tour", [step(1, "met", MET, state="failed", problem=self.WHY)])
+        report = CollectionRunReport(
+            "Tour", [step(1, "met", MET, state="failed", problem=self.WHY)]
+        )
         found = JUnitXml.fromstring(as_junit(report).encode())
         assert (found.failures, found.errors) == (0, 0)
         assert self.WHY not in as_text(report) + as_html(report)
@@ -224,7 +228,7 @@ class TestEarlyEnds:
         ],
     )
     def test_it_is_told(self, state: str, told: str) -> None:
-        report = Report("Tour", [step(1, "met"), step(2, "skipped")], state)
+        report = CollectionRunReport("Tour", [step(1, "met"), step(2, "skipped")], state)
         found = JUnitXml.fromstring(as_junit(report).encode())
         assert (found.tests, found.errors, found.skipped) == (3, 1, 1)
         _, (case,) = found
@@ -234,13 +238,13 @@ class TestEarlyEnds:
         assert told in as_text(report)
 
     def test_one_that_came_to_its_end_has_none(self) -> None:
-        report = Report("Tour", [step(1, "met"), step(2, "skipped")])
+        report = CollectionRunReport("Tour", [step(1, "met"), step(2, "skipped")])
         assert report.ending == ""
         assert JUnitXml.fromstring(as_junit(report).encode()).tests == 2
 
     def test_every_state_of_a_run_is_known(self) -> None:
-        tally = Tally(1, {})
-        told = {state for state in CollectionRun.State.values if ending_of(state, tally)}
+        tally = VerdictCounts(1, {})
+        told = {state for state in CollectionRun.State.values if end_reason(state, tally)}
         assert told == set(CollectionRun.State.values) - {"completed"}
 
 
@@ -260,7 +264,7 @@ class TestJSON:
             "problem": "", "state": "", "outcome": "", "status": 404,
             "checks": [
                 {
-                    "expectation": each.expectation, "met": each.met, "wanted": each.wanted,
+                    "expectation": each.expectation, "met": each.passed, "wanted": each.expected,
                     "actual": each.actual, "value": each.value,
                 }
                 for each in (MET, UNMET, UNJUDGED)
@@ -268,7 +272,11 @@ class TestJSON:
         }  # fmt: skip
 
     def test_a_terminal_finds_nothing_to_obey(self) -> None:
-        assert as_json(Report(EVIL, [step(1, "met", name=EVIL)])).replace("\n", "").isprintable()
+        assert (
+            as_json(CollectionRunReport(EVIL, [step(1, "met", name=EVIL)]))
+            .replace("\n", "")
+            .isprintable()
+        )
 
 
 class TestHTML:
@@ -283,20 +291,22 @@ class TestHTML:
         ]  # fmt: skip
 
     def test_it_is_one_file_without_anything_that_runs(self) -> None:
-        check = Checked(False, EVIL, EVIL, EVIL)
+        check = CheckResult(False, EVIL, EVIL, EVIL)
         evil = [step(1, "unmet", check, name=EVIL, folder=EVIL, reason=EVIL)]
-        page = as_html(Report(EVIL, evil, environment=EVIL, options={EVIL: [EVIL]}))
+        page = as_html(CollectionRunReport(EVIL, evil, environment=EVIL, options={EVIL: [EVIL]}))
         assert "<script" not in page
         assert not re.search(r"\s(src|href|on\w+)\s*=", page)
         assert "default-src 'none'" in page
         assert not read(page).find("script")
 
     def test_what_is_too_much_for_a_browser_is_left_out(self) -> None:
-        page = as_html(Report("Many", [step(number, "met") for number in range(10_002)]))
+        page = as_html(
+            CollectionRunReport("Many", [step(number, "met") for number in range(10_002)])
+        )
         assert "2 more requests are in the JSON report" in page
 
 
 @pytest.mark.parametrize("name", FORMATS)
 def test_a_run_without_steps(name: str) -> None:
     written, _, _ = FORMATS[name]
-    assert written(Report("Nothing", []))
+    assert written(CollectionRunReport("Nothing", []))

@@ -11,8 +11,8 @@ import pytest
 from django.db import connection, transaction
 
 from playground.engine import checking, claims
-from playground.engine.promises import Reply, take_in
-from playground.models import Run, Tracker, TrackerStatus
+from playground.engine.promises import PollResult, apply_poll_result
+from playground.models import PolledPromise, PollingStatus, Run
 from tests.rendering.recording import Recording
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -21,9 +21,9 @@ WAITING = "SELECT count(*) FROM pg_locks WHERE NOT granted"
 
 
 @pytest.fixture
-def tracker() -> Tracker:
-    found: Tracker = Tracker.objects.create(
-        run=Recording().end(), seq=1, token="p1", patience=900, headers=[]
+def tracker() -> PolledPromise:
+    found: PolledPromise = PolledPromise.objects.create(
+        run=Recording().end(), entry_seq=1, token="p1", polling_seconds=900, headers=[]
     )
     return found
 
@@ -53,8 +53,8 @@ def other_process() -> Iterator[Any]:
         thread.join()
 
 
-def _pause(tracker: Tracker) -> None:
-    tracker.status, tracker.next_at = TrackerStatus.PAUSED, None
+def _pause(tracker: PolledPromise) -> None:
+    tracker.status, tracker.next_poll_at = PollingStatus.PAUSED, None
 
 
 def _somebody_waits() -> bool:
@@ -64,31 +64,31 @@ def _somebody_waits() -> bool:
 
 
 def test_a_user_stops_following_while_a_reply_is_taken_in(
-    tracker: Tracker, other_process: Any, monkeypatch: pytest.MonkeyPatch
+    tracker: PolledPromise, other_process: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def meanwhile(tracker: Tracker, reply: Reply) -> None:
+    def meanwhile(tracker: PolledPromise, reply: PollResult) -> None:
         other_process(lambda: checking._apply(tracker.pk, _pause))
-        take_in(tracker, reply)
+        apply_poll_result(tracker, reply)
 
-    monkeypatch.setattr(checking, "take_in", meanwhile)
+    monkeypatch.setattr(checking, "apply_poll_result", meanwhile)
     check = Run.objects.create(
         parent=tracker.run, kind="check", state="completed", outcome="none", agent_name="scripted",
         protocol="nlweb", binding="http", version="0.55", request={},
     )  # fmt: skip
-    checking._settle(tracker.pk, Reply(check))
+    checking._settle(tracker.pk, PollResult(check))
     _until_changed(tracker)
-    assert (tracker.status, tracker.checks) == ("paused", 1)
+    assert (tracker.status, tracker.polls) == ("paused", 1)
 
 
 @pytest.mark.parametrize("at_once", [False, True])
 def test_two_claim_a_promise_at_the_same_moment(
-    tracker: Tracker, other_process: Any, at_once: bool
+    tracker: PolledPromise, other_process: Any, at_once: bool
 ) -> None:
     claimed: list[bool] = []
     with transaction.atomic():
-        assert claims.claim(tracker.pk, at_once)
+        assert claims.acquire_lease(tracker.pk, at_once)
         # It sees the promise as it was: free.
-        other_process(lambda: claimed.append(claims.claim(tracker.pk, at_once)))
+        other_process(lambda: claimed.append(claims.acquire_lease(tracker.pk, at_once)))
         assert claimed == []
     deadline = time.monotonic() + 20
     while not claimed:
@@ -97,9 +97,9 @@ def test_two_claim_a_promise_at_the_same_moment(
     assert claimed == [False]
 
 
-def _until_changed(tracker: Tracker) -> None:
+def _until_changed(tracker: PolledPromise) -> None:
     deadline = time.monotonic() + 20
-    while tracker.status != TrackerStatus.PAUSED:
+    while tracker.status != PollingStatus.PAUSED:
         assert time.monotonic() < deadline, "what the user did was undone"
         time.sleep(0.02)
         tracker.refresh_from_db()

@@ -117,14 +117,14 @@ def test_a_promise_is_checked_by_one_of_them_at_a_time(
 
     def insist(page: Page) -> None:
         while not stop.is_set():
-            page.http.post(f"{runs[0]}promise/checks/")
+            page.http.post(f"{runs[0]}promise/polls/")
             stop.wait(0.05)
 
     pool = [threading.Thread(target=insist, args=(page,)) for page in (one, two)]
     for thread in pool:
         thread.start()
     try:
-        until(lambda: all(two.promise(run) == "answered" for run in runs))
+        until(lambda: all(two.promise(run) == "fulfilled" for run in runs))
     finally:
         stop.set()
         for thread in pool:
@@ -133,7 +133,7 @@ def test_a_promise_is_checked_by_one_of_them_at_a_time(
     # What was sent is what was recorded and what was taken in: four each, and no more.
     assert promising.asked == {f"p{n}": 4 for n in range(1, 7)}
     kept = "SELECT count(*) FROM playground_run WHERE parent_id = t.run_id AND kind = 'check'"
-    assert rows(f"SELECT DISTINCT checks, ({kept}) FROM playground_tracker t") == [(4, 4)]
+    assert rows(f"SELECT DISTINCT polls, ({kept}) FROM playground_polledpromise t") == [(4, 4)]
 
 
 def test_one_is_killed_and_the_other_goes_on_following(
@@ -148,7 +148,7 @@ def test_one_is_killed_and_the_other_goes_on_following(
     killed.stop(signal.SIGKILL)
     promising.gate.set()
     page = Page(survivor)
-    until(lambda: all(page.promise(run) == "answered" for run in runs))
+    until(lambda: all(page.promise(run) == "fulfilled" for run in runs))
     states = rows("SELECT driver, state FROM playground_run WHERE kind = 'check'")
     assert {state for driver, state in states if driver_of(killed) in driver} == {"interrupted"}
     assert {state for driver, state in states if driver_of(survivor) in driver} == {"completed"}

@@ -5,11 +5,11 @@ from collections.abc import Callable, Iterable
 
 import pytest
 
-from playground.limits import Limits
-from playground.protocols.calls import Call
+from playground.limits import RunLimits
+from playground.protocols.calls import HttpCall
 from playground.protocols.frames import BODY_KINDS, Frame, FrameKind
 from playground.protocols.problems import Problem
-from playground.transport import Policy, Transport
+from playground.transport import OutboundPolicy, Transport
 
 
 class Recording(list[Frame]):
@@ -41,14 +41,14 @@ async def record(
     url: str,
     *,
     transport: Transport | None = None,
-    limits: Limits | None = None,
+    limits: RunLimits | None = None,
     redact: Iterable[str] = (),
-    call: Call | None = None,
+    call: HttpCall | None = None,
 ) -> Recording:
     """All frames of one call to `url`."""
-    sender = transport or Transport(Policy(), limits or Limits(), redact=tuple(redact))
+    sender = transport or Transport(OutboundPolicy(), limits or RunLimits(), redact=tuple(redact))
     frames = Recording()
-    async for batch in sender.send(call or Call("GET", url), counter()):
+    async for batch in sender.send(call or HttpCall("GET", url), counter()):
         assert batch
         frames += batch
     return frames

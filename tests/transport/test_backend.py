@@ -16,18 +16,18 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from playground.limits import Limits
-from playground.protocols.calls import Call
+from playground.limits import RunLimits
+from playground.protocols.calls import HttpCall
 from playground.protocols.frames import FrameKind
 from playground.protocols.problems import Stage
-from playground.transport import Policy, Transport
+from playground.transport import OutboundPolicy, Transport
 from playground.transport.backend import resolve
 from playground.transport.transport import default_ssl_context
 from tests.servers import HOLD, RESET, reply, serve
 from tests.transport.conftest import Recording, counter, record
 
 OK = reply(b"{}")
-HOSTED = Policy.from_settings(True)
+HOSTED = OutboundPolicy.from_settings(True)
 
 
 class TestPolicy:
@@ -37,7 +37,7 @@ class TestPolicy:
     )
     async def test_a_hosted_playground_calls_no_private_address(self, host: str) -> None:
         async with serve(OK) as server:
-            transport = Transport(HOSTED, Limits())
+            transport = Transport(HOSTED, RunLimits())
             frames = await record(f"http://{host}:{server.port}/", transport=transport)
         assert frames.kinds == ["CALL", "ERROR"]
         assert (frames.problem.state, frames.problem.stage) == ("refused", Stage.POLICY)
@@ -52,16 +52,16 @@ class TestPolicy:
 
     async def test_the_address_behind_a_name_stays_unsaid(self, resolver) -> None:  # type: ignore[no-untyped-def]
         resolver(["10.20.30.40"])
-        frames = await record("http://agent.example/", transport=Transport(HOSTED, Limits()))
+        frames = await record("http://agent.example/", transport=Transport(HOSTED, RunLimits()))
         assert frames.problem.stage is Stage.POLICY
         assert b"10.20" not in b"".join(frame.data for frame in frames)
 
     async def test_an_allowed_name(self, resolver) -> None:  # type: ignore[no-untyped-def]
         resolver(["127.0.0.1"])
-        policy = Policy.from_settings(True, ["agent.internal"])
+        policy = OutboundPolicy.from_settings(True, ["agent.internal"])
         async with serve(OK) as server:
             frames = await record(
-                f"http://agent.internal:{server.port}/", transport=Transport(policy, Limits())
+                f"http://agent.internal:{server.port}/", transport=Transport(policy, RunLimits())
             )
         assert frames[-1].kind is FrameKind.END
 
@@ -74,7 +74,7 @@ class TestPolicy:
 
     async def test_each_call_is_decided_anew(self, resolver) -> None:  # type: ignore[no-untyped-def]
         resolver(["127.0.0.1"], ["169.254.169.254"])
-        transport = Transport(Policy(), Limits())
+        transport = Transport(OutboundPolicy(), RunLimits())
         async with serve(OK) as server:
             url = f"http://agent.example:{server.port}/"
             await record(url, transport=transport)
@@ -106,7 +106,7 @@ async def test_resolving_has_a_time_limit(monkeypatch: pytest.MonkeyPatch) -> No
         return []
 
     monkeypatch.setattr("playground.transport.backend.resolve", never)
-    frames = await record("http://agent.example/", limits=Limits(connect_timeout=0.2))
+    frames = await record("http://agent.example/", limits=RunLimits(connect_timeout=0.2))
     problem = frames.problem
     assert (problem.state, problem.stage, problem.limit) == (
         "failed",
@@ -158,7 +158,7 @@ HERE = x509.IPAddress(ipaddress.ip_address("127.0.0.1"))
 class TestTLS:
     async def test_a_trusted_server(self, tmp_path: Path) -> None:
         certificate = Certificate(tmp_path, [HERE])
-        transport = Transport(Policy(), Limits(), ssl_context=certificate.trusting)
+        transport = Transport(OutboundPolicy(), RunLimits(), ssl_context=certificate.trusting)
         async with serve(OK, tls=certificate.server) as server:
             frames = await record(f"{server.url}/ask", transport=transport)
         assert frames.kinds == ["CALL", "OPEN", "HEAD", "BODY", "END"]
@@ -168,7 +168,7 @@ class TestTLS:
 
     async def test_the_name_and_not_the_address_is_verified(self, tmp_path: Path, resolver) -> None:  # type: ignore[no-untyped-def]
         certificate = Certificate(tmp_path, [x509.DNSName("agent.example")])
-        transport = Transport(Policy(), Limits(), ssl_context=certificate.trusting)
+        transport = Transport(OutboundPolicy(), RunLimits(), ssl_context=certificate.trusting)
         resolver(["127.0.0.1"])
         async with serve(OK, tls=certificate.server) as server:
             url = f"https://agent.example:{server.port}/"
@@ -176,7 +176,7 @@ class TestTLS:
         assert frames[-1].kind is FrameKind.END
 
     async def failure(self, certificate: Certificate, context: ssl.SSLContext | None) -> Recording:
-        transport = Transport(Policy(), Limits(), ssl_context=context)
+        transport = Transport(OutboundPolicy(), RunLimits(), ssl_context=context)
         async with serve(OK, tls=certificate.server, read=False) as server:
             frames = await record(server.url, transport=transport)
         assert frames.kinds == ["CALL", "ERROR"]
@@ -200,7 +200,7 @@ class TestTLS:
 
     async def test_another_name(self, tmp_path: Path, resolver) -> None:  # type: ignore[no-untyped-def]
         certificate = Certificate(tmp_path, [x509.DNSName("other.example")])
-        transport = Transport(Policy(), Limits(), ssl_context=certificate.trusting)
+        transport = Transport(OutboundPolicy(), RunLimits(), ssl_context=certificate.trusting)
         resolver(["127.0.0.1"])
         async with serve(OK, tls=certificate.server, read=False) as server:
             url = f"https://agent.example:{server.port}/"
@@ -226,16 +226,16 @@ class TestTLS:
     async def test_a_handshake_that_never_ends(self) -> None:
         async with serve(HOLD, read=False) as server:
             frames = await record(
-                f"https://127.0.0.1:{server.port}/", limits=Limits(connect_timeout=0.3)
+                f"https://127.0.0.1:{server.port}/", limits=RunLimits(connect_timeout=0.3)
             )
         assert frames.problem.stage is Stage.TLS
         assert frames.problem.limit == "connect_timeout"
 
     async def test_cancelling_closes_the_connection(self, tmp_path: Path) -> None:
         certificate = Certificate(tmp_path, [HERE])
-        transport = Transport(Policy(), Limits(), ssl_context=certificate.trusting)
+        transport = Transport(OutboundPolicy(), RunLimits(), ssl_context=certificate.trusting)
         async with serve(HOLD, tls=certificate.server) as server:
-            frames = transport.send(Call("GET", server.url), counter())
+            frames = transport.send(HttpCall("GET", server.url), counter())
             async for batch in frames:
                 if batch[-1].kind is FrameKind.OPEN:
                     break

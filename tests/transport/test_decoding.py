@@ -9,11 +9,11 @@ import zlib
 
 import pytest
 
-from playground.limits import Limits
-from playground.protocols.calls import Call
+from playground.limits import RunLimits
+from playground.protocols.calls import HttpCall
 from playground.protocols.frames import FrameKind
 from playground.protocols.problems import Stage
-from playground.transport import Policy, Transport
+from playground.transport import OutboundPolicy, Transport
 from playground.transport.decoding import DecodeError, decoder_for
 from tests.servers import LAST_CHUNK, STREAM_HEAD, chunk, head, serve
 from tests.transport.conftest import counter, record
@@ -82,7 +82,9 @@ async def test_events_show_one_by_one() -> None:
     script = [step for pair in zip(pieces, gates, strict=True) for step in pair]
     got: list[bytes] = []
     async with serve(GZIP_STREAM, *script, chunk(coder.flush()), LAST_CHUNK) as server:
-        async for batch in Transport(Policy(), Limits()).send(Call("GET", server.url), counter()):
+        async for batch in Transport(OutboundPolicy(), RunLimits()).send(
+            HttpCall("GET", server.url), counter()
+        ):
             for frame in batch:
                 if frame.kind is FrameKind.EVENT:
                     gates[len(got)].set()
@@ -95,7 +97,7 @@ async def test_a_bomb() -> None:
     start = head(content_encoding="gzip", content_type="application/json")
     async with serve(start, bomb) as server:
         tracemalloc.start()
-        frames = await record(server.url, limits=Limits(max_bytes=1_000_000))
+        frames = await record(server.url, limits=RunLimits(max_bytes=1_000_000))
         _, peak = tracemalloc.get_traced_memory()
         tracemalloc.stop()
     assert frames.problem.limit == "max_bytes"
@@ -127,7 +129,7 @@ async def test_a_bomb_of_tiny_events() -> None:
     start = head(content_encoding="gzip", content_type="text/event-stream")
     async with serve(start, bomb) as server:
         tracemalloc.start()
-        frames = await record(server.url, limits=Limits(max_bytes=8_000_000, max_frames=1000))
+        frames = await record(server.url, limits=RunLimits(max_bytes=8_000_000, max_frames=1000))
         _, peak = tracemalloc.get_traced_memory()
         tracemalloc.stop()
     assert frames.problem.limit == "max_frames"

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from playground.limits import Limits
-from playground.protocols.calls import Call
+from playground.limits import RunLimits
+from playground.protocols.calls import HttpCall
 from playground.protocols.frames import FrameKind
 from playground.protocols.problems import Problem, Stage
-from playground.transport import Policy, Transport
+from playground.transport import OutboundPolicy, Transport
 from tests.servers import LAST_CHUNK, RESET, STREAM_HEAD, Step, chunk, free_port, head, serve
 from tests.transport.conftest import record
 
@@ -60,20 +60,20 @@ class TestConnecting:
     @pytest.mark.parametrize(
         "call",
         [
-            Call("GET", "/", (("X-Bad", "a\r\nX-Injected: b"),)),
-            Call("GET", "/", (("X Bad", "a"),)),
-            Call("GET", "/", (("X-Ünicode", "a"),)),
-            Call("GE T", "/"),
-            Call("POST", "/", (("Content-Length", "1"),), b"abc"),
-            Call("POST", "/", (("Content-Length", "9"),), b"abc"),
-            Call("POST", "/", (("Transfer-Encoding", "chunked"),), b"abc"),
+            HttpCall("GET", "/", (("X-Bad", "a\r\nX-Injected: b"),)),
+            HttpCall("GET", "/", (("X Bad", "a"),)),
+            HttpCall("GET", "/", (("X-Ünicode", "a"),)),
+            HttpCall("GE T", "/"),
+            HttpCall("POST", "/", (("Content-Length", "1"),), b"abc"),
+            HttpCall("POST", "/", (("Content-Length", "9"),), b"abc"),
+            HttpCall("POST", "/", (("Transfer-Encoding", "chunked"),), b"abc"),
         ],
         ids=["line break", "space", "not ascii", "method", "too short", "too long", "chunked"],
     )
-    async def test_a_request_that_is_not_http(self, call: Call) -> None:
+    async def test_a_request_that_is_not_http(self, call: HttpCall) -> None:
         async with serve(head()) as server:
             frames = await record(
-                "", call=Call(call.method, server.url + call.url, call.headers, call.body)
+                "", call=HttpCall(call.method, server.url + call.url, call.headers, call.body)
             )
         assert verdict(frames.problem) == ("failed", Stage.SEND)
         assert not any(b"\r\nX-Injected" in request for request in server.requests)
@@ -173,7 +173,7 @@ class TestBody:
         assert frames[-1].kind is FrameKind.END
 
     async def test_a_failed_call_does_not_spoil_the_next(self) -> None:
-        transport = Transport(Policy(), Limits())
+        transport = Transport(OutboundPolicy(), RunLimits())
         scripts = iter([(RESET,), (head(content_length="0"),)])
         async with serve(answer=lambda _: next(scripts)) as server:
             assert (await record(server.url, transport=transport)).problem.stage == "headers"

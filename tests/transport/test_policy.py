@@ -4,10 +4,10 @@ from ipaddress import ip_address
 
 import pytest
 
-from playground.transport import Policy, check_url
+from playground.transport import OutboundPolicy, check_url
 from playground.transport.networks import embedded
 
-LOCAL, HOSTED = Policy.from_settings(False, []), Policy.from_settings(True, [])
+LOCAL, HOSTED = OutboundPolicy.from_settings(False, []), OutboundPolicy.from_settings(True, [])
 
 #: Address, the rule that refuses it, whether it is refused in local mode too.
 SPECIAL = [
@@ -108,7 +108,7 @@ def test_local_mode_refuses_only_what_no_agent_has(address: str, rule: str, alwa
 
 @pytest.mark.parametrize("address", PUBLIC)
 @pytest.mark.parametrize("policy", [LOCAL, HOSTED], ids=["local", "hosted"])
-def test_public_addresses_are_called(policy: Policy, address: str) -> None:
+def test_public_addresses_are_called(policy: OutboundPolicy, address: str) -> None:
     assert policy.verdict(ip_address(address)) is None
 
 
@@ -123,31 +123,31 @@ def test_refusals_do_not_tell_the_address(address: str) -> None:
 class TestAllowList:
     @pytest.mark.parametrize("entry", ["10.1.0.0/16", "10.1.2.3", "10.1.2.3/8"])
     def test_networks(self, entry: str) -> None:
-        policy = Policy.from_settings(True, [entry])
+        policy = OutboundPolicy.from_settings(True, [entry])
         assert policy.verdict(ip_address("10.1.2.3")) is None
         assert policy.verdict(ip_address("::ffff:10.1.2.3")) is None
         assert policy.verdict(ip_address("192.168.0.1"))
 
     @pytest.mark.parametrize("entry", ["::1", "[::1]", "::1/128"])
     def test_networks_of_version_6(self, entry: str) -> None:
-        assert Policy.from_settings(True, [entry]).verdict(ip_address("::1")) is None
+        assert OutboundPolicy.from_settings(True, [entry]).verdict(ip_address("::1")) is None
 
     @pytest.mark.parametrize("host", ["agent.internal", "AGENT.internal", "agent.internal."])
     def test_names(self, host: str) -> None:
-        policy = Policy.from_settings(True, ["Agent.Internal"])
+        policy = OutboundPolicy.from_settings(True, ["Agent.Internal"])
         assert policy.verdict(ip_address("10.0.0.1"), host) is None
         assert policy.verdict(ip_address("10.0.0.1"), "other.internal")
         assert policy.verdict(ip_address("10.0.0.1"), "x.agent.internal")
         assert policy.verdict(ip_address("10.0.0.1"))
 
     def test_what_is_always_refused_cannot_be_allowed(self) -> None:
-        policy = Policy.from_settings(True, ["0.0.0.0/0", "::/0", "metadata.internal"])
+        policy = OutboundPolicy.from_settings(True, ["0.0.0.0/0", "::/0", "metadata.internal"])
         assert policy.verdict(ip_address("169.254.169.254"), "metadata.internal")
         assert policy.verdict(ip_address("fe80::1"), "metadata.internal")
 
     def test_a_mistyped_network_is_an_error(self) -> None:
         with pytest.raises(ValueError, match=r"10\.0\.0\.0/99"):
-            Policy.from_settings(True, ["10.0.0.0/99"])
+            OutboundPolicy.from_settings(True, ["10.0.0.0/99"])
 
 
 @pytest.mark.parametrize(

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from playground.limits import Limits
+from playground.limits import RunLimits
 from playground.protocols.frames import Frame, FrameKind
-from playground.protocols.sse import Message, parse
-from playground.transport.outbox import Outbox
-from playground.transport.recorder import Budget, Recorder
+from playground.protocols.sse import ServerSentEvent, parse
+from playground.transport.frame_queue import FrameQueue
+from playground.transport.recorder import BodyRecorder, RemainingLimits
 from playground.transport.redaction import Redactor
 from tests.transport.conftest import Recording
 
@@ -27,7 +27,9 @@ def exhaust(steps: Iterator[None]) -> int:
 
 def frames_of(media_type: str, pieces: list[bytes]) -> Recording:
     frames = Recording()
-    recorder = Recorder(media_type, "", Budget.of(Limits()), Redactor(), frames.extend)
+    recorder = BodyRecorder(
+        media_type, "", RemainingLimits.of(RunLimits()), Redactor(), frames.extend
+    )
     for at, piece in enumerate(pieces):
         recorder.add(piece)
         exhaust(recorder.process(at))
@@ -35,7 +37,7 @@ def frames_of(media_type: str, pieces: list[bytes]) -> Recording:
     return frames
 
 
-def messages(frames: Recording) -> list[Message]:
+def messages(frames: Recording) -> list[ServerSentEvent]:
     """Events as read: a blank line behind a comment may fall into either block."""
     return [parse(data) for data in frames.of(FrameKind.EVENT)]
 
@@ -106,7 +108,9 @@ class TestSteps:
     def test_each_is_bounded(self, encoding: str) -> None:
         sent = gzip.compress(self.STREAM) if encoding else self.STREAM
         frames = Recording()
-        recorder = Recorder(STREAM, encoding, Budget.of(Limits()), Redactor(), frames.extend)
+        recorder = BodyRecorder(
+            STREAM, encoding, RemainingLimits.of(RunLimits()), Redactor(), frames.extend
+        )
         recorder.add(sent)
         before = most = 0
         for _ in recorder.process(0):
@@ -118,7 +122,9 @@ class TestSteps:
 
     def test_what_was_left_when_it_was_interrupted_is_not_lost(self) -> None:
         frames = Recording()
-        recorder = Recorder(STREAM, "gzip", Budget.of(Limits()), Redactor(), frames.extend)
+        recorder = BodyRecorder(
+            STREAM, "gzip", RemainingLimits.of(RunLimits()), Redactor(), frames.extend
+        )
         recorder.add(gzip.compress(self.STREAM))
         steps = recorder.process(0)
         next(steps)
@@ -134,7 +140,9 @@ class TestSteps:
 
     def test_empty_members_of_gzip_are_work_too(self) -> None:
         frames = Recording()
-        recorder = Recorder(JSON, "gzip", Budget.of(Limits()), Redactor(), frames.extend)
+        recorder = BodyRecorder(
+            JSON, "gzip", RemainingLimits.of(RunLimits()), Redactor(), frames.extend
+        )
         recorder.add(gzip.compress(b"") * 1000 + gzip.compress(b"{}"))
         assert exhaust(recorder.process(0)) > 10
         exhaust(recorder.finish(0, clean=True))
@@ -145,12 +153,12 @@ class TestOutbox:
     FRAME = Frame(0, 0, FrameKind.EVENT, b"x" * 1024)
 
     async def test_a_list_is_bounded(self) -> None:
-        outbox = Outbox()
+        outbox = FrameQueue()
         outbox.put([self.FRAME] * 1200)
         outbox.put([Frame(0, 1, FrameKind.BODY, b"x" * 1024 * 1024)] * 2)
         outbox.close()
         lists = []
-        while frames := await outbox.take():
+        while frames := await outbox.get():
             lists.append(frames)
         assert sum(map(len, lists)) == 1202
         assert all(
@@ -160,7 +168,7 @@ class TestOutbox:
         )
 
     async def test_others_run_between_two_lists(self) -> None:
-        outbox = Outbox()
+        outbox = FrameQueue()
         outbox.put([self.FRAME] * 1200)
         ran = 0
 
@@ -172,32 +180,32 @@ class TestOutbox:
 
         task = asyncio.create_task(other())
         for turn in range(3):
-            await outbox.take()
+            await outbox.get()
             assert ran > turn
         task.cancel()
 
     async def test_a_list_is_taken_as_a_whole(self) -> None:
-        outbox = Outbox()
+        outbox = FrameQueue()
         outbox.put([self.FRAME])
         outbox.put([self.FRAME, self.FRAME])
-        assert len(await outbox.take()) == 3
+        assert len(await outbox.get()) == 3
         outbox.close()
-        assert await outbox.take() == []
+        assert await outbox.get() == []
 
     @pytest.mark.parametrize("count", [6_000, 1])
     async def test_reading_pauses_until_frames_are_taken(self, count: int) -> None:
-        outbox = Outbox()
+        outbox = FrameQueue()
         size = 8 * 1024 * 1024 // count
         outbox.put([Frame(0, 0, FrameKind.EVENT, b"x" * size)] * count)
-        waiting = asyncio.create_task(outbox.room())
+        waiting = asyncio.create_task(outbox.wait_for_space())
         await asyncio.sleep(0)
         assert not waiting.done()
         while not waiting.done():
-            assert await outbox.take()
+            assert await outbox.get()
             await asyncio.sleep(0)
         await waiting
 
     async def test_reading_goes_on_while_there_is_room(self) -> None:
-        outbox = Outbox()
+        outbox = FrameQueue()
         outbox.put([self.FRAME])
-        await outbox.room()
+        await outbox.wait_for_space()

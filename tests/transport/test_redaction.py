@@ -11,12 +11,12 @@ from urllib.parse import quote
 
 import pytest
 
-from playground.limits import Limits
-from playground.protocols.calls import Call
+from playground.limits import RunLimits
+from playground.protocols.calls import HttpCall
 from playground.protocols.frames import FrameKind
-from playground.protocols.nlweb.typed import mask_block
-from playground.transport import Policy, Transport
-from playground.transport.redaction import MASK, Pieces, Redactor, is_credential
+from playground.protocols.nlweb.legacy_messages import mask_block
+from playground.transport import OutboundPolicy, Transport
+from playground.transport.redaction import MASK, Redactor, StreamRedactor, is_credential
 from tests.servers import LAST_CHUNK, STREAM_HEAD, chunk, head, reply, serve
 from tests.transport.conftest import record
 
@@ -51,7 +51,7 @@ class TestCall:
     )
     async def test_credentials_by_name(self, name: str) -> None:
         async with serve(reply(b"{}")) as server:
-            call = Call("GET", server.url, ((name, "opaque"), ("X-Other", "plain")))
+            call = HttpCall("GET", server.url, ((name, "opaque"), ("X-Other", "plain")))
             frames = await record("", call=call)
         assert f"{name}: opaque\r\n".encode() in server.requests[0]
         assert frames[0].data == server.requests[0].replace(b"opaque", MASKED)
@@ -74,7 +74,7 @@ class TestCall:
 
     async def test_known_secrets(self) -> None:
         async with serve(reply(b"{}")) as server:
-            call = Call(
+            call = HttpCall(
                 "POST",
                 f"{server.url}/ask/{CANARY}?x={CANARY}",
                 (("X-Custom", f"id {CANARY}"),),
@@ -90,7 +90,7 @@ class TestCall:
 
     async def test_the_length_of_a_body_without_secrets_is_shown(self) -> None:
         async with serve(reply(b"{}")) as server:
-            call = Call("POST", server.url, (("X-Custom", CANARY),), b'{"text": "soup"}')
+            call = HttpCall("POST", server.url, (("X-Custom", CANARY),), b'{"text": "soup"}')
             frames = await record("", call=call, redact=[CANARY])
         assert b"Content-Length: 16" in frames[0].data
 
@@ -103,12 +103,12 @@ class TestCall:
         )
         body = b"john smith john four-five-six opaque-value"
         async with serve(reply(body, "text/plain")) as server:
-            frames = await record("", call=Call("GET", server.url, headers))
+            frames = await record("", call=HttpCall("GET", server.url, headers))
         assert frames.body == b"john smith john %b %b" % (MASKED, MASKED)
         assert b"X-Token: " + MASKED in frames[0].data
 
     async def test_a_call_that_cannot_be_sent(self) -> None:
-        call = Call("GET", f"ftp://x/{CANARY}", (("Authorization", "opaque"), ("X-Y", "z")))
+        call = HttpCall("GET", f"ftp://x/{CANARY}", (("Authorization", "opaque"), ("X-Y", "z")))
         frames = await record("", call=call, redact=[CANARY])
         everything = b"".join(frame.data for frame in frames)
         assert CANARY.encode() not in everything
@@ -162,7 +162,7 @@ class TestReply:
     async def test_logs(self, caplog: pytest.LogCaptureFixture) -> None:
         caplog.set_level(logging.DEBUG)
         async with serve(head(x_echo=CANARY, set_cookie=CANARY, content_length="0")) as server:
-            call = Call("GET", f"{server.url}/{CANARY}", (("Authorization", CANARY),))
+            call = HttpCall("GET", f"{server.url}/{CANARY}", (("Authorization", CANARY),))
             await record("", call=call, redact=[CANARY])
         assert CANARY not in caplog.text
 
@@ -220,7 +220,7 @@ HIDDEN = json.dumps({"message_type": "api_key", "key_name": "maps", "key_value":
 
 
 def masking() -> Transport:
-    return Transport(Policy(), Limits(max_line=1000), mask=mask_block)
+    return Transport(OutboundPolicy(), RunLimits(max_line=1000), mask=mask_block)
 
 
 class TestMask:
@@ -250,16 +250,16 @@ class TestMask:
     @pytest.mark.parametrize("document", [KEY, KEY.replace(b": ", b":"), b"[" + KEY + b", 1]"])
     def test_in_a_document_however_it_is_cut(self, document: bytes) -> None:
         for cut in range(1, len(document)):
-            pieces = Pieces(Redactor(mask=mask_block))
+            pieces = StreamRedactor(Redactor(mask=mask_block))
             shown = pieces.add(document[:cut]) + pieces.add(document[cut:]) + pieces.end()
             assert b"leaked" not in shown
             assert b"key-1" not in shown
-        pieces = Pieces(Redactor(["leaked-key-1"], mask=mask_block))
+        pieces = StreamRedactor(Redactor(["leaked-key-1"], mask=mask_block))
         whole = b"".join(pieces.add(bytes([byte])) for byte in document) + pieces.end()
         assert json.loads(whole) == json.loads(document.replace(b"leaked-key-1", MASKED))
 
     def test_other_pieces_are_shown_at_once(self) -> None:
-        pieces = Pieces(Redactor(mask=mask_block))
+        pieces = StreamRedactor(Redactor(mask=mask_block))
         assert pieces.add(b'{"key": ') == b'{"key": '
         assert pieces.add(b'"blue"') == b'"blue"'
         assert pieces.end() == b""

@@ -8,10 +8,10 @@ import json
 
 import pytest
 
-from playground.limits import Limits
-from playground.protocols.calls import Call
+from playground.limits import RunLimits
+from playground.protocols.calls import HttpCall
 from playground.protocols.frames import Frame, FrameKind
-from playground.transport import Policy, Transport
+from playground.transport import OutboundPolicy, Transport
 from tests.servers import HOLD, LAST_CHUNK, STREAM_HEAD, chunk, head, reply, serve
 from tests.transport.conftest import Recording, counter, record
 
@@ -23,30 +23,30 @@ class TestRequest:
     @pytest.mark.parametrize(
         "call",
         [
-            Call("GET", "/ask?query=caf%C3%A9&x=a+b"),
-            Call("POST", "/ask", (("content-TYPE", "application/json"),), b'{"a": "\xc3\xa9"}'),
-            Call("POST", "/ask"),
-            Call("DELETE", "/session", (("Mcp-Session-Id", "1"), ("X-Twice", "a"))),
-            Call(
+            HttpCall("GET", "/ask?query=caf%C3%A9&x=a+b"),
+            HttpCall("POST", "/ask", (("content-TYPE", "application/json"),), b'{"a": "\xc3\xa9"}'),
+            HttpCall("POST", "/ask"),
+            HttpCall("DELETE", "/session", (("Mcp-Session-Id", "1"), ("X-Twice", "a"))),
+            HttpCall(
                 "POST",
                 "/ask",
                 (("X-Twice", "a"), ("B", ""), ("x-twice", "b"), ("Accept-Encoding", "gzip")),
                 b"x" * 100_000,
             ),
-            Call("GET", "/ask", (("X-Name", "é"), ("Host", "other.example"))),
+            HttpCall("GET", "/ask", (("X-Name", "é"), ("Host", "other.example"))),
         ],
         ids=["query", "body", "empty post", "delete", "order and spelling", "own host"],
     )
-    async def test_the_call_frame_is_what_was_sent(self, call: Call) -> None:
+    async def test_the_call_frame_is_what_was_sent(self, call: HttpCall) -> None:
         async with serve(OK) as server:
-            call = Call(call.method, server.url + call.url, call.headers, call.body)
+            call = HttpCall(call.method, server.url + call.url, call.headers, call.body)
             frames = await record("", call=call)
         assert frames.of(FrameKind.CALL) == server.requests
         assert frames.kinds == ["CALL", "OPEN", "HEAD", "BODY", "END"]
 
     async def test_only_what_http_demands_is_added(self) -> None:
         async with serve(OK) as server:
-            await record("", call=Call("POST", f"{server.url}/ask", (("A", "1"),), b"{}", True))
+            await record("", call=HttpCall("POST", f"{server.url}/ask", (("A", "1"),), b"{}", True))
         assert server.requests == [
             b"POST /ask HTTP/1.1\r\n"
             b"Host: 127.0.0.1:%d\r\n"
@@ -63,7 +63,7 @@ class TestRequest:
     async def test_cookies_and_proxies_are_ignored(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
         monkeypatch.setenv("ALL_PROXY", "http://127.0.0.1:9")
-        transport = Transport(Policy(), Limits())
+        transport = Transport(OutboundPolicy(), RunLimits())
         cookie = head("204 No Content", set_cookie="session=abc; Path=/")
         async with serve(cookie) as server:
             await record(server.url, transport=transport)
@@ -91,8 +91,8 @@ class TestResponse:
         script = (STREAM_HEAD, chunk(b"data: 1\n\n"), seen, chunk(b"data: 2\n\n"), LAST_CHUNK)
         got: list[bytes] = []
         async with serve(*script) as server:
-            async for batch in Transport(Policy(), Limits()).send(
-                Call("GET", server.url), counter()
+            async for batch in Transport(OutboundPolicy(), RunLimits()).send(
+                HttpCall("GET", server.url), counter()
             ):
                 got += [frame.data for frame in batch if frame.kind is FrameKind.EVENT]
                 if got:
@@ -102,7 +102,9 @@ class TestResponse:
     async def test_one_read_gives_one_list(self) -> None:
         body = b"".join(chunk(b"data: %d\n\n" % number) for number in range(500))
         async with serve(STREAM_HEAD + body + LAST_CHUNK) as server:
-            batches = Transport(Policy(), Limits()).send(Call("GET", server.url), counter())
+            batches = Transport(OutboundPolicy(), RunLimits()).send(
+                HttpCall("GET", server.url), counter()
+            )
             sizes = [
                 sum(frame.kind is FrameKind.EVENT for frame in batch) async for batch in batches
             ]
@@ -143,7 +145,7 @@ class TestResponse:
 
     async def test_early_answers_and_interim_heads(self) -> None:
         async with serve(b"HTTP/1.1 100 Continue\r\n\r\n" + OK) as server:
-            frames = await record("", call=Call("POST", server.url, (), b"x"))
+            frames = await record("", call=HttpCall("POST", server.url, (), b"x"))
         assert frames.of(FrameKind.HEAD)[0].startswith(b"HTTP/1.1 200")
 
     async def test_json_labelled_as_a_stream_is_a_body(self) -> None:
@@ -171,7 +173,9 @@ class TestStop:
 
     async def test_closing_the_generator_closes_the_connection(self) -> None:
         async with serve(STREAM_HEAD, chunk(b"data: 1\n\n"), HOLD) as server:
-            frames = Transport(Policy(), Limits()).send(Call("GET", server.url), counter())
+            frames = Transport(OutboundPolicy(), RunLimits()).send(
+                HttpCall("GET", server.url), counter()
+            )
             async for batch in frames:
                 if batch[-1].kind is FrameKind.EVENT:
                     break
@@ -181,10 +185,10 @@ class TestStop:
 
     async def test_what_had_come_is_not_lost(self) -> None:
         body = b"".join(b"data: %d\n\n" % number for number in range(2000)) + b"data: cut"
-        transport = Transport(Policy(), Limits())
+        transport = Transport(OutboundPolicy(), RunLimits())
         frames = Recording()
         async with serve(STREAM_HEAD, chunk(body), HOLD) as server:
-            batches = transport.send(Call("GET", server.url), counter())
+            batches = transport.send(HttpCall("GET", server.url), counter())
             async for batch in batches:
                 frames += batch
                 if FrameKind.EVENT in {frame.kind for frame in batch}:
@@ -193,23 +197,23 @@ class TestStop:
             async with asyncio.timeout(1):
                 await server.gone.wait()
         assert len(frames) < 2000
-        lists = list(transport.leftovers())
+        lists = list(transport.unread_frames())
         assert max(map(len, lists)) <= 500
         for left in lists:
             frames += left
         assert frames.body == body
         assert frames.kinds[-2:] == ["EVENT", "TAIL"]
         assert [frame.at_us for frame in frames] == sorted(frame.at_us for frame in frames)
-        assert list(transport.leftovers()) == []
+        assert list(transport.unread_frames()) == []
 
     async def test_what_was_still_compressed_is_not_lost(self) -> None:
         events = b"data: 1\n\n" * 90_000
         script = GZIP_HEAD + gzip.compress(events)
-        transport = Transport(Policy(), Limits())
+        transport = Transport(OutboundPolicy(), RunLimits())
         frames = Recording()
 
         async def read() -> None:
-            async for batch in transport.send(Call("GET", server.url), counter()):
+            async for batch in transport.send(HttpCall("GET", server.url), counter()):
                 frames.extend(batch)
                 if batch[-1].kind is FrameKind.EVENT:
                     reading.set()
@@ -224,25 +228,25 @@ class TestStop:
             async with asyncio.timeout(1):
                 await server.gone.wait()
         assert len(frames) <= 1000
-        for left in transport.leftovers():
+        for left in transport.unread_frames():
             frames += left
         assert frames.body == events
 
     async def test_nothing_is_left_of_a_call_that_was_read_to_its_end(self) -> None:
-        transport = Transport(Policy(), Limits())
-        assert list(transport.leftovers()) == []
+        transport = Transport(OutboundPolicy(), RunLimits())
+        assert list(transport.unread_frames()) == []
         async with serve(OK) as server:
             await record(server.url, transport=transport)
-        assert list(transport.leftovers()) == []
+        assert list(transport.unread_frames()) == []
 
     async def test_a_limit_ends_what_is_left(self) -> None:
-        transport = Transport(Policy(), Limits(max_frames=100))
+        transport = Transport(OutboundPolicy(), RunLimits(max_frames=100))
         async with serve(STREAM_HEAD, chunk(b"data: 1\n\n" * 200), HOLD) as server:
-            batches = transport.send(Call("GET", server.url), counter())
+            batches = transport.send(HttpCall("GET", server.url), counter())
             await anext(batches)
             await server.asked.wait()
             await batches.aclose()
-        assert sum(map(len, transport.leftovers())) <= 100
+        assert sum(map(len, transport.unread_frames())) <= 100
 
     async def test_the_connection_is_closed_after_the_reply(self) -> None:
         async with serve(OK, HOLD) as server:
@@ -255,7 +259,7 @@ async def test_a_bug_is_an_exception_and_not_a_frame(monkeypatch: pytest.MonkeyP
     def broken(*_: object) -> None:
         raise ZeroDivisionError
 
-    monkeypatch.setattr("playground.transport.wire.prepare", broken)
+    monkeypatch.setattr("playground.transport.http1.prepare", broken)
     with pytest.raises(ZeroDivisionError):
         await record("http://127.0.0.1:9/")
 
@@ -276,7 +280,9 @@ async def test_the_event_loop_breathes_while_much_is_unpacked() -> None:
         async with serve(script) as server:
             task = asyncio.create_task(other())
             turns = 0
-            batches = Transport(Policy(), Limits()).send(Call("GET", server.url), counter())
+            batches = Transport(OutboundPolicy(), RunLimits()).send(
+                HttpCall("GET", server.url), counter()
+            )
             lists = [len(batch) async for batch in batches]
             task.cancel()
         assert max(lists) <= 500
@@ -289,7 +295,9 @@ async def test_twenty_thousand_events() -> None:
     count = 0
     last: list[Frame] = []
     async with serve(STREAM_HEAD, body, LAST_CHUNK) as server:
-        async for last in Transport(Policy(), Limits()).send(Call("GET", server.url), counter()):
+        async for last in Transport(OutboundPolicy(), RunLimits()).send(
+            HttpCall("GET", server.url), counter()
+        ):
             count += sum(frame.data == event for frame in last)
     assert count == 20_000
     assert last[-1].kind is FrameKind.END

@@ -65,20 +65,20 @@ def work(**options: Any) -> Substitution:
 def test_what_is_sent(template: Any, sent: Any) -> None:
     done = work()
     found = done.json(template)
-    assert found.sent == found.kept == sent
+    assert found.wire == found.stored == sent
     assert not done.unresolved
 
 
 def test_every_occurrence_of_a_uuid_is_another() -> None:
-    first, second = work().json(["{{$uuid}}", "{{$uuid}}"]).sent
+    first, second = work().json(["{{$uuid}}", "{{$uuid}}"]).wire
     assert UUID(first) != UUID(second)
 
 
 def test_a_secret_is_sent_and_its_placeholder_kept() -> None:
     done = work()
     found = done.json({"key": "{{token}}", "text": "a {{ token }} {{city}}"})
-    assert found.sent == {"key": "s3cret", "text": "a s3cret Paris"}
-    assert found.kept == {"key": "{{token}}", "text": "a {{ token }} Paris"}
+    assert found.wire == {"key": "s3cret", "text": "a s3cret Paris"}
+    assert found.stored == {"key": "{{token}}", "text": "a {{ token }} Paris"}
     assert done.secrets == ("token",)
     assert done.used == ("token", "city")
     assert "s3cret" not in repr(found) + repr(TABLE)
@@ -87,7 +87,7 @@ def test_a_secret_is_sent_and_its_placeholder_kept() -> None:
 def test_names_without_a_value_are_found_with_their_places() -> None:
     template = {"a/b": ["{{x}}", "y {{y}} {{x}}"], "m~n": {"{{z}}": 1}, "$": "{{$other}}"}
     done = work()
-    assert done.json(template).sent == template
+    assert done.json(template).wire == template
     assert done.unresolved == [
         ("/a~1b/0", "x"),
         ("/a~1b/1", "y"),
@@ -105,7 +105,7 @@ def test_two_names_of_an_object_must_not_become_one() -> None:
 def test_what_is_too_large_or_too_deep_is_refused() -> None:
     with pytest.raises(VariableError, match="too large"):
         work(most=100).json(["{{city}}"] * 21)
-    assert work(most=100).json(["{{city}}"] * 20).sent == ["Paris"] * 20
+    assert work(most=100).json(["{{city}}"] * 20).wire == ["Paris"] * 20
     deep: Any = "{{city}}"
     for _ in range(5000):
         deep = [deep]
@@ -116,7 +116,7 @@ def test_what_is_too_large_or_too_deep_is_refused() -> None:
 
 @pytest.mark.parametrize("text", ["{{" * 200_000, "{{a" * 100_000, "{{" + " " * 300_000 + "a}}"])
 def test_hostile_text_is_read_once(text: str) -> None:
-    assert work().json(text).sent == text
+    assert work().json(text).wire == text
 
 
 @pytest.mark.parametrize(
@@ -132,7 +132,7 @@ def test_what_a_variable_can_be_called(name: str, fine: bool) -> None:
 def test_what_has_no_names_in_it_stays_as_it_is(value: Any) -> None:
     done = work()
     found = done.json(literal(value))
-    assert found.sent == found.kept == value
+    assert found.wire == found.stored == value
     assert not done.unresolved
 
 
@@ -147,15 +147,15 @@ def test_names_are_those_that_are_used_or_lack_a_value(value: Any) -> None:
 
 @given(values(["a"], NAMED))
 def test_what_is_kept_never_holds_a_secret(value: Any) -> None:
-    assert "s3cret" not in str(work().json(value).kept)
+    assert "s3cret" not in str(work().json(value).stored)
 
 
 @given(TEXTS, st.text(max_size=30))
 def test_a_value_goes_out_as_it_is(name_like: str, value: str) -> None:
     done = Substitution({"x": Value(value)}.get, moment=MOMENT)
-    assert done.json("{{x}}").sent == value
+    assert done.json("{{x}}").wire == value
     text = done.json(f"{name_like}|{{{{x}}}}")
-    assert text.sent == f"{name_like}|{value}"
+    assert text.wire == f"{name_like}|{value}"
 
 
 def test_only_the_names_to_be_kept_stay_placeholders() -> None:

@@ -17,7 +17,7 @@ from django.utils import timezone
 from playground.engine.background import running_tasks
 from playground.models import ActionServer, Agent, Run, RunKind
 from playground.protocols.events import Elicitation
-from playground.reading import readings
+from playground.reading import read_events
 from tests.a2a_servers import Waiter
 from tests.a2a_servers import serving as serving_a2a
 from tests.mcp_servers import Recipes
@@ -113,7 +113,7 @@ class TestMcp:
         response = client.post(path(run, 0, "preview/"), {"server_url": url})
         assert reason in text_of(response.content)
         assert client.post(path(run), {"server_url": url, "confirmed": "1"}).status_code == 422
-        asked = client.post(path(run, 0, "peer/"), {"server_url": url})
+        asked = client.post(path(run, 0, "server/"), {"server_url": url})
         assert "Not read." in text_of(asked.content)
         assert not ActionServer.objects.exists()
 
@@ -298,7 +298,7 @@ class TestReading:
     async def test_the_tools_of_a_server(self, async_client: AsyncClient) -> None:
         with serving_mcp(Recipes()) as url:
             run = await _offering(MCP)
-            text = await _post(async_client, run, "peer/", server_url=url)
+            text = await _post(async_client, run, "server/", server_url=url)
         assert "recipes has the tool break" in text
         server = await ActionServer.objects.aget()
         assert (server.protocol, server.identifier, server.url) == ("mcp", "kitchen", url)
@@ -309,11 +309,11 @@ class TestReading:
         recipes = Recipes(token="canary-of-thirty-two-characters!")
         with serving_mcp(recipes) as url:
             run = await _offering(MCP)
-            text = await _post(async_client, run, "peer/", server_url=url)
+            text = await _post(async_client, run, "server/", server_url=url)
             assert "Not read." in text
             assert not await ActionServer.objects.aexists()
             headers = json.dumps([["Authorization", f"Bearer {recipes.token}"]])
-            text = await _post(async_client, run, "peer/", server_url=url, headers=headers)
+            text = await _post(async_client, run, "server/", server_url=url, headers=headers)
         assert "has the tool break" in text
         server = await ActionServer.objects.aget()
         assert "canary" not in json.dumps(server.description)
@@ -321,7 +321,7 @@ class TestReading:
     async def test_a_list_of_tools_that_never_ends(self, async_client: AsyncClient) -> None:
         async with serve(answer=_endless) as server:
             run = await _offering(MCP)
-            text = await _post(async_client, run, "peer/", server_url=f"{server.url}/mcp")
+            text = await _post(async_client, run, "server/", server_url=f"{server.url}/mcp")
         assert "has no tool “break”" in text
         assert len(server.requests) < 50
         assert len((await ActionServer.objects.aget()).description["tools"]) <= 1_000
@@ -331,10 +331,10 @@ class TestReading:
     ) -> None:
         async with serve(reply(b"<html>", "text/html")) as server:
             run = await _offering(MCP)
-            text = await _post(async_client, run, "peer/", server_url=server.url)
+            text = await _post(async_client, run, "server/", server_url=server.url)
             assert "Not read." in text
             run = await _offering({**A2A, "agent_url": server.url})
-            text = await _post(async_client, run, "peer/")
+            text = await _post(async_client, run, "server/")
             assert "Not read. No agent card was found." in text
         assert not await ActionServer.objects.aexists()
 
@@ -342,7 +342,7 @@ class TestReading:
         with serving_a2a(Waiter()) as url:
             run = await _offering({**A2A, "agent_url": url})
             headers = json.dumps([["X-Api-Key", "canary"]])
-            text = await _post(async_client, run, "peer/", headers=headers)
+            text = await _post(async_client, run, "server/", headers=headers)
         assert "✓ Waiter: Serves tables" in text
         assert '"method": "SendStreamingMessage"' in text
         server = await ActionServer.objects.aget()
@@ -356,7 +356,7 @@ class TestReading:
         async with serve(reply(json.dumps(CARD).encode())) as server:
             run = await _offering({**A2A, "agent_url": server.url})
             headers = json.dumps([["X-Api-Key", "canary"]])
-            await _post(async_client, run, "peer/", headers=headers)
+            await _post(async_client, run, "server/", headers=headers)
         assert server.requests
         assert not any(b"canary" in request for request in server.requests)
 
@@ -364,7 +364,7 @@ class TestReading:
         owner = await User.objects.acreate(username="somebody")
         run = await _offering(MCP, owner=owner)
         response = await async_client.post(
-            path(run, 0, "peer/"), {"server_url": "http://x.example/"}
+            path(run, 0, "server/"), {"server_url": "http://x.example/"}
         )
         assert response.status_code == 404
 
@@ -374,7 +374,7 @@ class TestReading:
         await sync_to_async(async_client.force_login)(ann)
         run = await _offering(MCP, owner=ann)
         async with serve(reply(b"{}")) as server:
-            text = await _post(async_client, run, "peer/", server_url=server.url)
+            text = await _post(async_client, run, "server/", server_url=server.url)
         assert "Not read." in text
         assert server.requests == []
 
@@ -405,7 +405,7 @@ class TestRunning:
             await _post(async_client, run, server_url=url, confirmed="1")
             child = await _ended()
         assert (child.binding, child.state, child.outcome) == ("mcp", "completed", "answer")
-        assert (child.parent_id, child.cause) == (run.pk, (4, 0))
+        assert (child.parent_id, child.parent_entry) == (run.pk, (4, 0))
         # Where the server is, is known from now on.
         assert (await ActionServer.objects.aget()).url == url
 
@@ -413,7 +413,7 @@ class TestRunning:
         waiter = Waiter()
         with serving_a2a(waiter) as url:
             run = await _offering({**A2A, "agent_url": url})
-            await _post(async_client, run, "peer/")
+            await _post(async_client, run, "server/")
             await _post(async_client, run, confirmed="1", message_id="as-shown", params='"hello"')
             child = await _ended()
         assert (child.binding, child.outcome) == ("a2a", "answer")
@@ -427,7 +427,7 @@ class TestRunning:
         agent = await Agent.objects.acreate(name="Shop", url="http://shop.example/")
         with serving_a2a(waiter) as url:
             run = await _offering({**A2A, "agent_url": url, "message": "ask"}, agent=agent)
-            await _post(async_client, run, "peer/")
+            await _post(async_client, run, "server/")
             await _post(async_client, run, confirmed="1")
             asking = await _ended()
             assert asking.outcome == "elicitation"
@@ -445,7 +445,7 @@ class TestRunning:
         html = response.content.decode()
         assert "This question has been answered" in html
         assert f'ws-connect="/ws/runs/{run.pk}/"' in html
-        assert (answer.parent_id, answer.cause, answer.kind) == (asking.pk, place, "action")
+        assert (answer.parent_id, answer.parent_entry, answer.kind) == (asking.pk, place, "action")
         assert (answer.outcome, answer.binding) == ("answer", "a2a")
         assert [heard[0] for heard in waiter.heard] == ["ask", "two"]
         sent = re.search(r'"messageId": "([^"]+)"', text_of(shown.content))
@@ -493,7 +493,7 @@ class TestRunning:
             response = await async_client.post(answers, fields, headers=HTMX)
             assert "This question has been answered" in text_of(response.content)
             asking = await _ended()
-            reply_ = await _ended(RunKind.REPLY)
+            reply_ = await _ended(RunKind.CLIENT_RESPONSE)
         assert (asking.outcome, asking.state) == ("answer", "completed")
         assert (reply_.parent_id, reply_.state) == (asking.pk, "completed")
         assert recipes.heard == [("accept", {"diet": "vegan", "guests": 4})]
@@ -501,7 +501,7 @@ class TestRunning:
     async def test_a_question_of_an_agent_that_was_deleted(self, async_client: AsyncClient) -> None:
         with serving_a2a(Waiter()) as url:
             run = await _offering({**A2A, "agent_url": url, "message": "ask"})
-            await _post(async_client, run, "peer/")
+            await _post(async_client, run, "server/")
             await _post(async_client, run, confirmed="1")
             asking = await _ended()
         place = await sync_to_async(_question)(asking)
@@ -519,7 +519,7 @@ async def _place(run: Run, **fields: str) -> dict[str, str]:
 
 def _question(run: Run) -> tuple[int, int]:
     """Where a run asks."""
-    for frame, events in readings(run):
+    for frame, events in read_events(run):
         for part, event in enumerate(events):
             if isinstance(event, Elicitation):
                 return frame.seq, part

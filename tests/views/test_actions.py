@@ -286,7 +286,7 @@ class TestRunning:
         assert f'id="child-{child.pk}"' in html
         assert 'id="children-entry-4-0" data-patched hx-swap-oob="true"' in html
         assert f'ws-connect="/ws/runs/{run.pk}/"' in html
-        assert (child.parent_id, child.cause, child.kind) == (run.pk, (4, 0), "action")
+        assert (child.parent_id, child.parent_entry, child.kind) == (run.pk, (4, 0), "action")
         assert (child.protocol, child.text) == (registry.ACTION, "look")
         assert server.requests[0].startswith(b"GET /cart HTTP/1.1\r\n")
 
@@ -337,7 +337,7 @@ class TestRunning:
             run = await _offering(GET)
             answer = await _offering(
                 {**GET, "endpoint": f"{server.url}/"},
-                parent=run, kind=RunKind.CHECK, cause_seq=4, cause_part=0,
+                parent=run, kind=RunKind.POLL, parent_entry_seq=4, parent_entry_part=0,
             )  # fmt: skip
             response = await async_client.post(
                 path(answer), {"page": str(run.pk)}, headers=self.htmx

@@ -35,7 +35,7 @@ def opening(url: str = URL, **changed: Any) -> dict[str, Any]:
 
 @pytest.fixture
 def agent() -> Agent:
-    found: Agent = Agent.objects.create(name="Recipes", url=URL, binding="mcp", opening=opening())
+    found: Agent = Agent.objects.create(name="Recipes", url=URL, binding="mcp", handshake=opening())
     return found
 
 
@@ -84,7 +84,7 @@ class TestForm:
         client.post("/agents/recipes/", fields(url=URL))
         agent.refresh_from_db()
         assert (agent.protocol, agent.binding) == ("nlweb", "mcp")
-        assert agent.opening == opening()
+        assert agent.handshake == opening()
 
     @pytest.mark.parametrize(
         ("changed", "kept"),
@@ -102,13 +102,13 @@ class TestForm:
     ) -> None:
         assert client.post("/agents/recipes/", own() | changed).status_code == 302
         agent.refresh_from_db()
-        assert agent.opening == (opening() if kept else {})
+        assert agent.handshake == (opening() if kept else {})
 
     def test_a_secret_that_is_kept_keeps_the_opening(self, client: Client, agent: Agent) -> None:
         Agent.objects.filter(pk=agent.pk).update(auth="bearer", auth_secret="k")
         client.post("/agents/recipes/", own(auth="bearer", auth_secret=""))
         agent.refresh_from_db()
-        assert agent.opening == opening()
+        assert agent.handshake == opening()
 
     def test_says_what_applies_when(self, client: Client) -> None:
         markup = read(client.get("/agents/new/").content.decode())
@@ -162,7 +162,7 @@ class TestToolsOfAnAgent:
     def test_whatever_a_server_has_said(
         self, client: Client, agent: Agent, changed: dict[str, Any], message: str
     ) -> None:
-        agent.opening = opening(**changed)
+        agent.handshake = opening(**changed)
         agent.save()
         assert message in read(client.get("/agents/recipes/").content.decode()).text
 
@@ -193,8 +193,8 @@ class TestReadingTheTools:
         assert "ask used for ask" in text
         assert "await used for await" in text
         await agent.arefresh_from_db()
-        assert agent.opening["generation"] == generation
-        assert agent.opening["url"] == url
+        assert agent.handshake["generation"] == generation
+        assert agent.handshake["url"] == url
 
     async def test_a_server_that_refuses_says_why(self, async_client: AsyncClient) -> None:
         with serving(Recipes(token=TOKEN), generation="initialize") as url:
@@ -204,7 +204,7 @@ class TestReadingTheTools:
             )
         assert "401" in response.content.decode()
         await agent.arefresh_from_db()
-        assert agent.opening == {}
+        assert agent.handshake == {}
 
     async def test_nobody_there(self, async_client: AsyncClient) -> None:
         url = f"http://127.0.0.1:{free_port()}/mcp"

@@ -126,7 +126,7 @@ class TestAnswering:
             "stream": True,
             **SESSION,
         }
-        assert (sent.kind, sent.cause, sent.parent_id) == (RunKind.ANSWER, (5, 0), run.pk)
+        assert (sent.kind, sent.parent_entry, sent.parent_id) == (RunKind.ANSWER, (5, 0), run.pk)
         assert sent.answers == {"look_up": "42 °C"}
         assert sent.conversation_id == run.conversation_id
 
@@ -202,7 +202,7 @@ def test_the_answer_is_previewed(client: Client, agent: Agent) -> None:
 
 def test_an_answered_call_says_so(client: Client, agent: Agent) -> None:
     run = calling(agent)
-    about = {"kind": RunKind.ANSWER, "parent": run, "cause_seq": 5, "cause_part": 0}
+    about = {"kind": RunKind.ANSWER, "parent": run, "parent_entry_seq": 5, "parent_entry_part": 0}
     reply(agent, **about, conversation=run.conversation, answers={"look_up": "42"})
     shown = page(client, run)
     assert "Answered" in shown

@@ -83,7 +83,7 @@ class TestAnswering:
         ]
         assert {name: sent.request[name] for name in SESSION} == SESSION
         assert (sent.kind, sent.parent_id) == (RunKind.ANSWER, run.pk)
-        assert f"{sent.cause_seq}-{sent.cause_part}" == place
+        assert f"{sent.parent_entry_seq}-{sent.parent_entry_part}" == place
         assert sent.answers == {"look_up": "42", "look_up (2)": "", "cart_add": "refused"}
 
     @pytest.mark.parametrize(
@@ -152,7 +152,12 @@ class TestPreview:
 
 class TestAnswered:
     def answered(self, agent: Agent, run: Run, answers: dict[str, str]) -> None:
-        about = {"kind": RunKind.ANSWER, "parent": run, "cause_seq": 8, "cause_part": 0}
+        about = {
+            "kind": RunKind.ANSWER,
+            "parent": run,
+            "parent_entry_seq": 8,
+            "parent_entry_part": 0,
+        }
         reply(agent, **about, conversation=run.conversation, answers=answers)
 
     def test_every_call_shows_it(self, client: Client, agent: Agent) -> None:

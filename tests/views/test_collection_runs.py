@@ -16,10 +16,10 @@ from django.urls import reverse
 from django.utils import timezone
 from junitparser import JUnitXml
 
-from playground.engine.collection_runs import planning
+from playground.engine.collection_runs import plan
 from playground.models import Agent, Collection, CollectionRun, Environment, Folder, SavedRequest
-from playground.models.liveness import SILENCE
-from playground.rendering.collection_runs import PAGE, known_as_text, known_from_text
+from playground.models.liveness import HEARTBEAT_TIMEOUT
+from playground.rendering.collection_runs import PAGE, decode_verdicts, encode_verdicts
 from tests.rendering.markup import read
 from tests.servers import free_port, reply, serve
 
@@ -179,8 +179,8 @@ class TestStarting:
     async def test_as_many_at_once_as_may_be(
         self, async_client: Any, collection: Collection, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(planning, "MAX_AT_ONCE", 2)
-        now = {"driver": "elsewhere:1:1", "alive_at": timezone.now(), "state": "running"}
+        monkeypatch.setattr(plan, "MAX_AT_ONCE", 2)
+        now = {"driver": "elsewhere:1:1", "heartbeat_at": timezone.now(), "state": "running"}
         stranger = await User.objects.acreate(username="stranger")
         first, second, _ = [
             await CollectionRun.objects.acreate(name="x", owner=owner, **now)
@@ -191,8 +191,8 @@ class TestStarting:
         assert answer.status_code == 422
         assert "2 collection runs are under way" in answer.content.decode()
         # One whose process has died keeps nobody from starting another.
-        gone = timezone.now() - 2 * SILENCE
-        await CollectionRun.objects.filter(pk=second.pk).aupdate(alive_at=gone)
+        gone = timezone.now() - 2 * HEARTBEAT_TIMEOUT
+        await CollectionRun.objects.filter(pk=second.pk).aupdate(heartbeat_at=gone)
         answer = await async_client.post(address, form)
         assert answer.status_code == 302
         (started,) = await sync_to_async(list)(CollectionRun.objects.filter(name="Tour"))
@@ -267,9 +267,9 @@ class TestPage:
 
 def test_what_is_known_comes_back() -> None:
     known = {1: "met", 20: "running"}
-    assert known_from_text(known_as_text(known)) == known
-    assert known_from_text(known_as_text({})) == {}
-    assert known_from_text("x" * 10_000 + "5") == {}
+    assert decode_verdicts(encode_verdicts(known)) == known
+    assert decode_verdicts(encode_verdicts({})) == {}
+    assert decode_verdicts("x" * 10_000 + "5") == {}
 
 
 class TestReports:

@@ -7,7 +7,7 @@ from django.contrib.auth.models import AnonymousUser
 from django.test import Client
 
 from playground.models import Collection, Folder
-from playground.rendering import finding, tree
+from playground.rendering import search, sidebar
 from tests.rendering.markup import read
 from tests.views.shelves import HTMX, saved, shelf
 
@@ -61,20 +61,20 @@ def test_what_the_browser_has_kept_unfolded_comes_with_the_page(
     client: Client, cookie: str, wanted: list[str]
 ) -> None:
     shelf("Soups", "a b", hot="c")
-    client.cookies[tree.COOKIE] = cookie
+    client.cookies[sidebar.COOKIE] = cookie
     assert branch(client, "/library/") == wanted
     assert branch(client, "/") == wanted
 
 
 def test_no_more_is_unfolded_than_fits(client: Client) -> None:
-    for number in range(tree.MAX_OPEN + 3):
+    for number in range(sidebar.MAX_OPEN + 3):
         shelf(f"c{number}", "a")
-    client.cookies[tree.COOKIE] = "%20".join(f"c{n}" for n in range(tree.MAX_OPEN + 3))
-    assert len(branch(client, "/library/")) == tree.MAX_OPEN
+    client.cookies[sidebar.COOKIE] = "%20".join(f"c{n}" for n in range(sidebar.MAX_OPEN + 3))
+    assert len(branch(client, "/library/")) == sidebar.MAX_OPEN
 
 
 def test_a_long_one_comes_in_pages(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tree, "PAGE", 2)
+    monkeypatch.setattr(sidebar, "PAGE", 2)
     shelf("Long", "a b c", hot="d e")
     first = client.get("/library/long/").content.decode()
     assert links(first) == ["long/a", "long/b"]
@@ -88,9 +88,9 @@ def test_a_long_one_comes_in_pages(client: Client, monkeypatch: pytest.MonkeyPat
 # --- search --------------------------------------------------------------------------------------
 
 
-def find(words: str) -> list[finding.Hit]:
+def find(words: str) -> list[search.SearchHit]:
     """What is found, in the order in which it is shown."""
-    found = finding.find(AnonymousUser(), words)
+    found = search.search_collections(AnonymousUser(), words)
     return [hit for shelf in found.shelves for hit in shelf.hits]
 
 
@@ -161,7 +161,7 @@ def test_a_place_far_into_a_text_is_cut_out(soups: Collection) -> None:
     text = "".join(piece.text for piece in hit.excerpt)
     assert (text[0], text[-1]) == ("…", "…")
     assert "before needle after" in text
-    assert len(text) < finding.EXCERPT + 3
+    assert len(text) < search.EXCERPT + 3
     assert [piece.text for piece in hit.excerpt if piece.marked] == ["needle"]
 
 
@@ -173,7 +173,7 @@ def test_what_is_named_so_comes_first(soups: Collection) -> None:
 def test_there_is_a_limit_and_it_is_said(
     client: Client, soups: Collection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(finding, "LIMIT", 2)
+    monkeypatch.setattr(search, "LIMIT", 2)
     page = client.get("/collections/search/", {"q": "query"}).content.decode()
     assert "There is more" in page
     assert len(find("query")) == 2

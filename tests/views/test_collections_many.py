@@ -9,7 +9,7 @@ import pytest
 from django.test import Client
 
 from playground.models import Collection, Folder, SavedRequest
-from playground.rendering import outline, tree
+from playground.rendering import outline, sidebar
 from tests.views.shelves import names, shelf, url
 
 pytestmark = [pytest.mark.django_db, pytest.mark.database]
@@ -22,7 +22,7 @@ BRANCH = "/library/many/"
 def many(monkeypatch: pytest.MonkeyPatch) -> Collection:
     """Five folders with two requests each, of which two are shown at a time."""
     monkeypatch.setattr(outline, "FOLDERS", 2)
-    monkeypatch.setattr(tree, "FOLDERS", 2)
+    monkeypatch.setattr(sidebar, "FOLDERS", 2)
     return shelf("Many", "x", a="a1 a2", b="b1 b2", c="c1 c2", d="d1 d2", e="e1 e2")
 
 

@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from playground.library import removals
 from playground.library.fixtures import dump
-from playground.models import Collection, Removal, SavedRequest, Share
+from playground.models import Collection, SavedRequest, Share, TrashedItem
 from tests.views.shelves import HTMX, order, saved, shelf, url
 
 pytestmark = [pytest.mark.django_db, pytest.mark.database]
@@ -55,7 +55,7 @@ def test_what_was_deleted_can_be_put_back_where_it_was(
     assert response.redirect_chain == [("/collections/soups/", 302)]
     assert f"Put back {label}." in response.content.decode()
     assert order(soups) == BEFORE
-    assert not Removal.objects.exists()
+    assert not TrashedItem.objects.exists()
 
 
 def test_from_the_page_only_the_note_comes(client: Client, soups: Collection) -> None:
@@ -87,7 +87,7 @@ def test_what_was_changed_meanwhile_stays(client: Client, soups: Collection) -> 
     client.post("/collections/soups/details/", {"name": "Stews"})
     client.post(url(soups, "b/details/"), {"name": "changed"})
     saved(soups, "another", slug="a", position=1)
-    client.post(f"/collections/undo/{Removal.objects.get().pk}/")
+    client.post(f"/collections/undo/{TrashedItem.objects.get().pk}/")
     soups.refresh_from_db()
     assert soups.name == "Stews"
     assert order(soups) == "another a changed | Hot: c d | Cold:"
@@ -98,18 +98,18 @@ def test_without_its_collection_a_request_cannot_come_back(
 ) -> None:
     client.post(url(soups, "a/deletion/"))
     client.post("/collections/soups/deletion/")
-    first = Removal.objects.order_by("pk")[0]
+    first = TrashedItem.objects.order_by("pk")[0]
     response = client.post(f"/collections/undo/{first.pk}/", follow=True)
     assert "Could not put back the request “a”" in response.content.decode()
-    assert Removal.objects.count() == 2, "both can still be put back, in the right order"
-    for removal in Removal.objects.order_by("-pk"):
+    assert TrashedItem.objects.count() == 2, "both can still be put back, in the right order"
+    for removal in TrashedItem.objects.order_by("-pk"):
         client.post(f"/collections/undo/{removal.pk}/")
     assert order(Collection.objects.get()) == BEFORE
 
 
 def test_twice_is_once(client: Client, soups: Collection) -> None:
     client.post(url(soups, "a/deletion/"))
-    address = f"/collections/undo/{Removal.objects.get().pk}/"
+    address = f"/collections/undo/{TrashedItem.objects.get().pk}/"
     assert client.post(address).status_code == 302
     assert client.post(address).status_code == 404
     assert client.get(address).status_code == 405
@@ -118,44 +118,47 @@ def test_twice_is_once(client: Client, soups: Collection) -> None:
 
 def test_after_a_day_it_is_forgotten(client: Client, soups: Collection) -> None:
     client.post(url(soups, "a/deletion/"))
-    Removal.objects.update(created_at=timezone.now() - timedelta(hours=25))
+    TrashedItem.objects.update(created_at=timezone.now() - timedelta(hours=25))
     assert "Deleted in the last day" not in client.get("/collections/").content.decode()
     client.post(url(soups, "b/deletion/"))
-    assert [each.label for each in Removal.objects.all()] == ["the request “b”"]
+    assert [each.label for each in TrashedItem.objects.all()] == ["the request “b”"]
     assert "Put back the request “b”" in client.get("/collections/").content.decode()
 
 
 def test_no_more_is_kept_than_is_of_use(
     client: Client, soups: Collection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(removals, "KEPT", 2)
+    monkeypatch.setattr(removals, "MAX_TRASHED", 2)
     for slug in "abc":
         client.post(url(soups, f"{slug}/deletion/"))
-    assert {each.label for each in Removal.objects.all()} == {"the request “b”", "the request “c”"}
+    assert {each.label for each in TrashedItem.objects.all()} == {
+        "the request “b”",
+        "the request “c”",
+    }
 
 
 def test_no_secret_is_kept_with_it(client: Client, soups: Collection) -> None:
     saved(soups, "e", headers=[["Authorization", "Bearer canary-77"]])
     client.post(url(soups, "e/deletion/"))
-    assert "canary-77" not in Removal.objects.get().fixture
+    assert "canary-77" not in TrashedItem.objects.get().fixture
 
 
 def test_between_delete_and_undo_a_link_opens_nothing(client: Client, soups: Collection) -> None:
     address = Share.objects.create(collection=soups).get_absolute_url()
     assert client.get(address).status_code == 200
-    removal = removals.remove(soups)
+    removal = removals.delete(soups)
     for end in ("", "fixture.json", "copy/"):
         assert client.get(f"{address}{end}").status_code == 404
     assert "No link yet" in client.get("/shares/").content.decode()
-    removals.put_back(removal)
+    removals.restore(removal)
     assert client.get(address).status_code == 200
 
 
 def test_a_link_that_was_revoked_stays_revoked(client: Client, soups: Collection) -> None:
     share = Share.objects.create(collection=soups)
-    client.post(reverse("share-revocation", args=[share.token]))
+    client.post(reverse("share-revoke", args=[share.token]))
     assert not Share.objects.exists()
-    removals.put_back(removals.remove(soups))
+    removals.restore(removals.delete(soups))
     assert client.get(share.get_absolute_url()).status_code == 404
 
 
@@ -185,7 +188,7 @@ class TestShipped:
         client.post("/collections/soups/deletion/")
         statuses = [
             client.post(f"/collections/undo/{each.pk}/").status_code
-            for each in Removal.objects.order_by("pk")
+            for each in TrashedItem.objects.order_by("pk")
         ]
         assert sorted(statuses) == [302, 404]
 

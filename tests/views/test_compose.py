@@ -313,7 +313,7 @@ def test_a_preview_builds_one_exchange_of_what_is_shown_and_one_of_what_is_sent(
     environment = Environment.objects.create(name="Staging")
     Variable.objects.create(
         environment=environment, name="token", kind="secret", secret="canary-4711",
-        origins=[agent.url],
+        allowed_origins=[agent.url],
     )  # fmt: skip
     found: list[Target] = []
     real = registry.exchange

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from playground.conformance import RULES, book
-from playground.models import Agent, Run, RunKind, Tracker
+from playground.conformance import RULES, ruleset
+from playground.models import Agent, PolledPromise, Run, RunKind
 from playground.protocols.frames import Frame, FrameKind
 from playground.views import conformance
 from tests.rendering.markup import Markup, read
@@ -151,7 +151,7 @@ class TestReport:
         run = spoken("agent-api", "http", "1", '{"object": "message", "id": "m"}')
         markup = part(client, run)
         assert "Judged as Agent API" in markup.text
-        assert set(verdicts(markup)) == {rule.id for rule in book("agent-api").rules}
+        assert set(verdicts(markup)) == {rule.id for rule in ruleset("agent-api").rules}
         assert verdicts(markup)["agent-api.response-first"] == "fail"
         # There is one version, so there is nothing to choose.
         assert [i for i in markup.find("input") if i.attributes["type"] == "radio"] == []
@@ -162,7 +162,7 @@ class TestReport:
         markup = part(client, spoken("nlweb", "mcp", "0.55", reply))
         assert "Judged as NLWeb 0.55 over MCP" in markup.text
         found = verdicts(markup)
-        assert set(found) == {rule.id for rule in book("nlweb", "mcp").rules}
+        assert set(found) == {rule.id for rule in ruleset("nlweb", "mcp").rules}
         assert found["mcp.result-content"] == found["response-type-lowercase"] == "fail"
         assert "/result/_meta/response_type" in markup.text
         assert ("events", "4") in {
@@ -187,10 +187,10 @@ class TestReport:
         promise = ('{"_meta": {"response_type": "promise", "version": "0.55"}, '
                    '"promise": {"token": "t", "progress": 0.2}}')  # fmt: skip
         run = recorded([[CALL, OPEN, HEAD, Frame(0, 30, FrameKind.BODY, promise.encode()), END]])
-        tracker = Tracker.objects.create(run=turn, seq=5, token="t", patience=60)
-        Tracker.objects.update(history=[{"at": 0.0, "progress": 0.9}])
+        tracker = PolledPromise.objects.create(run=turn, entry_seq=5, token="t", polling_seconds=60)
+        PolledPromise.objects.update(updates=[{"at": 0.0, "progress": 0.9}])
         Run.objects.filter(pk=run.pk).update(
-            kind=RunKind.CHECK,
+            kind=RunKind.POLL,
             parent=turn,
             request={"promise_token": "t", "action": "checkin"},
             started_at=tracker.started_at.replace(year=tracker.started_at.year + 1),
@@ -239,13 +239,13 @@ class TestDownload:
 class TestKept:
     def test_a_run_is_judged_once(self, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
         run, calls = streamed(*BAD), []
-        judge = conformance.judge
+        judge = conformance.run_rules
 
         def counting(*args: Any, **kwargs: Any) -> Any:
             calls.append(args)
             return judge(*args, **kwargs)
 
-        monkeypatch.setattr(conformance, "judge", counting)
+        monkeypatch.setattr(conformance, "run_rules", counting)
         for path in ("", "count/", ""):
             part(client, run, path)
         client.get(f"/runs/{run.pk}/conformance.json")
@@ -260,31 +260,31 @@ class TestKept:
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         run, held = streamed(*GOOD), []
-        judge = conformance.judge
+        judge = conformance.run_rules
 
         def looking(*args: Any, **kwargs: Any) -> Any:
             held.append(sum(lock.locked() for lock in conformance._LOCKS))
             return judge(*args, **kwargs)
 
-        monkeypatch.setattr(conformance, "judge", looking)
+        monkeypatch.setattr(conformance, "run_rules", looking)
         conformance._judged(run, "0.55")
         assert held == [1]
         assert not any(lock.locked() for lock in conformance._LOCKS)
 
     def test_not_for_ever(self) -> None:
-        assert conformance._judge.cache_info().maxsize == conformance.KEPT
+        assert conformance._judge.cache_info().maxsize == conformance.REPORT_CACHE_SIZE
 
 
 class TestReference:
     def test_has_every_rule_once(self, client: Client) -> None:
         markup = read(client.get("/rules/").content.decode())
         rows = [row.attributes["id"] for row in markup.find("tr") if "id" in row.attributes]
-        every = [*RULES, *book("nlweb", "mcp").chapters[1].rules, *book("agent-api").rules]
+        every = [*RULES, *ruleset("nlweb", "mcp").groups[1].rules, *ruleset("agent-api").rules]
         assert rows == [rule.id for rule in every]
         text = " ".join(markup.text.split())
         for rule in every:
             assert " ".join(rule.title.split()) in text
-            for demand in rule.demands.values():
+            for demand in rule.requirements.values():
                 assert demand.section in text
         assert "no such rule" in text
 

@@ -142,10 +142,10 @@ class TestUsingAtOnceWithARun:
         keep(agent)
 
         def meanwhile(read: Agent) -> dict[str, str]:
-            Agent.objects.update(opening={"session": "s"})
+            Agent.objects.update(handshake={"session": "s"})
             return {"version": "0.54"}
 
-        monkeypatch.setattr("playground.views.doctor.proposal", meanwhile)
+        monkeypatch.setattr("playground.views.doctor.proposed_changes", meanwhile)
         assert client.post(f"{PATH}use/").status_code == 302
         agent.refresh_from_db()
-        assert (agent.version, agent.opening) == ("0.54", {"session": "s"})
+        assert (agent.version, agent.handshake) == ("0.54", {"session": "s"})

@@ -20,7 +20,11 @@ def environment() -> Environment:
     made = Environment.objects.create(name="Staging")
     Variable.objects.create(environment=made, name="city", value="Paris")
     Variable.objects.create(
-        environment=made, name="token", kind="secret", secret=SECRET, origins=["https://a.example"]
+        environment=made,
+        name="token",
+        kind="secret",
+        secret=SECRET,
+        allowed_origins=["https://a.example"],
     )
     return made
 
@@ -32,7 +36,7 @@ def table(*rows: dict[str, str], stored: int = 0) -> dict[str, str]:
         "variables-INITIAL_FORMS": str(stored),
     }
     for number, row in enumerate(rows):
-        whole = {"name": "", "kind": "text", "value": "", "origins": "", **row}
+        whole = {"name": "", "kind": "text", "value": "", "allowed_origins": "", **row}
         fields |= {f"variables-{number}-{name}": value for name, value in whole.items()}
     return fields
 
@@ -40,7 +44,7 @@ def table(*rows: dict[str, str], stored: int = 0) -> dict[str, str]:
 def stored_rows() -> list[dict[str, str]]:
     return [
         {"id": str(row.pk), "name": row.name, "kind": row.kind, "value": row.value,
-         "origins": " ".join(row.origins)}
+         "allowed_origins": " ".join(row.allowed_origins)}
         for row in Variable.objects.order_by("name")
     ]  # fmt: skip
 
@@ -90,7 +94,7 @@ def test_a_field_that_is_left_empty_keeps_the_secret(
     rows[1] |= {"kind": "text", "value": "plain"}
     save(client, *rows, stored=2)
     row = Variable.objects.get(name="token")
-    assert (row.value, row.secret, row.origins) == ("plain", "", [])
+    assert (row.value, row.secret, row.allowed_origins) == ("plain", "", [])
 
 
 @pytest.mark.parametrize(
@@ -99,10 +103,16 @@ def test_a_field_that_is_left_empty_keeps_the_secret(
         ({"name": "a b", "value": "1"}, "A name has letters"),
         ({"name": "$uuid", "value": "1"}, "A name has letters"),
         ({"name": "j", "kind": "json", "value": "{"}, "This is no JSON"),
-        ({"name": "s", "kind": "secret", "origins": "https://a.example"}, "none is stored"),
-        ({"name": "s", "kind": "secret", "value": "abc", "origins": "a.example"}, "4 characters"),
+        ({"name": "s", "kind": "secret", "allowed_origins": "https://a.example"}, "none is stored"),
+        (
+            {"name": "s", "kind": "secret", "value": "abc", "allowed_origins": "a.example"},
+            "4 characters",
+        ),
         ({"name": "s", "kind": "secret", "value": "canary-new"}, "Say where it may go"),
-        ({"name": "s", "kind": "secret", "value": "canary-new", "origins": "ftp://a"}, "http"),
+        (
+            {"name": "s", "kind": "secret", "value": "canary-new", "allowed_origins": "ftp://a"},
+            "http",
+        ),
     ],
 )
 def test_what_cannot_be_kept(
@@ -133,8 +143,11 @@ def test_names_stand_there_once_and_can_change_places(
 
 def test_origins_are_written_one_way(client: Client, environment: Environment) -> None:
     where = "https://A.example/ask, b.example:8443 https://a.example"
-    save(client, {"name": "s", "kind": "secret", "value": "canary-new", "origins": where})
-    assert Variable.objects.get(name="s").origins == ["https://a.example", "https://b.example:8443"]
+    save(client, {"name": "s", "kind": "secret", "value": "canary-new", "allowed_origins": where})
+    assert Variable.objects.get(name="s").allowed_origins == [
+        "https://a.example",
+        "https://b.example:8443",
+    ]
 
 
 def test_a_copy_has_no_secrets(client: Client, environment: Environment) -> None:

@@ -65,7 +65,7 @@ class TestChecks:
         assert 'It was: "<b>Soup</b>"' in text
 
     def test_the_tally_is_for_the_bar_and_for_the_tab(self, client: Client) -> None:
-        found = part(client, a_run(MET, UNMET), "checks/tally")
+        found = part(client, a_run(MET, UNMET), "checks/count")
         (button,) = found.find("button")
         assert button.attributes["data-verdict"] == "fail"
         assert button.attributes["data-show-tab"] == "tab-checks"
@@ -77,26 +77,26 @@ class TestChecks:
         recording = Recording(expectations=[MET])
         recording.add(CALL, OPEN, HEAD, event(LINES[1]))
         assert "when the run has ended" in part(client, recording.run, "checks").text
-        assert part(client, recording.run, "checks/tally").text.strip() == ""
+        assert part(client, recording.run, "checks/count").text.strip() == ""
         assert "goes on" in part(client, recording.run, "document").text
 
     def test_without_expectations_nothing_of_it_is_on_the_page(self, client: Client) -> None:
         page = client.get(f"/runs/{a_run().pk}/").content.decode()
         assert "tab-checks" not in page
-        assert "checks/tally" not in page
+        assert "checks/count" not in page
         assert "Nothing is expected" in part(client, a_run(), "checks").text
 
     def test_with_expectations_the_page_has_a_tab(self, client: Client) -> None:
         run = a_run(MET)
         page = client.get(f"/runs/{run.pk}/").content.decode()
         assert 'id="tab-checks"' in page
-        assert f"/runs/{run.pk}/checks/tally/" in page
+        assert f"/runs/{run.pk}/checks/count/" in page
 
     def test_a_reply_is_read_once(self, client: Client, django_assert_max_num_queries: Any) -> None:
         run = a_run(MET)
         part(client, run, "checks")
         with django_assert_max_num_queries(4):
-            part(client, run, "checks/tally")
+            part(client, run, "checks/count")
 
 
 class TestDocument:
@@ -121,7 +121,7 @@ class TestDocument:
 class TestEditor:
     def test_has_a_form_for_every_type(self, client: Client) -> None:
         page = client.get("/expectations/").content.decode()
-        for kind in expectations.KINDS:
+        for kind in expectations.EXPECTATION_TYPES:
             assert f'<template data-kind="{kind}">' in page
         for operator in ("exists", "equals", "contains", "matches", "is"):
             assert f'data-operand="{operator}"' in page
@@ -157,7 +157,7 @@ class TestTrying:
         """And not the values of its names: it is sent again with those of that time."""
         wanted = [{**UNMET, "equals": "{{dish}}"}]
         template = {"document": {"query": {"text": "x"}}, "headers": [], "address": "", "auth": {}}
-        run = a_run(UNMET, template={**template, "expectations": wanted})
+        run = a_run(UNMET, request_template={**template, "expectations": wanted})
         text = read(client.get(run.get_absolute_url()).content.decode()).text
         assert json.dumps(wanted) in text
         assert json.dumps([UNMET]) not in text

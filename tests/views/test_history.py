@@ -12,9 +12,9 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from playground.models import Agent, Conversation, Run, Share, Tracker
+from playground.models import Agent, Conversation, PolledPromise, Run, Share
 from playground.models import history as pages
-from playground.models.history import Cursor, Filters, page_of
+from playground.models.history import HistoryCursor, HistoryFilters, history_page
 from tests.rendering.markup import read
 
 pytestmark = pytest.mark.database
@@ -71,7 +71,7 @@ class TestPage:
     ) -> None:
         make()
         assert f">{word}</span>" not in client.get("/history/").content.decode()
-        make(made_by=made_by)
+        make(source=made_by)
         assert f">{word}</span>" in client.get("/history/").content.decode()
 
     def test_markup_of_an_agent_stays_text(self, client: Client) -> None:
@@ -102,7 +102,9 @@ class TestPage:
         first = queries()
         for _ in range(20):
             run = make(agent=agent, outcome="promise")
-            Tracker.objects.create(run=run, seq=1, token="t", patience=9, status="answered")
+            PolledPromise.objects.create(
+                run=run, entry_seq=1, token="t", polling_seconds=9, status="fulfilled"
+            )
         assert queries() == first
 
     def test_the_sidebar_leads_here(self, client: Client) -> None:
@@ -114,12 +116,12 @@ class TestFilters:
     @pytest.fixture(autouse=True)
     def runs(self, agent: Agent) -> None:
         make(text="tomato soup", agent=agent, ago=0)
-        make(text="onion soup", agent=agent, outcome="failure", made_by="collection", ago=1)
+        make(text="onion soup", agent=agent, outcome="failure", source="collection", ago=1)
         make(text="bread", agent=None, state="failed", outcome="none", ago=2)
         make(text="old bread", agent=agent, state="cancelled", outcome="none", ago=60 * 24 * 30,
-             made_by="recording")  # fmt: skip
+             source="recording")  # fmt: skip
         make(text="now", agent=agent, state="streaming", outcome="none", ago=3,
-             alive_at=timezone.now())  # fmt: skip
+             heartbeat_at=timezone.now())  # fmt: skip
 
     @pytest.mark.parametrize(
         ("query", "texts"),
@@ -176,12 +178,12 @@ class TestFilters:
 
 @pytest.mark.django_db
 class TestPaging:
-    def every(self, filters: Filters, **options: Any) -> list[Run]:
+    def every(self, filters: HistoryFilters, **options: Any) -> list[Run]:
         """All runs, page by page."""
         found: list[Run] = []
         before = None
         for _ in range(100):
-            page = page_of(Run.objects.all(), filters, before, **options)
+            page = history_page(Run.objects.all(), filters, before, **options)
             found += page.runs
             before = page.older
             if before is None:
@@ -189,14 +191,15 @@ class TestPaging:
         raise AssertionError("the pages have no end")
 
     @pytest.mark.parametrize(
-        "filters", [Filters(), Filters(words="eggs"), Filters(outcome="answer")]
+        "filters",
+        [HistoryFilters(), HistoryFilters(search="eggs"), HistoryFilters(outcome="answer")],
     )
     @pytest.mark.parametrize("size", [1, 3, 10, 11])
     def test_every_run_once_also_of_one_moment(
-        self, filters: Filters, size: int, monkeypatch: pytest.MonkeyPatch
+        self, filters: HistoryFilters, size: int, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(pages, "STRETCH", 2)
-        monkeypatch.setattr(pages, "FURTHER", 3)
+        monkeypatch.setattr(pages, "SEARCH_FIRST_ROWS", 2)
+        monkeypatch.setattr(pages, "SEARCH_NEXT_ROWS", 3)
         runs = [make(ago=number // 4) for number in range(10)]
         moment = runs[0].created_at
         Run.objects.filter(pk__in=[run.pk for run in runs[:4]]).update(created_at=moment)
@@ -208,20 +211,20 @@ class TestPaging:
     def test_a_search_for_short_words_looks_at_so_many_at_once(
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(pages, "STRETCH", 3)
-        monkeypatch.setattr(pages, "FURTHER", 4)
+        monkeypatch.setattr(pages, "SEARCH_FIRST_ROWS", 3)
+        monkeypatch.setattr(pages, "SEARCH_NEXT_ROWS", 4)
         for number in range(12):
             make(text="xy" if number == 11 else "hay", ago=number)
-        first = page_of(Run.objects.all(), Filters(words="xy"))
+        first = history_page(Run.objects.all(), HistoryFilters(search="xy"))
         assert (first.runs, first.is_partial) == ([], True)
-        assert [run.text for run in self.every(Filters(words="xy"))] == ["xy"]
-        assert self.every(Filters(words="q")) == []
+        assert [run.text for run in self.every(HistoryFilters(search="xy"))] == ["xy"]
+        assert self.every(HistoryFilters(search="q")) == []
 
     def test_a_search_goes_on_by_itself_and_ends_with_a_word(
         self, client: Client, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(pages, "STRETCH", 2)
-        monkeypatch.setattr(pages, "FURTHER", 2)
+        monkeypatch.setattr(pages, "SEARCH_FIRST_ROWS", 2)
+        monkeypatch.setattr(pages, "SEARCH_NEXT_ROWS", 2)
         for number in range(8):
             make(ago=number)
         html = client.get("/history/?q=go").content.decode()
@@ -236,7 +239,7 @@ class TestPaging:
 
     def test_older_ones_follow(self, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(pages, "PAGE", 2)
-        monkeypatch.setattr(page_of, "__defaults__", (None, 2))
+        monkeypatch.setattr(history_page, "__defaults__", (None, 2))
         for number in range(3):
             make(text=f"run {number}", ago=number)
         html = client.get("/history/?state=completed").content.decode()
@@ -254,24 +257,24 @@ class TestPaging:
         "text", ["", "x", "~", "2020-01-01", "2020-01-01~x", f"2020-01-01T00:00~{'0' * 32}"]
     )
     def test_cursors_that_are_none(self, text: str) -> None:
-        assert Cursor.read(text) is None
+        assert HistoryCursor.read(text) is None
 
     def test_a_cursor_is_read_as_it_was_written(self) -> None:
-        cursor = Cursor(timezone.now(), UUID(int=7))
-        assert Cursor.read(str(cursor)) == cursor
+        cursor = HistoryCursor(timezone.now(), UUID(int=7))
+        assert HistoryCursor.read(str(cursor)) == cursor
 
     @pytest.mark.sqlite
     def test_the_database_finds_a_page_by_an_index(self) -> None:
         plans = {
-            Filters(): "run_history ",
-            Filters(outcome="answer"): "run_history_outcome",
-            Filters(state="failed"): "run_history_state",
-            Filters(agent=1): "run_history_agent",
-            Filters(made_by="collection"): "run_history_made_by",
+            HistoryFilters(): "run_history ",
+            HistoryFilters(outcome="answer"): "run_history_outcome",
+            HistoryFilters(state="failed"): "run_history_state",
+            HistoryFilters(agent=1): "run_history_agent",
+            HistoryFilters(source="collection"): "run_history_source",
         }
         for filters, index in plans.items():
             with CaptureQueriesContext(connection) as queries:
-                page_of(Run.objects.filter(owner=None), filters)
+                history_page(Run.objects.filter(owner=None), filters)
             (query,) = [q["sql"] for q in queries if "LIMIT" in q["sql"]]
             with connection.cursor() as cursor:
                 cursor.execute(f"EXPLAIN QUERY PLAN {query}")
@@ -307,7 +310,7 @@ class TestDeletion:
         assert not Conversation.objects.exists()
 
     def test_what_is_under_way_stays(self, client: Client) -> None:
-        run = make(state="streaming", alive_at=timezone.now())
+        run = make(state="streaming", heartbeat_at=timezone.now())
         response = client.post("/history/deletion/", {"run": run.pk})
         assert response.status_code == 409
         html = response.content.decode()
@@ -361,7 +364,7 @@ class TestSidebar:
     def test_every_run_once_also_of_one_moment(
         self, client: Client, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(page_of, "__defaults__", (None, 2))
+        monkeypatch.setattr(history_page, "__defaults__", (None, 2))
         runs = [make(ago=number) for number in range(7)]
         Run.objects.filter(pk__in=[run.pk for run in runs[1:5]]).update(
             created_at=runs[2].created_at
@@ -372,8 +375,8 @@ class TestSidebar:
     def test_a_search_goes_on_by_itself_and_ends_with_a_word(
         self, client: Client, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(pages, "STRETCH", 2)
-        monkeypatch.setattr(pages, "FURTHER", 2)
+        monkeypatch.setattr(pages, "SEARCH_FIRST_ROWS", 2)
+        monkeypatch.setattr(pages, "SEARCH_NEXT_ROWS", 2)
         for number in range(8):
             make(text="xy" if number == 6 else "hay", ago=number)
         assert "looking further" in client.get("/runs/?q=go").content.decode()
@@ -381,8 +384,8 @@ class TestSidebar:
         assert self.pages(client, "/runs/?q=xy") == [str(Run.objects.get(text="xy").pk)]
 
     def test_says_what_else_a_run_was_made_by(self, client: Client) -> None:
-        make(made_by="collection", ago=1)
-        make(made_by="recording")
+        make(source="collection", ago=1)
+        make(source="recording")
         html = client.get("/runs/").content.decode()
         assert "recorded · Recipes" in html
         assert "collection run · Recipes" in html

@@ -15,7 +15,7 @@ from django.urls import reverse
 
 from playground.library import fixtures
 from playground.models import Collection, SavedRequest
-from playground.views.imports import pack, unpack
+from playground.views.imports import compress_text, decompress_text
 from tests.library import examples
 from tests.library.test_parsing import COLLECTION, FOLDER, REQUEST, with_fields
 from tests.servers import Script, head, reply, serve
@@ -121,8 +121,8 @@ class TestImport:
             ({"url": "ftp://a.example"}, "must start with http:// or https://"),
             ({"packed": "!"}, "did not come back"),
             ({"packed": "eJw="}, "The file is empty."),
-            ({"packed": pack("[1]")}, "An item must be an object"),
-            ({"packed": pack("[1]"), "confirmed": "yes"}, "An item must be an object"),
+            ({"packed": compress_text("[1]")}, "An item must be an object"),
+            ({"packed": compress_text("[1]"), "confirmed": "yes"}, "An item must be an object"),
         ],
         ids=range(9),
     )
@@ -156,7 +156,7 @@ class TestImport:
         assert wanted in answer.content.decode()
 
     def test_a_text_that_would_unpack_without_end(self, client: Client) -> None:
-        answer = client.post(PAGE, {"packed": pack(" " * (33 * 1024 * 1024))})
+        answer = client.post(PAGE, {"packed": compress_text(" " * (33 * 1024 * 1024))})
         assert "larger than 32 MB" in answer.content.decode()
 
     def test_names_are_text_and_never_markup(self, client: Client) -> None:
@@ -178,7 +178,7 @@ class TestImport:
 
 def test_what_is_packed_comes_back() -> None:
     text = "é\n" * 1000
-    assert unpack(pack(text)) == text
+    assert decompress_text(compress_text(text)) == text
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from playground.models import Agent, Collection, Environment, Run, SavedRequest,
 from playground.models.ownership import owner_of
 from tests.views.conftest import form
 from tests.views.shelves import shelf
-from tests.views.test_formats import archived
+from tests.views.test_snippets import archived
 
 pytestmark = pytest.mark.django_db
 
@@ -142,7 +142,7 @@ def test_the_reply_of_a_saved_request(
     SavedRequest.objects.update(reply=record(run), agent="recipes")
     opened = client.post("/collections/kept/requests/a/reply/")
     assert client.get(opened["Location"]).status_code == 200
-    assert SavedRequest.objects.get().replayed.agent == agent
+    assert SavedRequest.objects.get().recorded_run.agent == agent
 
 
 def test_a_link_and_a_copy_by_it(client: Client, collection: Collection) -> None:

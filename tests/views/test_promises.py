@@ -9,18 +9,18 @@ from asgiref.sync import sync_to_async
 from django.contrib.auth.models import User
 from django.test import AsyncClient
 
-from playground.models import Run, Tracker, TrackerStatus
+from playground.models import PolledPromise, PollingStatus, Run
 from playground.views import promises
 from tests.rendering.recording import Recording
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 HTMX = {"HX-Request": "true"}
-PARTS = ("checks", "cancellation", "following")
+PARTS = ("polls", "cancellation", "polling")
 
 
 @pytest.fixture
-def tracker(transactional_db: None) -> Tracker:
+def tracker(transactional_db: None) -> PolledPromise:
     """A promise that is followed."""
     return promised()
 
@@ -29,7 +29,7 @@ def tracker(transactional_db: None) -> Tracker:
 def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, ...]]:
     """What the engine was asked for, instead of doing it."""
     found: list[tuple[Any, ...]] = []
-    for name in ("check_now", "cancel_promise", "follow", "stop_following"):
+    for name in ("poll_now", "cancel_promise", "resume_polling", "stop_polling"):
 
         async def record(*arguments: Any, name: str = name) -> None:
             found.append((name, *arguments))
@@ -38,31 +38,33 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, ...]]:
     return found
 
 
-def promised(**fields: Any) -> Tracker:
+def promised(**fields: Any) -> PolledPromise:
     run: Run = Recording(**fields).end()
-    found: Tracker = Tracker.objects.create(run=run, seq=4, token="t", patience=60)
+    found: PolledPromise = PolledPromise.objects.create(
+        run=run, entry_seq=4, token="t", polling_seconds=60
+    )
     return found
 
 
-def path(tracker: Tracker, part: str) -> str:
+def path(tracker: PolledPromise, part: str) -> str:
     return f"/runs/{tracker.run_id}/promise/{part}/"
 
 
 @pytest.mark.parametrize(
     ("part", "fields", "wanted"),
     [
-        ("checks", {}, ("check_now",)),
+        ("polls", {}, ("poll_now",)),
         ("cancellation", {}, ("cancel_promise",)),
-        ("following", {"follow": "0", "patience": "60"}, ("stop_following",)),
-        ("following", {"follow": "1"}, ("follow",)),
-        ("following", {"follow": "1", "patience": "300"}, ("follow", 300)),
-        ("following", {"patience": "3600"}, ("follow", 3600)),
-        ("following", {"patience": "99999"}, ("follow", 3600)),
+        ("polling", {"follow": "0", "patience": "60"}, ("stop_polling",)),
+        ("polling", {"follow": "1"}, ("resume_polling",)),
+        ("polling", {"follow": "1", "patience": "300"}, ("resume_polling", 300)),
+        ("polling", {"patience": "3600"}, ("resume_polling", 3600)),
+        ("polling", {"patience": "99999"}, ("resume_polling", 3600)),
     ],
 )
 async def test_is_what_the_engine_is_asked_for(
     async_client: AsyncClient,
-    tracker: Tracker,
+    tracker: PolledPromise,
     asked: list[tuple[Any, ...]],
     part: str,
     fields: dict[str, str],
@@ -79,40 +81,42 @@ async def test_is_what_the_engine_is_asked_for(
 @pytest.mark.database
 @pytest.mark.parametrize("patience", ["-1", "1.5", "soon", "999999", "٣"])
 async def test_a_patience_that_is_no_number_of_seconds(
-    async_client: AsyncClient, tracker: Tracker, asked: list[Any], patience: str
+    async_client: AsyncClient, tracker: PolledPromise, asked: list[Any], patience: str
 ) -> None:
-    response = await async_client.post(path(tracker, "following"), {"patience": patience})
+    response = await async_client.post(path(tracker, "polling"), {"patience": patience})
     assert response.status_code == 400
     assert asked == []
 
 
 @pytest.mark.database
-async def test_stopping_and_following_again(async_client: AsyncClient, tracker: Tracker) -> None:
+async def test_stopping_and_following_again(
+    async_client: AsyncClient, tracker: PolledPromise
+) -> None:
     html = await _post(async_client, tracker, follow="0")
     assert "Not followed" in html
     assert "Follow again" in html
     html = await _post(async_client, tracker, follow="1", patience="300")
     assert "Stop following" in html
     await tracker.arefresh_from_db()
-    assert tracker.status == TrackerStatus.FOLLOWING
-    assert tracker.next_at is not None
+    assert tracker.status == PollingStatus.POLLING
+    assert tracker.next_poll_at is not None
 
 
-async def _post(client: AsyncClient, tracker: Tracker, **fields: str) -> str:
-    response = await client.post(path(tracker, "following"), fields, headers=HTMX)
+async def _post(client: AsyncClient, tracker: PolledPromise, **fields: str) -> str:
+    response = await client.post(path(tracker, "polling"), fields, headers=HTMX)
     return response.content.decode()
 
 
 @pytest.mark.parametrize("part", PARTS)
 async def test_without_scripts_it_leads_back(
-    async_client: AsyncClient, tracker: Tracker, asked: list[Any], part: str
+    async_client: AsyncClient, tracker: PolledPromise, asked: list[Any], part: str
 ) -> None:
     response = await async_client.post(path(tracker, part))
     assert (response.status_code, response["Location"]) == (302, f"/runs/{tracker.run_id}/")
 
 
 @pytest.mark.parametrize("part", PARTS)
-async def test_only_posts(async_client: AsyncClient, tracker: Tracker, part: str) -> None:
+async def test_only_posts(async_client: AsyncClient, tracker: PolledPromise, part: str) -> None:
     assert (await async_client.get(path(tracker, part))).status_code == 405
 
 
@@ -136,5 +140,5 @@ class TestNobodyElse:
         assert asked == []
 
 
-async def _promised(**fields: Any) -> Tracker:
+async def _promised(**fields: Any) -> PolledPromise:
     return await sync_to_async(promised)(**fields)

@@ -35,7 +35,8 @@ def first(agent: Agent) -> Run:
     parent = recorded([[CALL, OPEN, HEAD, END]])
     fields: dict[str, Any] = {
         "agent": agent, "request": REQUEST, "version": "0.54", "parent": parent,
-        "kind": RunKind.ANSWER, "cause_seq": 5, "cause_part": 1, "answers": {"diet": "vegan"},
+        "kind": RunKind.ANSWER, "parent_entry_seq": 5, "parent_entry_part": 1,
+        "answers": {"diet": "vegan"},
         "headers": [["X-Trace", "7"], ["Authorization", ""]],
     }  # fmt: skip
     Run.objects.filter(pk=run.pk).update(**fields)
@@ -50,7 +51,16 @@ def test_is_the_same_request_at_the_same_place(
     response = client.post(f"/runs/{first.pk}/repetition/")
     again = Run.objects.exclude(pk__in=[first.pk, first.parent_id]).get()
     assert response["Location"] == again.get_absolute_url()
-    for name in ("agent", "request", "version", "kind", "parent", "cause", "answers", "text"):
+    for name in (
+        "agent",
+        "request",
+        "version",
+        "kind",
+        "parent",
+        "parent_entry",
+        "answers",
+        "text",
+    ):
         assert getattr(again, name) == getattr(first, name), name
     (call,) = started
     headers = dict(call["target"].headers)
@@ -74,7 +84,7 @@ def test_takes_the_place_of_the_response(
     "fields",
     [
         {"agent": None},
-        {"kind": RunKind.CHECK},
+        {"kind": RunKind.POLL},
         {"kind": RunKind.CANCEL},
         {"kind": RunKind.ACTION, "protocol": "action"},
         {"protocol": "unheard-of"},

@@ -244,6 +244,6 @@ def test_a_window_and_its_pages_have_every_card_once(client: Client) -> None:
 
 def test_pages_answer_to_reading_only(client: Client, run: Run) -> None:
     for name in ("run", "run-results", "run-events", "run-timeline", "run-wire", "run-wire-text",
-                 "run-standard-client"):  # fmt: skip
+                 "run-sse-reference"):  # fmt: skip
         assert client.post(reverse(name, args=[run.pk])).status_code == 405, name
     assert client.post("/").status_code == 405

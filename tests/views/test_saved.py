@@ -240,7 +240,7 @@ class TestCredentials:
         found = SavedRequest.objects.get()
         assert found.auth == {"type": "api_key", "header": "", "secret": ""}
         assert told(response)["dropped"] == (["the authentication"] if secret else [])
-        taken = fixtures.read(fixtures.dump(found.collection))
+        taken = fixtures.parse_fixture(fixtures.dump(found.collection))
         assert taken.requests[found.slug]["auth"] == found.auth
 
     def test_in_the_address_are_dropped_and_named(
@@ -427,9 +427,9 @@ class TestOpening:
         first = told["run"]
         assert not told["offers_reply"]
         found.refresh_from_db()
-        assert found.replayed is not None
-        assert str(found.replayed.pk) == first
-        assert found.replayed.recorded
+        assert found.recorded_run is not None
+        assert str(found.recorded_run.pk) == first
+        assert found.recorded_run.is_recorded
         assert client.get(found.get_absolute_url(), headers=JSON).json()["run"] == first
         assert f'data-run="{first}"' in client.get(found.get_absolute_url()).content.decode()
 
@@ -450,7 +450,7 @@ class TestOpening:
 def test_a_run_of_a_saved_request_knows_it(client: Client, saved: SavedRequest, run: Run) -> None:
     run.saved_request = saved
     run.expectations = [{"type": "state", "equals": "completed"}]
-    run.template = {
+    run.request_template = {
         "document": {"query": {"text": "{{dish}}"}},
         "headers": [["X-A", "{{a}}"]],
         "address": "{{base}}",

@@ -84,7 +84,7 @@ def test_a_decision(
 ) -> None:
     text = decide(client, talk[1], echo, value)
     assert says in text
-    assert talk[1].echo == kept
+    assert talk[1].session_override == kept
     assert ("Echo the latest again" in text) == (echo != "latest")
 
 
@@ -114,7 +114,7 @@ def test_what_cannot_be_echoed(
     text = decide(client, talk[1], echo, value, status=422)
     assert error in text
     assert value in text
-    assert talk[1].echo is None
+    assert talk[1].session_override is None
 
 
 def test_of_a_check_it_is_the_turn_that_is_decided(
@@ -123,7 +123,7 @@ def test_of_a_check_it_is_the_turn_that_is_decided(
     check = turn(agent, talk[1], kind="check")
     decide(client, check, "off")
     talk[1].refresh_from_db()
-    assert (check.echo, talk[1].echo) == (None, {"mode": "off"})
+    assert (check.session_override, talk[1].session_override) == (None, {"mode": "off"})
 
 
 def test_without_scripts(client: Client, talk: list[Run]) -> None:

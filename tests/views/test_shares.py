@@ -13,7 +13,7 @@ from django.test import Client
 from django.utils import timezone
 
 from playground.library.recordings import record
-from playground.models import Collection, Folder, Run, SavedRequest, Share, Tracker
+from playground.models import Collection, Folder, PolledPromise, Run, SavedRequest, Share
 from playground.models.collections import requests_in_order
 from playground.protocols.frames import Frame
 from tests.rendering.markup import read
@@ -127,7 +127,9 @@ class TestLooking:
             event(f"event: result\ndata: {json.dumps({'item': ACTIONS})}"),
             event('event: promise\ndata: {"token": "t", "estimated_time": 60}'),
         )
-        Tracker.objects.create(run=run, seq=6, token="t", patience=60, status="answered")
+        PolledPromise.objects.create(
+            run=run, entry_seq=6, token="t", polling_seconds=60, status="fulfilled"
+        )
         page = read(shown(run))
         assert "Which meal?" in page.text
         assert "Dinner" in page.text

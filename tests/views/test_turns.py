@@ -10,7 +10,7 @@ import pytest
 from asgiref.sync import sync_to_async
 from django.test import AsyncClient, Client
 
-from playground.models import Agent, Run, RunKind, Tracker, TrackerStatus
+from playground.models import Agent, PolledPromise, PollingStatus, Run, RunKind
 from tests.rendering.markup import Markup, read
 from tests.views.asking import asked, turn
 from tests.views.conftest import form
@@ -47,7 +47,7 @@ def talk(agent: Agent) -> list[Run]:
     Run.objects.filter(pk=first.pk).update(text="pasta")
     second = turn(
         agent, first, kind="answer", answers={"sauce": "red", "diets": ["vegan", "none"]},
-        cause_seq=4, cause_part=0, session_context={"turn": 2}, text="pasta",
+        parent_entry_seq=4, parent_entry_part=0, session_context={"turn": 2}, text="pasta",
         request={"query": {"text": "pasta", "site": "a"}, "meta": {"version": "0.55"}},
     )  # fmt: skip
     third = turn(agent, second, text="and wine", request={"query": {"text": "and wine"}})
@@ -109,7 +109,7 @@ class TestThread:
     def test_a_check_says_what_it_belongs_to(
         self, client: Client, agent: Agent, talk: list[Run]
     ) -> None:
-        check = turn(agent, talk[2], kind="check", cause_seq=4, cause_part=0)
+        check = turn(agent, talk[2], kind="check", parent_entry_seq=4, parent_entry_part=0)
         html = get(client, check)
         assert "Check that belongs to and wine" in said(html)
         assert "Ask next" not in html
@@ -159,8 +159,13 @@ class TestCompose:
     def test_what_a_kept_promise_returned_is_carried(self, client: Client, agent: Agent) -> None:
         first = turn(agent, request={"query": {"text": "a plan"}}, session_context={"n": 1})
         check = turn(agent, first, kind="check", session_context={"n": 2})
-        Tracker.objects.create(
-            run=first, seq=4, token="t", patience=60, status=TrackerStatus.ANSWERED, answer=check
+        PolledPromise.objects.create(
+            run=first,
+            entry_seq=4,
+            token="t",
+            polling_seconds=60,
+            status=PollingStatus.FULFILLED,
+            final_run=check,
         )
         assert composed(get(client, first, "next/"))["meta"]["session_context"] == {"n": 2}
 
@@ -263,7 +268,12 @@ def test_answers_are_words_of_the_user_and_stay_text(client: Client, agent: Agen
     hostile = "<b>x</b>"
     first = asked(agent)
     answer = turn(
-        agent, first, kind="answer", answers={hostile: hostile}, cause_seq=4, cause_part=0
+        agent,
+        first,
+        kind="answer",
+        answers={hostile: hostile},
+        parent_entry_seq=4,
+        parent_entry_part=0,
     )
     for run in (first, answer):
         html = get(client, run)

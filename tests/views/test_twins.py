@@ -11,7 +11,7 @@ from django.test import AsyncClient, Client
 
 from playground import engine
 from playground.models import Agent, Run, Twin
-from playground.rendering.twins import outline, verdict_of
+from playground.rendering.twins import twin_result, twin_sides
 from tests.rendering.markup import read
 from tests.rendering.recording import CALL, END, HEAD, OPEN, Recording, event
 from tests.views.conftest import form
@@ -164,7 +164,7 @@ class TestPage:
             other = ended(EGGS)
             for name, value in fields.items():
                 setattr(other, name, value)
-            sides = outline(Twin(left=left, right=other))
+            sides = twin_sides(Twin(left=left, right=other))
             assert (sides[0].title, sides[1].title) == titles
 
     def test_waits_until_both_have_ended(self, client: Client) -> None:
@@ -192,7 +192,7 @@ class TestPage:
         runs = [
             ended(version=version, request={"query": {"text": "a"}}) for version in ("0.54", "0.55")
         ]
-        assert verdict_of(Twin(left=runs[0], right=runs[1])).headline == "No difference"
+        assert twin_result(Twin(left=runs[0], right=runs[1])).headline == "No difference"
 
     def test_cannot_be_compared(self, client: Client) -> None:
         left, right = ended(EGGS), ended(EGGS, state="failed")

@@ -9,8 +9,8 @@ import pytest
 from django.test import Client
 
 from playground.protocols.frames import Frame, FrameKind
-from playground.rendering.live import LiveView, Message
-from playground.rendering.told import notes_of
+from playground.rendering.live import RunMessage, RunUpdates
+from playground.rendering.server_log import log_lines
 from tests.rendering.markup import read
 from tests.rendering.recording import END, HEAD, OPEN, Recording, event
 
@@ -51,7 +51,7 @@ class TestPage:
         return [str(e.attributes["value"]) for e in read(html).find("progress")]
 
     def test_progress_is_one_line_that_changes_in_place(self, recording: Recording) -> None:
-        view = LiveView(recording.run.pk, 0)
+        view = RunUpdates(recording.run.pk, 0)
         recording.add(noticed("progress", progressToken=2, progress=1, total=4, message="Looking"))
         first = view.advance()
         recording.add(noticed("progress", progressToken=2, progress=3, total=4, message="Sorting"))
@@ -67,7 +67,7 @@ class TestPage:
         assert "Eggs" in last.html
         assert recording.run.entries == 1
 
-    def drain(self, view: LiveView) -> Message:
+    def drain(self, view: RunUpdates) -> RunMessage:
         message = view.advance()
         assert message
         return message
@@ -96,9 +96,9 @@ class TestPage:
         run = recording.end()
         html = client.get(f"/runs/{run.pk}/pane/").content.decode()
         assert html.count("What the server told about its work") == 1
-        notes, more = notes_of(run)
+        notes, more = log_lines(run)
         assert [(note.name, note.text) for note in notes] == [
             ("info · web", "<script>one"), ("debug", '{"two": 2}'),
         ]  # fmt: skip
         assert not more
-        assert "<script>" not in client.get(f"/runs/{run.pk}/told/").content.decode()
+        assert "<script>" not in client.get(f"/runs/{run.pk}/server-log/").content.decode()

@@ -19,19 +19,19 @@ from playground.conformance.agent_api import (
     contents,
     endings,
     fields,
+    http,
     lifecycle,
     tools,
-    wire,
-    words,
+    vocabulary,
 )
 from playground.conformance.agent_api.rule import VERSION, AgentRule
 from playground.conformance.agent_api.transcript import AgentTranscript, read
 
 #: Every rule, in the order in which a report lists them.
 RULES: tuple[AgentRule, ...] = (
-    *wire.RULES,
+    *http.RULES,
     *fields.RULES,
-    *words.RULES,
+    *vocabulary.RULES,
     *lifecycle.RULES,
     *contents.RULES,
     *tools.RULES,

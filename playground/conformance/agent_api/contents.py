@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from playground.conformance.agent_api.rule import rule, streamed
+from playground.conformance.agent_api.stream_state import MessageState, is_final
 from playground.conformance.agent_api.transcript import AgentTranscript
-from playground.conformance.agent_api.walk import Thread, is_final
-from playground.conformance.rule import Problem, Unjudged, Violation, info, must, should
+from playground.conformance.rule import Inconclusive, RuleIssue, Violation, info, must, should
 
 _STREAMING = "Content Streaming"
 
@@ -22,9 +22,9 @@ def _has_contents(t: AgentTranscript) -> bool:
     "A message is announced before its contents.",
     must(_STREAMING),
     when=_has_contents,
-    to_the_end=True,
+    needs_complete_response=True,
 )
-def message_announced(t: AgentTranscript) -> Iterator[Problem]:
+def message_announced(t: AgentTranscript) -> Iterator[RuleIssue]:
     """Its type and its role are told there. Contents without msg_id belong to the latest."""
     for place in t.walk.orphans:
         yield Violation(
@@ -39,9 +39,9 @@ def message_announced(t: AgentTranscript) -> Iterator[Problem]:
     "No content comes for a message that has ended.",
     must(_STREAMING),
     when=_has_contents,
-    to_the_end=True,
+    needs_complete_response=True,
 )
-def content_after_message(t: AgentTranscript) -> Iterator[Problem]:
+def content_after_message(t: AgentTranscript) -> Iterator[RuleIssue]:
     """Clients have put the message together by then."""
     for place in t.walk.late:
         yield Violation(
@@ -54,9 +54,9 @@ def content_after_message(t: AgentTranscript) -> Iterator[Problem]:
     "No segment comes for a content that is completed.",
     must(_STREAMING),
     when=_has_contents,
-    to_the_end=True,
+    needs_complete_response=True,
 )
-def content_after_end(t: AgentTranscript) -> Iterator[Problem]:
+def content_after_end(t: AgentTranscript) -> Iterator[RuleIssue]:
     """The segment that says completed is the final one."""
     for place in t.walk.reopened:
         yield Violation(
@@ -71,12 +71,12 @@ def content_after_end(t: AgentTranscript) -> Iterator[Problem]:
     "The last segment of each content says completed.",
     must(_STREAMING),
     when=_has_contents,
-    to_the_end=True,
+    needs_complete_response=True,
 )
-def content_ended(t: AgentTranscript) -> Iterator[Problem]:
+def content_ended(t: AgentTranscript) -> Iterator[RuleIssue]:
     """Until then clients buffer."""
-    if not t.whole and not is_final(t.walk.status):
-        yield Unjudged("The stream broke off before this could be judged.")
+    if not t.is_complete and not is_final(t.walk.status):
+        yield Inconclusive("The stream broke off before this could be judged.")
         return
     for slot in t.walk.open_slots():
         yield Violation(
@@ -91,9 +91,9 @@ def content_ended(t: AgentTranscript) -> Iterator[Problem]:
     "The contents of a message have indexes from 0 without gaps.",
     should("3"),
     when=_has_contents,
-    to_the_end=True,
+    needs_complete_response=True,
 )
-def content_index_gapless(t: AgentTranscript) -> Iterator[Problem]:
+def content_index_gapless(t: AgentTranscript) -> Iterator[RuleIssue]:
     """They are places in an array."""
     for thread in t.walk.threads.values():
         for expected, index in enumerate(sorted(thread.slots)):
@@ -112,7 +112,7 @@ def content_index_gapless(t: AgentTranscript) -> Iterator[Problem]:
     must(_STREAMING),
     when=lambda t: streamed(t) and bool(t.walk.sums),
 )
-def delta_sum(t: AgentTranscript) -> Iterator[Problem]:
+def delta_sum(t: AgentTranscript) -> Iterator[RuleIssue]:
     """Clients that show pieces and clients that wait for the end show the same."""
     for place, pieces in t.walk.sums:
         text: str = place.value["text"]
@@ -134,7 +134,7 @@ def delta_sum(t: AgentTranscript) -> Iterator[Problem]:
     should(_STREAMING),
     when=lambda t: _has_contents(t) and any(p.value.get("type") == "text" for p in t.contents),
 )
-def text_in_pieces(t: AgentTranscript) -> Iterator[Problem]:
+def text_in_pieces(t: AgentTranscript) -> Iterator[RuleIssue]:
     """A segment that is not marked as one stands for all that came before it."""
     for place in t.walk.replaced:
         if place.value.get("type") == "text":
@@ -148,7 +148,7 @@ def text_in_pieces(t: AgentTranscript) -> Iterator[Problem]:
     info(_STREAMING),
     when=lambda t: _has_contents(t) and any(p.value.get("type") != "text" for p in t.contents),
 )
-def data_in_pieces(t: AgentTranscript) -> Iterator[Problem]:
+def data_in_pieces(t: AgentTranscript) -> Iterator[RuleIssue]:
     """The specification tells of text alone; others replace what came before as a whole."""
     for place in t.walk.replaced:
         if place.value.get("type") != "text":
@@ -165,7 +165,7 @@ def data_in_pieces(t: AgentTranscript) -> Iterator[Problem]:
     should("4"),
     when=lambda t: streamed(t) and bool(t.walk.listed),
 )
-def message_content(t: AgentTranscript) -> Iterator[Problem]:
+def message_content(t: AgentTranscript) -> Iterator[RuleIssue]:
     """In the order of their indexes, with the same text, image or data."""
     for place, thread in t.walk.listed:
         if not thread.slots:
@@ -182,7 +182,7 @@ def message_content(t: AgentTranscript) -> Iterator[Problem]:
             yield from _unlike(place.seq, listed, thread)
 
 
-def _unlike(seq: int, listed: list[Any], thread: Thread) -> Iterator[Problem]:
+def _unlike(seq: int, listed: list[Any], thread: MessageState) -> Iterator[RuleIssue]:
     for at, index in enumerate(sorted(thread.slots)):
         slot, said = thread.slots[index], listed[at]
         if not is_final(slot.status):

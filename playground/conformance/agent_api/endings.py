@@ -6,20 +6,20 @@ from collections.abc import Iterator
 from typing import Any
 
 from playground.conformance.agent_api.rule import rule
+from playground.conformance.agent_api.stream_state import status_of
 from playground.conformance.agent_api.transcript import AgentTranscript
-from playground.conformance.agent_api.walk import status_of
-from playground.conformance.parts import Place
-from playground.conformance.rule import Problem, Violation, absent, info, must, should
-from playground.conformance.values import is_number, is_words, named
+from playground.conformance.response_parts import Location
+from playground.conformance.rule import RuleIssue, Violation, info, missing, must, should
+from playground.conformance.values import is_nonempty_text, is_number, type_with_article
 from playground.protocols.json_pointer import escape
 
 _FAILED = frozenset({"failed", "rejected"})
 
 
-def _errors(t: AgentTranscript) -> list[Place]:
+def _errors(t: AgentTranscript) -> list[Location]:
     """Every error that is told, wherever it stands."""
     return [
-        Place(place.seq, f"{place.pointer}/error", place.value["error"])
+        Location(place.seq, f"{place.pointer}/error", place.value["error"])
         for place in (*t.responses, *t.messages, *t.contents, *t.bare_errors)
         if place.value.get("error") is not None
     ]
@@ -31,19 +31,21 @@ def _errors(t: AgentTranscript) -> list[Place]:
     must("7"),
     when=lambda t: bool(_errors(t)),
 )
-def error_object(t: AgentTranscript) -> Iterator[Problem]:
+def error_object(t: AgentTranscript) -> Iterator[RuleIssue]:
     """The code for programs, the message for people; both are strings."""
     for seq, pointer, error in _errors(t):
         if not isinstance(error, dict):
-            message = f"error is {named(error)}. Make it an object with code and message."
+            message = (
+                f"error is {type_with_article(error)}. Make it an object with code and message."
+            )
             yield Violation(message, seq, pointer)
             continue
         for name in ("code", "message"):
-            if not is_words(error.get(name)):
+            if not is_nonempty_text(error.get(name)):
                 yield Violation(f"Set {name} to a string.", seq, f"{pointer}/{name}")
 
 
-def _failures(t: AgentTranscript) -> list[Place]:
+def _failures(t: AgentTranscript) -> list[Location]:
     failed = [place for place in (*t.responses, *t.messages) if status_of(place) in _FAILED]
     return [*failed, *(p for p in t.messages if p.value.get("type") == "error" and p not in failed)]
 
@@ -54,7 +56,7 @@ def _failures(t: AgentTranscript) -> list[Place]:
     should("Error Handling"),
     when=lambda t: bool(_failures(t)),
 )
-def failed_error(t: AgentTranscript) -> Iterator[Problem]:
+def failed_error(t: AgentTranscript) -> Iterator[RuleIssue]:
     """A response in error; a message in error, or in its own code and message."""
     for place in _failures(t):
         if place.value.get("error") is not None:
@@ -64,7 +66,7 @@ def failed_error(t: AgentTranscript) -> Iterator[Problem]:
             yield Violation(message, place.seq, f"{place.pointer}/error")
         elif status_of(place) != "created" and status_of(place) != "in_progress":
             for name in ("code", "message"):
-                if not is_words(place.value.get(name)):
+                if not is_nonempty_text(place.value.get(name)):
                     yield Violation(
                         f"Set {name} to a string.", place.seq, f"{place.pointer}/{name}"
                     )
@@ -76,7 +78,7 @@ def failed_error(t: AgentTranscript) -> Iterator[Problem]:
     should("Error Handling"),
     when=lambda t: any(place.value.get("error") is not None for place in t.responses),
 )
-def error_failed(t: AgentTranscript) -> Iterator[Problem]:
+def error_failed(t: AgentTranscript) -> Iterator[RuleIssue]:
     """Clients look at either."""
     for place in t.responses:
         if place.value.get("error") is not None and status_of(place) == "completed":
@@ -87,7 +89,7 @@ def error_failed(t: AgentTranscript) -> Iterator[Problem]:
             )
 
 
-def _completed(t: AgentTranscript) -> list[Place]:
+def _completed(t: AgentTranscript) -> list[Location]:
     return [place for place in t.responses if status_of(place) == "completed"]
 
 
@@ -97,7 +99,7 @@ def _completed(t: AgentTranscript) -> list[Place]:
     info("Request/Response Lifecycle"),
     when=lambda t: bool(_completed(t)),
 )
-def usage(t: AgentTranscript) -> Iterator[Problem]:
+def usage(t: AgentTranscript) -> Iterator[RuleIssue]:
     """Final usage metrics, says the lifecycle, and leaves open what they are called."""
     for place in _completed(t)[:1]:
         pointer, value = f"{place.pointer}/usage", place.value.get("usage")
@@ -125,7 +127,7 @@ def _is_usage(value: Any) -> bool:
     info("Best Practices 3"),
     when=lambda t: bool(_completed(t)),
 )
-def times(t: AgentTranscript) -> Iterator[Problem]:
+def times(t: AgentTranscript) -> Iterator[RuleIssue]:
     """For measuring latency; seconds since 1970."""
     for place in _completed(t)[:1]:
         began, ended = place.value.get("created_at"), place.value.get("completed_at")
@@ -149,7 +151,7 @@ def _session(t: AgentTranscript) -> str:
     should("Best Practices 3"),
     when=lambda t: bool(_session(t)) and bool(t.responses),
 )
-def session_echoed(t: AgentTranscript) -> Iterator[Problem]:
+def session_echoed(t: AgentTranscript) -> Iterator[RuleIssue]:
     """A conversation goes on under it."""
     told = [place for place in t.responses if place.value.get("session_id") is not None]
     for place in told:
@@ -161,7 +163,7 @@ def session_echoed(t: AgentTranscript) -> Iterator[Problem]:
             )
     if not told:
         message = "A session_id was sent and none came back. Return it in the response."
-        yield absent(t, message, t.responses[-1].seq, f"{t.responses[-1].pointer}/session_id")
+        yield missing(t, message, t.responses[-1].seq, f"{t.responses[-1].pointer}/session_id")
 
 
 RULES = (error_object, failed_error, error_failed, usage, times, session_echoed)

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from playground.conformance.agent_api.rule import rule, streamed
+from playground.conformance.agent_api.stream_state import status_of
 from playground.conformance.agent_api.transcript import AgentTranscript
-from playground.conformance.agent_api.walk import status_of
-from playground.conformance.parts import Place
-from playground.conformance.rule import Problem, Violation, info, must, should
-from playground.conformance.values import is_integer, named
+from playground.conformance.response_parts import Location
+from playground.conformance.rule import RuleIssue, Violation, info, must, should
+from playground.conformance.values import is_integer, type_with_article
 
 _STREAMING = "Content Streaming"
 
@@ -48,26 +48,28 @@ CONTENT: _Shape = {
 _PAYLOAD = {"text": "text", "image": "image_url", "data": "data"}
 
 
-def _named(place: Place, *names: str) -> Iterator[Problem]:
+def _named(place: Location, *names: str) -> Iterator[RuleIssue]:
     """Members that have to be strings."""
     for name in names:
         value = place.value.get(name)
         if not isinstance(value, str) or not value:
-            said = "is missing" if name not in place.value else f"is {named(value)}"
+            said = "is missing" if name not in place.value else f"is {type_with_article(value)}"
             said = "is empty" if value == "" else said
             yield Violation(
                 f"{name} {said}. Set it to a string.", place.seq, f"{place.pointer}/{name}"
             )
 
 
-def _typed(place: Place, shape: _Shape) -> Iterator[Problem]:
+def _typed(place: Location, shape: _Shape) -> Iterator[RuleIssue]:
     """Members of other types than they should have."""
     for name, (types, words) in shape.items():
         value: Any = place.value.get(name)
         fits = type(value) in types and (float not in types or value is None or is_integer(value))
         if name in place.value and not fits:
             yield Violation(
-                f"{name} is {named(value)}. Make it {words}.", place.seq, f"{place.pointer}/{name}"
+                f"{name} is {type_with_article(value)}. Make it {words}.",
+                place.seq,
+                f"{place.pointer}/{name}",
             )
 
 
@@ -77,7 +79,7 @@ def _typed(place: Place, shape: _Shape) -> Iterator[Problem]:
     must("6"),
     when=lambda t: bool(t.responses),
 )
-def response_fields(t: AgentTranscript) -> Iterator[Problem]:
+def response_fields(t: AgentTranscript) -> Iterator[RuleIssue]:
     """Error, status and sequence number have rules of their own."""
     for place in t.responses:
         yield from _named(place, "id", "status")
@@ -90,7 +92,7 @@ def response_fields(t: AgentTranscript) -> Iterator[Problem]:
     must("4"),
     when=lambda t: bool(t.messages),
 )
-def message_fields(t: AgentTranscript) -> Iterator[Problem]:
+def message_fields(t: AgentTranscript) -> Iterator[RuleIssue]:
     """Its type is "message" where none is given."""
     for place in t.messages:
         yield from _named(place, "id", "status")
@@ -103,7 +105,7 @@ def message_fields(t: AgentTranscript) -> Iterator[Problem]:
     must("3"),
     when=lambda t: bool(t.contents),
 )
-def content_fields(t: AgentTranscript) -> Iterator[Problem]:
+def content_fields(t: AgentTranscript) -> Iterator[RuleIssue]:
     """Of streams those that came by themselves; what a message repeats of them is not judged."""
     for place in t.contents:
         yield from _named(place, "type")
@@ -120,7 +122,7 @@ def _has_contents(t: AgentTranscript) -> bool:
     must(_STREAMING),
     when=_has_contents,
 )
-def content_index(t: AgentTranscript) -> Iterator[Problem]:
+def content_index(t: AgentTranscript) -> Iterator[RuleIssue]:
     """It points to the content's place in the message."""
     for place in t.contents:
         index = place.value.get("index")
@@ -135,7 +137,7 @@ def content_index(t: AgentTranscript) -> Iterator[Problem]:
     should("Best Practices 1"),
     when=_has_contents,
 )
-def content_msg_id(t: AgentTranscript) -> Iterator[Problem]:
+def content_msg_id(t: AgentTranscript) -> Iterator[RuleIssue]:
     """Of two messages at once nothing else says which one it belongs to."""
     for place in t.contents:
         if not isinstance(name := place.value.get("msg_id"), str) or not name:
@@ -148,7 +150,7 @@ def content_msg_id(t: AgentTranscript) -> Iterator[Problem]:
     should(_STREAMING),
     when=_has_contents,
 )
-def content_status(t: AgentTranscript) -> Iterator[Problem]:
+def content_status(t: AgentTranscript) -> Iterator[RuleIssue]:
     """Clients buffer pieces until it says completed."""
     for place in t.contents:
         if not status_of(place):
@@ -162,7 +164,7 @@ def content_status(t: AgentTranscript) -> Iterator[Problem]:
     info("3"),
     when=_has_contents,
 )
-def content_delta(t: AgentTranscript) -> Iterator[Problem]:
+def content_delta(t: AgentTranscript) -> Iterator[RuleIssue]:
     """The model lets it be null; examples always say it."""
     for place in t.contents:
         if place.value.get("delta") is None:
@@ -177,7 +179,7 @@ def content_delta(t: AgentTranscript) -> Iterator[Problem]:
     should("3"),
     when=lambda t: any(place.value.get("type") in _words(_PAYLOAD) for place in t.contents),
 )
-def content_payload(t: AgentTranscript) -> Iterator[Problem]:
+def content_payload(t: AgentTranscript) -> Iterator[RuleIssue]:
     """Of contents that have just been created nothing is asked."""
     for place in t.contents:
         kind = place.value.get("type")

@@ -6,18 +6,18 @@ from collections.abc import Iterator
 from typing import Any
 
 from playground.conformance.agent_api.rule import rule, streamed
+from playground.conformance.agent_api.stream_state import is_final, status_of
 from playground.conformance.agent_api.transcript import AgentTranscript
-from playground.conformance.agent_api.walk import is_final, status_of
 from playground.conformance.rule import (
-    Problem,
-    Unjudged,
+    Inconclusive,
+    RuleIssue,
     Violation,
-    absent,
     info,
+    missing,
     must,
     should,
 )
-from playground.conformance.values import is_integer, named
+from playground.conformance.values import is_integer, type_with_article
 
 _LIFECYCLE = "Request/Response Lifecycle"
 _STATUSES = "Status Transitions"
@@ -30,7 +30,7 @@ _NUMBERS = "Best Practices 3"
     must(_LIFECYCLE),
     when=streamed,
 )
-def response_first(t: AgentTranscript) -> Iterator[Problem]:
+def response_first(t: AgentTranscript) -> Iterator[RuleIssue]:
     """Clients learn from it what to call what follows."""
     first = t.objects[0]
     if first.value["object"] != "response":
@@ -43,7 +43,7 @@ def response_first(t: AgentTranscript) -> Iterator[Problem]:
     should(_STATUSES),
     when=lambda t: streamed(t) and bool(t.walk.starts),
 )
-def initial_status(t: AgentTranscript) -> Iterator[Problem]:
+def initial_status(t: AgentTranscript) -> Iterator[RuleIssue]:
     """The initial state. A response that fails at once may begin with its end."""
     for place in t.walk.starts:
         status, kind = status_of(place), place.value["object"]
@@ -61,9 +61,9 @@ def initial_status(t: AgentTranscript) -> Iterator[Problem]:
     "A status follows only those that it may follow.",
     must(_STATUSES),
     when=streamed,
-    to_the_end=True,
+    needs_complete_response=True,
 )
-def status_transitions(t: AgentTranscript) -> Iterator[Problem]:
+def status_transitions(t: AgentTranscript) -> Iterator[RuleIssue]:
     """From created to in_progress, and from either to an end, which is one."""
     for change in t.walk.changes:
         after = change.after if change.after != change.before else "the same again"
@@ -79,9 +79,9 @@ def status_transitions(t: AgentTranscript) -> Iterator[Problem]:
     "Nothing comes after the response has ended.",
     must(_LIFECYCLE),
     when=streamed,
-    to_the_end=True,
+    needs_complete_response=True,
 )
-def nothing_after_end(t: AgentTranscript) -> Iterator[Problem]:
+def nothing_after_end(t: AgentTranscript) -> Iterator[RuleIssue]:
     """Clients stop reading when it is completed, failed, rejected or canceled."""
     for place in t.walk.after_end:
         message = f"This {place.value['object']} came after the response had ended: send it before."
@@ -93,12 +93,12 @@ def nothing_after_end(t: AgentTranscript) -> Iterator[Problem]:
     "A stream ends with its response completed, failed, rejected or canceled.",
     must(_LIFECYCLE),
     when=streamed,
-    to_the_end=True,
+    needs_complete_response=True,
 )
-def response_ended(t: AgentTranscript) -> Iterator[Problem]:
+def response_ended(t: AgentTranscript) -> Iterator[RuleIssue]:
     """Otherwise a client does not know whether there is more to come."""
     if not is_final(t.walk.status):
-        yield absent(
+        yield missing(
             t, "Send the response with the status completed when all is sent.", t.objects[-1].seq
         )
 
@@ -109,7 +109,7 @@ def response_ended(t: AgentTranscript) -> Iterator[Problem]:
     must(_LIFECYCLE),
     when=lambda t: not t.transfer.streamed and bool(t.responses),
 )
-def document_ended(t: AgentTranscript) -> Iterator[Problem]:
+def document_ended(t: AgentTranscript) -> Iterator[RuleIssue]:
     """There is no other reply that could tell of its end."""
     for place in t.responses:
         if (status := status_of(place)) and not is_final(status):
@@ -122,9 +122,9 @@ def document_ended(t: AgentTranscript) -> Iterator[Problem]:
     "A response keeps its id.",
     must("6"),
     when=lambda t: streamed(t) and len(t.responses) > 1,
-    to_the_end=True,
+    needs_complete_response=True,
 )
-def response_id_kept(t: AgentTranscript) -> Iterator[Problem]:
+def response_id_kept(t: AgentTranscript) -> Iterator[RuleIssue]:
     """A request gets one response."""
     for place in t.walk.renamed:
         yield Violation("This is another id than the first. Keep it.", place.seq, "/id")
@@ -135,12 +135,12 @@ def response_id_kept(t: AgentTranscript) -> Iterator[Problem]:
     "Every message that was announced ends before its response does.",
     should(_STATUSES),
     when=lambda t: streamed(t) and bool(t.walk.threads),
-    to_the_end=True,
+    needs_complete_response=True,
 )
-def message_ended(t: AgentTranscript) -> Iterator[Problem]:
+def message_ended(t: AgentTranscript) -> Iterator[RuleIssue]:
     """Also where the response failed: clients show a message without an end as growing."""
-    if not t.whole and not is_final(t.walk.status):
-        yield Unjudged("The stream broke off before this could be judged.")
+    if not t.is_complete and not is_final(t.walk.status):
+        yield Inconclusive("The stream broke off before this could be judged.")
         return
     for thread in t.walk.open_threads():
         yield Violation(
@@ -156,7 +156,7 @@ def message_ended(t: AgentTranscript) -> Iterator[Problem]:
     should("6"),
     when=lambda t: streamed(t) and bool(_outputs(t)),
 )
-def messages_in_output(t: AgentTranscript) -> Iterator[Problem]:
+def messages_in_output(t: AgentTranscript) -> Iterator[RuleIssue]:
     """By their ids; a client that reads only the end misses nothing."""
     announced = {name for name, thread in t.walk.threads.items() if thread.announced}
     for place_seq, output in _outputs(t):
@@ -207,7 +207,7 @@ def _numbered(t: AgentTranscript) -> bool:
     info(_NUMBERS),
     when=streamed,
 )
-def sequence_present(t: AgentTranscript) -> Iterator[Problem]:
+def sequence_present(t: AgentTranscript) -> Iterator[RuleIssue]:
     """If they are implemented, says the specification: none at all is legal."""
     missing = [place for place in t.objects if place.value.get("sequence_number") is None]
     if not missing:
@@ -225,13 +225,13 @@ def sequence_present(t: AgentTranscript) -> Iterator[Problem]:
     should("6"),
     when=lambda t: any(p.value.get("sequence_number") is not None for p in t.objects),
 )
-def sequence_type(t: AgentTranscript) -> Iterator[Problem]:
+def sequence_type(t: AgentTranscript) -> Iterator[RuleIssue]:
     """The model of a response declares it as one; agents in use send numbers. Told once."""
     odd: dict[str, list[int]] = {}
     for place in t.objects:
         value = place.value.get("sequence_number")
         if value is not None and (not isinstance(value, str) or number_of(value) is None):
-            said = named(value) if not isinstance(value, str) else "no number"
+            said = type_with_article(value) if not isinstance(value, str) else "no number"
             odd.setdefault(said, []).append(place.seq)
     for said, seqs in odd.items():
         more = f", here and in {len(seqs) - 1} more objects" if len(seqs) > 1 else ""
@@ -247,9 +247,9 @@ def sequence_type(t: AgentTranscript) -> Iterator[Problem]:
     "Sequence numbers grow, so that no two are the same.",
     should(_NUMBERS),
     when=_numbered,
-    to_the_end=True,
+    needs_complete_response=True,
 )
-def sequence_increasing(t: AgentTranscript) -> Iterator[Problem]:
+def sequence_increasing(t: AgentTranscript) -> Iterator[RuleIssue]:
     """They are for ordering."""
     highest: int | None = None
     for seq, number in _numbers(t):
@@ -265,9 +265,9 @@ def sequence_increasing(t: AgentTranscript) -> Iterator[Problem]:
     "Sequence numbers leave no gap.",
     info(_NUMBERS),
     when=_numbered,
-    to_the_end=True,
+    needs_complete_response=True,
 )
-def sequence_gapless(t: AgentTranscript) -> Iterator[Problem]:
+def sequence_gapless(t: AgentTranscript) -> Iterator[RuleIssue]:
     """The specification does not say that they do; after a gap something may be missing."""
     before: int | None = None
     for seq, number in _numbers(t):

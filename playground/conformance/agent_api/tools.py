@@ -6,24 +6,24 @@ from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from playground.conformance.agent_api.rule import rule
+from playground.conformance.agent_api.stream_state import ContentState, MessageState, is_final
 from playground.conformance.agent_api.transcript import AgentTranscript
-from playground.conformance.agent_api.walk import Slot, Thread, is_final
-from playground.conformance.parts import Place
-from playground.conformance.rule import Problem, Unjudged, Violation, info, must, should
-from playground.conformance.values import is_words, named
-from playground.protocols import jsontext
+from playground.conformance.response_parts import Location
+from playground.conformance.rule import Inconclusive, RuleIssue, Violation, info, must, should
+from playground.conformance.values import is_nonempty_text, type_with_article
+from playground.protocols import json_decoder
 from playground.protocols.agent_api import requests
-from playground.protocols.agent_api.vocabulary import ASKING, CALLS, OUTPUTS
+from playground.protocols.agent_api.constants import APPROVAL_TYPES, CALLS, OUTPUTS
 
 #: Types whose members the specification leaves open: only their names are told.
 _OPEN = frozenset({"mcp_approval_request", "mcp_approval_response"})
 _DEPTH = 100
 
 
-class Tool(NamedTuple):
+class ToolMessage(NamedTuple):
     """The data of a call or of an output, complete, and the type of its message."""
 
-    place: Place
+    place: Location
     kind: str
 
     @property
@@ -33,7 +33,7 @@ class Tool(NamedTuple):
         return name if isinstance(name, str) else ""
 
 
-def _tools(t: AgentTranscript) -> Iterator[Tool]:
+def _tools(t: AgentTranscript) -> Iterator[ToolMessage]:
     """Every call and output, in the order of their messages."""
     if t.transfer.streamed:
         for thread in t.walk.threads.values():
@@ -46,34 +46,36 @@ def _tools(t: AgentTranscript) -> Iterator[Tool]:
             yield from _of_parts(message, kind)
 
 
-def _of_thread(thread: Thread) -> Iterator[Tool]:
+def _of_thread(thread: MessageState) -> Iterator[ToolMessage]:
     for slot in thread.slots.values():
         if _is_complete(slot) and isinstance(data := slot.place.value.get("data"), dict):
-            yield Tool(Place(slot.place.seq, "/data", data), thread.type)
+            yield ToolMessage(Location(slot.place.seq, "/data", data), thread.type)
     if not thread.slots:
         yield from _of_parts(thread.last, thread.type)
 
 
-def _is_complete(slot: Slot) -> bool:
+def _is_complete(slot: ContentState) -> bool:
     return is_final(slot.status)
 
 
-def _of_parts(message: Place, kind: str) -> Iterator[Tool]:
+def _of_parts(message: Location, kind: str) -> Iterator[ToolMessage]:
     parts = message.value.get("content")
     for at, part in enumerate(parts if isinstance(parts, list) else ()):
         if isinstance(part, dict) and isinstance(data := part.get("data"), dict):
-            yield Tool(Place(message.seq, f"{message.pointer}/content/{at}/data", data), kind)
+            yield ToolMessage(
+                Location(message.seq, f"{message.pointer}/content/{at}/data", data), kind
+            )
 
 
-def _judged(t: AgentTranscript, kinds: Iterable[str]) -> list[Tool]:
+def _judged(t: AgentTranscript, kinds: Iterable[str]) -> list[ToolMessage]:
     return [tool for tool in _tools(t) if tool.kind in kinds and tool.kind not in _OPEN]
 
 
-def _calls(t: AgentTranscript) -> list[Tool]:
+def _calls(t: AgentTranscript) -> list[ToolMessage]:
     return _judged(t, CALLS)
 
 
-def _outputs(t: AgentTranscript) -> list[Tool]:
+def _outputs(t: AgentTranscript) -> list[ToolMessage]:
     return _judged(t, OUTPUTS)
 
 
@@ -83,7 +85,7 @@ def _outputs(t: AgentTranscript) -> list[Tool]:
     should("2"),
     when=lambda t: bool(_calls(t)),
 )
-def call_fields(t: AgentTranscript) -> Iterator[Problem]:
+def call_fields(t: AgentTranscript) -> Iterator[RuleIssue]:
     """Both are optional in the model; without them nobody can call it, or pair its output."""
     for tool in _calls(t):
         yield from _strings(tool.place, "call_id", "name")
@@ -95,7 +97,7 @@ def call_fields(t: AgentTranscript) -> Iterator[Problem]:
     should("2"),
     when=lambda t: any("arguments" in tool.place.value for tool in _calls(t)),
 )
-def call_arguments(t: AgentTranscript) -> Iterator[Problem]:
+def call_arguments(t: AgentTranscript) -> Iterator[RuleIssue]:
     """As the model wrote them, which can go wrong: an agent does well to look."""
     for tool in _calls(t):
         seq, pointer, data = tool.place
@@ -103,17 +105,17 @@ def call_arguments(t: AgentTranscript) -> Iterator[Problem]:
         if arguments is None:
             continue
         if not isinstance(arguments, str):
-            message = f"arguments is {named(arguments)}. Write it as JSON in a string."
+            message = f"arguments is {type_with_article(arguments)}. Write it as JSON in a string."
             yield Violation(message, seq, f"{pointer}/arguments")
         elif arguments.strip() and not _is_object(arguments):
             yield Violation("This is no JSON object.", seq, f"{pointer}/arguments")
 
 
 def _is_object(text: str) -> bool:
-    if jsontext.exceeds_depth(text, _DEPTH):
+    if json_decoder.exceeds_depth(text, _DEPTH):
         return False
     try:
-        return isinstance(jsontext.decode(text), dict)
+        return isinstance(json_decoder.decode(text), dict)
     except (ValueError, RecursionError):
         return False
 
@@ -124,17 +126,17 @@ def _is_object(text: str) -> bool:
     must("2"),
     when=lambda t: bool(_outputs(t)),
 )
-def output_fields(t: AgentTranscript) -> Iterator[Problem]:
+def output_fields(t: AgentTranscript) -> Iterator[RuleIssue]:
     """Required in the model of an output."""
     for tool in _outputs(t):
         yield from _strings(tool.place, "call_id", "output", empty=("output",))
 
 
-def _strings(place: Place, *names: str, empty: tuple[str, ...] = ()) -> Iterator[Problem]:
+def _strings(place: Location, *names: str, empty: tuple[str, ...] = ()) -> Iterator[RuleIssue]:
     for name in names:
         value = place.value.get(name)
-        if not is_words(value) and not (name in empty and isinstance(value, str)):
-            said = named(value) if name in place.value else "missing"
+        if not is_nonempty_text(value) and not (name in empty and isinstance(value, str)):
+            said = type_with_article(value) if name in place.value else "missing"
             said = "empty" if isinstance(value, str) else said
             message = f"{name} is {said}. Set it to a string."
             yield Violation(message, place.seq, f"{place.pointer}/{name}")
@@ -156,7 +158,7 @@ def _sent(t: AgentTranscript) -> set[str]:
     should("2"),
     when=lambda t: bool(_outputs(t)),
 )
-def output_paired(t: AgentTranscript) -> Iterator[Problem]:
+def output_paired(t: AgentTranscript) -> Iterator[RuleIssue]:
     """By call_id."""
     known = _sent(t)
     for tool in _tools(t):
@@ -171,18 +173,18 @@ def output_paired(t: AgentTranscript) -> Iterator[Problem]:
     "call-answered",
     "What the agent calls itself has an output.",
     info("2"),
-    when=lambda t: any(tool.kind not in ASKING for tool in _calls(t)),
-    to_the_end=True,
+    when=lambda t: any(tool.kind not in APPROVAL_TYPES for tool in _calls(t)),
+    needs_complete_response=True,
 )
-def call_answered(t: AgentTranscript) -> Iterator[Problem]:
+def call_answered(t: AgentTranscript) -> Iterator[RuleIssue]:
     """Plugins, components and tools of MCP; a function is for the client to call."""
-    if not t.whole:
-        yield Unjudged("The stream broke off before this could be judged.")
+    if not t.is_complete:
+        yield Inconclusive("The stream broke off before this could be judged.")
         return
     answered = {tool.call_id for tool in _outputs(t)}
     for tool in _calls(t):
         if (
-            tool.kind not in ASKING
+            tool.kind not in APPROVAL_TYPES
             and tool.call_id not in answered
             and "output" not in (tool.place.value)
         ):

@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
-from playground.conformance.agent_api.walk import Walk, walked
-from playground.conformance.parts import MAX_PARTS, Message, Place, cut
-from playground.conformance.transfer import (
+from playground.conformance.agent_api.stream_state import StreamState, read_stream_state
+from playground.conformance.http_response import (
     BROKEN_OFF,
-    Transfer,
-    last_reply,
+    RecordedResponse,
+    last_response_frames,
     messages_of,
-    transfer_of,
+    recorded_response,
 )
+from playground.conformance.response_parts import MAX_PARTS, DecodedPayload, Location, cut
 from playground.protocols.frames import Frame
 
 #: What some agents send when they are done; the specification ends a stream with its response.
@@ -29,37 +29,37 @@ class AgentTranscript:
 
     version: str
     request: Mapping[str, Any]
-    transfer: Transfer
+    transfer: RecordedResponse
     #: Whether it ended as its framing says and nothing was broken off.
-    whole: bool
+    is_complete: bool
     #: Whether there is more than the rules look at.
     overflowed: bool
     #: What came, but for an event that was cut off in the middle.
-    events: tuple[Message, ...]
-    by_frame: Mapping[int | None, Message]
+    events: tuple[DecodedPayload, ...]
+    by_frame: Mapping[int | None, DecodedPayload]
     #: The responses, messages and contents in the order in which they came. Those of a stream
     #: stand by themselves; of a whole response its output and the contents of that.
-    responses: tuple[Place, ...]
-    messages: tuple[Place, ...]
-    contents: tuple[Place, ...]
+    responses: tuple[Location, ...]
+    messages: tuple[Location, ...]
+    contents: tuple[Location, ...]
     #: What a stream amounts to, object after object.
-    walk: Walk
+    walk: StreamState
 
     @property
-    def spoke(self) -> bool:
+    def has_response(self) -> bool:
         """Whether any object of the protocol came."""
         return bool(self.responses or self.messages or self.contents)
 
     @property
-    def objects(self) -> tuple[Place, ...]:
+    def objects(self) -> tuple[Location, ...]:
         """Every object of a stream, or the whole response; in the order of arrival."""
         return self.walk.objects
 
     @property
-    def bare_errors(self) -> tuple[Place, ...]:
+    def bare_errors(self) -> tuple[Location, ...]:
         """Errors that came by themselves."""
         return tuple(
-            Place(event.seq, "", event.payload)
+            Location(event.seq, "", event.payload)
             for event in self.events
             if event.members.get("error") is not None and event.members.get("object") is None
         )
@@ -74,11 +74,11 @@ def read(
     frames: tuple[Frame, ...], request: Any, version: str, *, state: str = "completed"
 ) -> AgentTranscript:
     """The last reply among the frames. Never raises on what an agent sent."""
-    transfer = transfer_of(last_reply(frames))
+    transfer = recorded_response(last_response_frames(frames))
     came = list(islice(messages_of(transfer), MAX_PARTS + 1))
     events = tuple(event for event in came[:MAX_PARTS] if event.readable or not event.unfinished)
     objects = [
-        Place(event.seq, "", event.payload)
+        Location(event.seq, "", event.payload)
         for event in events
         if event.members.get("object") in OBJECTS
     ]
@@ -88,34 +88,34 @@ def read(
         version=version,
         request=request if isinstance(request, Mapping) else {},
         transfer=transfer,
-        whole=transfer.ended and len(events) == len(came) and state not in BROKEN_OFF,
+        is_complete=transfer.ended and len(events) == len(came) and state not in BROKEN_OFF,
         overflowed=len(came) > MAX_PARTS,
         events=events,
         by_frame={event.seq: event for event in events},
         responses=_named(objects, "response"),
         messages=(*_named(objects, "message"), *inner),
         contents=(*_named(objects, "content"), *parts),
-        walk=walked(objects),
+        walk=read_stream_state(objects),
     )
 
 
-def _named(objects: list[Place], name: str) -> tuple[Place, ...]:
+def _named(objects: list[Location], name: str) -> tuple[Location, ...]:
     return tuple(place for place in objects if place.value["object"] == name)
 
 
-def _output(response: Place) -> list[Place]:
+def _output(response: Location) -> list[Location]:
     return _inside(response, "output")[:MAX_PARTS]
 
 
-def _content(message: Place) -> list[Place]:
+def _content(message: Location) -> list[Location]:
     return _inside(message, "content")[:MAX_PARTS]
 
 
-def _inside(place: Place, name: str) -> list[Place]:
+def _inside(place: Location, name: str) -> list[Location]:
     """The objects in an array member."""
     listed = place.value.get(name)
     return [
-        Place(place.seq, f"{place.pointer}/{name}/{at}", each)
+        Location(place.seq, f"{place.pointer}/{name}/{at}", each)
         for at, each in enumerate(listed if isinstance(listed, list) else ())
         if isinstance(each, dict)
     ]

@@ -15,18 +15,18 @@
 
 from __future__ import annotations
 
-from playground.conformance.mcp import envelope, opening, questions, results, tools, wire
+from playground.conformance.mcp import handshake, http, jsonrpc, results, server_messages, tools
 from playground.conformance.mcp.rule import McpRule
 from playground.conformance.mcp.transcript import McpTranscript, inner, read
 
 #: Every rule, in the order in which a report lists them.
 RULES: tuple[McpRule, ...] = (
-    *wire.RULES,
-    *envelope.RULES,
-    *opening.RULES,
+    *http.RULES,
+    *jsonrpc.RULES,
+    *handshake.RULES,
     *tools.RULES,
     *results.RULES,
-    *questions.RULES,
+    *server_messages.RULES,
 )
 
 __all__ = ["RULES", "McpTranscript", "inner", "read"]

@@ -5,12 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from playground.conformance.mcp.replies import MAX_CONTENT, Shape, all_in, json_in, texts_of
+from playground.conformance.mcp.response_shapes import (
+    MAX_CONTENT,
+    ResponseShape,
+    find_responses,
+    json_in,
+    texts_of,
+)
 from playground.conformance.mcp.rule import rule
 from playground.conformance.mcp.transcript import McpTranscript
-from playground.conformance.rule import Problem, Violation, info, must, should
+from playground.conformance.rule import RuleIssue, Violation, info, must, should
 from playground.conformance.transcript import type_of
-from playground.conformance.values import is_words, named
+from playground.conformance.values import is_nonempty_text, type_with_article
 
 _TOOLS = "MCP tools"
 _EXAMPLES = "MCP examples"
@@ -58,7 +64,7 @@ def _result(t: McpTranscript) -> Mapping[str, Any]:
     v54=must(_EXAMPLES),
     when=_replied,
 )
-def nlweb_reply(t: McpTranscript) -> Iterator[Problem]:
+def nlweb_reply(t: McpTranscript) -> Iterator[RuleIssue]:
     """In any of the shapes that the examples have. What a broken tool says is another rule's."""
     if t.answer and t.found is None and _result(t).get("isError") is not True:
         message = "Nothing in the result is an NLWeb reply. Send one as JSON in a text of content."
@@ -72,14 +78,14 @@ def nlweb_reply(t: McpTranscript) -> Iterator[Problem]:
     v54=info(_EXAMPLES),
     when=lambda t: _done(t) and t.found is not None,
 )
-def reply_shape(t: McpTranscript) -> Iterator[Problem]:
+def reply_shape(t: McpTranscript) -> Iterator[RuleIssue]:
     """As in 0.55 appendix C: clients of MCP hand content to their model and drop the rest."""
     if t.answer is None or t.found is None:
         return
-    if any(found.shape is Shape.TEXT for found in all_in(t.answer)):
+    if any(found.shape is ResponseShape.TEXT for found in find_responses(t.answer)):
         return
     message = f"The reply came as {t.found.shape.value}. Send it as JSON in a text of content, too."
-    yield Violation(message, t.answer.seq, t.found.nest.reply.removesuffix("#"))
+    yield Violation(message, t.answer.seq, t.found.nest.response.removesuffix("#"))
 
 
 @rule(
@@ -89,11 +95,11 @@ def reply_shape(t: McpTranscript) -> Iterator[Problem]:
     v54=should(_TOOLS),
     when=_done,
 )
-def result_content(t: McpTranscript) -> Iterator[Problem]:
+def result_content(t: McpTranscript) -> Iterator[RuleIssue]:
     """MCP requires it; the examples of 0.54 leave it out."""
     content = _result(t).get("content")
     if not isinstance(content, list):
-        said = named(content) if "content" in _result(t) else "missing"
+        said = type_with_article(content) if "content" in _result(t) else "missing"
         yield Violation(f"content is {said}. Make it an array.", *_where(t, "/content"))
 
 
@@ -104,12 +110,14 @@ def result_content(t: McpTranscript) -> Iterator[Problem]:
     v54=should(_TOOLS),
     when=lambda t: _done(t) and isinstance(_result(t).get("content"), list),
 )
-def content_parts(t: McpTranscript) -> Iterator[Problem]:
+def content_parts(t: McpTranscript) -> Iterator[RuleIssue]:
     """text, image, audio, resource_link, resource. 0.54 shows others in an example."""
     for at, part in enumerate(_result(t)["content"][:MAX_CONTENT]):
         seq, pointer = _where(t, f"/content/{at}")
         if not isinstance(part, dict):
-            yield Violation(f"This part is {named(part)}. Make it an object.", seq, pointer)
+            yield Violation(
+                f"This part is {type_with_article(part)}. Make it an object.", seq, pointer
+            )
             continue
         kind = part.get("type")
         if not isinstance(kind, str) or kind not in _PARTS:
@@ -126,13 +134,13 @@ def content_parts(t: McpTranscript) -> Iterator[Problem]:
     must(_TOOLS),
     when=lambda t: "isError" in _result(t),
 )
-def is_error(t: McpTranscript) -> Iterator[Problem]:
+def is_error(t: McpTranscript) -> Iterator[RuleIssue]:
     """A tool's own failure; what is wrong with the call itself is an error of JSON-RPC."""
     said = _result(t)["isError"]
     if not isinstance(said, bool):
-        message = f"isError is {named(said)}. Set it to true or false."
+        message = f"isError is {type_with_article(said)}. Set it to true or false."
         yield Violation(message, *_where(t, "/isError"))
-    elif said and not any(is_words(text) for _, text in texts_of(_result(t))):
+    elif said and not any(is_nonempty_text(text) for _, text in texts_of(_result(t))):
         yield Violation("Say in a text of content what went wrong.", *_where(t, "/content"))
 
 
@@ -142,7 +150,7 @@ def is_error(t: McpTranscript) -> Iterator[Problem]:
     should(_TOOLS),
     when=lambda t: t.found is not None and isinstance(_result(t).get("isError"), bool),
 )
-def error_agrees(t: McpTranscript) -> Iterator[Problem]:
+def error_agrees(t: McpTranscript) -> Iterator[RuleIssue]:
     """A failure without it is legal: the tool worked, and the agent said no."""
     kind = type_of(t.found.payload.get("_meta")) if t.found else ""
     if _result(t)["isError"] and kind not in ("", "failure"):
@@ -156,7 +164,7 @@ def error_agrees(t: McpTranscript) -> Iterator[Problem]:
     info("4.1.4"),
     when=lambda t: _done(t) and _result(t).get("isError") is True,
 )
-def error_explained(t: McpTranscript) -> Iterator[Problem]:
+def error_explained(t: McpTranscript) -> Iterator[RuleIssue]:
     """An exception arrives as words, which a program can do little with."""
     if t.found is None:
         message = "The tool failed with words alone. Send _meta and error, with a code."
@@ -169,11 +177,11 @@ def error_explained(t: McpTranscript) -> Iterator[Problem]:
     must("MCP 2025-06-18, tools"),
     when=lambda t: "structuredContent" in _result(t),
 )
-def structured_object(t: McpTranscript) -> Iterator[Problem]:
+def structured_object(t: McpTranscript) -> Iterator[RuleIssue]:
     """Described by the tool's outputSchema, if it has one."""
     structured = _result(t)["structuredContent"]
     if not isinstance(structured, dict):
-        message = f"structuredContent is {named(structured)}. Make it an object."
+        message = f"structuredContent is {type_with_article(structured)}. Make it an object."
         yield Violation(message, *_where(t, "/structuredContent"))
 
 
@@ -183,7 +191,7 @@ def structured_object(t: McpTranscript) -> Iterator[Problem]:
     should("MCP 2025-06-18, tools"),
     when=lambda t: isinstance(_result(t).get("structuredContent"), dict),
 )
-def structured_agrees(t: McpTranscript) -> Iterator[Problem]:
+def structured_agrees(t: McpTranscript) -> Iterator[RuleIssue]:
     """Older clients read the one, newer ones the other."""
     structured = _result(t)["structuredContent"]
     inner = structured.get("result") if set(structured) == {"result"} else None

@@ -5,25 +5,25 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from playground.conformance.mcp.transcript import McpTranscript
-from playground.conformance.rule import Demand, Problem, Rule, always
+from playground.conformance.rule import Requirement, Rule, RuleIssue, always
 
-Check = Callable[[McpTranscript], Iterator[Problem]]
+Check = Callable[[McpTranscript], Iterator[RuleIssue]]
 McpRule = Rule[McpTranscript]
 
 
 def rule(
     name: str,
     title: str,
-    demand: Demand,
+    demand: Requirement,
     *,
-    v54: Demand | None = None,
+    v54: Requirement | None = None,
     when: Callable[[McpTranscript], bool] = always,
-    to_the_end: bool = False,
+    needs_complete_response: bool = False,
 ) -> Callable[[Check], McpRule]:
     """Make a rule of MCP of the function below it; `v54` where 0.54 asks for something else."""
 
     def made(check: Check) -> McpRule:
         demands = {"0.54": v54 or demand, "0.55": demand}
-        return Rule(f"mcp.{name}", title, demands, check, when, to_the_end)
+        return Rule(f"mcp.{name}", title, demands, check, when, needs_complete_response)
 
     return made

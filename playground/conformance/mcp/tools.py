@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from playground.conformance.mcp.hops import Rpc
+from playground.conformance.mcp.calls import LocatedMessage
 from playground.conformance.mcp.rule import rule
 from playground.conformance.mcp.transcript import McpTranscript
-from playground.conformance.parts import Place
-from playground.conformance.rule import Problem, Unjudged, Violation, info, must, should
-from playground.conformance.values import is_words, named
+from playground.conformance.response_parts import Location
+from playground.conformance.rule import Inconclusive, RuleIssue, Violation, info, must, should
+from playground.conformance.values import is_nonempty_text, type_with_article
 from playground.protocols.json_pointer import resolve
-from playground.protocols.mcp.opening import MAX_PAGES, MAX_TOOLS
-from playground.protocols.mcp.requests import LIST
+from playground.protocols.mcp.handshake import MAX_PAGES, MAX_TOOLS
+from playground.protocols.mcp.messages import LIST
 
 _EXAMPLES = "MCP examples, tools"
 _TOOLS = "MCP tools"
@@ -21,19 +21,19 @@ _TOOLS = "MCP tools"
 _MAX_STEPS = 8
 
 
-def _pages(t: McpTranscript) -> list[Rpc]:
+def _pages(t: McpTranscript) -> list[LocatedMessage]:
     answers = (hop.answer for hop in t.asked(LIST))
     return [rpc for rpc in answers if rpc is not None and rpc.message.error is None]
 
 
-def _tools(t: McpTranscript) -> Iterator[Place]:
+def _tools(t: McpTranscript) -> Iterator[Location]:
     for rpc in _pages(t):
         listed = rpc.result.get("tools")
         for at, tool in enumerate(listed if isinstance(listed, list) else ()):
-            yield Place(rpc.seq, f"{rpc.pointer}/result/tools/{at}", tool)
+            yield Location(rpc.seq, f"{rpc.pointer}/result/tools/{at}", tool)
 
 
-def _tool(t: McpTranscript, name: str) -> Place | None:
+def _tool(t: McpTranscript, name: str) -> Location | None:
     named_so = (p for p in _tools(t) if isinstance(p.value, dict) and p.value.get("name") == name)
     return next(named_so, None)
 
@@ -48,7 +48,7 @@ def _listed(t: McpTranscript) -> bool:
     must(_TOOLS),
     when=_listed,
 )
-def tools_list(t: McpTranscript) -> Iterator[Problem]:
+def tools_list(t: McpTranscript) -> Iterator[RuleIssue]:
     """Names are unique within a server."""
     for rpc in _pages(t):
         if not isinstance(rpc.result.get("tools"), list):
@@ -56,10 +56,12 @@ def tools_list(t: McpTranscript) -> Iterator[Problem]:
     seen: set[str] = set()
     for seq, pointer, tool in _tools(t):
         if not isinstance(tool, dict):
-            yield Violation(f"This tool is {named(tool)}. Make it an object.", seq, pointer)
+            yield Violation(
+                f"This tool is {type_with_article(tool)}. Make it an object.", seq, pointer
+            )
             continue
         name, schema = tool.get("name"), tool.get("inputSchema")
-        if not is_words(name):
+        if not is_nonempty_text(name):
             yield Violation("Set name to a string.", seq, f"{pointer}/name")
         elif name in seen:
             yield Violation("This name is taken by a tool above.", seq, f"{pointer}/name")
@@ -75,7 +77,7 @@ def tools_list(t: McpTranscript) -> Iterator[Problem]:
     must("MCP pagination"),
     when=_listed,
 )
-def tools_cursor(t: McpTranscript) -> Iterator[Problem]:
+def tools_cursor(t: McpTranscript) -> Iterator[RuleIssue]:
     """A cursor is a string that leads to the next page, and to none that was read before."""
     seen: set[str] = set()
     for rpc in _pages(t):
@@ -83,17 +85,21 @@ def tools_cursor(t: McpTranscript) -> Iterator[Problem]:
         if cursor is None:
             continue
         if not isinstance(cursor, str):
-            yield Violation(f"nextCursor is {named(cursor)}. Make it a string.", rpc.seq, place)
+            yield Violation(
+                f"nextCursor is {type_with_article(cursor)}. Make it a string.", rpc.seq, place
+            )
         elif cursor in seen:
             message = "This cursor came before: the list never ends. Leave it out at the end."
             yield Violation(message, rpc.seq, place)
         else:
             seen.add(cursor)
     if (rest := _unread(t)) is not None:
-        yield Unjudged("The list was not read to its end, if it has one.", rest.seq, rest.pointer)
+        yield Inconclusive(
+            "The list was not read to its end, if it has one.", rest.seq, rest.pointer
+        )
 
 
-def _unread(t: McpTranscript) -> Place | None:
+def _unread(t: McpTranscript) -> Location | None:
     """The cursor at which the list was given up for its length; None where it was not."""
     *earlier, last = pages = _pages(t)
     cursor = last.result.get("nextCursor")
@@ -102,7 +108,7 @@ def _unread(t: McpTranscript) -> Place | None:
         return None
     if len(pages) < MAX_PAGES and sum(1 for _ in _tools(t)) < MAX_TOOLS:
         return None
-    return Place(last.seq, f"{last.pointer}/result/nextCursor", cursor)
+    return Location(last.seq, f"{last.pointer}/result/nextCursor", cursor)
 
 
 @rule(
@@ -111,7 +117,7 @@ def _unread(t: McpTranscript) -> Place | None:
     info("MCP pagination"),
     when=_listed,
 )
-def tools_whole(t: McpTranscript) -> Iterator[Problem]:
+def tools_whole(t: McpTranscript) -> Iterator[RuleIssue]:
     """Its length is the server's to choose; a client stops somewhere, and this one does."""
     if (rest := _unread(t)) is not None:
         message = (
@@ -135,7 +141,7 @@ def _whole_list(t: McpTranscript) -> bool:
     v54=should(_EXAMPLES),
     when=_whole_list,
 )
-def tool_ask(t: McpTranscript) -> Iterator[Problem]:
+def tool_ask(t: McpTranscript) -> Iterator[RuleIssue]:
     """Clients of NLWeb look for it by its name."""
     if _tool(t, "ask") is None:
         rpc = _pages(t)[-1]
@@ -149,7 +155,7 @@ def tool_ask(t: McpTranscript) -> Iterator[Problem]:
     v54=info(_EXAMPLES),
     when=_whole_list,
 )
-def tool_await(t: McpTranscript) -> Iterator[Problem]:
+def tool_await(t: McpTranscript) -> Iterator[RuleIssue]:
     """A server that never makes promises needs none."""
     if _tool(t, "await") is None:
         rpc = _pages(t)[-1]
@@ -164,7 +170,7 @@ def tool_await(t: McpTranscript) -> Iterator[Problem]:
     v54=must(_EXAMPLES),
     when=lambda t: _tool(t, "ask") is not None,
 )
-def tool_ask_schema(t: McpTranscript) -> Iterator[Problem]:
+def tool_ask_schema(t: McpTranscript) -> Iterator[RuleIssue]:
     """Models and forms learn from it what to send."""
     if (place := _tool(t, "ask")) is None:
         return
@@ -183,7 +189,7 @@ def tool_ask_schema(t: McpTranscript) -> Iterator[Problem]:
     v54=should(_EXAMPLES),
     when=lambda t: _tool(t, "ask") is not None,
 )
-def tool_ask_members(t: McpTranscript) -> Iterator[Problem]:
+def tool_ask_members(t: McpTranscript) -> Iterator[RuleIssue]:
     """Optional to send; what the schema leaves out, strict clients cannot send."""
     if (place := _tool(t, "ask")) is None:
         return
@@ -200,7 +206,7 @@ def tool_ask_members(t: McpTranscript) -> Iterator[Problem]:
     v54=must(_EXAMPLES),
     when=lambda t: _tool(t, "await") is not None,
 )
-def tool_await_schema(t: McpTranscript) -> Iterator[Problem]:
+def tool_await_schema(t: McpTranscript) -> Iterator[RuleIssue]:
     """Both are strings."""
     if (place := _tool(t, "await")) is None:
         return
@@ -220,10 +226,10 @@ def tool_await_schema(t: McpTranscript) -> Iterator[Problem]:
     v54=should(_EXAMPLES),
     when=lambda t: any(_tool(t, name) is not None for name in ("ask", "await")),
 )
-def tool_described(t: McpTranscript) -> Iterator[Problem]:
+def tool_described(t: McpTranscript) -> Iterator[RuleIssue]:
     """Models choose a tool by its description."""
     for place in filter(None, (_tool(t, "ask"), _tool(t, "await"))):
-        if not is_words(place.value.get("description")):
+        if not is_nonempty_text(place.value.get("description")):
             message = "Say in description what can be asked."
             yield Violation(message, place.seq, f"{place.pointer}/description")
 
@@ -231,7 +237,7 @@ def tool_described(t: McpTranscript) -> Iterator[Problem]:
 # Schemas
 
 
-def _wanted(place: Place, *names: str) -> Iterator[Problem]:
+def _wanted(place: Location, *names: str) -> Iterator[RuleIssue]:
     """Properties that are missing, or not required."""
     schema = place.value.get("inputSchema")
     required = schema.get("required") if isinstance(schema, dict) else None

@@ -8,13 +8,13 @@ from itertools import chain
 from typing import Any
 
 from playground.conformance import transcript
-from playground.conformance.mcp.hops import Hop, Rpc, hops_of
-from playground.conformance.mcp.replies import Found, found_in
-from playground.conformance.parts import Message, cut
-from playground.conformance.transcript import Nest, Transcript
-from playground.conformance.transfer import BROKEN_OFF
+from playground.conformance.http_response import BROKEN_OFF
+from playground.conformance.mcp.calls import LocatedMessage, RecordedCall, recorded_calls
+from playground.conformance.mcp.response_shapes import NestedResponse, find_response
+from playground.conformance.response_parts import DecodedPayload, cut
+from playground.conformance.transcript import ResponseLocation, Transcript
 from playground.protocols.frames import Frame
-from playground.protocols.mcp.requests import CALL
+from playground.protocols.mcp.messages import CALL
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,31 +25,31 @@ class McpTranscript:
     version: str
     request: Mapping[str, Any]
     operation: str
-    hops: tuple[Hop, ...]
+    hops: tuple[RecordedCall, ...]
     #: The last call of a tool, None where it did not come to that.
-    call: Hop | None
-    whole: bool
+    call: RecordedCall | None
+    is_complete: bool
     overflowed: bool
     #: The NLWeb reply in the answer to the call, None without one.
-    found: Found | None
-    by_frame: Mapping[int | None, Message]
+    found: NestedResponse | None
+    by_frame: Mapping[int | None, DecodedPayload]
 
     @property
-    def messages(self) -> tuple[Rpc, ...]:
+    def messages(self) -> tuple[LocatedMessage, ...]:
         """Every message that the server sent."""
         return tuple(chain.from_iterable(hop.messages for hop in self.hops))
 
     @property
-    def answer(self) -> Rpc | None:
+    def answer(self) -> LocatedMessage | None:
         """The response to the call of the tool."""
         return self.call.answer if self.call else None
 
     @property
-    def result(self) -> Rpc | None:
+    def result(self) -> LocatedMessage | None:
         """The same, where it is a result that is an object."""
         return self.answer if self.answer and self.answer.result else None
 
-    def asked(self, method: str) -> tuple[Hop, ...]:
+    def asked(self, method: str) -> tuple[RecordedCall, ...]:
         """The calls of a method."""
         return tuple(hop for hop in self.hops if hop.method == method)
 
@@ -74,7 +74,7 @@ def read(
     state: str = "completed",
 ) -> McpTranscript:
     """The calls among the frames. Never raises on what an agent sent."""
-    hops = tuple(hops_of(frames))
+    hops = tuple(recorded_calls(frames))
     calls = [hop for hop in hops if hop.method == CALL]
     call = calls[-1] if calls else None
     last = hops[-1] if hops else None
@@ -84,9 +84,12 @@ def read(
         operation=operation,
         hops=hops,
         call=call,
-        whole=last is not None and last.transfer.ended and not last.cut and state not in BROKEN_OFF,
+        is_complete=last is not None
+        and last.transfer.ended
+        and not last.cut
+        and state not in BROKEN_OFF,
         overflowed=any(hop.overflowed for hop in hops),
-        found=found_in(call.answer) if call and call.answer else None,
+        found=find_response(call.answer) if call and call.answer else None,
         by_frame={each.seq: each for hop in hops for each in hop.payloads},
     )
 
@@ -103,7 +106,7 @@ def inner(
         pieces += [
             _piece(rpc, found)
             for rpc in t.call.responses
-            if rpc.seq > t.answer.seq and rpc.message.id is None and (found := found_in(rpc))
+            if rpc.seq > t.answer.seq and rpc.message.id is None and (found := find_response(rpc))
         ]
     return transcript.read_inner(
         t.call.transfer,
@@ -115,5 +118,5 @@ def inner(
     )
 
 
-def _piece(rpc: Rpc, found: Found) -> tuple[Message, Nest]:
-    return Message(rpc.seq, None, found.payload), found.nest
+def _piece(rpc: LocatedMessage, found: NestedResponse) -> tuple[DecodedPayload, ResponseLocation]:
+    return DecodedPayload(rpc.seq, None, found.payload), found.nest

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from django.http import HttpRequest
 from django.urls import reverse
 
-from playground.demo.replying import Document
+from playground.demo.responses import Document
 
 SKILLS: Sequence[Document] = (
     {

@@ -7,13 +7,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from uuid import uuid4
 
-from playground.demo import presenting, searching
+from playground.demo import items as presenting
+from playground.demo import search
 from playground.demo.a2a.card import SKILL_IDS
-from playground.demo.a2a.tasks import Part, Work
-from playground.demo.asking import MAX_TEXT, VERSIONS, Ask
-from playground.demo.corpus import Corpus, Entry, strings
+from playground.demo.a2a.tasks import Part, TaskWork
+from playground.demo.corpus import Corpus, CorpusItem, strings
 from playground.demo.failures import FailureError
 from playground.demo.index import words_of
+from playground.demo.requests import MAX_TEXT, VERSIONS, AskRequest
 from playground.demo.rpc import INVALID_PARAMS, RpcError
 
 _FAILS = re.compile(r"\bthat fails\b", re.I)
@@ -36,20 +37,20 @@ _DISHES = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Needs:
+class InputRequired:
     """The wish does not say enough: what to ask."""
 
     question: str
 
 
 @dataclass(frozen=True, slots=True)
-class Refused:
+class TaskRejected:
     """The wish is not granted."""
 
-    said: str
+    message: str
 
 
-Plan = Work | Needs | Refused
+Plan = TaskWork | InputRequired | TaskRejected
 
 
 def choose(named: str, text: str) -> str:
@@ -69,32 +70,32 @@ def plan(skill: str, corpus: Corpus, wish: str) -> Plan:
     return _PLANS[skill](corpus, wish)
 
 
-def find(corpus: Corpus, text: str, **filters: str) -> searching.Found:
+def find(corpus: Corpus, text: str, **filters: str) -> search.SearchResult:
     """What a text asks for. Raises `FailureError`."""
-    return searching.find(corpus, Ask(VERSIONS[-1], text[:MAX_TEXT], filters, {}, {}))
+    return search.find(corpus, AskRequest(VERSIONS[-1], text[:MAX_TEXT], filters, {}, {}))
 
 
 def _plan_shopping(corpus: Corpus, wish: str) -> Plan:
     dishes = " ".join(word for word in words_of(wish) if word not in _COMMON)
     if not dishes:
-        return Needs("For which dishes shall I plan the shopping?")
+        return InputRequired("For which dishes shall I plan the shopping?")
     try:
         entries = find(corpus, dishes, itemType="Recipe").entries[:_DISHES]
     except FailureError as failure:
-        return Refused(failure.message)
+        return TaskRejected(failure.message)
     names = presenting.listed([entry.name for entry in entries])
     pieces: list[list[Part]] = [[{"text": f"Shopping list for {names}\n"}]]
     if _FAILS.search(wish):
         failed = "The pencil broke in the middle of the list."
-        return Work("Reading the recipes…", "shopping list", pieces, "failed", failed)
+        return TaskWork("Reading the recipes…", "shopping list", pieces, "failed", failed)
     pieces += [[{"text": _listed(entry)}] for entry in entries]
     items = [item for entry in entries for item in strings(entry.document["recipeIngredient"])]
     pieces.append([{"data": {"@type": "ItemList", "name": names, "itemListElement": items}}])
     done = f"The list has {len(items)} things for {names}."
-    return Work("Reading the recipes…", "shopping list", pieces, last_words=done)
+    return TaskWork("Reading the recipes…", "shopping list", pieces, final_message=done)
 
 
-def _listed(entry: Entry) -> str:
+def _listed(entry: CorpusItem) -> str:
     lines = [f"- {item}" for item in strings(entry.document["recipeIngredient"])]
     return "\n".join([f"\n{entry.name}:", *lines, ""])
 
@@ -102,14 +103,16 @@ def _listed(entry: Entry) -> str:
 def _reserve_table(_: Corpus, wish: str) -> Plan:
     party = _party(wish)
     if party > _MOST_GUESTS:
-        return Refused(f"There is no table for {party}: the largest has {_MOST_GUESTS} chairs.")
+        return TaskRejected(
+            f"There is no table for {party}: the largest has {_MOST_GUESTS} chairs."
+        )
     if (time := _time(wish)) is None:
-        return Needs("At what time would you like to come? For example: 7 pm.")
+        return InputRequired("At what time would you like to come? For example: 7 pm.")
     place = _PLACE.search(wish)
     name = place[1].strip() if place else "the restaurant"
     calling = f"Calling {name}…"
     if _FAILS.search(wish):
-        return Work(calling, "reservation", [], "failed", "Nobody answers the telephone.")
+        return TaskWork(calling, "reservation", [], "failed", "Nobody answers the telephone.")
     guests = "one" if party == 1 else str(party)
     said = f"A table for {guests} at {name} is reserved for {time}."
     number = uuid4().hex[:6].upper()
@@ -122,7 +125,9 @@ def _reserve_table(_: Corpus, wish: str) -> Plan:
         "startTime": time,
     }
     text = f"{said} Its number is {number}."
-    return Work(calling, "reservation", [[{"text": text}], [{"data": data}]], last_words=said)
+    return TaskWork(
+        calling, "reservation", [[{"text": text}], [{"data": data}]], final_message=said
+    )
 
 
 def _party(wish: str) -> int:

@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from typing import Any
 from uuid import uuid4
 
-from playground.demo import remembering
+from playground.demo import state_store
 
 #: `{"text": …}` or `{"data": …}`.
 Part = Mapping[str, Any]
@@ -26,7 +26,7 @@ now = time.time
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class TaskMessage:
     """A message, whoever told it."""
 
     #: user or agent.
@@ -36,15 +36,15 @@ class Told:
 
 
 @dataclass(frozen=True, slots=True)
-class Work:
+class TaskWork:
     """What will come of a task: an artifact, piece by piece, and how it ends."""
 
-    said: str
+    message: str
     #: The name of the artifact.
     artifact: str
     pieces: Sequence[Sequence[Part]]
     state: str = "completed"
-    last_words: str = ""
+    final_message: str = ""
     #: Seconds that it takes.
     seconds: float = 0.0
     artifact_id: str = field(default_factory=lambda: str(uuid4()))
@@ -57,16 +57,16 @@ class Task:
     id: str
     context: str
     skill: str
-    history: Sequence[Told]
+    history: Sequence[TaskMessage]
     state: str = "submitted"
     #: What the agent says of its state.
-    said: str = ""
+    message: str = ""
     #: When it got into its state, in seconds since the epoch.
     since: float = field(default_factory=lambda: now())
-    work: Work | None = None
+    work: TaskWork | None = None
 
     @property
-    def wish(self) -> str:
+    def request_text(self) -> str:
         """Everything that the user said for it."""
         texts = [str(p["text"]) for m in self.history for p in m.parts if "text" in p]
         return "\n".join(texts)
@@ -76,9 +76,9 @@ class Task:
         """When it got into its state, as the protocol writes it."""
         return f"{datetime.fromtimestamp(self.since, UTC):%Y-%m-%dT%H:%M:%S.%fZ}"
 
-    def moved(self, state: str, said: str = "", work: Work | None = None) -> Task:
+    def moved(self, state: str, said: str = "", work: TaskWork | None = None) -> Task:
         """The task in another state, from now on."""
-        return replace(self, state=state, said=said, since=now(), work=work or self.work)
+        return replace(self, state=state, message=said, since=now(), work=work or self.work)
 
     def current(self) -> Task:
         """The task as it is now: work whose time is over has ended."""
@@ -90,7 +90,7 @@ class Task:
         """The task when its work is done."""
         if self.work is None:
             return self
-        return self.moved(self.work.state, self.work.last_words)
+        return self.moved(self.work.state, self.work.final_message)
 
     @property
     def artifacts(self) -> Sequence[tuple[str, str, Sequence[Part]]]:
@@ -101,16 +101,16 @@ class Task:
         return [(self.work.artifact_id, self.work.artifact, parts)]
 
 
-async def keep(task: Task) -> None:
+async def save(task: Task) -> None:
     """Keep a task."""
-    await remembering.remember(_AREA, task.id, asdict(task))
+    await state_store.save(_AREA, task.id, asdict(task))
 
 
 async def find(task_id: str) -> Task | None:
     """The task of an id, as it is now; None if there is none."""
-    kept = await remembering.recall(_AREA, task_id, _LIFETIME)
+    kept = await state_store.load(_AREA, task_id, _LIFETIME)
     if kept is None:
         return None
-    work = Work(**kept["work"]) if kept["work"] else None
-    history = [Told(**told) for told in kept["history"]]
+    work = TaskWork(**kept["work"]) if kept["work"] else None
+    history = [TaskMessage(**told) for told in kept["history"]]
     return Task(**{**kept, "work": work, "history": history}).current()

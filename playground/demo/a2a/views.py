@@ -8,14 +8,14 @@ from collections.abc import AsyncIterator
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 
-from playground.demo import asking, rpc
-from playground.demo.a2a import acting, dialects, tasks
+from playground.demo import requests, rpc
+from playground.demo.a2a import message_handler, tasks, versions
 from playground.demo.a2a.card import card as describe
-from playground.demo.a2a.dialects import Dialect, Incoming, Message
 from playground.demo.a2a.tasks import Task
+from playground.demo.a2a.versions import DirectAnswer, Incoming, ServedVersion
 from playground.demo.failures import FailureError
 from playground.demo.http import endpoint, event_stream, json_response
-from playground.demo.replying import Document, encode
+from playground.demo.responses import Document, encode
 from playground.demo.rpc import INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, RpcError
 
 logger = logging.getLogger("playground.demo")
@@ -37,10 +37,10 @@ async def a2a(request: HttpRequest) -> HttpResponseBase:
     if request.method != "POST":
         return json_response({"error": "Only POST."}, 405, {"Allow": "POST"})
     # Which dialect an error is told in, when the header is what is wrong.
-    spoken = dialects.OLDER
+    spoken = versions.OLDER
     try:
         call = rpc.read(request.body)
-        spoken = dialects.dialect(request.headers.get(_HEADER))
+        spoken = versions.dialect(request.headers.get(_HEADER))
         return await _reply(request, call, spoken)
     except RpcError as error:
         failed = error
@@ -52,59 +52,61 @@ async def a2a(request: HttpRequest) -> HttpResponseBase:
     return json_response(rpc.error(rpc.id_in(request.body), spoken.error(failed)))
 
 
-async def _reply(request: HttpRequest, call: rpc.Message, spoken: Dialect) -> HttpResponseBase:
+async def _reply(
+    request: HttpRequest, call: rpc.JsonRpcMessage, spoken: ServedVersion
+) -> HttpResponseBase:
     verb = _verb(call, spoken)
     if verb in ("send", "stream"):
         message = spoken.read(call.params)
-        pace = asking.read_pace(request.GET.get("pace"))
-        come = await acting.receive(request, message, pace)
+        pace = requests.read_pace(request.GET.get("pace"))
+        come = await message_handler.receive(request, message, pace)
         if verb == "stream":
             return event_stream(_events(call, spoken, message, come))
-        if isinstance(come, Task) and message.waits:
-            come = await acting.finish(come)
+        if isinstance(come, Task) and message.is_blocking:
+            come = await message_handler.finish(come)
         return json_response(rpc.result(call.id, spoken.sent(come)))
     task = await _task(call)
     if verb == "cancel":
         if task.state in tasks.ENDED:
-            raise RpcError(dialects.NOT_CANCELABLE, f"The task is {task.state} already.")
+            raise RpcError(versions.NOT_CANCELABLE, f"The task is {task.state} already.")
         task = task.moved("canceled", "Cancelled at your wish.")
-        await tasks.keep(task)
+        await tasks.save(task)
     return json_response(rpc.result(call.id, spoken.task(task)))
 
 
-def _verb(call: rpc.Message, spoken: Dialect) -> str:
+def _verb(call: rpc.JsonRpcMessage, spoken: ServedVersion) -> str:
     """What a call wants. Raises `RpcError`."""
-    other = dialects.OLDER if spoken.newer else dialects.NEWER
+    other = versions.OLDER if spoken.newer else versions.NEWER
     if call.method in other.methods:
         version = "1.0" if spoken.newer else "0.3"
         text = f"A2A {version} has no method {call.method}: the header {_HEADER} says the version."
-        raise RpcError(dialects.VERSION_NOT_SUPPORTED, text)
+        raise RpcError(versions.VERSION_NOT_SUPPORTED, text)
     verb = spoken.methods.get(call.method)
     if verb is None:
         raise RpcError(METHOD_NOT_FOUND, f"Method not found: {call.method[:80]}")
     if verb == "push":
-        raise RpcError(dialects.NO_PUSH, "There are no push notifications here.")
+        raise RpcError(versions.NO_PUSH, "There are no push notifications here.")
     if verb == "other":
-        raise RpcError(dialects.UNSUPPORTED, f"{call.method} is not supported here.")
+        raise RpcError(versions.UNSUPPORTED, f"{call.method} is not supported here.")
     return verb
 
 
-async def _task(call: rpc.Message) -> Task:
+async def _task(call: rpc.JsonRpcMessage) -> Task:
     """The task that a call names. Raises `RpcError`."""
     if not isinstance(named := call.params.get("id"), str):
         raise RpcError(INVALID_PARAMS, "params.id names a task.")
     if (task := await tasks.find(named)) is None:
-        raise RpcError(dialects.TASK_NOT_FOUND, "There is no such task here, or not any more.")
+        raise RpcError(versions.TASK_NOT_FOUND, "There is no such task here, or not any more.")
     return task
 
 
 async def _events(
-    call: rpc.Message, spoken: Dialect, message: Incoming, come: Message | Task
+    call: rpc.JsonRpcMessage, spoken: ServedVersion, message: Incoming, come: DirectAnswer | Task
 ) -> AsyncIterator[bytes]:
-    if isinstance(come, Message):
+    if isinstance(come, DirectAnswer):
         yield _event(rpc.result(call.id, spoken.sent(come)))
         return
-    async for event in acting.events(spoken, come, new=not message.task):
+    async for event in message_handler.events(spoken, come, new=not message.task):
         yield _event(rpc.result(call.id, event))
 
 

@@ -8,17 +8,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from playground.demo import asking
-from playground.demo.asking import MAX_TEXT
+from playground.demo import requests
 from playground.demo.failures import FailureError
-from playground.demo.replying import Document
+from playground.demo.requests import MAX_TEXT
+from playground.demo.responses import Document
 
 #: Messages of a request, and functions in it, that are looked at.
 _MOST = 100
 _MAX_ID = 100
 
 
-class UnreadableError(Exception):
+class InvalidRequestError(Exception):
     """A request that is no request; `detail` says where and why, as its reply will."""
 
     def __init__(self, kind: str, where: Sequence[str | int], message: str) -> None:
@@ -27,7 +27,7 @@ class UnreadableError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class ParsedRequest:
     """What a caller says in one request."""
 
     session: str
@@ -42,34 +42,36 @@ class Turn:
     approvals: Mapping[str, bool] = field(default_factory=dict)
 
 
-def read(body: bytes) -> Turn:
+def read(body: bytes) -> ParsedRequest:
     """The turn in a request. Raises `UnreadableError`."""
     try:
-        document = asking.read_json(body)
+        document = requests.read_json(body)
     except FailureError as failure:
-        raise UnreadableError("json_invalid", (), failure.message) from None
+        raise InvalidRequestError("json_invalid", (), failure.message) from None
     stream = document.get("stream", True)
     if not isinstance(stream, bool):
-        raise UnreadableError("bool_type", ("stream",), "Input should be true or false")
+        raise InvalidRequestError("bool_type", ("stream",), "Input should be true or false")
     messages = _messages(document)
     _check_parameters(document)
     text = _text(messages)
     outputs, approvals = dict(_outputs(messages)), dict(_approvals(messages))
     if not (text or outputs or approvals):
         where = ("input", len(messages) - 1, "content")
-        raise UnreadableError("missing", where, "There is no text, and no answer to a call")
-    return Turn(_session(document), text, stream, tuple(_functions(document)), outputs, approvals)
+        raise InvalidRequestError("missing", where, "There is no text, and no answer to a call")
+    return ParsedRequest(
+        _session(document), text, stream, tuple(_functions(document)), outputs, approvals
+    )
 
 
 def _messages(document: Document) -> list[Document]:
     if "input" not in document:
-        raise UnreadableError("missing", ("input",), "Field required")
+        raise InvalidRequestError("missing", ("input",), "Field required")
     found = document["input"]
     if not isinstance(found, list):
-        raise UnreadableError("list_type", ("input",), "Input should be a list of messages")
+        raise InvalidRequestError("list_type", ("input",), "Input should be a list of messages")
     for number, message in enumerate(found):
         if not isinstance(message, dict):
-            raise UnreadableError("dict_type", ("input", number), "Input should be an object")
+            raise InvalidRequestError("dict_type", ("input", number), "Input should be an object")
     return found[-_MOST:]
 
 
@@ -77,19 +79,19 @@ def _check_parameters(document: Document) -> None:
     """The one range that the specification states, and what this agent uses itself."""
     number = document.get("n")
     if number is not None and (type(number) is not int or not 1 <= number <= 5):
-        raise UnreadableError("range", ("n",), "Input should be a whole number from 1 to 5")
+        raise InvalidRequestError("range", ("n",), "Input should be a whole number from 1 to 5")
     if not isinstance(document.get("tools", []), list | None):
-        raise UnreadableError("list_type", ("tools",), "Input should be a list of tools")
+        raise InvalidRequestError("list_type", ("tools",), "Input should be a list of tools")
     session = document.get("session_id")
     if session is not None and not isinstance(session, str):
-        raise UnreadableError("string_type", ("session_id",), "Input should be a string")
+        raise InvalidRequestError("string_type", ("session_id",), "Input should be a string")
 
 
 def _session(document: Document) -> str:
     """The conversation: the caller's name for it, or a new one."""
     given = document.get("session_id")
     if given and len(given) > _MAX_ID:
-        raise UnreadableError("too_long", ("session_id",), f"At most {_MAX_ID} characters")
+        raise InvalidRequestError("too_long", ("session_id",), f"At most {_MAX_ID} characters")
     return given or f"session_{secrets.token_hex(8)}"
 
 
@@ -102,7 +104,9 @@ def _text(messages: Sequence[Document]) -> str:
         text = "\n".join(texts).strip()
         if len(text) > MAX_TEXT:
             where = ("input", number, "content")
-            raise UnreadableError("too_long", where, f"This agent reads {MAX_TEXT:,} characters")
+            raise InvalidRequestError(
+                "too_long", where, f"This agent reads {MAX_TEXT:,} characters"
+            )
         return text
     return ""
 

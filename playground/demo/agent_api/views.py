@@ -10,15 +10,16 @@ from typing import Any
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 
-from playground.demo import asking, remembering, serving, storing
-from playground.demo.agent_api import breaking, requests, scenes
-from playground.demo.agent_api.knowing import Kitchen
-from playground.demo.agent_api.requests import Turn, UnreadableError
-from playground.demo.agent_api.scenes import Scene
-from playground.demo.agent_api.writing import Script
+from playground.demo import requests as asking
+from playground.demo import service, state_store, storage
+from playground.demo.agent_api import handlers, malformed, requests
+from playground.demo.agent_api.handlers import RequestContext
+from playground.demo.agent_api.requests import InvalidRequestError, ParsedRequest
+from playground.demo.agent_api.search import Catalog
+from playground.demo.agent_api.writer import ResponseWriter
 from playground.demo.failures import FailureError
 from playground.demo.http import PAUSE, endpoint, event_stream, json_response
-from playground.demo.replying import Document, encode
+from playground.demo.responses import Document, encode
 from playground.demo.rpc import MAX_BODY
 
 logger = logging.getLogger("playground.demo")
@@ -35,10 +36,10 @@ async def agent_api(request: HttpRequest) -> HttpResponseBase:
         return json_response({"detail": "Method Not Allowed"}, 405, {"Allow": "POST"})
     try:
         if len(request.body) > MAX_BODY:
-            raise UnreadableError("too_long", (), f"At most {MAX_BODY:,} bytes")
+            raise InvalidRequestError("too_long", (), f"At most {MAX_BODY:,} bytes")
         turn = requests.read(request.body)
         pace = asking.read_pace(request.GET.get("pace"))
-    except UnreadableError as unreadable:
+    except InvalidRequestError as unreadable:
         return json_response({"detail": unreadable.detail}, 422)
     except FailureError as failure:
         return json_response({"detail": failure.message}, 422)
@@ -48,27 +49,27 @@ async def agent_api(request: HttpRequest) -> HttpResponseBase:
     return event_stream(_events(objects, pace))
 
 
-async def _objects(request: HttpRequest, turn: Turn) -> Sequence[Document]:
+async def _objects(request: HttpRequest, turn: ParsedRequest) -> Sequence[Document]:
     """Everything that the stream of a turn consists of."""
-    script = Script(turn.session)
-    if broken := breaking.asked_for(turn.text):
+    script = ResponseWriter(turn.session)
+    if broken := malformed.requested_fault(turn.text):
         script.begin()
         broken.write(script)
         if broken.ends:
             script.end()
         return script.objects
-    kitchen = Kitchen(await serving.known(), serving.links(request))
-    state = await remembering.recall(_AREA, turn.session, _LIFETIME) or {}
+    kitchen = Catalog(await service.known(), service.links(request))
+    state = await state_store.load(_AREA, turn.session, _LIFETIME) or {}
     try:
-        scenes.play(Scene(turn, kitchen, state, script))
+        handlers.respond(RequestContext(turn, kitchen, state, script))
     except FailureError as failure:
         script.end("failed", failure.error)
     except Exception:
         logger.exception("The demo agent could not answer over the Agent API")
         script.end("failed", {"code": "INTERNAL_ERROR", "message": "Something went wrong here."})
     if bought := state.pop("bought", None):
-        await storing.add("cart", {"items": bought})
-    await remembering.remember(_AREA, turn.session, state)
+        await storage.add("cart", {"items": bought})
+    await state_store.save(_AREA, turn.session, state)
     return script.objects
 
 

@@ -8,8 +8,8 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
-from playground.demo import remembering
-from playground.demo.replying import Document
+from playground.demo import state_store
+from playground.demo.responses import Document
 
 _SESSIONS, _QUESTIONS = "mcp-session", "mcp-question"
 #: Seconds without a request after which a session is forgotten.
@@ -22,51 +22,51 @@ _LOOK = 0.2
 async def open_session(state: Mapping[str, Any]) -> str:
     """Begin a session; its id."""
     session = secrets.token_hex(16)
-    await remembering.remember(_SESSIONS, session, state)
+    await state_store.save(_SESSIONS, session, state)
     return session
 
 
 async def session(key: str) -> dict[str, Any] | None:
     """What is known of a session, which counts as used; None if it is forgotten."""
-    if (state := await remembering.recall(_SESSIONS, key, LIFETIME)) is not None:
-        await remembering.touch(_SESSIONS, key)
+    if (state := await state_store.load(_SESSIONS, key, LIFETIME)) is not None:
+        await state_store.touch(_SESSIONS, key)
     return state
 
 
-async def amend(key: str, state: Mapping[str, Any]) -> None:
+async def update(key: str, state: Mapping[str, Any]) -> None:
     """Put `state` in the place of what was known of a session."""
-    await remembering.remember(_SESSIONS, key, state)
+    await state_store.save(_SESSIONS, key, state)
 
 
 async def close(key: str) -> bool:
     """End a session; whether there was one."""
-    return await remembering.forget(_SESSIONS, key)
+    return await state_store.delete(_SESSIONS, key)
 
 
 async def ask(key: str) -> str:
     """Note that a question is asked in a session; the id for its request."""
     number = f"ask-{secrets.token_hex(6)}"
-    await remembering.remember(_QUESTIONS, f"{key}:{number}", {})
+    await state_store.save(_QUESTIONS, f"{key}:{number}", {})
     return number
 
 
 async def answered(key: str, number: str, answer: Mapping[str, Any]) -> None:
     """Keep the answer to an open question; an answer to any other is dropped."""
-    if await remembering.recall(_QUESTIONS, f"{key}:{number}", PATIENCE) == {}:
-        await remembering.remember(_QUESTIONS, f"{key}:{number}", {"answer": dict(answer)})
+    if await state_store.load(_QUESTIONS, f"{key}:{number}", PATIENCE) == {}:
+        await state_store.save(_QUESTIONS, f"{key}:{number}", {"answer": dict(answer)})
 
 
 async def answer(key: str, number: str) -> Document | None:
     """The answer to a question, which may come to another process; None if none comes."""
     until = time.monotonic() + PATIENCE
     while time.monotonic() < until:
-        found = await remembering.recall(_QUESTIONS, f"{key}:{number}", 2 * PATIENCE)
+        found = await state_store.load(_QUESTIONS, f"{key}:{number}", 2 * PATIENCE)
         if found is None:
             break
         if "answer" in found:
-            await remembering.forget(_QUESTIONS, f"{key}:{number}")
+            await state_store.delete(_QUESTIONS, f"{key}:{number}")
             answer: Document = found["answer"]
             return answer
         await asyncio.sleep(_LOOK)
-    await remembering.forget(_QUESTIONS, f"{key}:{number}")
+    await state_store.delete(_QUESTIONS, f"{key}:{number}")
     return None

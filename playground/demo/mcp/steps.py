@@ -8,7 +8,7 @@ from typing import Any
 
 from django.http import HttpRequest
 
-from playground.demo.replying import Document
+from playground.demo.responses import Document
 
 #: Severities of log messages, least first.
 LEVELS = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
@@ -40,7 +40,7 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
-class Notice:
+class Notification:
     """A notification that goes before the result."""
 
     method: str
@@ -48,7 +48,7 @@ class Notice:
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class ElicitationRequest:
     """MCP's own elicitation: the call goes on when its user has answered."""
 
     message: str
@@ -71,7 +71,7 @@ class Done:
     result: Document
 
 
-Step = Notice | Question | Done
+Step = Notification | ElicitationRequest | Done
 
 
 def text_result(text: str, *, failed: bool = False) -> Done:

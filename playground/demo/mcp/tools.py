@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from playground.demo.replying import Document
+from playground.demo.responses import Document
 from playground.demo.rpc import INVALID_PARAMS, RpcError
 
 #: So few on a page that a list takes more than one.

@@ -10,13 +10,13 @@ from collections.abc import Mapping, Sequence
 
 from playground.demo.scenarios import (
     actions,
-    breaking,
+    answers,
+    connections,
     elicitations,
     http,
     order,
     promises,
     refusals,
-    replies,
     timing,
 )
 from playground.demo.scenarios.scenario import Scenario
@@ -119,7 +119,7 @@ _TRANSFERS = (
         "Two results, the half event, and that it was cut off.",
         "truncated",
         "answer",
-        breaking.truncated,
+        connections.truncated,
     ),
     Scenario(
         "dirty-close",
@@ -128,7 +128,7 @@ _TRANSFERS = (
         "Two results, and that the connection was lost.",
         "truncated",
         "answer",
-        breaking.dirty_close,
+        connections.dirty_close,
     ),
     Scenario(
         "reset",
@@ -137,7 +137,7 @@ _TRANSFERS = (
         "Two results, and that the connection was lost.",
         "truncated",
         "answer",
-        breaking.reset,
+        connections.reset,
     ),
     Scenario(
         "endless",
@@ -268,14 +268,14 @@ _TRANSFERS = (
 )
 
 #: The chapters of the table, by title.
-CHAPTERS: Mapping[str, Sequence[Scenario]] = {
+GROUPS: Mapping[str, Sequence[Scenario]] = {
     "Streams, transfers and HTTP": _TRANSFERS,
-    "Answers": replies.ROWS,
+    "Answers": answers.ROWS,
     "Questions": elicitations.ROWS,
     "Promises": promises.ROWS,
     "Actions": actions.ROWS,
     "Refusals": refusals.ROWS,
 }
 SCENARIOS: Mapping[str, Scenario] = {
-    scenario.slug: scenario for rows in CHAPTERS.values() for scenario in rows
+    scenario.slug: scenario for rows in GROUPS.values() for scenario in rows
 }

@@ -12,7 +12,15 @@ from django.urls import reverse
 
 from playground.demo.http import endpoint, event_stream, json_response
 from playground.demo.scenarios.scenario import Scenario
-from playground.demo.scenarios.scene import Scene, complete, dish, paced, respond, result, start
+from playground.demo.scenarios.scene import (
+    ScenarioRequest,
+    complete,
+    dish,
+    paced,
+    respond,
+    result,
+    start,
+)
 
 _MANY = 60
 _SLOWLY = 3.0
@@ -67,11 +75,11 @@ def _item(number: int, name: str, actions: Any) -> dict[str, Any]:
     return {**dish(number), "name": name, "actions": actions}
 
 
-def _cart(scene: Scene) -> str:
+def _cart(scene: ScenarioRequest) -> str:
     return scene.request.build_absolute_uri(reverse("demo-cart"))
 
 
-async def shapes(scene: Scene) -> HttpResponseBase:
+async def shapes(scene: ScenarioRequest) -> HttpResponseBase:
     """Actions that are not quite as section 5 has them."""
     cart = _cart(scene)
     bare = _action("Add to the cart", cart)
@@ -91,13 +99,13 @@ async def shapes(scene: Scene) -> HttpResponseBase:
     return await respond(scene, *items)
 
 
-async def endpoints(scene: Scene) -> HttpResponseBase:
+async def endpoints(scene: ScenarioRequest) -> HttpResponseBase:
     """Actions that lead where none should."""
     pairs = enumerate(_ENDPOINTS.items())
     return await respond(scene, *(_item(at, name, [_action(name, to)]) for at, (name, to) in pairs))
 
 
-async def headers(scene: Scene) -> HttpResponseBase:
+async def headers(scene: ScenarioRequest) -> HttpResponseBase:
     """Actions with headers that an agent has no business to set."""
     cart = _cart(scene)
     items = (
@@ -107,16 +115,16 @@ async def headers(scene: Scene) -> HttpResponseBase:
     return await respond(scene, *items)
 
 
-async def replies(scene: Scene) -> HttpResponseBase:
+async def responses(scene: ScenarioRequest) -> HttpResponseBase:
     """Actions whose endpoints answer in every way but the usual one."""
     items = []
     for at, (kind, name) in enumerate(_REPLIES.items()):
-        to = scene.request.build_absolute_uri(reverse("demo-action-reply", args=[kind]))
+        to = scene.request.build_absolute_uri(reverse("demo-action-response", args=[kind]))
         items.append(_item(at, name, [_action(name, to, method="GET")]))
     return await respond(scene, *items)
 
 
-async def nested(scene: Scene) -> HttpResponseBase:
+async def nested(scene: ScenarioRequest) -> HttpResponseBase:
     """An item in an item in an item, each with an action of its own."""
     cart = _cart(scene)
     inner = _item(2, "A sauce", [_action("Add the sauce", cart)])
@@ -126,7 +134,7 @@ async def nested(scene: Scene) -> HttpResponseBase:
 
 
 @endpoint
-async def reply(request: HttpRequest, kind: str) -> HttpResponseBase:
+async def response(request: HttpRequest, kind: str) -> HttpResponseBase:
     """What the actions of the scenario `actions-replies` are answered with."""
     if kind == "error":
         return json_response({"detail": "The cart has lost a wheel."}, 500)
@@ -158,7 +166,7 @@ ROWS = (
              "Why they are not sent.", "completed", "answer", headers),
     Scenario("actions-replies", "Actions with odd replies", "Endpoints that answer with 500, a web"
              " page, nothing, slowly, a stream, text or a redirect.",
-             "Each reply for what it is, under its card.", "completed", "answer", replies),
+             "Each reply for what it is, under its card.", "completed", "answer", responses),
     Scenario("actions-nested", "Actions at any depth", "Items within items, each with an action.",
              "All three actions.", "completed", "answer", nested),
 )  # fmt: skip

@@ -9,7 +9,7 @@ from django.http.response import HttpResponseBase
 
 from playground.demo.http import json_response
 from playground.demo.scenarios.scenario import Play, Scenario
-from playground.demo.scenarios.scene import Scene, dish, document, respond
+from playground.demo.scenarios.scene import ScenarioRequest, dish, document, respond
 
 Elicitation = Mapping[str, Any]
 
@@ -31,7 +31,7 @@ def _one(question: Any) -> Elicitation:
 def _asking(elicitation: Elicitation) -> Play:
     """Asks until anything comes that could be an answer."""
 
-    async def play(scene: Scene) -> HttpResponseBase:
+    async def play(scene: ScenarioRequest) -> HttpResponseBase:
         if is_answered(scene.document, elicitation):
             return await respond(scene, dish(0), dish(1))
         return json_response(document("elicitation", elicitation=elicitation))

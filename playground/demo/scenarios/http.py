@@ -10,10 +10,10 @@ from django.http.response import HttpResponseBase
 
 from playground.demo.failures import FailureError
 from playground.demo.http import event_stream, json_response
-from playground.demo.replying import encode
+from playground.demo.responses import encode
 from playground.demo.scenarios.scene import (
     VERSION,
-    Scene,
+    ScenarioRequest,
     complete,
     dish,
     failed,
@@ -45,7 +45,7 @@ def _document() -> dict[str, object]:
     return {"_meta": meta, "results": [dish(0), dish(1), dish(2)]}
 
 
-async def gzip(scene: Scene) -> HttpResponseBase:
+async def gzip(scene: ScenarioRequest) -> HttpResponseBase:
     """A stream that is compressed although identity was asked for; each event is flushed."""
 
     async def compressed() -> AsyncIterator[bytes]:
@@ -57,22 +57,22 @@ async def gzip(scene: Scene) -> HttpResponseBase:
     return event_stream(compressed(), headers={"Content-Encoding": "gzip"})
 
 
-async def wrong_type(scene: Scene) -> HttpResponseBase:
+async def wrong_type(scene: ScenarioRequest) -> HttpResponseBase:
     """A good stream that calls itself plain text."""
     return event_stream(paced(_usual(), scene.pause(_PAUSE)), "text/plain; charset=utf-8")
 
 
-async def json_as_stream(scene: Scene) -> HttpResponseBase:
+async def json_as_stream(scene: ScenarioRequest) -> HttpResponseBase:
     """A JSON document that calls itself an event stream."""
     return HttpResponse(encode(_document()), "text/event-stream")
 
 
-async def html_error(scene: Scene) -> HttpResponseBase:
+async def html_error(scene: ScenarioRequest) -> HttpResponseBase:
     """A gateway's error page, the one reply that is neither JSON nor events."""
     return HttpResponse(_HTML, "text/html", 502)
 
 
-async def unauthorized(scene: Scene) -> HttpResponseBase:
+async def unauthorized(scene: ScenarioRequest) -> HttpResponseBase:
     """Wants a bearer token; with the right one it answers."""
     if scene.request.headers.get("Authorization") == f"Bearer {TOKEN}":
         return event_stream(paced(_usual(), scene.pause(_PAUSE)))
@@ -83,24 +83,24 @@ async def unauthorized(scene: Scene) -> HttpResponseBase:
     )
 
 
-async def rate_limited(scene: Scene) -> HttpResponseBase:
+async def rate_limited(scene: ScenarioRequest) -> HttpResponseBase:
     """Always says: later (section 2.5)."""
     error = FailureError("RATE_LIMITED", "Too many requests; try again in 30 seconds.")
     return failed(error, {"Retry-After": "30"})
 
 
-async def server_error(scene: Scene) -> HttpResponseBase:
+async def server_error(scene: ScenarioRequest) -> HttpResponseBase:
     """A failure of the agent itself (section 7.4)."""
     return failed(FailureError("INTERNAL_ERROR"))
 
 
-async def redirect(scene: Scene) -> HttpResponseBase:
+async def redirect(scene: ScenarioRequest) -> HttpResponseBase:
     """Sends the client elsewhere; a playground shows that and stays."""
     return HttpResponse(
         b"", "application/json", 307, headers={"Location": "https://agent.example/ask"}
     )
 
 
-async def empty(scene: Scene) -> HttpResponseBase:
+async def empty(scene: ScenarioRequest) -> HttpResponseBase:
     """Success, and nothing in it."""
     return HttpResponse(b"", "application/json")

@@ -18,7 +18,7 @@ from playground.demo.failures import FailureError, invalid_parameter
 from playground.demo.http import json_response
 from playground.demo.scenarios.elicitations import is_answered
 from playground.demo.scenarios.scenario import Play, Scenario
-from playground.demo.scenarios.scene import Scene, dish, document, failed, respond
+from playground.demo.scenarios.scene import ScenarioRequest, dish, document, failed, respond
 
 _SECONDS = 6.0
 _YEAR = 31_536_000
@@ -48,7 +48,7 @@ def _forth_and_back(done: float) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class Plot:
+class TaskScript:
     """How a promise goes on."""
 
     end: Callable[[], HttpResponseBase] = _answer
@@ -72,13 +72,13 @@ class Plot:
             promise["token"] = f"promise_{round(started * 1000)}_{round(seconds * 1000)}"
         return json_response(document("promise", promise=promise), self.status)
 
-    async def play(self, scene: Scene) -> HttpResponseBase:
+    async def play(self, scene: ScenarioRequest) -> HttpResponseBase:
         """Promise; or answer, where the question that it became is answered."""
         if self.end is _ask and is_answered(scene.document, _SALTY):
             return await respond(scene, dish(0), dish(1))
         return self.describe(now(), scene.pause(_SECONDS))
 
-    async def follow(self, scene: Scene) -> HttpResponseBase:
+    async def await_(self, scene: ScenarioRequest) -> HttpResponseBase:
         """`await`: how it stands, or how it ended."""
         token, action = scene.document.get("promise_token"), scene.document.get("action")
         if action not in ("checkin", "cancel"):
@@ -93,29 +93,29 @@ class Plot:
         return self.end()
 
 
-def _row(slug: str, title: str, happens: str, shows: str, plot: Plot) -> Scenario:
+def _row(slug: str, title: str, happens: str, shows: str, plot: TaskScript) -> Scenario:
     play: Play = plot.play
-    return Scenario(slug, title, happens, shows, "completed", "promise", play, plot.follow)
+    return Scenario(slug, title, happens, shows, "completed", "promise", play, plot.await_)
 
 
 ROWS = (
     _row("promise-fails", "Promise that fails", "A promise that ends in the failure"
          " INTERNAL_ERROR after six seconds (every changes that).",
-         "The tracker, then the failure.", Plot(_fail)),
+         "The tracker, then the failure.", TaskScript(_fail)),
     _row("promise-back", "Progress that goes back", "A promise whose progress goes 0.3, 0.6, 0.2,"
-         " 0.8.", "The tracker, and that it went back.", Plot(progress=_forth_and_back)),
+         " 0.8.", "The tracker, and that it went back.", TaskScript(progress=_forth_and_back)),
     _row("promise-stubborn", "Promise that goes on", "A promise that answers cancel with how far"
-         " it is, and goes on.", "That the task was not cancelled.", Plot(cancels=False)),
+         " it is, and goes on.", "That the task was not cancelled.", TaskScript(cancels=False)),
     _row("promise-200", "Promise with 200", "A promise with the status of an answer, 200 and not"
-         " 202.", "The tracker, as for any promise.", Plot(status=200)),
+         " 202.", "The tracker, as for any promise.", TaskScript(status=200)),
     _row("promise-asks", "Promise that asks", "A promise that becomes a question.",
-         "The tracker, then the form.", Plot(_ask)),
+         "The tracker, then the form.", TaskScript(_ask)),
     _row("promise-no-token", "Promise without token", "A promise that nobody can ask about.",
-         "The promise, and that it cannot be followed.", Plot(has_token=False)),
+         "The promise, and that it cannot be followed.", TaskScript(has_token=False)),
     _row("promise-progress-7", "Progress 7", "A promise whose progress is 7 at all times.",
-         "The tracker without a bar, and what was said.", Plot(progress=lambda done: 7)),
+         "The tracker without a bar, and what was said.", TaskScript(progress=lambda done: 7)),
     _row("promise-half", "Progress “half”", "A promise whose progress is a word.",
-         "The tracker without a bar, and what was said.", Plot(progress=lambda done: "half")),
+         "The tracker without a bar, and what was said.", TaskScript(progress=lambda done: "half")),
     _row("promise-year", "A year", "A promise that says it takes a year, and takes six seconds.",
-         "The tracker; it asks long before the year is over.", Plot(estimated_time=_YEAR)),
+         "The tracker; it asks long before the year is over.", TaskScript(estimated_time=_YEAR)),
 )  # fmt: skip

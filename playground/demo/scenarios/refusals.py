@@ -11,13 +11,13 @@ from django.utils.http import http_date
 from playground.demo.failures import FailureError, invalid_parameter
 from playground.demo.http import json_response
 from playground.demo.scenarios.scenario import Scenario
-from playground.demo.scenarios.scene import Scene, dish, document, failed, respond
+from playground.demo.scenarios.scene import ScenarioRequest, dish, document, failed, respond
 
 TOKEN = "demo-token"  # noqa: S105 - printed on the demo page
 _LATER = 30
 
 
-async def members(scene: Scene) -> HttpResponseBase:
+async def members(scene: ScenarioRequest) -> HttpResponseBase:
     """Wants a bearer token, and says so as a failure with a code of its own."""
     if scene.request.headers.get("Authorization") == f"Bearer {TOKEN}":
         return await respond(scene, dish(0), dish(1))
@@ -26,24 +26,24 @@ async def members(scene: Scene) -> HttpResponseBase:
     return json_response(document("failure", error=error), 401, challenge)
 
 
-async def rate_limited_date(scene: Scene) -> HttpResponseBase:
+async def rate_limited_date(scene: ScenarioRequest) -> HttpResponseBase:
     """Later, said as a point in time rather than in seconds."""
     error = FailureError("RATE_LIMITED", "Too many requests; try again when the clock says so.")
     return failed(error, {"Retry-After": http_date(time.time() + _LATER)})
 
 
-async def details(scene: Scene) -> HttpResponseBase:
+async def details(scene: ScenarioRequest) -> HttpResponseBase:
     """A failure with details (0.54 examples, section 6)."""
     raise invalid_parameter("max_cooking_time", "soon", "ISO 8601 Duration", "a valid duration")
 
 
-async def foreign_error(scene: Scene) -> HttpResponseBase:
+async def foreign_error(scene: ScenarioRequest) -> HttpResponseBase:
     """An error in JSON that is not NLWeb's, as web frameworks write it."""
     problem = {"detail": "Internal Server Error", "trace_id": "b7ad6b7169203331"}
     return json_response(problem, 500)
 
 
-async def empty_error(scene: Scene) -> HttpResponseBase:
+async def empty_error(scene: ScenarioRequest) -> HttpResponseBase:
     """503 and nothing more."""
     return HttpResponse(b"", "text/plain", 503)
 

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from django.http.response import HttpResponseBase
 
 from playground.demo.failures import FailureError
-from playground.demo.scenarios.scene import Scene
+from playground.demo.scenarios.scene import ScenarioRequest
 
-Play = Callable[[Scene], Awaitable[HttpResponseBase]]
+Play = Callable[[ScenarioRequest], Awaitable[HttpResponseBase]]
 
 
-async def follow_nothing(scene: Scene) -> HttpResponseBase:
+async def await_unknown(scene: ScenarioRequest) -> HttpResponseBase:
     """What `await` gets from a scenario that has promised nothing (section 4.2)."""
     raise FailureError("INVALID_QUERY", "This scenario has promised nothing.")
 
@@ -25,12 +25,12 @@ class Scenario:
     slug: str
     title: str
     #: What the agent does.
-    happens: str
+    description: str
     #: What the playground makes of it.
-    shows: str
+    demonstrates: str
     #: How a run ends that nobody stops, in the words of the playground.
     state: str
     outcome: str
     play: Play
     #: Its `await`.
-    follow: Play = follow_nothing
+    await_: Play = await_unknown

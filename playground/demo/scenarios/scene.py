@@ -14,7 +14,7 @@ from django.http.response import HttpResponseBase
 
 from playground.demo.failures import FailureError, invalid_parameter
 from playground.demo.http import event_stream, json_response
-from playground.demo.replying import event, failure
+from playground.demo.responses import event, failure
 
 VERSION = "0.55"
 _MAX_COUNT = 100_000
@@ -33,7 +33,7 @@ _DISHES = (
 
 
 @dataclass(frozen=True, slots=True)
-class Scene:
+class ScenarioRequest:
     """One playing of a scenario."""
 
     request: HttpRequest
@@ -57,10 +57,10 @@ class Scene:
         return seconds if self.every is None else self.every
 
 
-def read_scene(request: HttpRequest) -> Scene:
+def read_scene(request: HttpRequest) -> ScenarioRequest:
     """The scene that a request asks for. Raises `FailureError` for impossible knobs."""
     count = _number(request, "n", _MAX_COUNT)
-    return Scene(
+    return ScenarioRequest(
         request,
         None if count is None else int(count),
         _number(request, "every", _MAX_EVERY),
@@ -136,7 +136,7 @@ def document(kind: str, **body: Any) -> dict[str, Any]:
     return {"_meta": {"response_type": kind, "version": VERSION}, **body}
 
 
-async def respond(scene: Scene, *items: Any) -> HttpResponseBase:
+async def respond(scene: ScenarioRequest, *items: Any) -> HttpResponseBase:
     """An answer as it should be, however it was preferred: what is odd is in the items."""
     if not scene.streaming:
         return json_response(document("answer", results=list(items)))

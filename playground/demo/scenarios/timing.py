@@ -13,7 +13,7 @@ from playground.demo.http import event_stream, json_response
 from playground.demo.scenarios.hangup import hang_up
 from playground.demo.scenarios.scene import (
     VERSION,
-    Scene,
+    ScenarioRequest,
     complete,
     dish,
     paced,
@@ -26,14 +26,14 @@ _PIECE = 64
 _HUGE = 5_000_000
 
 
-async def slow(scene: Scene) -> HttpResponseBase:
+async def slow(scene: ScenarioRequest) -> HttpResponseBase:
     """An event each second."""
     wanted = 8 if scene.count is None else scene.count
     events = (start(), *(result(index) for index in range(wanted)), complete())
     return event_stream(paced(events, scene.pause(1.0)))
 
 
-async def endless(scene: Scene) -> HttpResponseBase:
+async def endless(scene: ScenarioRequest) -> HttpResponseBase:
     """Results until the client has had enough."""
 
     async def events() -> AsyncIterator[bytes]:
@@ -45,7 +45,7 @@ async def endless(scene: Scene) -> HttpResponseBase:
     return event_stream(_for_a_while(scene, events()))
 
 
-async def heartbeats(scene: Scene) -> HttpResponseBase:
+async def heartbeats(scene: ScenarioRequest) -> HttpResponseBase:
     """Comments that keep the connection open, and never an event."""
 
     async def comments() -> AsyncIterator[bytes]:
@@ -56,7 +56,7 @@ async def heartbeats(scene: Scene) -> HttpResponseBase:
     return event_stream(_for_a_while(scene, comments()))
 
 
-async def silent(scene: Scene) -> HttpResponseBase:
+async def silent(scene: ScenarioRequest) -> HttpResponseBase:
     """Takes the request and never answers. Django cancels the wait when the client leaves."""
     await _patience(scene)
     hang_up(scene.request, reset=False)
@@ -64,7 +64,9 @@ async def silent(scene: Scene) -> HttpResponseBase:
     raise AssertionError("nobody sets this event")
 
 
-async def _for_a_while(scene: Scene, chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+async def _for_a_while(
+    scene: ScenarioRequest, chunks: AsyncIterator[bytes]
+) -> AsyncIterator[bytes]:
     """The chunks; where `?for=` says how long, the connection is closed beneath them then."""
     loop = asyncio.get_running_loop()
     until = None if scene.seconds is None else loop.time() + scene.seconds
@@ -76,14 +78,14 @@ async def _for_a_while(scene: Scene, chunks: AsyncIterator[bytes]) -> AsyncItera
             await asyncio.Event().wait()
 
 
-async def _patience(scene: Scene) -> None:
+async def _patience(scene: ScenarioRequest) -> None:
     if scene.seconds is None:
         await asyncio.Event().wait()
     else:
         await asyncio.sleep(scene.seconds)
 
 
-async def flood(scene: Scene) -> HttpResponseBase:
+async def flood(scene: ScenarioRequest) -> HttpResponseBase:
     """Very many small results, as fast as they can be sent."""
     wanted = 20_000 if scene.count is None else scene.count
 
@@ -104,7 +106,7 @@ async def flood(scene: Scene) -> HttpResponseBase:
     return event_stream(stream())
 
 
-async def huge(scene: Scene) -> HttpResponseBase:
+async def huge(scene: ScenarioRequest) -> HttpResponseBase:
     """One result of 5 MB: too long a line for a stream, though not for a JSON reply."""
     item = {**dish(0), "description": "All about salmon. " * (_HUGE // 18)}
     if not scene.streaming:

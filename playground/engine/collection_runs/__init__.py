@@ -28,29 +28,29 @@ not met either.
 =============  ==============================================================================
 """
 
-from playground.engine.collection_runs.planning import (
+from playground.engine.collection_runs.plan import (
     MAX_PARALLEL,
     MAX_STEPS,
-    Options,
-    Plan,
+    CollectionRunOptions,
+    CollectionRunPlan,
     PlanError,
-    Planned,
-    check_room,
-    plan,
+    PlannedStep,
+    check_run_limit,
+    plan_run,
     record,
 )
-from playground.engine.collection_runs.running import cancel, start, stop
+from playground.engine.collection_runs.runner import cancel, start, stop
 
 __all__ = [
     "MAX_PARALLEL",
     "MAX_STEPS",
-    "Options",
-    "Plan",
+    "CollectionRunOptions",
+    "CollectionRunPlan",
     "PlanError",
-    "Planned",
+    "PlannedStep",
     "cancel",
-    "check_room",
-    "plan",
+    "check_run_limit",
+    "plan_run",
     "record",
     "start",
     "stop",

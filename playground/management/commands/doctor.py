@@ -13,8 +13,8 @@ from typing import Any
 from django.core.management import BaseCommand, CommandError, CommandParser
 
 from playground.engine import doctor
-from playground.headless.agents import agent_named
-from playground.headless.lines import plain
+from playground.headless.agents import find_agent
+from playground.headless.lines import one_line
 from playground.models import Agent
 from playground.protocols import registry
 from playground.rendering.doctor import text_of
@@ -40,24 +40,24 @@ class Command(BaseCommand):
         What is sent goes to the standard error, the report to the standard output.
         """
         try:
-            agent = agent_named(options["agent"])
+            agent = find_agent(options["agent"])
         except LookupError as error:
             raise CommandError(str(error), returncode=USAGE) from None
         agent.protocol = options["protocol"] or agent.protocol
         agent.binding = options["binding"] or agent.binding
         self._announce(agent)
-        report = asyncio.run(doctor.examine(agent))
+        report = asyncio.run(doctor.diagnose(agent))
         if options["output"] == "json":
             # ASCII, so that a terminal finds nothing in it to obey.
             self.stdout.write(json.dumps(report, indent=2))
         else:
             for line in text_of(report).splitlines():
-                self.stdout.write(plain(line))
+                self.stdout.write(one_line(line))
         sys.exit(any(step["status"] == "failed" for step in report["steps"]))
 
     def _announce(self, agent: Agent) -> None:
         self.stderr.write("Sending harmless calls, as far as they are needed:")
-        for call in doctor.announcement(agent):
+        for call in doctor.planned_calls(agent):
             along = " with the agent's headers" if call.with_credentials else ""
-            self.stderr.write(plain(f"  {call.method} {call.url}{along}"))
+            self.stderr.write(one_line(f"  {call.method} {call.url}{along}"))
         self.stderr.write("")

@@ -14,9 +14,15 @@ from typing import Any
 from django.core.management import BaseCommand, CommandError, CommandParser
 
 from playground.headless.arguments import USAGE
-from playground.headless.lines import plain
-from playground.library.fixtures import Change, FixtureError, Plan, plan, take_in
-from playground.library.reading import MAX_BYTES, Recognised, recognise, text_of
+from playground.headless.lines import one_line
+from playground.library.fixtures import (
+    FixtureError,
+    ImportPlan,
+    ItemChange,
+    import_fixture,
+    plan_import,
+)
+from playground.library.reading import MAX_BYTES, ParsedImport, parse_import, text_of
 
 #: How each thing is marked in the list.
 _MARKS = {"added": "+", "changed": "~"}
@@ -37,28 +43,28 @@ class Command(BaseCommand):
     def handle(self, *args: Any, file: str, dry_run: bool, **options: Any) -> None:
         """Read it, take it in, and say what that changed."""
         try:
-            found = recognise(text_of(_bytes(file)))
-            planned = (plan if dry_run else take_in)(found.fixture, None)
+            found = parse_import(text_of(_bytes(file)))
+            planned = (plan_import if dry_run else import_fixture)(found.fixture, None)
         except FixtureError as error:
             lines = [f"{file}: nothing was imported.", *map(str, error.problems)]
-            raise CommandError("\n".join(map(plain, lines)), returncode=1) from error
+            raise CommandError("\n".join(map(one_line, lines)), returncode=1) from error
         self._tell(found, planned)
         self.stdout.write(_summary(planned, dry_run))
 
-    def _tell(self, found: Recognised, planned: Plan) -> None:
+    def _tell(self, found: ParsedImport, planned: ImportPlan) -> None:
         for remark in found.fixture.remarks:
-            self.stderr.write(plain(f"! {remark}"))
+            self.stderr.write(one_line(f"! {remark}"))
         for change in planned.changes:
             if mark := _MARKS.get(change.status):
-                self.stdout.write(plain(f"{mark} {_line(change)}"))
+                self.stdout.write(one_line(f"{mark} {_line(change)}"))
 
 
-def _line(change: Change) -> str:
+def _line(change: ItemChange) -> str:
     fields = ", ".join(difference.field for difference in change.differences)
     return f"{change.kind} {change.slug} ({change.name})" + (f": {fields}" if fields else "")
 
 
-def _summary(planned: Plan, dry_run: bool) -> str:
+def _summary(planned: ImportPlan, dry_run: bool) -> str:
     counts = planned.counts
     left_alone = counts["same"] + counts["kept"]
     told = f"{counts['added']:,} added, {counts['changed']:,} changed, {left_alone:,} left alone"

@@ -14,12 +14,18 @@ from django.contrib.auth.models import User
 from django.core.management import BaseCommand, CommandError, CommandParser
 
 from playground.engine import retention
-from playground.engine.retention import MAX_DAYS, MAX_MEBIBYTES, MAX_RUNS, Limits, Preview
+from playground.engine.retention import (
+    MAX_DAYS,
+    MAX_MEBIBYTES,
+    MAX_RUNS,
+    PruningPreview,
+    RetentionLimits,
+)
 from playground.headless.arguments import USAGE
-from playground.headless.lines import plain
+from playground.headless.lines import one_line
 from playground.models import Run
-from playground.rendering.bar import size
 from playground.rendering.differences import counted
+from playground.rendering.run_status import size
 
 MEBIBYTE = 1024 * 1024
 
@@ -40,24 +46,24 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         """Say what goes, for each owner, and delete it."""
         megabytes = options["megabytes"]
-        given = Limits(
+        given = RetentionLimits(
             options["days"], options["runs"], None if megabytes is None else megabytes * MEBIBYTE
         )
         for owner in _owners(options["user"], given):
-            limits = given if given.any else Limits.of(owner)
+            limits = given if given.any else RetentionLimits.of(owner)
             found = retention.preview(owner, limits)
             for line in _lines(found):
-                self.stdout.write(plain(line))
+                self.stdout.write(one_line(line))
             if not options["dry_run"]:
                 self.stdout.write(f"Deleted {counted(_prune(owner, limits), 'run')}.")
 
 
-def _prune(owner: int | None, limits: Limits) -> int:
-    batches = retention.batches(retention.going(owner, limits))
+def _prune(owner: int | None, limits: RetentionLimits) -> int:
+    batches = retention.deletion_batches(retention.runs_to_delete(owner, limits))
     return sum(retention.delete(batch) for batch in batches)
 
 
-def _owners(name: str | None, given: Limits) -> list[int | None]:
+def _owners(name: str | None, given: RetentionLimits) -> list[int | None]:
     """Whose history it is about: the user's, or everybody's who has a limit."""
     if name is not None:
         user = User.objects.filter(username=name).first()
@@ -66,10 +72,10 @@ def _owners(name: str | None, given: Limits) -> list[int | None]:
         return [user.pk]
     if given.any:
         return list(Run.objects.order_by("owner").values_list("owner", flat=True).distinct())
-    return retention.owners()
+    return retention.owners_with_limits()
 
 
-def _lines(found: Preview) -> list[str]:
+def _lines(found: PruningPreview) -> list[str]:
     total = f"{counted(found.all_runs, 'run')}, {size(found.all_bytes)}"
     if not found.runs or not found.oldest or not found.newest:
         lines = [f"Nothing goes of {total}."]
@@ -79,7 +85,7 @@ def _lines(found: Preview) -> list[str]:
             f"{found.oldest:%Y-%m-%d %H:%M} to {found.newest:%Y-%m-%d %H:%M}",
             *(f"  {each.runs:>7} {each.agent}, {size(each.bytes)}" for each in found.agents),
         ]
-    return [*lines, *(f"  {count} stay: {why}" for why, count in found.held.items())]
+    return [*lines, *(f"  {count} stay: {why}" for why, count in found.retained.items())]
 
 
 def _up_to(most: int) -> Callable[[str], int]:

@@ -8,8 +8,8 @@ from typing import Any
 from django.conf import settings
 from django.core.management import BaseCommand, CommandError
 
-from playground.keys import read_or_create, successor_of, take_over
-from playground.models.rekeying import commits_on_disk, rekey
+from playground.encryption import next_key_path, read_or_create_key, replace_key
+from playground.models.key_rotation import commits_on_disk, rotate
 
 NO_OLD_KEY = (
     "PLAYGROUND_KEY is set in the environment, so the key is replaced there: set PLAYGROUND_KEY to"
@@ -36,15 +36,15 @@ class Command(BaseCommand):
             if not os.environ.get("PLAYGROUND_OLD_KEY"):
                 raise CommandError(NO_OLD_KEY, returncode=2)
             with commits_on_disk():
-                done = rekey(settings.PLAYGROUND_KEY, settings.PLAYGROUND_OTHER_KEYS)
+                done = rotate(settings.PLAYGROUND_KEY, settings.PLAYGROUND_OTHER_KEYS)
             advice = "Remove PLAYGROUND_OLD_KEY from the environment now."
         else:
             path = settings.DATA_DIR / "encryption-key"
             # One that waits there from an interrupted attempt is taken up again.
-            key = read_or_create(successor_of(path))
+            key = read_or_create_key(next_key_path(path))
             with commits_on_disk():
-                done = rekey(key, [settings.PLAYGROUND_KEY, *settings.PLAYGROUND_OTHER_KEYS])
-            take_over(path)
+                done = rotate(key, [settings.PLAYGROUND_KEY, *settings.PLAYGROUND_OTHER_KEYS])
+            replace_key(path)
             advice = (
                 "Start the playground again. The key before is kept as encryption-key.previous, for"
                 " what a process that was not stopped has written with it; delete it when you like."

@@ -19,24 +19,29 @@ from django.core.management import BaseCommand, CommandError, CommandParser
 from django.db import DatabaseError
 
 from playground.engine import collection_runs
-from playground.engine.collection_runs import MAX_PARALLEL, Options, Plan, PlanError
-from playground.engine.collection_runs.running import OWN_FAULT
+from playground.engine.collection_runs import (
+    MAX_PARALLEL,
+    CollectionRunOptions,
+    CollectionRunPlan,
+    PlanError,
+)
+from playground.engine.collection_runs.runner import INTERNAL_ERROR_REASON
 from playground.headless.arguments import USAGE, environment_of, variables_of
 from playground.headless.collecting import (
-    Teller,
+    StepPrinter,
     agent_for,
-    chosen,
+    print_line,
     requests_of,
     rows_of,
-    say,
+    select_requests,
     write,
 )
-from playground.headless.lines import plain
-from playground.headless.printer import prepare
+from playground.headless.lines import one_line
+from playground.headless.printer import configure_stream
 from playground.headless.stopping import on_stop
 from playground.models import CollectionRun
 from playground.rendering.collection_runs import report_of, result_of
-from playground.reporting import FORMATS, Report, summary_lines
+from playground.reporting import FORMATS, CollectionRunReport, summary_lines
 
 logger = logging.getLogger(__name__)
 
@@ -105,7 +110,7 @@ class Command(BaseCommand):
             raise CommandError(f"The database: {error}", returncode=COULD_NOT_RUN) from error
         except Exception as error:
             logger.exception("run_collection failed")
-            raise CommandError(OWN_FAULT, returncode=COULD_NOT_RUN) from error
+            raise CommandError(INTERNAL_ERROR_REASON, returncode=COULD_NOT_RUN) from error
         sys.exit(code)
 
 
@@ -113,20 +118,22 @@ def _go(options: dict[str, Any]) -> int:
     """Run and report; the exit code. Raises `CommandError` for usage."""
     reporters = _reporters(options["reporter"])
     plan = _plan(options)
-    prepare(sys.stdout, as_json=False)
-    teller = Teller(len(plan.steps), ("text", "") in reporters, plan.options.rounds > 1)
+    configure_stream(sys.stdout, as_json=False)
+    teller = StepPrinter(
+        len(plan.steps), ("text", "") in reporters, plan.options.iteration_count > 1
+    )
     run = collection_runs.record(plan)
     troubles = _drive(run, plan, teller)
     teller.clear()
     results = [teller.results.get(s.number) or result_of(s, None) for s in plan.steps]
     report = report_of(run, results)
-    troubles += _write(report, reporters) + ([teller.trouble] if teller.trouble else [])
+    troubles += _write(report, reporters) + ([teller.error] if teller.error else [])
     for trouble in troubles:
-        print(plain(trouble), file=sys.stderr)
+        print(one_line(trouble), file=sys.stderr)
     return COULD_NOT_RUN if troubles else _exit_code(report)
 
 
-def _drive(run: CollectionRun, plan: Plan, teller: Teller) -> list[str]:
+def _drive(run: CollectionRun, plan: CollectionRunPlan, teller: StepPrinter) -> list[str]:
     """Drive it to its end; why it did not come there, in sentences."""
     try:
         asyncio.run(_to_its_end(run, plan, teller))
@@ -137,15 +144,15 @@ def _drive(run: CollectionRun, plan: Plan, teller: Teller) -> list[str]:
     return []
 
 
-async def _to_its_end(run: CollectionRun, plan: Plan, teller: Teller) -> None:
+async def _to_its_end(run: CollectionRun, plan: CollectionRunPlan, teller: StepPrinter) -> None:
     on_stop(lambda: collection_runs.stop(run))
     await collection_runs.start(run, plan, teller, teller.wait)
 
 
-def _plan(options: dict[str, Any]) -> Plan:
+def _plan(options: dict[str, Any]) -> CollectionRunPlan:
     collection, requests = requests_of(options["collection"])
-    requests = chosen(requests, options["folder"], options["request"])
-    wanted = Options(
+    requests = select_requests(requests, options["folder"], options["request"])
+    wanted = CollectionRunOptions(
         agent=agent_for(options["agent"], requests) if options["agent"] else None,
         environment=environment_of(options["environment"]),
         variables=variables_of(options["var"]),
@@ -156,7 +163,7 @@ def _plan(options: dict[str, Any]) -> Plan:
     )
     stored = collection if collection.pk else None
     try:
-        return collection_runs.plan(collection.name, requests, wanted, None, stored)
+        return collection_runs.plan_run(collection.name, requests, wanted, None, stored)
     except PlanError as error:
         raise CommandError(str(error), returncode=USAGE) from None
 
@@ -190,7 +197,7 @@ def _is_writable(file: Path) -> bool:
     return os.access(file if file.exists() else file.parent, os.W_OK) and not file.is_dir()
 
 
-def _write(report: Report, reporters: Reporters) -> list[str]:
+def _write(report: CollectionRunReport, reporters: Reporters) -> list[str]:
     """Write every report that can be written; what kept the others, in sentences."""
     troubles = []
     for name, file in reporters:
@@ -201,19 +208,19 @@ def _write(report: Report, reporters: Reporters) -> list[str]:
     return troubles
 
 
-def _write_one(report: Report, name: str, file: str) -> None:
+def _write_one(report: CollectionRunReport, name: str, file: str) -> None:
     written, _, _ = FORMATS[name]
     if file:
         Path(file).write_text(written(report), "utf-8", "replace")
     elif name == "text":  # The steps are there already.
         for line in summary_lines(report):
-            say(line)
+            print_line(line)
     else:
         write(written(report))
 
 
-def _exit_code(report: Report) -> int:
-    if report.all_met:
+def _exit_code(report: CollectionRunReport) -> int:
+    if report.all_passed:
         return ALL_MET
     if report.state != CollectionRun.State.COMPLETED:
         return COULD_NOT_RUN

@@ -18,8 +18,8 @@ from django import forms
 from django.core.management import BaseCommand, CommandError, CommandParser
 
 from playground import engine
-from playground.conversations import next_document, turn_of
 from playground.elicitation import STRATEGIES
+from playground.follow_ups import follow_up_document, turn_of
 from playground.forms import read_pairs
 from playground.headless.arguments import (
     USAGE,
@@ -27,14 +27,14 @@ from playground.headless.arguments import (
     binding_of,
     document_from,
     environment_of,
-    prepared,
+    prepare_request,
     seconds,
     variables_of,
 )
-from playground.headless.dialogue import Dialogue, Wishes
-from playground.headless.printer import Printer, prepare
+from playground.headless.dialogue import Dialogue, SendOptions
+from playground.headless.printer import Printer, configure_stream
 from playground.models import Agent, Run, RunState
-from playground.protocols import jsontext, registry
+from playground.protocols import json_decoder, registry
 from playground.variables import literal, names_in
 
 
@@ -100,16 +100,16 @@ class Command(BaseCommand):
         before = _turn(options["conversation"])
         prepared = _prepared(options, before)
         as_json = options["output"] == "jsonl"
-        prepare(sys.stdout, as_json)
-        wishes = Wishes(
+        configure_stream(sys.stdout, as_json)
+        wishes = SendOptions(
             options["follow"], _answers(options), options["reply"] or "", options["timeout"]
         )
         dialogue = Dialogue(prepared, Printer(as_json), wishes)
-        asyncio.run(dialogue.hold(engine.Link(parent=before)))
+        asyncio.run(dialogue.run(engine.RunParent(parent=before)))
         findings = dialogue.findings()
         dialogue.printer.end(dialogue.last, findings)
-        for trouble in filter(None, (dialogue.unanswered, dialogue.why)):
-            dialogue.printer.say(trouble)
+        for trouble in filter(None, (dialogue.unanswered, dialogue.failure_reason)):
+            dialogue.printer.print_line(trouble)
         sys.exit(_exit_code(dialogue, findings, options["fail_on"]))
 
 
@@ -152,7 +152,7 @@ def _prepared(options: dict[str, Any], before: Run | None) -> engine.PreparedReq
     )
     environment = options["environment"] or (before.environment if before is not None else "")
     scope = engine.Scope(environment_of(environment or None), variables_of(options["variables"]))
-    return prepared(composition, scope)
+    return prepare_request(composition, scope)
 
 
 def _speak(agent: Agent, options: dict[str, Any], before: Run | None) -> str:
@@ -181,7 +181,7 @@ def _document(
     # Of names only those are the user's that stand in the text, or that went along before: what
     # an agent said is sent back as it is.
     document: dict[str, Any] = literal(
-        next_document(before, text), keep={*before.secrets, *names_in(text)}
+        follow_up_document(before, text), keep={*before.secret_names, *names_in(text)}
     )
     return document
 
@@ -192,7 +192,7 @@ def _assign(document: dict[str, Any], assignment: str) -> None:
     if not equals or not all(keys):
         raise CommandError(f"--set wants path=value, not {assignment!r}", returncode=USAGE)
     try:
-        value: Any = jsontext.decode(text)
+        value: Any = json_decoder.decode(text)
     except (ValueError, RecursionError):
         value = text
     place: Any = document
@@ -207,7 +207,7 @@ def _exit_code(
     dialogue: Dialogue, findings: Sequence[Mapping[str, Any]], fail_on: str | None
 ) -> int:
     run = dialogue.last
-    if run.state != RunState.COMPLETED or dialogue.gave_up:
+    if run.state != RunState.COMPLETED or dialogue.timed_out:
         return 3
     if dialogue.unanswered:
         return USAGE

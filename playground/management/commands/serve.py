@@ -15,9 +15,9 @@ from django.core.management import BaseCommand, CommandError, CommandParser, cal
 from django.db import connection
 
 from playground import engine
-from playground.engine.housekeeping import keep_house
+from playground.engine.housekeeping import start_pruning
 from playground.samples import load_samples
-from playground.static_files import collect
+from playground.static_files import collect_static
 
 #: The advisory lock of whoever prepares the database: "play" in ASCII.
 _PREPARING = 0x706C6179
@@ -46,7 +46,7 @@ class Command(BaseCommand):
             call_command("migrate", interactive=False, verbosity=0)
             load_samples(address)
             if not settings.DEBUG:
-                collect()
+                collect_static()
         # Not before the tables are there: importing it looks for interrupted runs.
         from twisted.internet import reactor
         from twisted.internet.base import ReactorBase
@@ -71,8 +71,8 @@ class Command(BaseCommand):
 
 def _begin() -> None:
     """Follow the promises again that were followed before the last stop, and keep house."""
-    engine.supervise()
-    keep_house()
+    engine.start_promise_poller()
+    start_pruning()
 
 
 @contextlib.contextmanager

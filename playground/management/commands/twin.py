@@ -18,17 +18,22 @@ from django.conf import settings
 from django.core.management import BaseCommand, CommandError, CommandParser
 
 from playground import engine
-from playground.counterparts import as_version
 from playground.headless.arguments import USAGE, agent_of, document_from, request_over, seconds
-from playground.headless.lines import plain
-from playground.headless.printer import prepare
+from playground.headless.lines import one_line
+from playground.headless.printer import configure_stream
 from playground.headless.stopping import on_stop
-from playground.limits import Limits
+from playground.limits import RunLimits
 from playground.models import Agent, Run, Twin
 from playground.protocols import registry
-from playground.protocols.comparison import Comparison, Difference
-from playground.rendering.twins import comparison_of, headline_of, outline, reasons_against
-from playground.rendering.words import brief
+from playground.protocols.diff import Comparison, Difference
+from playground.rendering.twins import (
+    comparison_of,
+    headline_of,
+    not_comparable_reasons,
+    twin_sides,
+)
+from playground.rendering.words import json_preview
+from playground.twin_targets import convert_to_version
 
 #: Characters of a value that a line of text has room for.
 MAX_VALUE = 100
@@ -64,14 +69,14 @@ class Command(BaseCommand):
         """Send both, compare, print, and exit with the code for what came of it."""
         both = _requests(options)
         for prepared in both:
-            for problem in registry.check(prepared.target, prepared.request):
+            for problem in registry.validate_request(prepared.target, prepared.request):
                 if problem.level == "error":
                     place = problem.pointer or "/"
                     raise CommandError(f"{place}: {problem.message}", returncode=USAGE)
         as_json = options["output"] == "json"
-        prepare(sys.stdout, as_json)
+        configure_stream(sys.stdout, as_json)
         twin = asyncio.run(_send(both, options["timeout"]))
-        reasons = list(reasons_against(twin.left, twin.right))
+        reasons = list(not_comparable_reasons(twin.left, twin.right))
         found = None if reasons else comparison_of(twin.left, twin.right)
         lines = _json_lines if as_json else _text_lines
         for line in lines(twin, found, reasons):
@@ -89,7 +94,7 @@ def _requests(options: dict[str, Any]) -> Both:
         document = document_from(source)
     else:
         document = registry.new_request(left.protocol, ours, options["text"] or "")
-    other = as_version(document, ours, theirs)
+    other = convert_to_version(document, ours, theirs)
     return (
         request_over(left, document, version=ours, binding=bindings[0]),
         request_over(right, other, version=theirs, binding=bindings[1]),
@@ -114,7 +119,7 @@ def _version(agent: Agent, wanted: str | None) -> str:
 async def _send(both: Both, most: float | None) -> Twin:
     """Make both runs at the same time, to their ends; `most` is the seconds for each."""
     on_stop(engine.stop_all)
-    limits: Limits = settings.RUN_LIMITS
+    limits: RunLimits = settings.RUN_LIMITS
     limits = replace(limits, total_timeout=most) if most else limits
     twin = await sync_to_async(_record)(both)
     await asyncio.gather(
@@ -135,24 +140,24 @@ def _record(both: Both) -> Twin:
 
 
 def _text_lines(twin: Twin, found: Comparison | None, reasons: list[str]) -> Iterator[str]:
-    for side in outline(twin):
+    for side in twin_sides(twin):
         way = f"{side.run.agent_name}, {side.version} over {side.binding}, {side.run.url}"
-        yield plain(f"{side.position.lower():>6} {way}")
+        yield one_line(f"{side.position.lower():>6} {way}")
     if found is None:
-        yield from map(plain, reasons)
+        yield from map(one_line, reasons)
         return
     for each in found.differences:
         what = f"{each.label} {each.pointer}".rstrip()
-        yield plain(f"{each.change:>8} {what}{_values(each)}")
+        yield one_line(f"{each.change:>8} {what}{_values(each)}")
         if each.expected:
-            yield plain(f"         {each.expected}")
+            yield one_line(f"         {each.expected}")
     if more := found.total - len(found.differences):
         yield f"         {more} more"
     yield headline_of(found)
 
 
 def _values(each: Difference) -> str:
-    left, right = brief(each.left, MAX_VALUE), brief(each.right, MAX_VALUE)
+    left, right = json_preview(each.left, MAX_VALUE), json_preview(each.right, MAX_VALUE)
     return {"added": f": {right}", "removed": f": {left}"}.get(each.change, f": {left} → {right}")
 
 

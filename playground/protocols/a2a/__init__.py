@@ -14,27 +14,34 @@
 ===============  ======================================================================
 """
 
-from playground.protocols.a2a.calls import Errand, card_call, send_call
-from playground.protocols.a2a.card import Card, Interface, Skill, is_same, read_card, well_known
+from playground.protocols.a2a.calls import OutgoingMessage, card_call, send_call
+from playground.protocols.a2a.card import (
+    AgentCard,
+    Interface,
+    Skill,
+    is_same,
+    read_card,
+    well_known,
+)
+from playground.protocols.a2a.card_discovery import CardDiscovery
 from playground.protocols.a2a.card_exchange import CardExchange
 from playground.protocols.a2a.exchange import A2AExchange, unknown_skill
-from playground.protocols.a2a.finding import Finder
-from playground.protocols.a2a.questions import KIND, resume_of
-from playground.protocols.a2a.replies import CardReply
-from playground.protocols.a2a.versions import VERSIONS, Version
+from playground.protocols.a2a.input_required import KIND, resume_of
+from playground.protocols.a2a.responses import CardResponse
+from playground.protocols.a2a.versions import VERSIONS, A2AVersion
 
 __all__ = [
     "KIND",
     "VERSIONS",
     "A2AExchange",
-    "Card",
+    "A2AVersion",
+    "AgentCard",
+    "CardDiscovery",
     "CardExchange",
-    "CardReply",
-    "Errand",
-    "Finder",
+    "CardResponse",
     "Interface",
+    "OutgoingMessage",
     "Skill",
-    "Version",
     "card_call",
     "is_same",
     "read_card",

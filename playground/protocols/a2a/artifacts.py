@@ -10,7 +10,16 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from playground.protocols.a2a import parts
-from playground.protocols.events import Content, Event, Home, Message, Note, Status, Text, Unknown
+from playground.protocols.events import (
+    Content,
+    EntryRef,
+    Event,
+    Message,
+    Note,
+    Status,
+    Text,
+    Unknown,
+)
 
 #: Artifacts of a run that are told apart; what is beyond is shown each time it comes.
 MAX_ARTIFACTS = 1_000
@@ -25,7 +34,7 @@ class _Shown:
     texts: list[str] = field(default_factory=list)
     others: list[Any] = field(default_factory=list)
     #: Where the message is whose text grows; None for one that does not.
-    home: Home | None = None
+    home: EntryRef | None = None
     is_open: bool = False
 
     @property
@@ -53,7 +62,7 @@ class Artifacts:
         """Whether there is any."""
         return bool(self._shown)
 
-    def chunk(self, home: Home, update: Mapping[str, Any]) -> list[Event]:
+    def chunk(self, home: EntryRef, update: Mapping[str, Any]) -> list[Event]:
         """An artifact's beginning or a piece that is appended to it; `home` is its place."""
         seq, artifact = home[0], update.get("artifact")
         if not isinstance(artifact, Mapping):
@@ -61,13 +70,13 @@ class Artifacts:
         known, is_last = self._find(artifact), update.get("lastChunk") is True
         if not known.is_new and update.get("append") is not True:
             # Sent anew: shown only as far as it is not what was shown before.
-            return [*self.whole(seq, artifact), *self._closed(seq, known, is_last)]
+            return [*self.complete(seq, artifact), *self._closed(seq, known, is_last)]
         stray = known.is_new and update.get("append") is True
         begun = list(self._begin(home, known, artifact, is_last))
         events = [*begun, *_pieces(seq, known, artifact)]
         return [*events, *self._closed(seq, known, is_last), *([_stray(seq, known)] * stray)]
 
-    def whole(self, seq: int, artifact: Any) -> list[Event]:
+    def complete(self, seq: int, artifact: Any) -> list[Event]:
         """All of an artifact: what of it has not been shown yet."""
         if not isinstance(artifact, Mapping):
             return [Unknown(seq, "artifact", artifact, _NO_OBJECT)]
@@ -91,7 +100,7 @@ class Artifacts:
         return [event for each in open_ for event in self._closed(seq, each, True, status)]
 
     def _begin(
-        self, home: Home, known: _Shown, artifact: Mapping[str, Any], is_last: bool
+        self, home: EntryRef, known: _Shown, artifact: Mapping[str, Any], is_last: bool
     ) -> Iterator[Event]:
         """The message whose text grows, where more of a new artifact may follow."""
         has_text = any(parts.text_of(part) is not None for part in parts.parts_of(artifact))

@@ -7,16 +7,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from playground.protocols.a2a import messages
-from playground.protocols.a2a.versions import Version
-from playground.protocols.calls import Call
-from playground.protocols.http import USER_AGENT, encode, merged
+from playground.protocols.a2a.versions import A2AVersion
+from playground.protocols.calls import HttpCall
+from playground.protocols.http import USER_AGENT, encode, merge_headers
 from playground.protocols.origins import same_origin
 
 Headers = tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Errand:
+class OutgoingMessage:
     """What an agent is to be told, and where the user agreed to send it."""
 
     #: The address that the agent is known by; its card is near it.
@@ -31,9 +31,9 @@ class Errand:
     resume: Mapping[str, Any] | None = None
 
 
-def send_call(errand: Errand, version: Version, *, streaming: bool) -> Call:
+def send_call(errand: OutgoingMessage, version: A2AVersion, *, streaming: bool) -> HttpCall:
     """The call that sends the message of an errand."""
-    body = messages.send(
+    body = messages.send_message(
         version,
         errand.message,
         skill=errand.skill,
@@ -41,10 +41,12 @@ def send_call(errand: Errand, version: Version, *, streaming: bool) -> Call:
         streaming=streaming,
         resume=errand.resume,
     )
-    return post(errand, version, body, streaming=streaming)
+    return post_rpc(errand, version, body, streaming=streaming)
 
 
-def post(errand: Errand, version: Version, body: Any, *, streaming: bool = False) -> Call:
+def post_rpc(
+    errand: OutgoingMessage, version: A2AVersion, body: Any, *, streaming: bool = False
+) -> HttpCall:
     """A call of JSON-RPC at the agreed address, in the version of the card."""
     accept = "text/event-stream, application/json" if streaming else "application/json"
     defaults = (
@@ -53,11 +55,13 @@ def post(errand: Errand, version: Version, body: Any, *, streaming: bool = False
         ("User-Agent", USER_AGENT),
         *version.headers,
     )
-    return Call("POST", errand.url, merged(defaults, errand.headers), encode(body), streaming)
+    return HttpCall(
+        "POST", errand.url, merge_headers(defaults, errand.headers), encode(body), streaming
+    )
 
 
-def card_call(url: str, errand_url: str = "", headers: Headers = ()) -> Call:
+def card_call(url: str, errand_url: str = "", headers: Headers = ()) -> HttpCall:
     """The call that reads a card; the headers go along to the origin of `errand_url` only."""
     own = headers if same_origin(url, errand_url) else ()
     defaults = (("Accept", "application/json"), ("User-Agent", USER_AGENT))
-    return Call("GET", url, merged(defaults, own))
+    return HttpCall("GET", url, merge_headers(defaults, own))

@@ -39,9 +39,9 @@ class Interface:
     version: str
 
     @property
-    def spoken(self) -> versions.Version | None:
+    def supported_version(self) -> versions.A2AVersion | None:
         """The version that it can be spoken with, None where there is no way."""
-        return versions.find(self.version) if self.transport.upper() == JSONRPC else None
+        return versions.get_version(self.version) if self.transport.upper() == JSONRPC else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ class Skill:
 
 
 @dataclass(frozen=True, slots=True)
-class Card:
+class AgentCard:
     """What is used of a card."""
 
     name: str
@@ -70,7 +70,7 @@ class Card:
     @property
     def chosen(self) -> Interface | None:
         """The interface over JSON-RPC of the highest version, the first of equals."""
-        usable = [each for each in self.interfaces if each.spoken]
+        usable = [each for each in self.interfaces if each.supported_version]
         return max(usable, key=_rank, default=None)
 
     @property
@@ -79,9 +79,9 @@ class Card:
         return self.chosen.url if self.chosen else ""
 
     @property
-    def version(self) -> versions.Version | None:
+    def version(self) -> versions.A2AVersion | None:
         """The version that is spoken there."""
-        return self.chosen.spoken if self.chosen else None
+        return self.chosen.supported_version if self.chosen else None
 
     def to_json(self) -> dict[str, Any]:
         """The card without all that is not used, as a card of 1.0."""
@@ -111,7 +111,7 @@ class Card:
 
 def _rank(interface: Interface) -> int:
     names = list(versions.VERSIONS)
-    return names.index(interface.spoken.name) if interface.spoken else -1
+    return names.index(interface.supported_version.name) if interface.supported_version else -1
 
 
 def is_card(value: Any) -> bool:
@@ -119,14 +119,14 @@ def is_card(value: Any) -> bool:
     return isinstance(value, Mapping) and ("supportedInterfaces" in value or "url" in value)
 
 
-def read_card(value: Any) -> Card:
+def read_card(value: Any) -> AgentCard:
     """What a JSON value says as a card. Never raises."""
     raw: Mapping[str, Any] = value if isinstance(value, Mapping) else {}
     skills = raw.get("skills")
     capabilities = raw.get("capabilities")
     interfaces = tuple(_interfaces(raw))
     streaming = isinstance(capabilities, Mapping) and capabilities.get("streaming") is True
-    return Card(
+    return AgentCard(
         name=_text(raw.get("name"), MAX_NAME),
         description=_text(raw.get("description")),
         interfaces=interfaces,
@@ -215,7 +215,7 @@ def _security(raw: Mapping[str, Any]) -> Iterator[str]:
 def _problems(raw: Mapping[str, Any], interfaces: tuple[Interface, ...]) -> Iterator[str]:
     if not interfaces:
         yield "The card names no address."
-    elif not any(each.spoken for each in interfaces):
+    elif not any(each.supported_version for each in interfaces):
         ways = ", ".join(f"{each.transport or '?'} {each.version or '?'}" for each in interfaces)
         yield f"The card offers only what is not spoken here: {ways[:MAX_NAME]}."
     skills = raw.get("skills")

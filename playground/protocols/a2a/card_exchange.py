@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from playground.protocols.a2a.calls import card_call
-from playground.protocols.a2a.card import Card
-from playground.protocols.a2a.finding import Finder
-from playground.protocols.a2a.replies import CardReply
-from playground.protocols.calls import Call
+from playground.protocols.a2a.card import AgentCard
+from playground.protocols.a2a.card_discovery import CardDiscovery
+from playground.protocols.a2a.responses import CardResponse
+from playground.protocols.calls import HttpCall
 from playground.protocols.events import Event, Outcome
 from playground.protocols.frames import Frame, FrameKind
 from playground.protocols.problems import Problem
@@ -20,17 +20,17 @@ class CardExchange:
 
     def __init__(self, agent_url: str, *, max_depth: int = 100) -> None:
         self._max_depth = max_depth
-        self._finder = Finder(agent_url)
-        self._reply = CardReply(max_depth)
+        self._finder = CardDiscovery(agent_url)
+        self._reply = CardResponse(max_depth)
 
     @property
-    def card(self) -> Card | None:
+    def card(self) -> AgentCard | None:
         """The agent's card, once it has been found."""
         return self._finder.card
 
-    def next_call(self) -> Call | None:
+    def next_call(self) -> HttpCall | None:
         """The next place where the card may be."""
-        place = self._finder.next_place()
+        place = self._finder.next_url()
         return card_call(place) if place else None
 
     @property
@@ -41,10 +41,10 @@ class CardExchange:
     def receive(self, frame: Frame) -> Sequence[Event]:
         """Nothing: what a card says is no event."""
         if frame.kind is FrameKind.CALL:
-            self._reply = CardReply(self._max_depth)
+            self._reply = CardResponse(self._max_depth)
             return ()
         if self._reply.receive(frame):
-            self._finder.take(self._reply)
+            self._finder.add(self._reply)
         return ()
 
     @property
@@ -63,6 +63,6 @@ class CardExchange:
         return
 
     @property
-    def opening(self) -> Mapping[str, Any] | None:
+    def handshake(self) -> Mapping[str, Any] | None:
         """The card, as it is remembered."""
         return self.card.to_json() if self.card else None

@@ -9,15 +9,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from playground.protocols import jsontext
+from playground.protocols import json_decoder
 from playground.protocols.a2a import messages
-from playground.protocols.a2a.calls import Errand, card_call, post, send_call
-from playground.protocols.a2a.card import Card, is_same
-from playground.protocols.a2a.finding import Finder
+from playground.protocols.a2a.calls import OutgoingMessage, card_call, post_rpc, send_call
+from playground.protocols.a2a.card import AgentCard, is_same
+from playground.protocols.a2a.card_discovery import CardDiscovery
 from playground.protocols.a2a.reader import A2AReader
-from playground.protocols.a2a.replies import CardReply, RpcReply
-from playground.protocols.a2a.versions import LOOKS
-from playground.protocols.calls import Call
+from playground.protocols.a2a.responses import CardResponse, RpcResponse
+from playground.protocols.a2a.versions import GET_TASK_METHODS
+from playground.protocols.calls import HttpCall
 from playground.protocols.events import Event, Log, Note, Outcome
 from playground.protocols.frames import Frame, FrameKind
 from playground.protocols.problems import Problem, Stage
@@ -33,23 +33,23 @@ _NAMED = 10
 class A2AExchange:
     """See `playground.protocols.exchange.Exchange`."""
 
-    def __init__(self, errand: Errand, *, max_depth: int = 100) -> None:
+    def __init__(self, errand: OutgoingMessage, *, max_depth: int = 100) -> None:
         self._errand = errand
         self._max_depth = max_depth
-        self._finder = Finder(errand.agent_url)
+        self._finder = CardDiscovery(errand.agent_url)
         self._reader = A2AReader()
-        self._card_reply: CardReply | None = None
-        self._rpc_reply: RpcReply | None = None
+        self._card_reply: CardResponse | None = None
+        self._rpc_reply: RpcResponse | None = None
         self._is_sent = False
         self._looks = 0
         self._problem: Problem | None = None
 
     @property
-    def card(self) -> Card | None:
+    def card(self) -> AgentCard | None:
         """The agent's card, once it has been found."""
         return self._finder.card
 
-    def next_call(self) -> Call | None:
+    def next_call(self) -> HttpCall | None:
         """The card, the message, and the task until it has ended."""
         if self.problem is not None:
             return None
@@ -88,25 +88,25 @@ class A2AExchange:
         return
 
     @property
-    def opening(self) -> None:
+    def handshake(self) -> None:
         """Nothing: a card is read anew each time, because an agent may move."""
         return
 
     # Calls
 
-    def _card_call(self) -> Call | None:
-        place = self._finder.next_place()
+    def _card_call(self) -> HttpCall | None:
+        place = self._finder.next_url()
         if place is None:
             return None
         return card_call(place, self._errand.url, self._errand.headers)
 
-    def _send_call(self) -> Call | None:
+    def _send_call(self) -> HttpCall | None:
         card = self._finder.card
         if card is None or card.version is None:
             return None
         return send_call(self._errand, card.version, streaming=card.streaming)
 
-    def _look_call(self) -> Call | None:
+    def _look_call(self) -> HttpCall | None:
         """The next look at the task, after a pause; None where there is no need for one."""
         card, reply = self._finder.card, self._rpc_reply
         if card is None or card.version is None or reply is None or not reply.ended:
@@ -117,11 +117,11 @@ class A2AExchange:
             self._problem = _still_open()
             return None
         number = messages.FIRST_ID + self._looks + 1
-        call = post(
-            self._errand, card.version, messages.look(card.version, self._reader.task, number)
+        call = post_rpc(
+            self._errand, card.version, messages.get_task(card.version, self._reader.task, number)
         )
         pause = min(FIRST_PAUSE * GROWTH**self._looks, LONGEST_PAUSE)
-        return Call(call.method, call.url, call.headers, call.body, delay=pause)
+        return HttpCall(call.method, call.url, call.headers, call.body, delay=pause)
 
     # Frames
 
@@ -129,21 +129,25 @@ class A2AExchange:
         """What the reply to a call is read as."""
         self._card_reply = self._rpc_reply = None
         if data.startswith(b"GET "):
-            self._card_reply = CardReply(self._max_depth)
+            self._card_reply = CardResponse(self._max_depth)
             return
         method, number = _envelope(data)
-        if method in LOOKS:
+        if method in GET_TASK_METHODS:
             self._looks += 1
         self._is_sent = True
-        self._rpc_reply = RpcReply(self._reader, number, max_depth=self._max_depth)
+        self._rpc_reply = RpcResponse(self._reader, number, max_depth=self._max_depth)
 
-    def _receive_card(self, reply: CardReply, frame: Frame) -> Sequence[Event]:
+    def _receive_card(self, reply: CardResponse, frame: Frame) -> Sequence[Event]:
         if not reply.receive(frame):
             return ()
-        self._finder.take(reply)
+        self._finder.add(reply)
         card = self._finder.card
         if card is None:
-            return [Note(frame.seq, "card", {"remark": f"It {reply.came}."})] if reply.came else ()
+            return (
+                [Note(frame.seq, "card", {"remark": f"It {reply.received}."})]
+                if reply.received
+                else ()
+            )
         self._problem = _disagreement(card, self._errand.url)
         facts = {"name": card.name, "url": card.url, "streaming": card.streaming}
         events: list[Event] = [Note(frame.seq, "card", facts)]
@@ -152,7 +156,7 @@ class A2AExchange:
         return events
 
 
-def unknown_skill(card: Card, skill: str) -> str:
+def unknown_skill(card: AgentCard, skill: str) -> str:
     """What there is to say about a skill that a card does not have, "" where it has it."""
     if not skill or card.has_skill(skill):
         return ""
@@ -162,7 +166,7 @@ def unknown_skill(card: Card, skill: str) -> str:
     return f"The agent's card has no skill “{skill[:80]}”{listed}."
 
 
-def _disagreement(card: Card, agreed: str) -> Problem | None:
+def _disagreement(card: AgentCard, agreed: str) -> Problem | None:
     """Why nothing is sent to the address that a card names."""
     if not card.url:
         cause = card.problems[0] if card.problems else "The card names no address."
@@ -192,7 +196,7 @@ def _envelope(call: bytes) -> tuple[str, Any]:
     """Method and id of the JSON-RPC request in a call as it was sent."""
     body = call.partition(b"\r\n\r\n")[2].decode("utf-8", "replace")
     try:
-        document = jsontext.decode(body)
+        document = json_decoder.decode(body)
     except (ValueError, RecursionError):
         return "", None
     if not isinstance(document, Mapping):

@@ -6,14 +6,14 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from playground.protocols import jsonrpc
-from playground.protocols.a2a.versions import Version
+from playground.protocols.a2a.versions import A2AVersion
 
 #: The id of the first call of a run; those that look after the task count on from it.
 FIRST_ID = 1
 
 
-def send(
-    version: Version,
+def send_message(
+    version: A2AVersion,
     message: Any,
     *,
     skill: str = "",
@@ -36,12 +36,14 @@ def send(
     params: dict[str, Any] = {"message": body}
     if skill:
         params["metadata"] = {"skill": skill}
-    return jsonrpc.request(FIRST_ID, version.stream if streaming else version.send, params)
+    return jsonrpc.request(
+        FIRST_ID, version.stream_method if streaming else version.send_method, params
+    )
 
 
-def look(version: Version, task: str, number: int) -> dict[str, Any]:
+def get_task(version: A2AVersion, task: str, number: int) -> dict[str, Any]:
     """The call that asks after a task; `number` is its id."""
-    return jsonrpc.request(number, version.look, {"id": task})
+    return jsonrpc.request(number, version.get_task_method, {"id": task})
 
 
 def _members(message: Any) -> dict[str, Any]:
@@ -51,7 +53,7 @@ def _members(message: Any) -> dict[str, Any]:
     return {name: value for name, value in message.items() if name not in ("kind", "role", "parts")}
 
 
-def _parts(version: Version, message: Any) -> Iterator[Any]:
+def _parts(version: A2AVersion, message: Any) -> Iterator[Any]:
     if isinstance(message, Mapping) and isinstance(message.get("parts"), list):
         for part in message["parts"]:
             yield _part(version, part)
@@ -63,7 +65,7 @@ def _parts(version: Version, message: Any) -> Iterator[Any]:
         yield version.data(message)
 
 
-def _part(version: Version, part: Any) -> Any:
+def _part(version: A2AVersion, part: Any) -> Any:
     """A part in the words of the version; what is neither text nor data goes as it is."""
     if isinstance(part, str):
         return version.text(part)

@@ -25,7 +25,7 @@ def text_of(part: Any) -> str | None:
     return text if isinstance(text, str) else None
 
 
-def said(holder: Any) -> str:
+def message_text(holder: Any) -> str:
     """The texts of a message, one below the other."""
     return "\n".join(filter(None, (text_of(part) for part in parts_of(holder))))
 

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from playground.protocols.a2a import parts, states
+from playground.protocols.a2a import parts, task_states
 from playground.protocols.a2a.artifacts import Artifacts
-from playground.protocols.a2a.questions import question
-from playground.protocols.a2a.states import Phase, State
+from playground.protocols.a2a.input_required import elicitation_of
+from playground.protocols.a2a.task_states import TaskPhase, TaskState
 from playground.protocols.events import (
     Completed,
     Event,
@@ -36,7 +36,7 @@ _KINDS = {
 
 
 #: How an artifact ends that was still growing when its task stopped.
-_CLOSED = {Phase.FAILED: "failed"}
+_CLOSED = {TaskPhase.FAILED: "failed"}
 
 
 class A2AReader:
@@ -45,7 +45,7 @@ class A2AReader:
     def __init__(self) -> None:
         self._artifacts = Artifacts()
         self._outcome = Outcome.NONE
-        self._state: State | None = None
+        self._state: TaskState | None = None
         self._said = ""
         self._at = 0
         #: The task that the reply is about, and the context that it belongs to.
@@ -65,7 +65,7 @@ class A2AReader:
     @property
     def is_open(self) -> bool:
         """Whether there is a task that the agent is still at."""
-        return bool(self.task) and self._state is not None and self._state.phase is Phase.OPEN
+        return bool(self.task) and self._state is not None and self._state.phase is TaskPhase.OPEN
 
     def result(self, seq: int, value: Any, at: int = 0) -> list[Event]:
         """The events of one result; `at` are the events that the frame has before it."""
@@ -94,9 +94,9 @@ class A2AReader:
         self._remember(body.get("id"), body.get("contextId"))
         found = body.get("artifacts")
         listed = found[: parts.MAX_PARTS] if isinstance(found, list) else []
-        events = [event for each in listed for event in self._artifacts.whole(seq, each)]
+        events = [event for each in listed for event in self._artifacts.complete(seq, each)]
         events += self._status(seq, body.get("status"))
-        if self._state and self._state.phase is Phase.DONE and not self._artifacts:
+        if self._state and self._state.phase is TaskPhase.DONE and not self._artifacts:
             events = [*self._last_words(seq, body), *events]
         return events
 
@@ -113,27 +113,27 @@ class A2AReader:
 
     def _status(self, seq: int, status: Any) -> list[Event]:
         status = status if isinstance(status, Mapping) else {}
-        state = states.find(status.get("state"))
+        state = task_states.get_task_state(status.get("state"))
         message = status.get("message")
-        words = parts.said(message)
+        words = parts.message_text(message)
         if state == self._state and words == self._said:
             return []  # Looked at again, and nothing is new.
         self._state, self._said = state, words
-        if state.phase is Phase.OPEN:
+        if state.phase is TaskPhase.OPEN:
             return self._working(seq, message, words or state.sentence, status)
         ended = self._artifacts.close(seq, _CLOSED.get(state.phase, "completed"))
         return [*self._settled(seq, state, message, status), *ended]
 
-    def _settled(self, seq: int, state: State, message: Any, status: Any) -> list[Event]:
+    def _settled(self, seq: int, state: TaskState, message: Any, status: Any) -> list[Event]:
         """A state in which the agent does no more for now."""
-        if state.phase is Phase.ASKS:
+        if state.phase is TaskPhase.ASKS:
             self._outcome = Outcome.ELICITATION
-            return [question(seq, state, message, self.task, self.context)]
-        if state.phase is Phase.FAILED:
+            return [elicitation_of(seq, state, message, self.task, self.context)]
+        if state.phase is TaskPhase.FAILED:
             self._outcome = Outcome.FAILURE
             code = f"TASK_{state.name.upper()}"
             return [Failure(seq, code, self._said or state.sentence, raw=status)]
-        if state.phase is Phase.UNKNOWN:
+        if state.phase is TaskPhase.UNKNOWN:
             return [Unknown(seq, "status", status, state.sentence)]
         self._outcome = Outcome.ANSWER
         return [*parts.read(seq, parts.parts_of(message)), Completed(seq)]

@@ -9,14 +9,14 @@ from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
-class Version:
+class A2AVersion:
     """One row: how a version names what the others name differently."""
 
     name: str
     #: The methods that send a message, send one and stream the reply, and ask after a task.
-    send: str
-    stream: str
-    look: str
+    send_method: str
+    stream_method: str
+    get_task_method: str
     #: What the user's side is called.
     role: str
     #: Members that a message has besides those of every version.
@@ -38,12 +38,12 @@ class Version:
 
 
 #: Lowest first.
-VERSIONS: Mapping[str, Version] = MappingProxyType(
+VERSIONS: Mapping[str, A2AVersion] = MappingProxyType(
     {
-        "0.3": Version(
+        "0.3": A2AVersion(
             "0.3", "message/send", "message/stream", "tasks/get", "user", {"kind": "message"}
         ),
-        "1.0": Version(
+        "1.0": A2AVersion(
             "1.0",
             "SendMessage",
             "SendStreamingMessage",
@@ -57,10 +57,10 @@ VERSIONS: Mapping[str, Version] = MappingProxyType(
 )
 
 #: Every method that asks after a task.
-LOOKS = frozenset(version.look for version in VERSIONS.values())
+GET_TASK_METHODS = frozenset(version.get_task_method for version in VERSIONS.values())
 
 
-def find(text: Any) -> Version | None:
+def get_version(text: Any) -> A2AVersion | None:
     """The row that speaks a version as a card writes it (`0.3.0`, `1.0`), None for no row.
 
     Versions with the same first number are taken to understand each other.

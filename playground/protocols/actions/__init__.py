@@ -12,8 +12,18 @@
 ============  =========================================================================
 """
 
+from playground.protocols.actions.extract import Action, actions_of
 from playground.protocols.actions.planning import BINDINGS, exchange, plan
-from playground.protocols.actions.plans import UNSET, Peer, Plan, Unset
-from playground.protocols.actions.reading import Action, actions_of
+from playground.protocols.actions.plans import UNSET, ActionPlan, ServerInfo, Unset
 
-__all__ = ["BINDINGS", "UNSET", "Action", "Peer", "Plan", "Unset", "actions_of", "exchange", "plan"]
+__all__ = [
+    "BINDINGS",
+    "UNSET",
+    "Action",
+    "ActionPlan",
+    "ServerInfo",
+    "Unset",
+    "actions_of",
+    "exchange",
+    "plan",
+]

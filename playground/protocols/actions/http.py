@@ -12,11 +12,11 @@ from typing import Any
 from urllib.parse import urlencode, urlsplit, urlunsplit
 
 from playground.protocols import headers as rules
-from playground.protocols.actions import addresses
-from playground.protocols.actions.plans import UNSET, Headers, Peer, Plan, Unset
-from playground.protocols.actions.reading import HTTP, Action
-from playground.protocols.calls import Call
-from playground.protocols.http import USER_AGENT, encode, merged
+from playground.protocols.actions import endpoints
+from playground.protocols.actions.extract import HTTP, Action
+from playground.protocols.actions.plans import UNSET, ActionPlan, Headers, ServerInfo, Unset
+from playground.protocols.calls import HttpCall
+from playground.protocols.http import USER_AGENT, encode, merge_headers
 
 _WITHOUT_BODY = frozenset({"GET", "HEAD", "DELETE"})
 #: Methods that are about the connection, not about what is at an address.
@@ -26,13 +26,13 @@ _ACCEPT = "application/json, text/event-stream;q=0.9, */*;q=0.5"
 
 
 def plan(
-    action: Action, agent_url: str, params: Any | Unset, headers: Headers, _peer: Peer
-) -> Plan:
+    action: Action, agent_url: str, params: Any | Unset, headers: Headers, _peer: ServerInfo
+) -> ActionPlan:
     """The call of an HTTP action. See `playground.protocols.actions.planning.plan`."""
     raw: Mapping[str, Any] = action.raw
     params = raw.get("params") if params is UNSET else params
     method, method_refusal = _method(raw.get("method"), params)
-    address = addresses.resolve(raw.get("endpoint"), agent_url)
+    address = endpoints.resolve(raw.get("endpoint"), agent_url)
     placement = _placement(method, params)
     url, params_refusal = _with_query(address, params if placement == "query" else None)
     own, header_refusals = _headers(raw.get("headers"))
@@ -49,7 +49,7 @@ def plan(
     refusals = (*filter(None, found), *_refused(headers))
     inferred = {"method": _is_missing(raw.get("method")), "url": address.is_relative}
     call = call_of(request, headers)
-    return Plan(
+    return ActionPlan(
         protocol=HTTP,
         method=method,
         url=url,
@@ -58,14 +58,14 @@ def plan(
         body=call.body,
         request=request,
         inferred=action.inferred | {part for part, is_inferred in inferred.items() if is_inferred},
-        refusals=refusals,
+        errors=refusals,
         credentials=tuple(name for name, _ in own if rules.is_credential(name)),
-        placement=placement,
+        params_in=placement,
         sendable=not refusals,
     )
 
 
-def call_of(request: Mapping[str, Any], headers: Headers) -> Call:
+def call_of(request: Mapping[str, Any], headers: Headers) -> HttpCall:
     """The call that a request document is, with the user's own headers.
 
     They take the place of the action's of the same name, and both that of the defaults.
@@ -74,15 +74,15 @@ def call_of(request: Mapping[str, Any], headers: Headers) -> Call:
     defaults = [("Accept", _ACCEPT), ("User-Agent", USER_AGENT)]
     if "body" in request:
         defaults.insert(0, ("Content-Type", "application/json"))
-    own = merged([(name, value) for name, value in request["headers"]], headers)
-    return Call(request["method"], request["url"], merged(defaults, own), body)
+    own = merge_headers([(name, value) for name, value in request["headers"]], headers)
+    return HttpCall(request["method"], request["url"], merge_headers(defaults, own), body)
 
 
-def check(request: Any) -> str | None:
+def validate_action(request: Any) -> str | None:
     """Why a document is not the request of an action that can be sent; None if it is."""
     if not _is_complete(request):
         return "This is not the request of an action over HTTP."
-    if refusal := _method_refusal(request["method"]) or addresses.refusal_of(request["url"]):
+    if refusal := _method_refusal(request["method"]) or endpoints.url_error(request["url"]):
         return refusal
     return next(_refused(request["headers"]), None)
 
@@ -126,7 +126,7 @@ def _placement(method: str, params: Any) -> str:
     return "query" if method in _WITHOUT_BODY else "body"
 
 
-def _with_query(address: addresses.Address, params: Any) -> tuple[str, str | None]:
+def _with_query(address: endpoints.Endpoint, params: Any) -> tuple[str, str | None]:
     """The address with the parameters behind what it asks for already."""
     if params is None or address.refusal:
         return address.url, None
@@ -137,7 +137,7 @@ def _with_query(address: addresses.Address, params: Any) -> tuple[str, str | Non
     added = urlencode(list(_pairs(params)), errors="replace")
     query = "&".join(filter(None, (parts.query, added)))
     url = urlunsplit(parts._replace(query=query))
-    return url, addresses.refusal_of(url)
+    return url, endpoints.url_error(url)
 
 
 def _pairs(params: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
@@ -159,7 +159,7 @@ def _headers(value: Any) -> tuple[list[tuple[str, str]], list[str]]:
     for name, text in value.items():
         if not isinstance(text, str):
             refusals.append(f"The value of the header {name[:60]} is not a string.")
-        elif refusal := rules.refusal(name.strip(), text.strip()):
+        elif refusal := rules.header_error(name.strip(), text.strip()):
             refusals.append(refusal)
         else:
             found.append((name.strip(), text.strip()))
@@ -168,5 +168,5 @@ def _headers(value: Any) -> tuple[list[tuple[str, str]], list[str]]:
 
 def _refused(headers: Headers) -> Iterator[str]:
     for name, value in headers:
-        if refusal := rules.refusal(name, value):
+        if refusal := rules.header_error(name, value):
             yield refusal

@@ -11,11 +11,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from playground.protocols import a2a
-from playground.protocols.a2a import Card
-from playground.protocols.actions import addresses
-from playground.protocols.actions.plans import UNSET, Headers, Peer, Plan, Unset
-from playground.protocols.actions.reading import A2A, Action, text_of
-from playground.protocols.calls import Call
+from playground.protocols.a2a import AgentCard
+from playground.protocols.actions import endpoints
+from playground.protocols.actions.extract import A2A, Action, attribute_text
+from playground.protocols.actions.plans import UNSET, ActionPlan, Headers, ServerInfo, Unset
+from playground.protocols.calls import HttpCall
 from playground.protocols.exchange import Target
 from playground.protocols.origins import same_origin
 
@@ -23,11 +23,11 @@ _STRINGS = ("agent_url", "url", "message_id", "skill")
 
 
 def plan(
-    action: Action, _agent_url: str, params: Any | Unset, headers: Headers, peer: Peer
-) -> Plan:
+    action: Action, _agent_url: str, params: Any | Unset, headers: Headers, peer: ServerInfo
+) -> ActionPlan:
     """The message of an A2A action. See `playground.protocols.actions.planning.plan`."""
     message = action.raw.get("message") if params is UNSET else params
-    agent_url, skill = text_of(action, "agent_url"), text_of(action, "skill")
+    agent_url, skill = attribute_text(action, "agent_url"), attribute_text(action, "skill")
     card = a2a.read_card(peer.description) if peer.description is not None else None
     missing = [f"The action has no {name}." for name in _missing(action)]
     refusals = (*missing, *_refusals(agent_url if not missing else "", card))
@@ -42,7 +42,7 @@ def plan(
         "message_id": peer.message_id,
     }
     call = _call(request, card, headers)
-    return Plan(
+    return ActionPlan(
         protocol=A2A,
         method="POST",
         url=request["url"],
@@ -51,9 +51,9 @@ def plan(
         body=call.body if call else b"",
         request=request,
         inferred=action.inferred,
-        refusals=refusals,
-        placement="" if message is None else "body",
-        lacks="card" if card is None else "",
+        errors=refusals,
+        params_in="" if message is None else "body",
+        missing_fields="card" if card is None else "",
         sendable=not refusals and call is not None,
     )
 
@@ -67,17 +67,17 @@ def exchange(target: Target, request: Mapping[str, Any], max_depth: int) -> a2a.
     if not all(isinstance(request.get(name), str) for name in _STRINGS) or "message" not in request:
         raise ValueError("This is not the request of an action over A2A.")
     for name in ("agent_url", "url"):
-        if refusal := addresses.refusal_of(request[name]):
+        if refusal := endpoints.url_error(request[name]):
             raise ValueError(refusal)
     if not same_origin(target.url, request["url"]):
         raise ValueError("The target is not where the action goes.")
     return a2a.A2AExchange(_errand(request, target), max_depth=max_depth)
 
 
-def _errand(request: Mapping[str, Any], target: Target) -> a2a.Errand:
+def _errand(request: Mapping[str, Any], target: Target) -> a2a.OutgoingMessage:
     resume = target.resume
     own_id = resume.get("messageId") if resume else None
-    return a2a.Errand(
+    return a2a.OutgoingMessage(
         agent_url=request["agent_url"],
         url=request["url"],
         message=request["message"],
@@ -88,7 +88,7 @@ def _errand(request: Mapping[str, Any], target: Target) -> a2a.Errand:
     )
 
 
-def _call(request: Mapping[str, Any], card: Card | None, headers: Headers) -> Call | None:
+def _call(request: Mapping[str, Any], card: AgentCard | None, headers: Headers) -> HttpCall | None:
     """The call that sends the message, None where no card says how."""
     if card is None or card.version is None:
         return None
@@ -97,11 +97,11 @@ def _call(request: Mapping[str, Any], card: Card | None, headers: Headers) -> Ca
 
 
 def _missing(action: Action) -> list[str]:
-    return [name for name in ("agent_url", "skill") if not text_of(action, name)]
+    return [name for name in ("agent_url", "skill") if not attribute_text(action, name)]
 
 
-def _refusals(agent_url: str, card: Card | None) -> list[str]:
-    refusals = [addresses.refusal_of(agent_url)] if agent_url else []
+def _refusals(agent_url: str, card: AgentCard | None) -> list[str]:
+    refusals = [endpoints.url_error(agent_url)] if agent_url else []
     if card is not None:
-        refusals.append(addresses.refusal_of(card.url) if card.url else card.problems[0])
+        refusals.append(endpoints.url_error(card.url) if card.url else card.problems[0])
     return list(dict.fromkeys(filter(None, refusals)))

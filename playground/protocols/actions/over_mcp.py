@@ -10,11 +10,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from playground.protocols import mcp
-from playground.protocols.actions import addresses
-from playground.protocols.actions.plans import UNSET, Headers, Peer, Plan, Unset
-from playground.protocols.actions.reading import MCP, Action, text_of
+from playground.protocols.actions import endpoints
+from playground.protocols.actions.extract import MCP, Action, attribute_text
+from playground.protocols.actions.plans import UNSET, ActionPlan, Headers, ServerInfo, Unset
 from playground.protocols.exchange import Exchange, Target
-from playground.protocols.mcp import requests
+from playground.protocols.mcp import messages
 from playground.protocols.origins import same_origin
 
 #: The id of the call that is shown; the opening before it may take others.
@@ -22,24 +22,26 @@ _SHOWN_ID = 1
 
 
 def plan(
-    action: Action, _agent_url: str, params: Any | Unset, headers: Headers, peer: Peer
-) -> Plan:
+    action: Action, _agent_url: str, params: Any | Unset, headers: Headers, peer: ServerInfo
+) -> ActionPlan:
     """The `tools/call` of an MCP action. See `playground.protocols.actions.planning.plan`."""
     given = action.raw.get("arguments") if params is UNSET else params
-    server, tool = text_of(action, "server"), text_of(action, "tool")
+    server, tool = attribute_text(action, "server"), attribute_text(action, "tool")
     # An identifier may be an address all the same.
-    url = peer.url or (server if addresses.refusal_of(server) is None else "")
+    url = peer.url or (server if endpoints.url_error(server) is None else "")
     arguments = {} if given is None else given
     missing = [
-        f"The action has no {name}." for name in ("server", "tool") if not text_of(action, name)
+        f"The action has no {name}."
+        for name in ("server", "tool")
+        if not attribute_text(action, name)
     ]
     wrong = [] if isinstance(arguments, Mapping) else ["The arguments of a tool are a JSON object."]
-    unusable = [refusal] if url and (refusal := addresses.refusal_of(url)) else []
+    unusable = [refusal] if url and (refusal := endpoints.url_error(url)) else []
     refusals = (*missing, *wrong, *unusable)
-    call = requests.post(
-        Target(url, headers=tuple(headers)), requests.call_tool(_SHOWN_ID, tool, arguments)
+    call = messages.post_message(
+        Target(url, headers=tuple(headers)), messages.call_tool(_SHOWN_ID, tool, arguments)
     )
-    return Plan(
+    return ActionPlan(
         protocol=MCP,
         method="POST",
         url=url,
@@ -55,9 +57,9 @@ def plan(
             "arguments": arguments,
         },
         inferred=action.inferred,
-        refusals=refusals,
-        placement="" if given is None else "body",
-        lacks="" if url else "address",
+        errors=refusals,
+        params_in="" if given is None else "body",
+        missing_fields="" if url else "address",
         sendable=bool(url) and not refusals,
     )
 
@@ -70,7 +72,7 @@ def exchange(target: Target, request: Mapping[str, Any], max_depth: int) -> Exch
     """
     if not _is_complete(request):
         raise ValueError("This is not the request of an action over MCP.")
-    if refusal := addresses.refusal_of(request["url"]):
+    if refusal := endpoints.url_error(request["url"]):
         raise ValueError(refusal)
     if not same_origin(target.url, request["url"]):
         raise ValueError("The target is not where the action goes.")

@@ -9,29 +9,29 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from playground.protocols.actions import http, over_a2a, over_mcp, reading, reply
-from playground.protocols.actions.plans import UNSET, Headers, Peer, Plan, Unset
-from playground.protocols.actions.reading import Action
+from playground.protocols.actions import extract, http, over_a2a, over_mcp, response
+from playground.protocols.actions.extract import Action
+from playground.protocols.actions.plans import UNSET, ActionPlan, Headers, ServerInfo, Unset
 from playground.protocols.exchange import Exchange, Target
 
 
 @dataclass(frozen=True, slots=True)
-class Binding:
+class ActionBinding:
     """How the actions of one protocol are planned and sent."""
 
     #: (action, address of the agent, edited parameters, headers of the user, what is known of
     #: the server that the action names) to the plan.
-    plan: Callable[[Action, str, Any | Unset, Headers, Peer], Plan]
+    plan: Callable[[Action, str, Any | Unset, Headers, ServerInfo], ActionPlan]
     #: (target, request document, nesting of JSON that is read) to the exchange that sends it.
     exchange: Callable[[Target, Mapping[str, Any], int], Exchange]
     #: What it is called as the binding of a run.
     name: str
 
 
-BINDINGS: Mapping[str, Binding] = {
-    reading.HTTP: Binding(http.plan, reply.exchange, "http"),
-    reading.MCP: Binding(over_mcp.plan, over_mcp.exchange, "mcp"),
-    reading.A2A: Binding(over_a2a.plan, over_a2a.exchange, "a2a"),
+BINDINGS: Mapping[str, ActionBinding] = {
+    extract.HTTP: ActionBinding(http.plan, response.exchange, "http"),
+    extract.MCP: ActionBinding(over_mcp.plan, over_mcp.exchange, "mcp"),
+    extract.A2A: ActionBinding(over_a2a.plan, over_a2a.exchange, "a2a"),
 }
 
 
@@ -41,8 +41,8 @@ def plan(
     *,
     params: Any | Unset = UNSET,
     headers: Headers = (),
-    peer: Peer | None = None,
-) -> Plan:
+    peer: ServerInfo | None = None,
+) -> ActionPlan:
     """The call that `action` of the agent at `agent_url` is. Never raises.
 
     `params` replaces the agent's parameters (MCP: arguments, A2A: message); None leaves them
@@ -57,13 +57,13 @@ def plan(
     if binding is None:
         known = ", ".join(BINDINGS)
         return _unusable(action, f"The protocols of actions that the playground knows: {known}.")
-    return binding.plan(action, agent_url, params, headers, peer or Peer())
+    return binding.plan(action, agent_url, params, headers, peer or ServerInfo())
 
 
-def _unusable(action: Action, refusal: str) -> Plan:
+def _unusable(action: Action, refusal: str) -> ActionPlan:
     request = {"action": action.name, "protocol": action.protocol}
-    return Plan(
-        action.protocol, "", "", (), None, b"", request, action.inferred, refusals=(refusal,)
+    return ActionPlan(
+        action.protocol, "", "", (), None, b"", request, action.inferred, errors=(refusal,)
     )
 
 

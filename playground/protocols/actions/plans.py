@@ -23,7 +23,7 @@ UNSET: Final = Unset.UNSET
 
 
 @dataclass(frozen=True, slots=True)
-class Peer:
+class ServerInfo:
     """What is known of the server or agent that an action over MCP or A2A names."""
 
     #: Where the user says that the MCP server is.
@@ -35,7 +35,7 @@ class Peer:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class ActionPlan:
     """One call, described completely, and what speaks against making it."""
 
     protocol: str
@@ -53,13 +53,13 @@ class Plan:
     #: Which of `name`, `protocol`, `method` and `url` the agent did not say (in full).
     inferred: frozenset[str] = frozenset()
     #: Why it cannot be sent, as sentences.
-    refusals: tuple[str, ...] = ()
+    errors: tuple[str, ...] = ()
     #: Names of headers that the agent itself has put credentials into.
     credentials: tuple[str, ...] = ()
     #: Where the parameters go: `query`, `body`, or "" where there are none.
-    placement: str = ""
+    params_in: str = ""
     #: What the user has to give or read first: `address`, `card`, or "".
-    lacks: str = ""
+    missing_fields: str = ""
     #: Whether all is there that it needs, and nothing speaks against it.
     sendable: bool = False
 

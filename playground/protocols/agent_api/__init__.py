@@ -19,7 +19,7 @@
 ==============  ==========================================================================
 """
 
-from playground.protocols.agent_api.checking import check
+from playground.protocols.agent_api.checking import validate_request
 from playground.protocols.agent_api.reader import AgentAPIReader
 from playground.protocols.agent_api.requests import (
     new_request,
@@ -27,18 +27,22 @@ from playground.protocols.agent_api.requests import (
     text_of_request,
     wants_stream,
 )
-from playground.protocols.agent_api.turns import continuation, session, with_session
+from playground.protocols.agent_api.turns import (
+    follow_up_document,
+    session_context,
+    with_session_context,
+)
 from playground.protocols.agent_api.versions import VERSIONS
 
 __all__ = [
     "VERSIONS",
     "AgentAPIReader",
-    "check",
-    "continuation",
+    "follow_up_document",
     "new_request",
     "operation",
-    "session",
+    "session_context",
     "text_of_request",
+    "validate_request",
     "wants_stream",
-    "with_session",
+    "with_session_context",
 ]

@@ -14,24 +14,24 @@ from collections.abc import Callable
 from typing import Any
 
 from playground.protocols.agent_api import parts
-from playground.protocols.agent_api.vocabulary import FINAL_STATUSES
-from playground.protocols.events import Home
+from playground.protocols.agent_api.constants import FINAL_STATUSES
+from playground.protocols.events import EntryRef
 
 #: Parts of one message, and messages with their parts together, that are remembered; the
 #: oldest give way, and what is said of them once more is shown once more.
 MAX_PARTS, MAX_REMEMBERED = 1_000, 20_000
 
 
-class Slot:
+class PartialContent:
     """One part of a message: the pieces that came, as a digest."""
 
-    __slots__ = ("_hash", "_pieces", "index", "kind", "status", "told")
+    __slots__ = ("_hash", "_pieces", "index", "is_announced", "kind", "status")
 
     def __init__(self, index: int, kind: str) -> None:
         self.index, self.kind = index, kind
         self.status = ""
         #: Whether the tool call or output in it was handed on.
-        self.told = False
+        self.is_announced = False
         self._hash: Any = None
         self._pieces: list[Any] = []
 
@@ -54,7 +54,7 @@ class Slot:
             self._hash = _new_hash()
         self._hash.update(piece.encode("utf-8", "surrogatepass"))
 
-    def put(self, value: Any) -> bool:
+    def replace(self, value: Any) -> bool:
         """Take in the value as a whole; whether it is another than that of the pieces."""
         digest = _digest(value)
         changed = digest != self._current()
@@ -77,22 +77,22 @@ class Slot:
         return self._hash if type(self._hash) is bytes else None
 
 
-class Draft:
+class PartialMessage:
     """One message, as far as it has come."""
 
     __slots__ = (
-        "_grow", "_latest", "_top", "home", "id", "role", "slots", "status", "told", "type",
+        "_grow", "_latest", "_top", "announced_as", "home", "id", "role", "slots", "status", "type",
     )  # fmt: skip
 
-    def __init__(self, identifier: str, home: Home, grow: Callable[[], None]) -> None:
+    def __init__(self, identifier: str, home: EntryRef, grow: Callable[[], None]) -> None:
         self.id, self.home = identifier, home
         self.type = self.role = self.status = ""
-        self.slots: dict[tuple[int, str], Slot] = {}
+        self.slots: dict[tuple[int, str], PartialContent] = {}
         #: The error that was handed on: its code and its message.
-        self.told: tuple[str, str] | None = None
+        self.announced_as: tuple[str, str] | None = None
         self._grow = grow
         #: The part of each kind that came last, and the highest place.
-        self._latest: dict[str, Slot] = {}
+        self._latest: dict[str, PartialContent] = {}
         self._top = -1
 
     @property
@@ -100,17 +100,17 @@ class Draft:
         """Whether it was not completed yet."""
         return self.status not in FINAL_STATUSES
 
-    def slot(self, index: int | None, kind: str) -> Slot:
+    def slot(self, index: int | None, kind: str) -> PartialContent:
         """The part at this place; without a place the one that is open, or the next one."""
         if index is None:
             index = self._place(kind)
         return self.slots.get((index, kind)) or self._new_slot(index, kind)
 
-    def places(self) -> list[tuple[int, str]]:
+    def content_keys(self) -> list[tuple[int, str]]:
         """Place and type of its parts, in order."""
         return sorted(self.slots)
 
-    def unfinished(self) -> list[Slot]:
+    def unfinished(self) -> list[PartialContent]:
         """The parts that were never completed."""
         return [slot for slot in self.slots.values() if slot.is_open]
 
@@ -118,54 +118,54 @@ class Draft:
         slot = self._latest.get(kind)
         return slot.index if slot is not None and slot.is_open else self._top + 1
 
-    def _new_slot(self, index: int, kind: str) -> Slot:
+    def _new_slot(self, index: int, kind: str) -> PartialContent:
         if len(self.slots) >= MAX_PARTS:
             del self.slots[next(iter(self.slots))]
         self._grow()
         if len(self._latest) >= MAX_PARTS:
             self._latest.clear()
-        slot = self.slots[index, kind] = self._latest[kind] = Slot(index, kind)
+        slot = self.slots[index, kind] = self._latest[kind] = PartialContent(index, kind)
         self._top = max(self._top, index)
         return slot
 
 
-class Drafts:
+class PartialMessages:
     """The messages of one response."""
 
     def __init__(self) -> None:
         #: All that are remembered, the oldest first, by identity; those with an id by that.
-        self._all: OrderedDict[int, Draft] = OrderedDict()
-        self._by_id: dict[str, Draft] = {}
+        self._all: OrderedDict[int, PartialMessage] = OrderedDict()
+        self._by_id: dict[str, PartialMessage] = {}
         #: Those without an id, in the order in which they came.
-        self._nameless: list[Draft] = []
-        self._open: dict[int, Draft] = {}
-        self._latest: Draft | None = None
+        self._nameless: list[PartialMessage] = []
+        self._open: dict[int, PartialMessage] = {}
+        self._latest: PartialMessage | None = None
         self._weight = 0
 
     @property
-    def current(self) -> Draft | None:
+    def current(self) -> PartialMessage | None:
         """The message that a part without a `msg_id` belongs to."""
         if self._open:
             return next(reversed(self._open.values()))
         return self._latest
 
-    def find(self, identifier: str) -> Draft | None:
+    def find(self, identifier: str) -> PartialMessage | None:
         """The message of this id."""
         return self._by_id.get(identifier)
 
-    def nameless(self, position: int) -> Draft | None:
+    def nameless(self, position: int) -> PartialMessage | None:
         """The message without an id that came at this position among those."""
         return self._nameless[position] if position < len(self._nameless) else None
 
-    def unnamed(self, kind: str) -> Draft | None:
+    def unnamed(self, kind: str) -> PartialMessage | None:
         """The message that an announcement of this type and without an id goes on with."""
         draft = self.current
         fits = draft is not None and draft.is_open and kind in ("", draft.type)
         return draft if fits else None
 
-    def begin(self, identifier: str, home: Home) -> Draft:
+    def begin(self, identifier: str, home: EntryRef) -> PartialMessage:
         """A new message, whose entry is at `home`."""
-        draft = Draft(identifier, home, self._grow)
+        draft = PartialMessage(identifier, home, self._grow)
         self._grow()
         self._all[id(draft)] = self._open[id(draft)] = self._latest = draft
         if identifier:
@@ -174,7 +174,7 @@ class Drafts:
             self._nameless.append(draft)
         return draft
 
-    def settle(self, draft: Draft) -> None:
+    def settle(self, draft: PartialMessage) -> None:
         """Note that a message is open still, or is not any more."""
         if not draft.is_open:
             self._open.pop(id(draft), None)
@@ -184,7 +184,7 @@ class Drafts:
         while self._weight > MAX_REMEMBERED and len(self._all) > 1:
             self._forget(self._all.popitem(last=False)[1])
 
-    def _forget(self, draft: Draft) -> None:
+    def _forget(self, draft: PartialMessage) -> None:
         self._weight -= 1 + len(draft.slots)
         draft.slots.clear()
         self._open.pop(id(draft), None)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from playground.protocols.agent_api import versions, vocabulary
+from playground.protocols.agent_api import constants, versions
 from playground.protocols.agent_api.parameters import PARAMETERS
 from playground.protocols.agent_api.requests import parts_of
 from playground.protocols.exchange import RequestProblem
@@ -23,9 +23,9 @@ _SECTIONS = frozenset({"input", "stream", "tools", *PARAMETERS})
 _MOST = 1_000
 
 
-def check(document: Any, version: str) -> list[RequestProblem]:
+def validate_request(document: Any, version: str) -> list[RequestProblem]:
     """What is wrong with a request, errors first. Raises `ValueError` for an unknown version."""
-    versions.find(version)
+    versions.get_version(version)
     if not isinstance(document, Mapping):
         return [RequestProblem("", "The request must be a JSON object.", "error")]
     problems = [
@@ -72,10 +72,10 @@ def _check_message(entry: Mapping[str, Any], pointer: str) -> Problems:
     role, kind = entry.get("role"), entry.get("type", "message")
     if role is None:
         yield RequestProblem(f"{pointer}/role", "The message does not say who speaks.")
-    elif role not in (*vocabulary.ROLES, *vocabulary.DIALECT_ROLES):
-        known = ", ".join(vocabulary.ROLES)
+    elif role not in (*constants.ROLES, *constants.EXTRA_ROLES):
+        known = ", ".join(constants.ROLES)
         yield RequestProblem(f"{pointer}/role", f"The Agent API defines the roles {known}.")
-    if kind not in (*vocabulary.MESSAGE_TYPES, *vocabulary.DIALECT_MESSAGE_TYPES):
+    if kind not in (*constants.MESSAGE_TYPES, *constants.DIALECT_MESSAGE_TYPES):
         yield RequestProblem(f"{pointer}/type", "The Agent API defines no such type of message.")
     content = entry.get("content")
     if not isinstance(content, list):
@@ -96,8 +96,8 @@ def _check_part(part: Mapping[str, Any], pointer: str) -> Problems:
         name, fits, wanted = _PART_MEMBERS[kind]
         if not fits(part.get(name)):
             yield RequestProblem(f"{pointer}/{name}", f"A part of type {kind} needs {wanted}.")
-    elif kind not in vocabulary.DIALECT_CONTENT_TYPES:
-        known = ", ".join(vocabulary.CONTENT_TYPES)
+    elif kind not in constants.DIALECT_CONTENT_TYPES:
+        known = ", ".join(constants.CONTENT_TYPES)
         yield RequestProblem(f"{pointer}/type", f"The Agent API defines the types {known}.")
 
 
@@ -120,7 +120,7 @@ def _check_parameters(document: Document) -> Problems:
     for name, parameter in PARAMETERS.items():
         value = document.get(name)
         if value is not None and not parameter.fits(value):
-            yield RequestProblem(f"/{name}", f"{name} is {parameter.wanted}.")
+            yield RequestProblem(f"/{name}", f"{name} is {parameter.expected}.")
 
 
 def _check_tools(document: Document) -> Problems:

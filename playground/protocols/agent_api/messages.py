@@ -12,9 +12,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from playground.protocols.agent_api import failures, parts
-from playground.protocols.agent_api.assembly import Draft, Drafts, Slot
+from playground.protocols.agent_api.assembly import PartialContent, PartialMessage, PartialMessages
+from playground.protocols.agent_api.constants import FINAL_STATUSES
 from playground.protocols.agent_api.tools import is_tool, tool_event
-from playground.protocols.agent_api.vocabulary import FINAL_STATUSES
 from playground.protocols.events import Content, Event, Message, Note, Status, Unknown
 
 Payload = Mapping[str, Any]
@@ -28,9 +28,9 @@ class Messages:
     """The messages of one response. Every method appends what it reads to `found`."""
 
     def __init__(self) -> None:
-        self._drafts = Drafts()
+        self._drafts = PartialMessages()
         #: Where pieces of text go: message and part, by what the pieces say. Emptied by all else.
-        self._growing: dict[tuple[Any, Any], tuple[Draft, Slot]] = {}
+        self._growing: dict[tuple[Any, Any], tuple[PartialMessage, PartialContent]] = {}
 
     # Contents
 
@@ -82,7 +82,7 @@ class Messages:
         if part.get("error") is not None:
             found.append(failures.of_error(seq, part["error"], part))
 
-    def _owner(self, found: Found, seq: int, part: Payload) -> Draft:
+    def _owner(self, found: Found, seq: int, part: Payload) -> PartialMessage:
         name = identifier(part.get("msg_id"))
         draft = self._drafts.find(name) if name else self._drafts.current
         if draft is None:
@@ -90,27 +90,35 @@ class Messages:
         return draft
 
     def _whole(
-        self, found: Found, seq: int, draft: Draft, slot: Slot, value: Any, part: Payload
+        self,
+        found: Found,
+        seq: int,
+        draft: PartialMessage,
+        slot: PartialContent,
+        value: Any,
+        part: Payload,
     ) -> None:
         """A part that is given as a whole: new, a replacement, or what its pieces said."""
         status = _text(part.get("status"))
-        if value is not None and slot.put(value):
+        if value is not None and slot.replace(value):
             found.append(
                 Content(
                     seq, draft.home, draft.id, slot.index, slot.kind, value, False, status, part
                 )
             )
-            slot.told = False
+            slot.is_announced = False
         else:
             found.append(
                 Status(seq, "content", draft.id, status, draft.home, raw=part, index=slot.index)
             )
 
-    def _finish(self, found: Found, seq: int, draft: Draft, slot: Slot, status: str) -> None:
+    def _finish(
+        self, found: Found, seq: int, draft: PartialMessage, slot: PartialContent, status: str
+    ) -> None:
         """A part is complete: if it is a call of a tool or its output, it can be told now."""
-        if is_tool(draft.type) and not slot.told:
+        if is_tool(draft.type) and not slot.is_announced:
             event = tool_event(seq, draft.home, draft.type, slot.value)
-            slot.told = event is not None
+            slot.is_announced = event is not None
             found.extend([event] if event else [])
         slot.close(status)
 
@@ -143,7 +151,7 @@ class Messages:
         seq: int,
         payload: Payload,
         name: str,
-        known: Draft | None,
+        known: PartialMessage | None,
         *,
         repeated: bool = False,
     ) -> None:
@@ -163,7 +171,7 @@ class Messages:
         if _is_news(known, repeated, before, draft):
             found.append(_status(seq, draft, payload))
 
-    def _begin(self, found: Found, seq: int, name: str, payload: Payload) -> Draft:
+    def _begin(self, found: Found, seq: int, name: str, payload: Payload) -> PartialMessage:
         draft = self._drafts.begin(name, (seq, len(found)))
         kind, role = _text(payload.get("type")), _text(payload.get("role"))
         if kind == "error" and failures.first_text(payload, "code", "message"):
@@ -174,14 +182,14 @@ class Messages:
             found.append(Message(seq, name, kind, role, status, payload or None))
         return draft
 
-    def _contents(self, found: Found, seq: int, draft: Draft, payload: Payload) -> None:
+    def _contents(self, found: Found, seq: int, draft: PartialMessage, payload: Payload) -> None:
         """The contents that a message carries itself: what of it is new."""
         content = payload.get("content")
         if isinstance(content, str):
             content = [{"type": "text", "text": content}] if content else []
         entries = content if isinstance(content, list) else []
         # Such parts may have no index of their own, and the list no gaps where the indexes had.
-        places = dict(enumerate(draft.places() if entries else []))
+        places = dict(enumerate(draft.content_keys() if entries else []))
         for position, part in enumerate(entries):
             if isinstance(part, str):
                 part = {"type": "text", "text": part}
@@ -194,33 +202,33 @@ class Messages:
                 found.append(Unknown(seq, "content", part, reason))
 
     def _nested(
-        self, found: Found, seq: int, draft: Draft, part: dict[str, Any], position: int
+        self, found: Found, seq: int, draft: PartialMessage, part: dict[str, Any], position: int
     ) -> None:
         kind = parts.kind_of(part)
         value = parts.value_of(part, kind)
         index = parts.index_of(part.get("index"))
         slot = draft.slot(position if index is None else index, kind)
         status = _text(part.get("status")) or draft.status
-        if value is not None and slot.put(value):
+        if value is not None and slot.replace(value):
             found.append(
                 Content(seq, draft.home, draft.id, slot.index, kind, value, False, status, part)
             )
-            slot.told = False
+            slot.is_announced = False
         if status in FINAL_STATUSES or not draft.is_open:
             self._finish(found, seq, draft, slot, status)
 
-    def _errors(self, found: Found, seq: int, draft: Draft, payload: Payload) -> None:
+    def _errors(self, found: Found, seq: int, draft: PartialMessage, payload: Payload) -> None:
         """The error that a message is or carries, once."""
         if payload.get("error") is not None:
             failure = failures.of_error(seq, payload["error"], payload)
         elif failures.first_text(payload, "code", "message"):
             failure = failures.of_message(seq, payload, "")
-        elif draft.type == "error" and not draft.is_open and draft.told is None:
+        elif draft.type == "error" and not draft.is_open and draft.announced_as is None:
             failure = failures.of_message(seq, payload, _words(payload))
         else:
             return
-        if draft.told != (failure.code, failure.message):
-            draft.told = failure.code, failure.message
+        if draft.announced_as != (failure.code, failure.message):
+            draft.announced_as = failure.code, failure.message
             found.append(failure)
 
 
@@ -231,7 +239,9 @@ def identifier(value: Any) -> str:
     return parts.canonical(value) if type(value) is int else ""
 
 
-def _is_news(known: Draft | None, repeated: bool, before: str, draft: Draft) -> bool:
+def _is_news(
+    known: PartialMessage | None, repeated: bool, before: str, draft: PartialMessage
+) -> bool:
     """Whether a message's status has to be told by itself.
 
     The output of a response is a reminder, so only a change is told from there; a message that
@@ -242,7 +252,7 @@ def _is_news(known: Draft | None, repeated: bool, before: str, draft: Draft) -> 
     return not repeated or draft.status != before
 
 
-def _status(seq: int, draft: Draft, payload: Payload) -> Status:
+def _status(seq: int, draft: PartialMessage, payload: Payload) -> Status:
     usage = payload.get("usage")
     return Status(seq, "message", draft.id, draft.status, draft.home, usage, payload)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from playground.protocols.agent_api.vocabulary import ASKING, REFUSALS
+from playground.protocols.agent_api.constants import APPROVAL_TYPES, FAILED_STATUSES
 from playground.protocols.events import (
     Content,
     Event,
@@ -17,7 +17,7 @@ from playground.protocols.events import (
 _MAX_PENDING = 1_000
 
 
-class Fold:
+class OutcomeReader:
     """The outcome of one response, as far as it was read."""
 
     def __init__(self) -> None:
@@ -34,7 +34,7 @@ class Fold:
         completed = self._status == "completed"
         # An error that the agent got over: it went on, and says that all is well.
         overcome = completed and self._spoke
-        if self._status in REFUSALS or (self.failed and not overcome):
+        if self._status in FAILED_STATUSES or (self.failed and not overcome):
             return Outcome.FAILURE
         if self._pending:
             # A function, or an approval, that only the client can give: a question to the user.
@@ -53,7 +53,7 @@ class Fold:
             if event.object == "response":
                 self._status = event.status
         elif isinstance(event, ToolCall):
-            if event.kind in ASKING and len(self._pending) < _MAX_PENDING:
+            if event.kind in APPROVAL_TYPES and len(self._pending) < _MAX_PENDING:
                 self._pending.add(event.call_id)
         elif isinstance(event, ToolOutput):
             self._pending.discard(event.call_id)

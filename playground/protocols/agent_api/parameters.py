@@ -26,7 +26,7 @@ class Parameter:
     high: float | None = None
 
     @property
-    def wanted(self) -> str:
+    def expected(self) -> str:
         """What a value has to be, in words."""
         words = _KINDS[self.kind]
         if self.low is not None and self.high is not None:

@@ -11,11 +11,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from playground.protocols import jsontext
+from playground.protocols import json_decoder
 from playground.protocols.agent_api import failures, versions
+from playground.protocols.agent_api.constants import FAILED_STATUSES
 from playground.protocols.agent_api.messages import Messages, identifier
-from playground.protocols.agent_api.outcome import Fold
-from playground.protocols.agent_api.vocabulary import REFUSALS
+from playground.protocols.agent_api.outcome import OutcomeReader
 from playground.protocols.events import Event, Failure, Note, Outcome, Status, Unknown
 
 Payload = Mapping[str, Any]
@@ -27,8 +27,8 @@ class AgentAPIReader:
 
     def __init__(self, version: str) -> None:
         """A reader for a target of this version. Raises `ValueError` for an unknown one."""
-        self._label = versions.find(version).label
-        self._fold = Fold()
+        self._label = versions.get_version(version).label
+        self._fold = OutcomeReader()
         self._messages = Messages()
         self._session: dict[str, Any] = {}
         self._objects: Mapping[Any, _Read] = {
@@ -62,7 +62,7 @@ class AgentAPIReader:
         if not data or data.isspace():
             return [Unknown(seq, name or "message", "", "The message has no data.")]
         try:
-            payload = jsontext.decode(data)
+            payload = json_decoder.decode(data)
         except ValueError as error:
             if data.strip() == "[DONE]":
                 # The end of a stream as the APIs of models write it.
@@ -126,7 +126,7 @@ class AgentAPIReader:
         error = payload.get("error")
         if error is not None:
             self._fail(found, failures.of_error(seq, error, payload))
-        elif status in REFUSALS and not self._fold.failed:
+        elif status in FAILED_STATUSES and not self._fold.failed:
             self._fail(found, failures.of_error(seq, {"code": status}, payload))
         # A document without a status came whole, so it is complete unless it says no.
         if not status and isinstance(output, list) and error is None:

@@ -12,7 +12,7 @@ Document = Mapping[str, Any]
 
 def new_request(version: str, text: str, *, streaming: bool = True) -> dict[str, Any]:
     """A request with one user message. Raises `ValueError` for an unknown version."""
-    versions.find(version)
+    versions.get_version(version)
     return {"input": [user_message(text)], "stream": streaming}
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from playground.protocols.agent_api.constants import CALLS, OUTPUTS
 from playground.protocols.agent_api.failures import first_text
-from playground.protocols.agent_api.vocabulary import CALLS, OUTPUTS
-from playground.protocols.events import Event, Home, ToolCall, ToolOutput
+from playground.protocols.events import EntryRef, Event, ToolCall, ToolOutput
 
 #: Where a message says which call it is about: a request for approval has an id of its own.
 _IDS = {
@@ -22,7 +22,7 @@ def is_tool(kind: str) -> bool:
     return kind in CALLS or kind in OUTPUTS
 
 
-def tool_event(seq: int, home: Home, kind: str, data: Any) -> Event | None:
+def tool_event(seq: int, home: EntryRef, kind: str, data: Any) -> Event | None:
     """The call or the output in the data of a message of type `kind`; None for neither."""
     if not is_tool(kind) or not isinstance(data, Mapping):
         return None

@@ -57,7 +57,7 @@ TRANSITIONS: Mapping[str, Mapping[str | None, frozenset[str]]] = MappingProxyTyp
 )
 
 
-def may_follow(name: str, before: str | None, after: str) -> bool:
+def is_allowed(name: str, before: str | None, after: str) -> bool:
     """Whether an object of this name may go from one status to the other.
 
     `before` is None for one that was not seen before. True where the table knows nothing of

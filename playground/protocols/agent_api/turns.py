@@ -17,7 +17,7 @@ from playground.protocols.events import ToolCall
 SESSION = ("session_id", "response_id")
 
 
-def continuation(
+def follow_up_document(
     request: Any,
     *,
     prev: Sequence[str] = (),
@@ -30,10 +30,10 @@ def continuation(
     as `session` gives them; None leaves both out. `prev` is not needed: the session has it.
     """
     del prev
-    return following(request, [requests.user_message(text)], session_context)
+    return with_input(request, [requests.user_message(text)], session_context)
 
 
-def following(
+def with_input(
     request: Any, messages: Sequence[Mapping[str, Any]], session_context: Mapping[str, Any] | None
 ) -> dict[str, Any]:
     """The document that follows on `request` with these messages as its input.
@@ -46,7 +46,7 @@ def following(
     return {"input": [dict(entry) for entry in messages], **kept, **_only(session_context or {})}
 
 
-def session(request: Any, returned: Mapping[str, Any] | None) -> dict[str, Any] | None:
+def session_context(request: Any, returned: Mapping[str, Any] | None) -> dict[str, Any] | None:
     """What the conversation is called after a turn: what was sent, and what came back for it.
 
     None where neither says anything.
@@ -55,7 +55,9 @@ def session(request: Any, returned: Mapping[str, Any] | None) -> dict[str, Any] 
     return {**sent, **(_only(returned) if returned else {})} or None
 
 
-def with_session(request: Mapping[str, Any], session_context: Mapping[str, Any]) -> dict[str, Any]:
+def with_session_context(
+    request: Mapping[str, Any], session_context: Mapping[str, Any]
+) -> dict[str, Any]:
     """The request as a part of a conversation that `session` has told of."""
     return {**request, **_only(session_context)}
 

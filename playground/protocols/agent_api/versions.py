@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from types import MappingProxyType
 
-from playground.protocols.agent_api import vocabulary
+from playground.protocols.agent_api import constants
 from playground.protocols.exchange import Version
 
 VERSIONS: tuple[Version, ...] = (
@@ -13,10 +13,10 @@ VERSIONS: tuple[Version, ...] = (
         "Agent API",
         MappingProxyType(
             {
-                "roles": vocabulary.ROLES,
-                "message_types": vocabulary.MESSAGE_TYPES,
-                "content_types": vocabulary.CONTENT_TYPES,
-                "statuses": vocabulary.STATUSES,
+                "roles": constants.ROLES,
+                "message_types": constants.MESSAGE_TYPES,
+                "content_types": constants.CONTENT_TYPES,
+                "statuses": constants.STATUSES,
             }
         ),
     ),
@@ -25,7 +25,7 @@ VERSIONS: tuple[Version, ...] = (
 _BY_NAME = {version.name: version for version in VERSIONS}
 
 
-def find(name: str) -> Version:
+def get_version(name: str) -> Version:
     """The row of a version. Raises `ValueError` for a version that is not in the table."""
     try:
         return _BY_NAME[name]

@@ -10,16 +10,16 @@
 =============  ========================================================================
 """
 
-from playground.protocols.doctor.detection import Speech, speech_of
+from playground.protocols.doctor.detection import DetectedProtocol, detect_protocol
+from playground.protocols.doctor.diagnosis import AnnouncedCall, Diagnosis, announce
 from playground.protocols.doctor.evidence import Evidence, evidence_of
-from playground.protocols.doctor.examination import Announced, Examination, announce
 
 __all__ = [
-    "Announced",
+    "AnnouncedCall",
+    "DetectedProtocol",
+    "Diagnosis",
     "Evidence",
-    "Examination",
-    "Speech",
     "announce",
+    "detect_protocol",
     "evidence_of",
-    "speech_of",
 ]

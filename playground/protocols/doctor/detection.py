@@ -27,7 +27,7 @@ MODERN_MCP, OLD_A2A, NEW_A2A = "2026-07-28", "0.3", "1.0"
 
 
 @dataclass(frozen=True, slots=True)
-class Speech:
+class DetectedProtocol:
     """What somebody speaks: a protocol, a binding, or both."""
 
     #: A protocol of the registry; "" where the binding was seen and no protocol in it.
@@ -56,16 +56,18 @@ class Speech:
         return f"{parts} ({self.dialect})" if self.dialect else parts
 
 
-def speech_of(messages: Messages, *, streamed: bool = False) -> Speech | None:
+def detect_protocol(messages: Messages, *, streamed: bool = False) -> DetectedProtocol | None:
     """What a reply of these messages speaks, None for nothing that is known."""
-    found: Speech | None = None
+    found: DetectedProtocol | None = None
     for name, payload in messages[:MAX_MESSAGES]:
         seen = next(filter(None, (mark(name, payload, streamed) for mark in _MARKS)), None)
         found = _joined(found, seen)
     return found
 
 
-def _joined(found: Speech | None, seen: Speech | None) -> Speech | None:
+def _joined(
+    found: DetectedProtocol | None, seen: DetectedProtocol | None
+) -> DetectedProtocol | None:
     """What was found, with what a later message adds to it."""
     if found is None or seen is None or seen.protocol not in (found.protocol, ""):
         return found or seen
@@ -80,7 +82,7 @@ def _joined(found: Speech | None, seen: Speech | None) -> Speech | None:
 # --- JSON-RPC ---------------------------------------------------------------------------------
 
 
-def _rpc(_: str | None, payload: Any, __: bool) -> Speech | None:
+def _rpc(_: str | None, payload: Any, __: bool) -> DetectedProtocol | None:
     if not isinstance(payload, Mapping) or "jsonrpc" not in payload:
         return None
     result = payload.get("result")
@@ -89,25 +91,25 @@ def _rpc(_: str | None, payload: Any, __: bool) -> Speech | None:
         # as a method says so.
         method = payload.get("method")
         is_mcp = isinstance(method, str) and method.startswith(("notifications/", "elicitation/"))
-        return Speech(binding="mcp") if is_mcp else None
+        return DetectedProtocol(binding="mcp") if is_mcp else None
     return _a2a_result(result) or _mcp_result(result)
 
 
-def _a2a_result(result: Mapping[str, Any]) -> Speech | None:
+def _a2a_result(result: Mapping[str, Any]) -> DetectedProtocol | None:
     if result.get("kind") in ("message", "task", "status-update", "artifact-update"):
-        return Speech(binding="a2a", generation=OLD_A2A)
+        return DetectedProtocol(binding="a2a", generation=OLD_A2A)
     if any(isinstance(result.get(name), Mapping) for name in _NEW_RESULTS):
-        return Speech(binding="a2a", generation=NEW_A2A)
+        return DetectedProtocol(binding="a2a", generation=NEW_A2A)
     return None
 
 
 _NEW_RESULTS = ("message", "task", "statusUpdate", "artifactUpdate")
 
 
-def _mcp_result(result: Mapping[str, Any]) -> Speech | None:
+def _mcp_result(result: Mapping[str, Any]) -> DetectedProtocol | None:
     if not {"protocolVersion", "supportedVersions", "tools", "content", "resultType"} & {*result}:
         return None
-    speech = Speech(binding="mcp", generation=_mcp_generation(result))
+    speech = DetectedProtocol(binding="mcp", generation=_mcp_generation(result))
     inner = _nlweb(None, document_of(result, _MAX_DEPTH), False)
     if inner is None:
         return speech
@@ -126,44 +128,46 @@ def _mcp_generation(result: Mapping[str, Any]) -> str:
 # --- plain documents and messages -------------------------------------------------------------
 
 
-def _card(_: str | None, payload: Any, streamed: bool) -> Speech | None:
+def _card(_: str | None, payload: Any, streamed: bool) -> DetectedProtocol | None:
     if streamed or not isinstance(payload, Mapping):
         return None
     interfaces = payload.get("supportedInterfaces")
     if isinstance(interfaces, list) and isinstance(payload.get("name"), str):
-        return Speech(binding="a2a", generation=NEW_A2A)
+        return DetectedProtocol(binding="a2a", generation=NEW_A2A)
     if isinstance(payload.get("skills"), list) and isinstance(payload.get("url"), str):
-        return Speech(binding="a2a", generation=OLD_A2A)
+        return DetectedProtocol(binding="a2a", generation=OLD_A2A)
     return None
 
 
-def _agent_api(_: str | None, payload: Any, streamed: bool) -> Speech | None:
+def _agent_api(_: str | None, payload: Any, streamed: bool) -> DetectedProtocol | None:
     if not isinstance(payload, Mapping):
         return None
     if streamed and set(payload) == {"error"} and isinstance(payload["error"], str):
-        return Speech("agent-api", dialect=AGENT_SCOPE)
+        return DetectedProtocol("agent-api", dialect=AGENT_SCOPE)
     kind = payload.get("object")
     if kind not in ("response", "message", "content") or "status" not in payload:
         return None
     # The specification announces a message as created; this runtime opens it in progress.
     opened = kind == "message" and payload["status"] == "in_progress" and "metadata" in payload
-    return Speech("agent-api", "1", dialect=AGENT_SCOPE if opened else "")
+    return DetectedProtocol("agent-api", "1", dialect=AGENT_SCOPE if opened else "")
 
 
-def _older(_: str | None, payload: Any, __: bool) -> Speech | None:
+def _older(_: str | None, payload: Any, __: bool) -> DetectedProtocol | None:
     if isinstance(payload, Mapping) and isinstance(payload.get("message_type"), str):
-        return Speech("nlweb", "legacy")
+        return DetectedProtocol("nlweb", "legacy")
     return None
 
 
-def _nlweb(name: str | None, payload: Any, streamed: bool) -> Speech | None:
+def _nlweb(name: str | None, payload: Any, streamed: bool) -> DetectedProtocol | None:
     if not isinstance(payload, Mapping):
         return None
     meta = next((payload[key] for key in ("_meta", "meta") if _is_meta(payload.get(key))), None)
     if meta is None and not _has_parts(name, payload):
         return None
     meta = meta or payload
-    return Speech("nlweb", _version(name, meta), dialect=_dialect(name, meta, payload, streamed))
+    return DetectedProtocol(
+        "nlweb", _version(name, meta), dialect=_dialect(name, meta, payload, streamed)
+    )
 
 
 def _is_meta(value: Any) -> bool:
@@ -202,7 +206,7 @@ def _dialect(
 
 _KNOWN = frozenset(row.name for row in VERSIONS)
 #: In the order in which they are asked: the sharper marks first.
-_MARKS: Sequence[Callable[[str | None, Any, bool], Speech | None]] = (
+_MARKS: Sequence[Callable[[str | None, Any, bool], DetectedProtocol | None]] = (
     _rpc,
     _agent_api,
     _older,

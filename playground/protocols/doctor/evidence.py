@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from playground.protocols import jsontext, sse
-from playground.protocols.doctor.detection import MAX_MESSAGES, Speech, speech_of
+from playground.protocols import json_decoder, sse
+from playground.protocols.doctor.detection import MAX_MESSAGES, DetectedProtocol, detect_protocol
 from playground.protocols.frames import Frame, FrameKind
 from playground.protocols.http import read_head
 from playground.protocols.problems import Problem
@@ -27,9 +27,9 @@ class Evidence:
     """One call and its reply. Secrets are out already: the frames come from the transport."""
 
     #: The request line without the protocol: `POST /ask`.
-    line: str = ""
+    request_line: str = ""
     #: Whether the connection stood, and the TLS version where there is one.
-    opened: bool = False
+    connected: bool = False
     tls: str = ""
     #: 0 where no head came.
     status: int = 0
@@ -50,7 +50,7 @@ class Evidence:
     #: Milliseconds from the call to the head.
     waited_ms: float | None = None
     #: What the reply speaks, None for nothing that is known.
-    speech: Speech | None = None
+    detected: DetectedProtocol | None = None
 
     @property
     def media_type(self) -> str:
@@ -63,7 +63,7 @@ class Evidence:
         return self.messages[0][1] if self.messages else None
 
     @property
-    def is_refused(self) -> bool:
+    def is_denied(self) -> bool:
         """Whether the server did not let the call in (401, 403, 407, 421, 429), or redirects."""
         return self.status in (401, 403, 407, 421, 429) or self.status // 100 == 3
 
@@ -80,10 +80,12 @@ def evidence_of(frames: Iterable[Frame]) -> Evidence:
             case FrameKind.CALL:
                 called = frame.at_us
                 first, _, _ = frame.data.partition(b"\r\n")
-                facts["line"] = " ".join(first.decode("utf-8", "replace").split(" ")[:2])[:300]
+                facts["request_line"] = " ".join(first.decode("utf-8", "replace").split(" ")[:2])[
+                    :300
+                ]
                 facts["sent"] = _shown(frame.data)
             case FrameKind.OPEN:
-                facts |= {"opened": True, "tls": str(json.loads(frame.data).get("tls") or "")}
+                facts |= {"connected": True, "tls": str(json.loads(frame.data).get("tls") or "")}
             case FrameKind.HEAD:
                 head = frame.data
                 facts["status"], facts["headers"] = read_head(head)
@@ -107,7 +109,7 @@ def evidence_of(frames: Iterable[Frame]) -> Evidence:
         unread=unread,
         text=whole[:SHOWN].decode("utf-8", "replace"),
         received=received + ("…" if len(whole) > SHOWN else ""),
-        speech=speech_of(messages, streamed=streamed),
+        detected=detect_protocol(messages, streamed=streamed),
     )
 
 
@@ -141,10 +143,10 @@ _UNREAD = object()
 
 
 def _decoded(text: str) -> Any:
-    if jsontext.exceeds_depth(text, _MAX_DEPTH):
+    if json_decoder.exceeds_depth(text, _MAX_DEPTH):
         return _UNREAD
     try:
-        return jsontext.decode(text)
+        return json_decoder.decode(text)
     except (ValueError, RecursionError):
         return _UNREAD
 

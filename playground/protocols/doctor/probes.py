@@ -16,10 +16,10 @@ from playground.protocols.a2a.calls import card_call
 from playground.protocols.a2a.card import well_known
 from playground.protocols.addresses import base_path
 from playground.protocols.agent_api import requests as agent_api
-from playground.protocols.calls import Call
+from playground.protocols.calls import HttpCall
 from playground.protocols.doctor.evidence import Evidence
 from playground.protocols.exchange import Target
-from playground.protocols.mcp import requests as mcp
+from playground.protocols.mcp import messages as mcp
 
 #: What is asked, and the token that is asked after.
 QUERY, TOKEN = "hello", "nlweb-playground-no-such-promise"
@@ -43,20 +43,20 @@ class Probe:
     """One call that may be made."""
 
     name: str
-    family: str
+    protocol: str
     #: What it is, for somebody who decides whether it may be sent.
     purpose: str
     #: (target, what was found) to the call; None where it makes no sense for this target.
-    make: Callable[[Target, Found], Call | None]
+    make: Callable[[Target, Found], HttpCall | None]
     #: (target, what was found) to whether it is needed.
     is_due: Callable[[Target, Found], bool] = lambda _, __: True
     #: When it is sent, in words; "" for always.
     when: str = ""
     #: Whether it goes without what authenticates at the agent.
-    bare: bool = False
+    without_credentials: bool = False
 
 
-def family_of(target: Target) -> str:
+def probe_protocol(target: Target) -> str:
     """The family that the target says it is of."""
     if target.protocol == "agent-api":
         return AGENT_API
@@ -65,8 +65,8 @@ def family_of(target: Target) -> str:
 
 def ordered(target: Target) -> list[Probe]:
     """All probes, those of the target's own family first."""
-    own = family_of(target)
-    return sorted(PROBES, key=lambda probe: probe.family != own)
+    own = probe_protocol(target)
+    return sorted(PROBES, key=lambda probe: probe.protocol != own)
 
 
 # --- NLWeb over HTTP --------------------------------------------------------------------------
@@ -81,33 +81,33 @@ def _is_legacy(target: Target) -> bool:
     return target.protocol == "nlweb" and target.version == "legacy"
 
 
-def _ask(target: Target, version: str, *, streaming: bool) -> Call:
+def _ask(target: Target, version: str, *, streaming: bool) -> HttpCall:
     document = nlweb.new_request(version, QUERY, streaming=streaming)
     return nlweb.http_call(replace(target, url=_http_url(target), version=version), document)
 
 
 def _http_url(target: Target) -> str:
     """Where NLWeb over HTTP is to be expected: as the agent says, or beside what else it is."""
-    return target.url if family_of(target) == NLWEB else _base(target.url)
+    return target.url if probe_protocol(target) == NLWEB else _base(target.url)
 
 
 def _own_version(target: Target) -> str:
     return target.version if target.protocol == "nlweb" else nlweb.VERSIONS[-1].name
 
 
-def _ask_as_set(target: Target, _: Found) -> Call:
+def _ask_as_set(target: Target, _: Found) -> HttpCall:
     return _ask(target, _own_version(target), streaming=_is_legacy(target))
 
 
-def _ask_otherwise(target: Target, _: Found) -> Call:
+def _ask_otherwise(target: Target, _: Found) -> HttpCall:
     other = nlweb.VERSIONS[-1].name if _is_legacy(target) else "legacy"
     return _ask(target, other, streaming=other == "legacy")
 
 
-def _ask_at(prefix: str | None) -> Callable[[Target, Found], Call | None]:
+def _ask_at(prefix: str | None) -> Callable[[Target, Found], HttpCall | None]:
     """The query at the path `prefix`, None for the agent's without what names its binding."""
 
-    def make(target: Target, found: Found) -> Call | None:
+    def make(target: Target, found: Found) -> HttpCall | None:
         parts = urlsplit(target.url)
         base = base_path(parts.path)
         path = base if prefix is None else prefix
@@ -127,7 +127,7 @@ def _is_missing(target: Target, found: Found) -> bool:
     )
 
 
-def _await(target: Target, _: Found) -> Call | None:
+def _await(target: Target, _: Found) -> HttpCall | None:
     if _is_legacy(target):
         return None
     version = _own_version(target)
@@ -140,13 +140,13 @@ def speaks(found: Found, family: str) -> tuple[str, Evidence] | None:
     """The first call of a family whose reply speaks what the family speaks, with its name."""
     for probe in PROBES:
         evidence = found.get(probe.name)
-        if probe.family == family and evidence and _fits(evidence, family):
+        if probe.protocol == family and evidence and _fits(evidence, family):
             return probe.name, evidence
     return None
 
 
 def _fits(evidence: Evidence, family: str) -> bool:
-    speech = evidence.speech
+    speech = evidence.detected
     if speech is None:
         return False
     if family in (MCP, A2A):
@@ -168,12 +168,12 @@ def _at_mcp(target: Target) -> Target:
     return replace(target, url=_mcp_url(target))
 
 
-def _discover(target: Target, _: Found) -> Call:
-    return mcp.post(_at_mcp(target), mcp.discover(1), version=mcp.MODERN)
+def _discover(target: Target, _: Found) -> HttpCall:
+    return mcp.post_message(_at_mcp(target), mcp.discover(1), version=mcp.STATELESS_VERSION)
 
 
-def _initialize(target: Target, _: Found) -> Call:
-    return mcp.post(_at_mcp(target), mcp.initialize(1))
+def _initialize(target: Target, _: Found) -> HttpCall:
+    return mcp.post_message(_at_mcp(target), mcp.initialize(1))
 
 
 def _session(found: Found) -> tuple[str, str]:
@@ -181,22 +181,24 @@ def _session(found: Found) -> tuple[str, str]:
     evidence = found.get("initialize")
     if evidence is None:
         return "", ""
-    speech = evidence.speech
+    speech = evidence.detected
     version = speech.generation if speech and speech.generation else mcp.OFFERED
     return version, evidence.headers.get("mcp-session-id", "")
 
 
-def _initialized(target: Target, found: Found) -> Call:
+def _initialized(target: Target, found: Found) -> HttpCall:
     version, session = _session(found)
-    return mcp.post(_at_mcp(target), mcp.initialized(), version=version, session=session)
+    return mcp.post_message(_at_mcp(target), mcp.initialized(), version=version, session=session)
 
 
-def _tools(target: Target, found: Found) -> Call:
+def _tools(target: Target, found: Found) -> HttpCall:
     version, session = _session(found)
     if version:
-        return mcp.post(_at_mcp(target), mcp.list_tools(2), version=version, session=session)
-    message = mcp.list_tools(2, meta=mcp.modern_meta())
-    return mcp.post(_at_mcp(target), message, version=mcp.MODERN)
+        return mcp.post_message(
+            _at_mcp(target), mcp.list_tools(2), version=version, session=session
+        )
+    message = mcp.list_tools(2, meta=mcp.stateless_meta())
+    return mcp.post_message(_at_mcp(target), message, version=mcp.STATELESS_VERSION)
 
 
 def _has(name: str) -> Callable[[Target, Found], bool]:
@@ -207,7 +209,7 @@ def _has(name: str) -> Callable[[Target, Found], bool]:
 # --- Agent API and A2A ------------------------------------------------------------------------
 
 
-def _process(target: Target, _: Found) -> Call | None:
+def _process(target: Target, _: Found) -> HttpCall | None:
     document = agent_api.new_request("1", QUERY, streaming=True)
     where = target
     if target.protocol != "agent-api":
@@ -215,7 +217,7 @@ def _process(target: Target, _: Found) -> Call | None:
     return http.post(where, "", document, streaming=True) if where.url else None
 
 
-def _card(target: Target, _: Found) -> Call | None:
+def _card(target: Target, _: Found) -> HttpCall | None:
     return next((card_call(url) for url in well_known(target.url)), None)
 
 
@@ -275,8 +277,8 @@ PROBES: tuple[Probe, ...] = (
         "if an MCP server answers",
     ),
     Probe(AGENT_API, AGENT_API, f"Agent API: a message that says “{QUERY}”.", _process),
-    Probe("card", A2A, "A2A: the request for the agent's card.", _card, bare=True),
+    Probe("card", A2A, "A2A: the request for the agent's card.", _card, without_credentials=True),
 )
 
 #: The family of each call.
-FAMILY_OF: Mapping[str, str] = {probe.name: probe.family for probe in PROBES}
+FAMILY_OF: Mapping[str, str] = {probe.name: probe.protocol for probe in PROBES}

@@ -21,8 +21,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from playground.protocols.exchange import Reader, Target
-from playground.protocols.mcp.exchange import Errand, McpExchange
-from playground.protocols.mcp.toolreader import ToolReader
+from playground.protocols.mcp.exchange import McpExchange, ToolRequest
+from playground.protocols.mcp.tool_reader import ToolReader
 
 __all__ = ["McpExchange", "call_tool", "exchange", "list_tools"]
 
@@ -36,7 +36,7 @@ def exchange(
     max_depth: int = 100,
 ) -> McpExchange:
     """The exchange that sends a document as the arguments of the tool for its operation."""
-    errand = Errand(
+    errand = ToolRequest(
         lambda session: session.tool_for(operation, target.tools), dict(document), reader
     )
     return McpExchange(target, errand, max_depth=max_depth)
@@ -48,10 +48,10 @@ def call_tool(target: Target, name: str, arguments: Any, max_depth: int = 100) -
     Texts become `Text`, structured content a `Result`, other parts of the content `Result`s as
     they came; an error or `isError` is a `Failure`.
     """
-    errand = Errand(lambda _: name, arguments, ToolReader, lambda result, _: result)
+    errand = ToolRequest(lambda _: name, arguments, ToolReader, lambda result, _: result)
     return McpExchange(target, errand, max_depth=max_depth)
 
 
 def list_tools(target: Target, max_depth: int = 100) -> McpExchange:
     """The exchange that opens a server and reads its tools, whatever was known of it."""
-    return McpExchange(target, Errand(), max_depth=max_depth)
+    return McpExchange(target, ToolRequest(), max_depth=max_depth)

@@ -1,6 +1,6 @@
 """An exchange with an MCP server: it is opened, and a tool is called.
 
-What an earlier exchange found out (`Target.opening`) leaves the tool call alone; a session that
+What an earlier exchange found out (`Target.handshake`) leaves the tool call alone; a session that
 the server has lost is opened again, once. Driven by frames: which call a reply belongs to is
 read from the CALL frame, so a stored run is read the same way as a live one.
 """
@@ -12,26 +12,26 @@ from dataclasses import dataclass
 from typing import Any
 
 from playground.protocols import jsonrpc
-from playground.protocols.calls import Call
+from playground.protocols.calls import HttpCall
 from playground.protocols.events import Event, Note, Outcome, Unknown
 from playground.protocols.exchange import Reader, Target
 from playground.protocols.frames import Frame, FrameKind
-from playground.protocols.jsonrpc import Message
-from playground.protocols.mcp import questions, requests, results, sessions, troubles
-from playground.protocols.mcp.asking import ServerRequests
-from playground.protocols.mcp.calling import ToolReply
-from playground.protocols.mcp.opening import Opening, Step
-from playground.protocols.mcp.reply import Reply
-from playground.protocols.mcp.sent import Sent, read_call
+from playground.protocols.jsonrpc import JsonRpcMessage
+from playground.protocols.mcp import elicitation, errors, messages, results, sessions
+from playground.protocols.mcp.handshake import Handshake, HandshakeStep
+from playground.protocols.mcp.responses import McpResponse
+from playground.protocols.mcp.sent_messages import SentMessage, read_call
+from playground.protocols.mcp.server_requests import ServerRequests
 from playground.protocols.mcp.sessions import Session
+from playground.protocols.mcp.tool_calls import ToolResponse
 from playground.protocols.problems import Problem
 from playground.protocols.rpc_codes import INVALID_REQUEST, UNSUPPORTED_PROTOCOL_VERSION
 
-_STEPS = frozenset({requests.DISCOVER, requests.INITIALIZE, requests.INITIALIZED, requests.LIST})
+_STEPS = frozenset({messages.DISCOVER, messages.INITIALIZE, messages.INITIALIZED, messages.LIST})
 
 
 @dataclass(frozen=True, slots=True)
-class Errand:
+class ToolRequest:
     """What a server is opened for."""
 
     #: The name of the tool, by what the server offers; None where the tools are all that is wanted.
@@ -46,17 +46,17 @@ class Errand:
 class McpExchange:
     """See `playground.protocols.exchange.Interactive`."""
 
-    def __init__(self, target: Target, errand: Errand, *, max_depth: int = 100) -> None:
+    def __init__(self, target: Target, errand: ToolRequest, *, max_depth: int = 100) -> None:
         self._target = target
         self._errand = errand
         self._max_depth = max_depth
         self._resume = target.resume or {}
-        known = sessions.from_json(target.opening, target.url) if errand.tool else None
-        self._opening = Opening(known)
+        known = sessions.from_json(target.handshake, target.url) if errand.tool else None
+        self._opening = Handshake(known)
         self._back = ServerRequests()
         self._tool = self._new_tool_reply()
-        self._sent: Sent | None = None
-        self._reply: Reply | None = None
+        self._sent: SentMessage | None = None
+        self._reply: McpResponse | None = None
         self._problem: Problem | None = None
         self._calls = 0
         #: Whether the next call was handed out, and whether nothing more is to be sent.
@@ -64,22 +64,22 @@ class McpExchange:
         #: Whether the server no longer knows what was known of it, and was opened again for that.
         self._lost = self._reopened = False
 
-    def next_call(self) -> Call | None:
+    def next_call(self) -> HttpCall | None:
         """The next call of the opening, or that of the tool."""
         if self._asked or self._done or self.problem:
             return None
         self._asked = True
-        if self._answers or self._opening.step is Step.OPEN:
+        if self._answers or self._opening.step is HandshakeStep.OPEN:
             return self.tool_call()
-        version, session = self._opening.place
+        version, session = self._opening.version_and_session
         return self._post(self._opening.message(self._id), version, session)
 
-    def tool_call(self) -> Call:
+    def tool_call(self) -> HttpCall:
         """The call of the tool, or the answer, as far as it is known before the opening."""
         if self._answers:
             version, own_id = (str(self._resume.get(name) or "") for name in ("version", "session"))
-            return self._post(questions.response(self._resume), version, own_id)
-        session = self._opening.session or Session(sessions.DISCOVERED, requests.MODERN)
+            return self._post(elicitation.response(self._resume), version, own_id)
+        session = self._opening.session or Session(sessions.DISCOVERED, messages.STATELESS_VERSION)
         return self._post(self._call_message(session), session.version, session.id)
 
     def receive(self, frame: Frame) -> Sequence[Event]:
@@ -103,7 +103,7 @@ class McpExchange:
         found = self._tool.outcome
         if found is Outcome.NONE and self._errand.tool is None and self._opened:
             return Outcome.ANSWER
-        return Outcome.ELICITATION if found is Outcome.NONE and self._back.asked else found
+        return Outcome.ELICITATION if found is Outcome.NONE and self._back.has_elicited else found
 
     @property
     def problem(self) -> Problem | None:
@@ -117,50 +117,54 @@ class McpExchange:
         return self._tool.session_context
 
     @property
-    def opening(self) -> Mapping[str, Any] | None:
+    def handshake(self) -> Mapping[str, Any] | None:
         """What was found out of the server, where this exchange has opened it."""
         session = self._opening.session
         return session.to_json(self._target.url) if session and self._opened else None
 
     @property
-    def waiting(self) -> bool:
+    def is_waiting_for_user(self) -> bool:
         """Whether the server waits for an answer of the user."""
         answered = self._reply is not None and self._reply.answer is not None
-        return self._back.asked and not answered and not self._done
+        return self._back.has_elicited and not answered and not self._done
 
-    def errands(self) -> Sequence[Mapping[str, Any]]:
+    def automatic_responses(self) -> Sequence[Mapping[str, Any]]:
         """Answers to the server's requests that need no user."""
-        return self._back.take_due()
+        return self._back.take_responses()
 
     # Calls
 
     @property
     def _answers(self) -> bool:
         """Whether all there is to do is to answer a question of the server's."""
-        return self._resume.get("kind") == questions.RESPONSE
+        return self._resume.get("kind") == elicitation.RESPONSE
 
     @property
     def _opened(self) -> bool:
         """Whether this exchange has opened the server by itself."""
-        return self._opening.is_new and self._opening.step is Step.OPEN
+        return self._opening.is_new and self._opening.step is HandshakeStep.OPEN
 
     @property
     def _id(self) -> jsonrpc.Id:
         """The id of the next request: unlike those of other runs in the same session."""
         number = self._calls + 1
-        return f"{self._target.mark}-{number}" if self._target.mark else number
+        return (
+            f"{self._target.request_id_prefix}-{number}"
+            if self._target.request_id_prefix
+            else number
+        )
 
-    def _post(self, message: Mapping[str, Any], version: str, session: str) -> Call:
-        return requests.post(self._target, message, version=version, session=session)
+    def _post(self, message: Mapping[str, Any], version: str, session: str) -> HttpCall:
+        return messages.post_message(self._target, message, version=version, session=session)
 
     def _call_message(self, session: Session) -> dict[str, Any]:
-        modern = requests.is_modern(session.version)
-        meta = requests.modern_meta(session.version, logs=True) if modern else {}
+        modern = messages.is_stateless(session.version)
+        meta = messages.stateless_meta(session.version, logs=True) if modern else {}
         more = {}
-        if self._resume.get("kind") == questions.INPUT:
+        if self._resume.get("kind") == elicitation.INPUT:
             names = ("inputResponses", "requestState")
             more = {name: self._resume[name] for name in names if name in self._resume}
-        return requests.call_tool(
+        return messages.call_tool(
             self._id,
             self._errand.tool(session) if self._errand.tool else "",
             self._errand.arguments,
@@ -170,28 +174,28 @@ class McpExchange:
 
     # Frames
 
-    def _new_tool_reply(self) -> ToolReply:
+    def _new_tool_reply(self) -> ToolResponse:
         errand = self._errand
         reader = errand.reader() if errand.reader else None
-        return ToolReply(reader, lambda result: errand.document(result, self._max_depth))
+        return ToolResponse(reader, lambda result: errand.document(result, self._max_depth))
 
-    def _begin(self, sent: Sent) -> None:
+    def _begin(self, sent: SentMessage) -> None:
         self._sent = sent
         self._calls += 1
         self._lost = False
         loose = None
         if sent.method not in _STEPS:
             self._tool = self._new_tool_reply()
-            loose = self._tool.loose
-        self._reply = Reply(
+            loose = self._tool.raw_message
+        self._reply = McpResponse(
             sent, self._answered, self._requested, max_depth=self._max_depth, loose=loose
         )
 
-    def _requested(self, seq: int, message: Message) -> Sequence[Event]:
+    def _requested(self, seq: int, message: JsonRpcMessage) -> Sequence[Event]:
         sent = self._sent
         return self._back.read(seq, message, sent.session, sent.version) if sent else ()
 
-    def _answered(self, seq: int, message: Message, in_stream: bool) -> Sequence[Event]:
+    def _answered(self, seq: int, message: JsonRpcMessage, in_stream: bool) -> Sequence[Event]:
         """What an answer means, by what was asked."""
         if self._sent is None or self._reply is None:
             return ()
@@ -199,7 +203,7 @@ class McpExchange:
         if method in _STEPS:
             events = self._opening.answered(seq, method, message)
             # Where nothing comes after it, a refusal is the answer.
-            last = method == requests.INITIALIZE or self._errand.tool is None
+            last = method == messages.INITIALIZE or self._errand.tool is None
             if last and self._opening.is_refusal(method, message):
                 return [*events, *self._tool.read(seq, message, in_stream)]
             return events
@@ -208,10 +212,12 @@ class McpExchange:
             return [_lost(seq)]
         return self._tool.read(seq, message, in_stream)
 
-    def _after_step(self, reply: Reply, sent: Sent, events: Sequence[Event]) -> Sequence[Event]:
+    def _after_step(
+        self, reply: McpResponse, sent: SentMessage, events: Sequence[Event]
+    ) -> Sequence[Event]:
         self._opening.conclude(sent.method, reply)
         self._problem = self._opening.problem
-        self._done = self._opening.step is Step.GIVE_UP or (
+        self._done = self._opening.step is HandshakeStep.GIVE_UP or (
             self._errand.tool is None and self._opened
         )
         if self._done:
@@ -220,7 +226,7 @@ class McpExchange:
         return [event for event in events if type(event) is not Unknown]
 
     def _after_call(
-        self, seq: int, reply: Reply, sent: Sent, events: Sequence[Event]
+        self, seq: int, reply: McpResponse, sent: SentMessage, events: Sequence[Event]
     ) -> Sequence[Event]:
         if not self._lost and reply.answer is None and self._is_lost(reply, sent, None):
             self._lost, events = True, [_lost(seq)]
@@ -231,14 +237,16 @@ class McpExchange:
         self._done = True
         failed = reply.answer is None if sent.wants_answer else reply.status // 100 != 2
         if failed:
-            self._problem = troubles.unanswered(reply)
+            self._problem = errors.no_response(reply)
         elif sent.wants_answer and not self._tool.understood:
-            self._problem = troubles.meaningless(reply)
+            self._problem = errors.not_nlweb(reply)
         else:
             self._tool.end()
         return events
 
-    def _is_lost(self, reply: Reply, sent: Sent, answer: Message | None) -> bool:
+    def _is_lost(
+        self, reply: McpResponse, sent: SentMessage, answer: JsonRpcMessage | None
+    ) -> bool:
         """Whether the server no longer knows what was known of it, for the first time."""
         if self._reopened or not sent.wants_answer:
             return False

@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from playground.protocols.events import Bounds, Question
+from playground.protocols.events import Constraints, Question
 
 #: Options that are read.
 MAX_OPTIONS = 500
@@ -32,13 +32,13 @@ def question_of(
         labels=tuple(label for _, label, _ in choices),
         default=_default(schema, choices),
         hint=_text(schema, "description"),
-        bounds=Bounds(
+        constraints=Constraints(
             required=required,
-            whole=schema.get("type") == "integer",
-            least=_number(schema, "minItems" if lists else "minimum"),
-            most=_number(schema, "maxItems" if lists else "maximum"),
-            shortest=_length(schema, "minLength"),
-            longest=_length(schema, "maxLength"),
+            integer=schema.get("type") == "integer",
+            minimum=_number(schema, "minItems" if lists else "minimum"),
+            maximum=_number(schema, "maxItems" if lists else "maximum"),
+            min_length=_length(schema, "minLength"),
+            max_length=_length(schema, "maxLength"),
             format=_text(schema, "format")[:_MAX_FORMAT],
         ),
     )

@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from playground.protocols import jsonrpc, jsontext
-from playground.protocols.mcp.requests import own_meta
+from playground.protocols import json_decoder, jsonrpc
+from playground.protocols.mcp.messages import nlweb_meta
 
 #: Members that make an object an NLWeb reply; `content` and `_meta` are MCP's as well.
 _PARTS = frozenset(
@@ -42,7 +42,7 @@ def document_of(result: Any, max_depth: int) -> Any:
 def failure_of(error: jsonrpc.Error) -> dict[str, Any]:
     """The NLWeb failure in an error, or the error as one."""
     data = error.data
-    if isinstance(data, Mapping) and (is_reply(data) or own_meta(data.get("_meta"))):
+    if isinstance(data, Mapping) and (is_nlweb_response(data) or nlweb_meta(data.get("_meta"))):
         return dict(data)
     code = "" if error.code is None else str(error.code)
     return {"error": {"code": code, "message": error.message, "details": data}}
@@ -53,7 +53,7 @@ def text_of(result: Mapping[str, Any]) -> str:
     return "\n".join(_texts(result))
 
 
-def is_reply(value: Any) -> bool:
+def is_nlweb_response(value: Any) -> bool:
     """Whether an object has members that only an NLWeb reply has."""
     if not isinstance(value, Mapping):
         return False
@@ -71,7 +71,7 @@ def is_meta_only(document: Any) -> bool:
 def _candidates(result: Mapping[str, Any], max_depth: int) -> Iterator[Mapping[str, Any]]:
     """Objects that are NLWeb replies, best first."""
     structured = result.get("structuredContent")
-    if is_reply(structured):
+    if is_nlweb_response(structured):
         yield structured  # type: ignore[misc]
     if not _PARTS.isdisjoint(result):
         yield _bare(result)
@@ -79,16 +79,16 @@ def _candidates(result: Mapping[str, Any], max_depth: int) -> Iterator[Mapping[s
         # How some servers wrap what is no object, or what they do not know to be one.
         inner = structured["result"]
         inner = _parsed(inner, max_depth) if isinstance(inner, str) else inner
-        if is_reply(inner):
+        if is_nlweb_response(inner):
             yield inner
     for text in _texts(result):
-        if is_reply(inner := _parsed(text, max_depth)):
+        if is_nlweb_response(inner := _parsed(text, max_depth)):
             yield inner
 
 
 def _with_meta(found: Mapping[str, Any], result: Mapping[str, Any]) -> dict[str, Any]:
     """A reply with the metadata that stood outside of it."""
-    meta = own_meta(result.get("_meta"))
+    meta = nlweb_meta(result.get("_meta"))
     if not meta or "_meta" in found:
         return dict(found)
     return {"_meta": meta, **found}
@@ -98,7 +98,7 @@ def _bare(result: Mapping[str, Any]) -> dict[str, Any]:
     """A result without what is MCP's own."""
     bare = {name: value for name, value in result.items() if name not in _ENVELOPE}
     if isinstance(bare.get("_meta"), Mapping):
-        bare["_meta"] = own_meta(bare["_meta"])
+        bare["_meta"] = nlweb_meta(bare["_meta"])
         if not bare["_meta"]:
             del bare["_meta"]
     return bare
@@ -114,9 +114,9 @@ def _texts(result: Mapping[str, Any]) -> Iterator[str]:
 
 def _parsed(text: str, max_depth: int) -> Any:
     """The JSON object in a text, None where there is none."""
-    if not text.lstrip().startswith("{") or jsontext.exceeds_depth(text, max_depth):
+    if not text.lstrip().startswith("{") or json_decoder.exceeds_depth(text, max_depth):
         return None
     try:
-        return jsontext.decode(text)
+        return json_decoder.decode(text)
     except (ValueError, RecursionError):
         return None

@@ -1,6 +1,6 @@
 """What an opening finds out of an MCP server: kept within one run, and from run to run.
 
-As JSON (`Exchange.opening`): `url`, `generation` (`discover`, `initialize` or `none`),
+As JSON (`Exchange.handshake`): `url`, `generation` (`discover`, `initialize` or `none`),
 `version`, `session`, `server`, `instructions`, `tools`, `more`, `odd`.
 """
 
@@ -41,7 +41,7 @@ class Session:
     tools: tuple[Any, ...] = ()
     more: bool = False
     #: Entries of the list that are no tools, and are not remembered.
-    odd: int = 0
+    invalid_tools: int = 0
 
     def to_json(self, url: str) -> dict[str, Any]:
         """The session as it is remembered, trimmed."""
@@ -54,7 +54,7 @@ class Session:
             "instructions": self.instructions[:MAX_TEXT],
             "tools": list(_trimmed(self.tools)),
             "more": self.more or len(self.tools) > MAX_TOOLS,
-            "odd": self.odd,
+            "odd": self.invalid_tools,
         }
 
     def tool_for(self, operation: str, wanted: Sequence[str] = ("", "")) -> str:
@@ -91,7 +91,7 @@ def from_json(value: Any, url: str) -> Session | None:
     )
 
 
-def count_odd(tools: Sequence[Any]) -> int:
+def count_invalid_tools(tools: Sequence[Any]) -> int:
     """How many entries of a list are no tools: no objects, or without a name."""
     return sum(not _is_tool(tool) for tool in tools)
 

@@ -12,39 +12,39 @@
 =============  =====================================================================
 """
 
+from playground.protocols.nlweb.legacy_messages import mask_block
 from playground.protocols.nlweb.reader import NLWebReader
 from playground.protocols.nlweb.requests import (
-    check,
     http_call,
     new_await,
     new_request,
     operation,
+    validate_request,
     wants_stream,
 )
 from playground.protocols.nlweb.turns import (
-    continuation,
+    follow_up_document,
     query_text,
-    session,
+    session_context,
     text_of_request,
-    with_session,
+    with_session_context,
 )
-from playground.protocols.nlweb.typed import mask_block
 from playground.protocols.nlweb.versions import SPOKEN, VERSIONS
 
 __all__ = [
     "SPOKEN",
     "VERSIONS",
     "NLWebReader",
-    "check",
-    "continuation",
+    "follow_up_document",
     "http_call",
     "mask_block",
     "new_await",
     "new_request",
     "operation",
     "query_text",
-    "session",
+    "session_context",
     "text_of_request",
+    "validate_request",
     "wants_stream",
-    "with_session",
+    "with_session_context",
 ]

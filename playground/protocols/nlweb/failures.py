@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from email.utils import mktime_tz, parsedate_tz
 from types import MappingProxyType
 
-from playground.protocols import replies, rpc_codes
+from playground.protocols import rpc_codes, unreadable
 from playground.protocols.explanations import Explanation
 
 EXPLAINED: Mapping[str, Explanation] = MappingProxyType(
@@ -94,7 +94,7 @@ def explain(code: str) -> Explanation | None:
     A number is a code of JSON-RPC: over MCP and A2A that is what a refusal has.
     """
     if (number := rpc_codes.code_of(code)) is not None:
-        return rpc_codes.explain(number)
+        return rpc_codes.explain_code(number)
     name = code.strip().upper()
     return EXPLAINED.get(name) or rpc_codes.NAMED.get(name)
 
@@ -102,7 +102,7 @@ def explain(code: str) -> Explanation | None:
 def explain_status(status: int) -> Explanation | None:
     """What an HTTP status means, for those of failures; None for all others."""
     meaning = _STATUSES.get(status)
-    return Explanation(meaning, replies.fix_for(status, {})) if meaning else None
+    return Explanation(meaning, unreadable.fix_for_status(status, {})) if meaning else None
 
 
 def retry_after_seconds(value: str, now: str | float) -> float | None:

@@ -14,7 +14,7 @@ from typing import Any
 from urllib.parse import urlencode, urlsplit, urlunsplit
 
 from playground.protocols import http
-from playground.protocols.calls import Call
+from playground.protocols.calls import HttpCall
 from playground.protocols.exchange import RequestProblem, Target
 from playground.protocols.json_pointer import pointer_of
 
@@ -51,18 +51,18 @@ def parameters(document: Document) -> dict[str, Any]:
     return {name: value for name, value in found.items() if value not in ("", [])}
 
 
-def call(target: Target, document: Document, *, streaming: bool) -> Call:
+def legacy_call(target: Target, document: Document, *, streaming: bool) -> HttpCall:
     """The call that carries a request to the older server."""
     url = http.operation_url(target.url, "ask")
     if streaming:
         defaults = (("Accept", "text/event-stream"), ("User-Agent", http.USER_AGENT))
-        headers = http.merged(defaults, target.headers)
-        return Call("GET", _with_query(url, parameters(document)), headers, streaming=True)
+        headers = http.merge_headers(defaults, target.headers)
+        return HttpCall("GET", _with_query(url, parameters(document)), headers, streaming=True)
     flat = {**parameters(document), "streaming": "false"}
     return http.post(target, "ask", flat, streaming=False)
 
 
-def check(document: Document) -> Iterator[RequestProblem]:
+def legacy_warnings(document: Document) -> Iterator[RequestProblem]:
     """What of a request does not travel, as warnings. The rest every version checks."""
     if "promise_token" in document and "query" not in document:
         yield RequestProblem("", "The older server makes no promises and has no await.")

@@ -41,7 +41,7 @@ def announced_by(meta: Mapping[str, Any]) -> Outcome:
     return _BY_NAME.get(name.strip().lower(), Outcome.NONE) if type(name) is str else Outcome.NONE
 
 
-class Fold:
+class OutcomeReader:
     """The outcome and the session context of one reply, as far as it was read."""
 
     def __init__(self) -> None:
@@ -82,7 +82,7 @@ class Fold:
         if self.announced is Outcome.NONE:
             self.announced = default
 
-    def whole(self) -> None:
+    def document(self) -> None:
         """A whole reply was read: its metadata outweighs its content if it says failure.
 
         It does not if it says answer: an error without results is none, whatever is said.

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from playground.protocols import jsontext
+from playground.protocols import json_decoder
 from playground.protocols.events import (
     Completed,
     Event,
@@ -22,9 +22,9 @@ from playground.protocols.events import (
     Text,
     Unknown,
 )
-from playground.protocols.nlweb import content, typed, versions
+from playground.protocols.nlweb import content, legacy_messages, versions
 from playground.protocols.nlweb.content import Payload
-from playground.protocols.nlweb.outcome import Fold
+from playground.protocols.nlweb.outcome import OutcomeReader
 
 #: Members of a stream message that are no metadata even where the metadata stands bare.
 _NOT_META = frozenset({*content.PARTS, "index", "item", "_meta", "meta"})
@@ -35,8 +35,8 @@ class NLWebReader:
 
     def __init__(self, version: str) -> None:
         """A reader for a target of this version. Raises `ValueError` for an unknown one."""
-        self._label = versions.find(version).label
-        self._fold = Fold()
+        self._label = versions.get_version(version).label
+        self._fold = OutcomeReader()
         self._started = False
         self._summary = ""
         # The standard's events (0.55 section 6.1; `content` and `end`: 0.54 HTTP examples,
@@ -76,7 +76,7 @@ class NLWebReader:
         if not isinstance(payload, dict):
             return [Unknown(seq, "document", payload, "An NLWeb reply is a JSON object.")]
         if isinstance(payload.get("message_type"), str):
-            return self._fold_all(typed.read(seq, payload))
+            return self._fold_all(legacy_messages.read(seq, payload))
         meta = self._take_meta(payload)
         if not meta and content.PARTS.keys().isdisjoint(payload):
             reason = "The object has none of the members of an NLWeb reply."
@@ -86,7 +86,7 @@ class NLWebReader:
             found = content.failure(seq, payload)
         self._fold_all(found)
         self._settle_if_empty(payload)
-        self._fold.whole()
+        self._fold.document()
         head: list[Event] = [Started(seq, meta)] if meta else []
         stray = content.stray_meta(seq, payload)
         return [*head, *self._summaries(seq, meta), *found, *stray, Completed(seq, meta)]
@@ -96,7 +96,7 @@ class NLWebReader:
         if not data or data.isspace():
             return self._without_data(seq, name)
         try:
-            payload = jsontext.decode(data)
+            payload = json_decoder.decode(data)
         except ValueError as error:
             return [Unknown(seq, name or "message", data, f"The data is not JSON: {error}.")]
         except RecursionError:
@@ -183,7 +183,7 @@ class NLWebReader:
         if not isinstance(payload, dict):
             return _not_an_object(seq, "message", payload)
         if isinstance(payload.get("message_type"), str):
-            return self._fold_all(typed.read(seq, payload))
+            return self._fold_all(legacy_messages.read(seq, payload))
         meta = self._take_meta(payload)
         found: list[Event] = []
         if "item" in payload:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from playground.protocols import http
-from playground.protocols.calls import Call
+from playground.protocols.calls import HttpCall
 from playground.protocols.exchange import RequestProblem, Target
 from playground.protocols.json_pointer import pointer_of
 from playground.protocols.nlweb import legacy, versions
@@ -23,11 +23,11 @@ def new_request(version: str, text: str, *, streaming: bool = True) -> dict[str,
     return {
         "query": {"text": text},
         "prefer": {"streaming": streaming},
-        "meta": {"version": versions.find(version).name},
+        "meta": {"version": versions.get_version(version).name},
     }
 
 
-def http_call(target: Target, document: Document) -> Call:
+def http_call(target: Target, document: Document) -> HttpCall:
     """The call that carries a request over HTTP (0.55 section 7), by the target's version.
 
     A promise is asked after the standard's way whatever the version: an agent that made one
@@ -35,7 +35,7 @@ def http_call(target: Target, document: Document) -> Call:
     """
     name, streaming = operation(document), wants_stream(document)
     if versions.is_flat(target.version) and name == "ask":
-        return legacy.call(target, document, streaming=streaming)
+        return legacy.legacy_call(target, document, streaming=streaming)
     return http.post(target, name, document, streaming=streaming)
 
 
@@ -54,7 +54,7 @@ def new_await(
     """
     asked = request.get("meta")
     meta = dict(asked) if isinstance(asked, Mapping) else {}
-    meta = {"version": versions.find(version).name, **meta}
+    meta = {"version": versions.get_version(version).name, **meta}
     meta.pop("session_context", None)
     if session_context is not None:
         meta["session_context"] = dict(session_context)
@@ -72,19 +72,19 @@ def wants_stream(document: Document) -> bool:
     return isinstance(prefer, Mapping) and prefer.get("streaming") is True
 
 
-def check(document: Any, version: str) -> list[RequestProblem]:
+def validate_request(document: Any, version: str) -> list[RequestProblem]:
     """What is wrong with a request, errors first.
 
     Errors are what no agent could answer; everything else that departs from the
     specification is a warning, because exploring that is what the playground is for.
     Raises `ValueError` for an unknown version.
     """
-    target = versions.find(version).name
+    target = versions.get_version(version).name
     if not isinstance(document, Mapping):
         return [RequestProblem("", "The request must be a JSON object.", "error")]
     problems = [*_CHECKS[operation(document)](document), *_check_meta(document, target)]
     if versions.is_flat(target):
-        problems += legacy.check(document)
+        problems += legacy.legacy_warnings(document)
     return sorted(problems, key=lambda problem: problem.level != "error")
 
 
@@ -124,7 +124,7 @@ def _check_meta(document: Document, target: str) -> Iterator[RequestProblem]:
         if field not in meta:
             continue
         pointer = f"/meta/{field}"
-        if field not in versions.find(target).traits["version_fields"]:
+        if field not in versions.get_version(target).traits["version_fields"]:
             yield RequestProblem(pointer, f"NLWeb {target} names this field version.")
         if isinstance(meta[field], str) and meta[field] != target:
             yield RequestProblem(

@@ -18,7 +18,7 @@ _CONVERSATION = "ConversationalContext"
 _AWAIT_ONLY = frozenset({"promise_token", "action"})
 
 
-def continuation(
+def follow_up_document(
     request: Any,
     *,
     prev: Sequence[str],
@@ -30,13 +30,13 @@ def continuation(
     Filters go, they belong to the query that they were given with; everything else stays.
     `prev` is the queries so far, oldest first; `session_context` is echoed, None removes it.
     """
-    document = base(request)
+    document = request_base(request)
     query = {"text": text, **_only(as_object(document.get("query")), "site")}
     document = {"query": query, **without(document, "query")}
-    return with_session(with_previous(document, prev), session_context)
+    return with_session_context(with_previous(document, prev), session_context)
 
 
-def base(request: Any) -> dict[str, Any]:
+def request_base(request: Any) -> dict[str, Any]:
     """A copy of a request that asks anew: what only an await request has is left out."""
     document = as_object(request)
     left_out = _AWAIT_ONLY if "promise_token" in document else ()
@@ -55,13 +55,13 @@ def text_of_request(request: Any) -> str:
     return query_text(request) or (action if isinstance(action, str) else "")
 
 
-def session(request: Any, returned: Mapping[str, Any] | None) -> Any:
+def session_context(request: Any, returned: Mapping[str, Any] | None) -> Any:
     """The session context after a turn: what came back, or else what was sent holds on."""
     sent = as_object(as_object(request).get("meta")).get("session_context")
     return sent if returned is None else returned
 
 
-def previous(queries: Iterable[Any]) -> list[str]:
+def previous_queries(queries: Iterable[Any]) -> list[str]:
     """Queries as `context.prev` has them: no empty ones, none twice in a row, the last 50."""
     found: list[str] = []
     for text in queries:
@@ -76,7 +76,7 @@ def with_previous(document: Mapping[str, Any], prev: Iterable[Any]) -> dict[str,
     A context of another type than NLWeb's own is left as it is: what `prev` means there is
     for its schema to say.
     """
-    queries = previous(prev)
+    queries = previous_queries(prev)
     context = document.get("context")
     if isinstance(context, Mapping):
         if context.get("@type", _CONVERSATION) != _CONVERSATION:
@@ -88,7 +88,7 @@ def with_previous(document: Mapping[str, Any], prev: Iterable[Any]) -> dict[str,
     return {**document, "context": {"@type": _CONVERSATION, "prev": queries}}
 
 
-def with_session(
+def with_session_context(
     document: Mapping[str, Any], session_context: Mapping[str, Any] | None
 ) -> dict[str, Any]:
     """The document with `meta.session_context` set, or without it for None."""

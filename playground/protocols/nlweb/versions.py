@@ -97,10 +97,10 @@ _BY_NAME = {version.name: version for version in SPOKEN}
 
 def is_flat(name: str) -> bool:
     """Whether requests of this version travel as flat parameters. Raises as `find`."""
-    return "flat" in find(name).traits
+    return "flat" in get_version(name).traits
 
 
-def find(name: str) -> Version:
+def get_version(name: str) -> Version:
     """The row of a version. Raises `ValueError` for a version that is not in the table."""
     try:
         return _BY_NAME[name]

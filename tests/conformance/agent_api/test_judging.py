@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import pytest
 
-from playground.conformance import Report, Verdict, judge, parts
+from playground.conformance import ConformanceReport, Verdict, response_parts, run_rules
 from playground.conformance.agent_api import RULES, transcript
-from playground.conformance.judging import MAX_LISTED
+from playground.conformance.runner import MAX_LISTED
 from playground.protocols.frames import FrameKind
 from tests.conformance.agent_api.scripts import (
     CALL,
@@ -44,7 +44,7 @@ RICH = numbered(
 )
 
 
-def verdicts(report: Report, *wanted: Verdict) -> set[str]:
+def verdicts(report: ConformanceReport, *wanted: Verdict) -> set[str]:
     return {rule for rule, verdict in report.verdicts.items() if verdict in wanted}
 
 
@@ -55,7 +55,7 @@ def test_a_good_response_breaks_no_rule() -> None:
 
 def test_to_the_end_is_what_the_end_settles() -> None:
     """The list above is that of the rules themselves; two of them look for the end by hand."""
-    assert {rule.id for rule in RULES if rule.to_the_end} == OF_THE_END - {
+    assert {rule.id for rule in RULES if rule.needs_complete_response} == OF_THE_END - {
         "agent-api.stream-closed"
     }
 
@@ -90,7 +90,7 @@ def test_a_violation_before_the_end_counts() -> None:
     "frames", [(), frames_of([(FrameKind.CALL, b"POST")]), frames_of([(FrameKind.ERROR, b"{}")])]
 )
 def test_no_reply(frames: tuple[object, ...]) -> None:
-    report = judge(frames, {}, "1", protocol="agent-api", state="failed")  # type: ignore[arg-type]
+    report = run_rules(frames, {}, "1", protocol="agent-api", state="failed")  # type: ignore[arg-type]
     assert set(report.verdicts.values()) == {Verdict.NOT_APPLICABLE}
     assert len(report.findings) == len(RULES)
 
@@ -118,8 +118,8 @@ def test_two_messages_at_once() -> None:
 
 def test_a_call_of_an_earlier_turn() -> None:
     """Its output may come now: the request that answered it says so."""
-    parts = tool("plugin_call_output", {"call_id": "c", "output": ""}, "o")
-    reply = numbered(response(), *parts, response("completed"))
+    response_parts = tool("plugin_call_output", {"call_id": "c", "output": ""}, "o")
+    reply = numbered(response(), *response_parts, response("completed"))
     asked = [{"type": "plugin_call", "content": [{"type": "data", "data": CALL}]}]
     assert "agent-api.output-paired" in verdicts(reply.judged("1"), Verdict.FAIL)
     again = replace(reply, request={"input": asked})
@@ -156,7 +156,7 @@ class TestWhatIsLarge:
         assert len(json.dumps(report.to_json())) < 200_000
 
     def test_how_much_is_looked_at(self) -> None:
-        assert transcript.MAX_PARTS == parts.MAX_PARTS == 50_000
+        assert transcript.MAX_PARTS == response_parts.MAX_PARTS == 50_000
 
     def test_more_than_is_looked_at(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(transcript, "MAX_PARTS", 500)

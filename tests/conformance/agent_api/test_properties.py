@@ -8,9 +8,9 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from playground.conformance import Report, judge
+from playground.conformance import ConformanceReport, run_rules
 from playground.conformance.agent_api import RULES
-from playground.protocols.agent_api import vocabulary
+from playground.protocols.agent_api import constants
 from playground.protocols.frames import Frame, FrameKind
 from tests.conformance.agent_api.scripts import at_once, whole
 from tests.conformance.agent_api.table import CASES
@@ -26,7 +26,7 @@ NAMES = [
 ]
 WORDS = [
     *("response", "message", "content", "m", "r", "[DONE]", '{"a": 1}', "{", "0", "7"),
-    *vocabulary.STATUSES, *vocabulary.MESSAGE_TYPES, *vocabulary.CONTENT_TYPES,
+    *constants.STATUSES, *constants.MESSAGE_TYPES, *constants.CONTENT_TYPES,
 ]  # fmt: skip
 VALUES = values(NAMES, WORDS)
 OBJECTS = objects(NAMES, WORDS)
@@ -35,7 +35,7 @@ LIKELY = st.builds(
     lambda kind, more: {"object": kind, **more},
     st.sampled_from(["response", "message", "content"]),
     st.fixed_dictionaries(
-        {"status": st.sampled_from(vocabulary.STATUSES) | VALUES},
+        {"status": st.sampled_from(constants.STATUSES) | VALUES},
         optional={
             "id": st.sampled_from(["m", "n", "r"]) | VALUES,
             "msg_id": st.sampled_from(["m", "n"]) | VALUES,
@@ -61,7 +61,7 @@ MESSAGES = [
 ]
 
 
-def check(report: Report, frames: tuple[Frame, ...]) -> None:
+def check(report: ConformanceReport, frames: tuple[Frame, ...]) -> None:
     assert set(report.verdicts) == {rule.id for rule in RULES}
     assert json.dumps(report.to_json(), allow_nan=False, ensure_ascii=False).encode()
     for finding in report.problems:
@@ -71,13 +71,13 @@ def check(report: Report, frames: tuple[Frame, ...]) -> None:
 @given(st.lists(LIKELY | OBJECTS | VALUES, max_size=8), OBJECTS)
 def test_any_sequence(messages: list[Any], request: Any) -> None:
     reply = at_once(*(json.dumps(each) for each in messages))
-    check(judge(reply.frames, request, "1", protocol="agent-api"), reply.frames)
+    check(run_rules(reply.frames, request, "1", protocol="agent-api"), reply.frames)
 
 
 @given(LIKELY | VALUES, VALUES)
 def test_any_document(value: Any, request: Any) -> None:
     reply = whole(value)
-    check(judge(reply.frames, request, "1", protocol="agent-api"), reply.frames)
+    check(run_rules(reply.frames, request, "1", protocol="agent-api"), reply.frames)
 
 
 @given(st.sampled_from(MESSAGES), st.data())
@@ -96,5 +96,5 @@ def test_any_value_at_any_place(found: Any, draw: st.DataObject) -> None:
 def test_any_bytes_in_any_frame(media_type: str | None, pairs: list[Any]) -> None:
     frames = [Frame(1, 1, FrameKind.HEAD, head(200, media_type))]
     frames += [Frame(at, at, kind, data) for at, (kind, data) in enumerate(pairs, 2)]
-    report = judge(frames, {}, "1", protocol="agent-api")
+    report = run_rules(frames, {}, "1", protocol="agent-api")
     assert json.dumps(report.to_json(), ensure_ascii=False).encode()

@@ -21,6 +21,6 @@ def test_facts(rule: Any) -> None:
     assert rule.id == rule.id.lower().replace("_", "-")
     assert rule.title.endswith(".")
     assert rule.check.__doc__
-    assert [(level in Level, bool(section)) for level, section in rule.demands.values()] == [
+    assert [(level in Level, bool(section)) for level, section in rule.requirements.values()] == [
         (True, True)
     ]

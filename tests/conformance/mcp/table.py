@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from playground.protocols.frames import FrameKind
-from playground.protocols.mcp.opening import MAX_PAGES, MAX_TOOLS
+from playground.protocols.mcp.handshake import MAX_PAGES, MAX_TOOLS
 from tests.conformance.mcp.scripts import (
     ANSWER,
     ASK,

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from playground.conformance import Report, Verdict
+from playground.conformance import ConformanceReport, Verdict
 from playground.protocols.frames import FrameKind
 from tests.conformance.mcp.scripts import Pair, call, pairs, response, run, said
 from tests.conformance.scripts import Reply, capture, sent
@@ -44,7 +44,7 @@ def example(version: str, name: str) -> Reply:
     return replace(run(sending, said(value), operation=operation), request=params["arguments"])
 
 
-def told(report: Report) -> list[str]:
+def told(report: ConformanceReport) -> list[str]:
     """Findings in short; nothing of these replies is too little to be judged."""
     assert {finding.verdict for finding in report.problems} <= {Verdict.FAIL}
     return [f"{f.level} {f.rule} {f.seq} {f.pointer}".strip() for f in report.problems]

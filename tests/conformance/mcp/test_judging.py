@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from playground.conformance import Report, Verdict, book
+from playground.conformance import ConformanceReport, Verdict, ruleset
 from playground.conformance.mcp import RULES
-from playground.conformance.mcp.hops import Rpc
-from playground.conformance.mcp.replies import found_in
+from playground.conformance.mcp.calls import LocatedMessage
+from playground.conformance.mcp.response_shapes import find_response
 from playground.protocols import jsonrpc
 from playground.protocols.frames import FrameKind
 from playground.protocols.mcp import results
-from playground.protocols.mcp.opening import MAX_PAGES
+from playground.protocols.mcp.handshake import MAX_PAGES
 from tests.conformance.mcp.scripts import (
     ANSWER,
     ASK,
@@ -48,7 +48,7 @@ from tests.conformance.scripts import Reply, numbered, places
 WRONG = {"_meta": {"response_type": "Answer", "version": "0.55"}, "results": [4]}
 
 
-def verdicts(report: Report, *wanted: Verdict) -> set[str]:
+def verdicts(report: ConformanceReport, *wanted: Verdict) -> set[str]:
     return {rule for rule, verdict in report.verdicts.items() if verdict in wanted}
 
 
@@ -106,7 +106,7 @@ class TestWhereTheReplyStands:
         ],
     )  # fmt: skip
     def test_is_where_the_reader_finds_it(self, value: Any) -> None:
-        found = found_in(Rpc(1, "", jsonrpc.read(response(value))))
+        found = find_response(LocatedMessage(1, "", jsonrpc.read(response(value))))
         assert found is not None
         assert found.payload == results.document_of(value, 100)
 
@@ -133,7 +133,7 @@ class TestWhatDoesNotApply:
         for frames in ((), numbered([ask()])):
             report = Reply(frames, state="failed", binding="mcp").judged()
             assert set(report.verdicts.values()) == {Verdict.NOT_APPLICABLE}
-            assert len(report.findings) == len(book("nlweb", "mcp").rules)
+            assert len(report.findings) == len(ruleset("nlweb", "mcp").rules)
 
     def test_words_are_no_reply_of_nlweb(self) -> None:
         report = asked(result("Hello.")).judged()
@@ -200,7 +200,7 @@ class TestWhatCannotBeJudged:
             assert not verdicts(cut, Verdict.FAIL)
 
     def test_rules_of_the_end(self) -> None:
-        found = {rule.id for rule in RULES if rule.to_the_end} | {"mcp.stream-closed"}
+        found = {rule.id for rule in RULES if rule.needs_complete_response} | {"mcp.stream-closed"}
         assert found == self.OF_THE_END
         assert verdicts(self.STREAM.judged(), Verdict.PASS) >= self.OF_THE_END
 

@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from playground.conformance import Report, book, judge
+from playground.conformance import ConformanceReport, ruleset, run_rules
 from playground.protocols.frames import Frame, FrameKind
 from tests.conformance.mcp.scripts import (
     ASK,
@@ -67,8 +67,8 @@ METHODS = st.sampled_from(
 )
 
 
-def check(report: Report, reply: Reply) -> None:
-    assert set(report.verdicts) == {rule.id for rule in book("nlweb", "mcp").rules}
+def check(report: ConformanceReport, reply: Reply) -> None:
+    assert set(report.verdicts) == {rule.id for rule in ruleset("nlweb", "mcp").rules}
     assert json.dumps(report.to_json(), allow_nan=False, ensure_ascii=False).encode()
     for finding in report.problems:
         assert resolves(reply.frames, finding.seq, finding.pointer), finding
@@ -109,5 +109,5 @@ def test_any_value_at_any_place(name: str, data: st.DataObject, version: str) ->
 )
 def test_any_bytes_in_any_frame(pairs: list[Any], operation: str, version: str) -> None:
     frames = [Frame(at, at, kind, data) for at, (kind, data) in enumerate(pairs, 1)]
-    report = judge(frames, {}, version, binding="mcp", operation=operation)
+    report = run_rules(frames, {}, version, binding="mcp", operation=operation)
     assert json.dumps(report.to_json(), ensure_ascii=False).encode()

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from playground.conformance import RULES as HTTP_RULES
-from playground.conformance import Level, book
+from playground.conformance import Level, ruleset
 from playground.conformance.mcp import RULES
 from tests.conformance.mcp.table import CASES
 
@@ -22,14 +22,14 @@ def test_facts(rule: Any) -> None:
     assert rule.id == rule.id.lower().replace("_", "-")
     assert rule.title.endswith(".")
     assert rule.check.__doc__
-    assert set(rule.demands) == {"0.54", "0.55"}
-    for level, section in rule.demands.values():
+    assert set(rule.requirements) == {"0.54", "0.55"}
+    for level, section in rule.requirements.values():
         assert level in Level
         assert section
 
 
 def test_no_rule_about_http_and_streams_is_asked_of_nlweb_over_mcp() -> None:
-    content, own = book("nlweb", "mcp").chapters
+    content, own = ruleset("nlweb", "mcp").groups
     left = {rule.id for rule in HTTP_RULES} - {rule.id for rule in content.rules}
     assert left == {
         "reply-object", "http-error-failure", "one-reply", "http-retry-after",

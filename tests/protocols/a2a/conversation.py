@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from playground.protocols.a2a import A2AExchange, Errand
-from playground.protocols.calls import Call
+from playground.protocols.a2a import A2AExchange, OutgoingMessage
+from playground.protocols.calls import HttpCall
 from playground.protocols.frames import FrameKind
 from tests.protocols.playbook import CAPTURES, SSE, Playbook
 
@@ -28,9 +28,9 @@ class Talk(Playbook):
     def __init__(self, **changes: Any) -> None:
         options = {"agent_url": AGENT, "url": AGENT, "message": "eggs", "message_id": "m-1"}
         max_depth = changes.pop("max_depth", 100)
-        self.a2a = A2AExchange(Errand(**{**options, **changes}), max_depth=max_depth)
+        self.a2a = A2AExchange(OutgoingMessage(**{**options, **changes}), max_depth=max_depth)
         super().__init__(exchange=self.a2a)
-        self.calls: list[Call] = []
+        self.calls: list[HttpCall] = []
 
     def call(self) -> Talk:
         """Make the next call, which there must be."""

@@ -73,7 +73,7 @@ class TestCalls:
         talk.result({"message": {"role": "ROLE_AGENT", "parts": [{"text": "hi"}]}})
         assert talk.is_over
         assert (talk.exchange.outcome, talk.exchange.problem) == (Outcome.ANSWER, None)
-        assert (talk.exchange.opening, talk.exchange.session_context) == (None, None)
+        assert (talk.exchange.handshake, talk.exchange.session_context) == (None, None)
 
     def test_the_older_version_streams_and_has_no_header(self) -> None:
         talk = begun(CARD_03)
@@ -376,7 +376,7 @@ class TestArtifacts:
             chunk({"text": "a"}), chunk({"text": "b"}, name="a2"), chunk({"text": "c"}, append=True)
         )
         one, two = of(talk, Message)
-        assert [(event.home, event.msg_id) for event in of(talk, Content)] == [
+        assert [(event.message_ref, event.msg_id) for event in of(talk, Content)] == [
             ((one.seq, 0), "a1"), ((two.seq, 0), "a2"), ((one.seq, 0), "a1"),
         ]  # fmt: skip
 
@@ -386,8 +386,8 @@ class TestArtifacts:
         talk = begun(CARD_03).answer([{**each, "result": one} for one in results])
         frame = [event for event in talk.events if event.seq == of(talk, Message)[0].seq]
         for content in of(talk, Content):
-            assert isinstance(frame[content.home[1]], Message)
-            assert frame[content.home[1]].id == content.msg_id
+            assert isinstance(frame[content.message_ref[1]], Message)
+            assert frame[content.message_ref[1]].id == content.msg_id
 
     def test_one_that_comes_whole_is_text(self) -> None:
         talk = begun(CARD_03).results(chunk({"text": "one"}, lastChunk=True), status("completed"))
@@ -443,7 +443,7 @@ class TestQuestions:
         talk = begun().results(status("TASK_STATE_INPUT_REQUIRED", "How many?", final=True))
         (asked,) = of(talk, Elicitation)
         assert (asked.text, [each.id for each in asked.questions]) == ("How many?", ["answer"])
-        assert asked.reply == {"kind": "a2a", "taskId": "t", "contextId": "c", "as": "text"}
+        assert asked.resume == {"kind": "a2a", "taskId": "t", "contextId": "c", "as": "text"}
         assert talk.exchange.outcome is Outcome.ELICITATION
         assert talk.is_over
 
@@ -455,13 +455,13 @@ class TestQuestions:
         body = {"taskId": "t", "status": {"state": "input-required", "message": message}}
         (asked,) = of(begun().result({"kind": "status-update", **body}), Elicitation)
         assert (asked.text, asked.questions[0].options) == ("Diet?", ("a", "b"))
-        assert asked.reply["as"] == "data"
+        assert asked.resume["as"] == "data"
 
     def test_data_that_are_no_form_leave_the_question_in_words(self) -> None:
         message = {"parts": [{"data": {"elicitation": {"questions": []}}}, {"text": "How?"}]}
         body = {"taskId": "t", "status": {"state": "input-required", "message": message}}
         (asked,) = of(begun().result({"kind": "status-update", **body}), Elicitation)
-        assert (asked.text, asked.reply["as"]) == ("How?", "text")
+        assert (asked.text, asked.resume["as"]) == ("How?", "text")
 
     def test_authorisation_is_explained(self) -> None:
         (asked,) = of(begun().result({"task": task("TASK_STATE_AUTH_REQUIRED")}), Elicitation)

@@ -12,7 +12,7 @@ OLD, NEW = VERSIONS["0.3"], VERSIONS["1.0"]
 
 
 def sent(version: Any, message: Any, **options: Any) -> Any:
-    return messages.send(version, message, message_id="m", **options)["params"]["message"]
+    return messages.send_message(version, message, message_id="m", **options)["params"]["message"]
 
 
 @pytest.mark.parametrize(
@@ -28,7 +28,7 @@ def test_what_real_clients_send(name: str, version: Any, text: str) -> None:
     request = (CAPTURES / "a2a" / f"{name}.req.txt").read_text()
     recorded = json.loads(request[request.index('{"jsonrpc"') :])
     own_id = recorded["params"]["message"]["messageId"]
-    made = messages.send(version, text, message_id=own_id, streaming="stream" in name)
+    made = messages.send_message(version, text, message_id=own_id, streaming="stream" in name)
     assert made == recorded
 
 
@@ -76,9 +76,9 @@ def test_what_a_message_has_besides_its_parts_is_kept() -> None:
 
 
 def test_the_skill_is_named_in_the_metadata_of_the_request() -> None:
-    made = messages.send(OLD, "eggs", message_id="m", skill="ask")
+    made = messages.send_message(OLD, "eggs", message_id="m", skill="ask")
     assert made["params"]["metadata"] == {"skill": "ask"}
-    assert "metadata" not in messages.send(OLD, "eggs", message_id="m")["params"]
+    assert "metadata" not in messages.send_message(OLD, "eggs", message_id="m")["params"]
 
 
 def test_an_answer_belongs_to_its_task() -> None:
@@ -92,6 +92,6 @@ def test_an_answer_belongs_to_its_task() -> None:
 
 @pytest.mark.parametrize(("version", "method"), [(OLD, "tasks/get"), (NEW, "GetTask")])
 def test_a_task_is_asked_after(version: Any, method: str) -> None:
-    assert messages.look(version, "t", 5) == {
+    assert messages.get_task(version, "t", 5) == {
         "jsonrpc": "2.0", "id": 5, "method": method, "params": {"id": "t"},
     }  # fmt: skip

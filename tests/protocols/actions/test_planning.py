@@ -9,7 +9,14 @@ import pytest
 from playground.models import Run
 from playground.protocols import registry
 from playground.protocols.a2a import messages, read_card
-from playground.protocols.actions import BINDINGS, Peer, Plan, actions_of, addresses, plan
+from playground.protocols.actions import (
+    BINDINGS,
+    ActionPlan,
+    ServerInfo,
+    actions_of,
+    endpoints,
+    plan,
+)
 from playground.protocols.exchange import Target
 from playground.protocols.http import USER_AGENT
 from tests.protocols.a2a.conversation import AGENT as COOK
@@ -26,7 +33,7 @@ MCP = {"name": "n", "description": "d", "protocol": "MCP", "server": "s", "tool"
 A2A = {"name": "n", "description": "d", "protocol": "A2A", "agent_url": COOK, "skill": "s"}
 
 
-def planned(raw: Any, agent_url: str = AGENT, **options: Any) -> Plan:
+def planned(raw: Any, agent_url: str = AGENT, **options: Any) -> ActionPlan:
     (action,) = actions_of({"actions": [raw]})
     return plan(action, agent_url, **options)
 
@@ -37,7 +44,7 @@ def http(**attributes: Any) -> dict[str, Any]:
     return {name: value for name, value in made.items() if value is not None}
 
 
-def example(name: str) -> Plan:
+def example(name: str) -> ActionPlan:
     (action,) = actions_of(json.loads((EXAMPLES / f"{name}.json").read_text()))
     return plan(action, AGENT)
 
@@ -45,7 +52,7 @@ def example(name: str) -> Plan:
 class TestTheExamplesOfTheSpecifications:
     def test_http(self) -> None:
         items = ["4 large eggs", "1/2 cup diced bell peppers", "1/4 cup chopped spinach"]
-        assert example("nlweb-0.55/actions-5-http") == Plan(
+        assert example("nlweb-0.55/actions-5-http") == ActionPlan(
             protocol="HTTP",
             method="POST",
             url="https://api.recipes.example.com/cart/add",
@@ -61,7 +68,7 @@ class TestTheExamplesOfTheSpecifications:
                 "headers": [],
                 "body": {"items": items},
             },
-            placement="body",
+            params_in="body",
             sendable=True,
         )
 
@@ -91,8 +98,8 @@ class TestTheExamplesOfTheSpecifications:
             "tool": "cart_add",
             "arguments": {"items": ["4 large eggs", "1/2 cup diced bell peppers"]},
         }
-        assert (made.url, made.origin, made.lacks) == ("", "", "address")
-        assert (made.sendable, made.refusals) == (False, ())
+        assert (made.url, made.origin, made.missing_fields) == ("", "", "address")
+        assert (made.sendable, made.errors) == (False, ())
 
 
 class TestParameters:
@@ -105,7 +112,7 @@ class TestParameters:
         made = planned(http(method=method, endpoint="https://a.example.com/x?old=1#top",
                             params=params))  # fmt: skip
         assert made.method == method.upper()
-        assert made.placement == "query"
+        assert made.params_in == "query"
         assert (made.body, "body" in made.request) == (b"", False)
         assert made.headers == DEFAULTS
         assert made.url.startswith("https://a.example.com/x?old=1&q=eggs+%26+ham&n=5&half=0.5&")
@@ -118,14 +125,14 @@ class TestParameters:
     @pytest.mark.parametrize("params", [{"a": [1]}, {}, [], "text", 0, False])
     def test_other_methods_have_them_as_their_body(self, method: str, params: Any) -> None:
         made = planned(http(method=method, params=params))
-        assert (made.placement, made.params) == ("body", params)
+        assert (made.params_in, made.params) == ("body", params)
         assert json.loads(made.body) == made.request["body"] == params
         assert made.headers == (JSON, *DEFAULTS)
 
     @pytest.mark.parametrize("method", ["POST", "GET"])
     def test_none_are_none(self, method: str) -> None:
         made = planned(http(method=method))
-        assert (made.params, made.placement, made.body) == (None, "", b"")
+        assert (made.params, made.params_in, made.body) == (None, "", b"")
         assert made.headers == DEFAULTS
         assert made.url == "https://api.example.com/do"
 
@@ -138,7 +145,7 @@ class TestParameters:
     @pytest.mark.parametrize("params", ["text", [1], 5, False])
     def test_a_query_string_needs_an_object(self, params: Any) -> None:
         made = planned(http(method="GET", params=params))
-        assert made.refusals == (
+        assert made.errors == (
             "The parameters go into the query string, so they must be a JSON object.",
         )
         assert not made.sendable
@@ -165,7 +172,7 @@ class TestMethods:
     )
     def test_some_are_refused(self, method: str, refusal: str) -> None:
         made = planned(http(method=method))
-        assert (made.refusals, made.sendable) == ((refusal,), False)
+        assert (made.errors, made.sendable) == ((refusal,), False)
 
 
 class TestEndpoints:
@@ -197,7 +204,7 @@ class TestEndpoints:
     )
     def test_an_absolute_one_is_taken_as_it_is(self, endpoint: str, origin: str) -> None:
         made = planned(http(endpoint=endpoint))
-        assert (made.origin, made.inferred, made.refusals) == (origin, frozenset(), ())
+        assert (made.origin, made.inferred, made.errors) == (origin, frozenset(), ())
 
     @pytest.mark.parametrize(
         ("endpoint", "refusal"),
@@ -224,8 +231,8 @@ class TestEndpoints:
     )
     def test_others_are_refused(self, endpoint: Any, refusal: str) -> None:
         made = planned(http(endpoint=endpoint, method="GET", params={"a": 1}))
-        assert len(made.refusals) == 1
-        assert refusal in made.refusals[0]
+        assert len(made.errors) == 1
+        assert refusal in made.errors[0]
         assert not made.sendable
         assert made.url == (endpoint.strip() if isinstance(endpoint, str) else "")
         assert isinstance(made.origin, str)
@@ -236,14 +243,14 @@ class TestEndpoints:
 
     def test_one_that_is_longer_than_a_run_can_keep_is_refused(self) -> None:
         """However it got so long; a database that counts would refuse the run."""
-        assert Run._meta.get_field("url").max_length == addresses.MAX_LENGTH
+        assert Run._meta.get_field("url").max_length == endpoints.MAX_LENGTH
         host = "https://api.example.com/"
-        long = "x" * (addresses.MAX_LENGTH - len(host))
+        long = "x" * (endpoints.MAX_LENGTH - len(host))
         assert planned(http(endpoint=host + long)).sendable
         refusal = ("The address has more than 2,000 characters.",)
-        assert planned(http(endpoint=host + long + "x")).refusals == refusal
-        assert planned(http(endpoint=long), "http://agent.example.com/demo").refusals == refusal
-        assert planned(http(endpoint=host, method="GET", params={"q": long})).refusals == refusal
+        assert planned(http(endpoint=host + long + "x")).errors == refusal
+        assert planned(http(endpoint=long), "http://agent.example.com/demo").errors == refusal
+        assert planned(http(endpoint=host, method="GET", params={"q": long})).errors == refusal
         assert planned(http(endpoint=host, params={"q": long})).sendable
 
 
@@ -286,23 +293,23 @@ class TestHeaders:
     )  # fmt: skip
     def test_some_are_refused(self, headers: Any, refusals: list[str]) -> None:
         made = planned(http(headers=headers))
-        assert (made.refusals, made.sendable) == (tuple(refusals), False)
+        assert (made.errors, made.sendable) == (tuple(refusals), False)
         assert made.headers == DEFAULTS
 
     def test_the_users_are_refused_alike(self) -> None:
         made = planned(http(), headers=[("Cookie", "a")])
-        assert made.refusals == ("Cookie is set by the playground and cannot be given.",)
+        assert made.errors == ("Cookie is set by the playground and cannot be given.",)
 
 
 class TestOtherProtocols:
     def test_what_is_no_object_cannot_be_sent(self) -> None:
         made = planned("cook")
         assert (made.method, made.url, made.origin, made.sendable) == ("", "", "", False)
-        assert made.refusals == ("This action is not an object, so there is nothing to send.",)
+        assert made.errors == ("This action is not an object, so there is nothing to send.",)
 
     def test_an_unknown_protocol_cannot_be_sent(self) -> None:
         made = planned(http(protocol="gRPC"))
-        assert made.refusals == (
+        assert made.errors == (
             "The protocols of actions that the playground knows: HTTP, MCP, A2A.",
         )
         assert not made.sendable
@@ -323,9 +330,9 @@ class TestOtherProtocols:
         ],
     )
     def test_mcp_goes_where_the_user_says(self, server: str, given: str, url: str) -> None:
-        made = planned({**MCP, "server": server}, peer=Peer(given))
+        made = planned({**MCP, "server": server}, peer=ServerInfo(given))
         assert (made.url, made.request["url"]) == (url, url)
-        assert (made.sendable, made.lacks, made.refusals) == (True, "", ())
+        assert (made.sendable, made.missing_fields, made.errors) == (True, "", ())
 
     @pytest.mark.parametrize(
         ("changes", "url", "refusal"),
@@ -340,14 +347,14 @@ class TestOtherProtocols:
         ],
     )
     def test_what_mcp_cannot_do(self, changes: Any, url: str, refusal: str) -> None:
-        made = planned({**MCP, **changes}, peer=Peer(url))
-        assert refusal in " ".join(made.refusals)
+        made = planned({**MCP, **changes}, peer=ServerInfo(url))
+        assert refusal in " ".join(made.errors)
         assert not made.sendable
 
     def test_a2a_needs_the_card(self) -> None:
         made = planned(A2A)
-        assert (made.url, made.origin, made.body, made.lacks) == ("", "", b"", "card")
-        assert (made.sendable, made.refusals) == (False, ())
+        assert (made.url, made.origin, made.body, made.missing_fields) == ("", "", b"", "card")
+        assert (made.sendable, made.errors) == (False, ())
 
     @pytest.mark.parametrize("card", [CARD_03, CARD_10], ids=["0.3", "1.0"])
     @pytest.mark.parametrize(
@@ -355,21 +362,25 @@ class TestOtherProtocols:
         [(None, "d"), ("hello", "hello"), ({"a": 1}, {"a": 1}), ({"parts": []}, {"parts": []})],
     )
     def test_a2a(self, message: Any, told: Any, card: Any) -> None:
-        made = planned({**A2A, "message": message}, peer=Peer(description=card, message_id="m"))
+        made = planned(
+            {**A2A, "message": message}, peer=ServerInfo(description=card, message_id="m")
+        )
         assert made.request == {
             "action": "n", "protocol": "A2A", "agent_url": COOK, "url": COOK, "skill": "s",
             "message": told, "message_id": "m",
         }  # fmt: skip
         assert (made.params, made.url) == (message, COOK)
-        assert (made.sendable, made.refusals, made.lacks) == (True, (), "")
+        assert (made.sendable, made.errors, made.missing_fields) == (True, (), "")
         version = read_card(card).version
         assert version
-        sent = messages.send(version, told, skill="s", message_id="m", streaming=card is CARD_03)
+        sent = messages.send_message(
+            version, told, skill="s", message_id="m", streaming=card is CARD_03
+        )
         assert json.loads(made.body) == sent
 
     def test_a_card_that_leads_elsewhere_is_planned_with_its_address(self) -> None:
         card = {**CARD_03, "url": "https://other.example.com/"}
-        made = planned(A2A, peer=Peer(description=card))
+        made = planned(A2A, peer=ServerInfo(description=card))
         assert (made.url, made.origin) == (
             "https://other.example.com/",
             "https://other.example.com",
@@ -385,14 +396,14 @@ class TestOtherProtocols:
         ],
     )
     def test_what_a2a_cannot_do(self, changes: Any, card: Any, refusal: str) -> None:
-        made = planned({**A2A, **changes}, peer=Peer(description=card))
-        assert refusal in " ".join(made.refusals)
+        made = planned({**A2A, **changes}, peer=ServerInfo(description=card))
+        assert refusal in " ".join(made.errors)
         assert not made.sendable
 
     def test_a_name_before_the_host_is_no_part_of_the_origin(self) -> None:
         url = "https://chef.example.com@evil.example.com/"
         assert planned(http(endpoint=url)).origin == "https://evil.example.com"
-        made = planned(A2A, peer=Peer(description={**CARD_03, "url": url}))
+        made = planned(A2A, peer=ServerInfo(description={**CARD_03, "url": url}))
         assert (made.origin, made.sendable) == ("https://evil.example.com", False)
 
     @pytest.mark.parametrize(
@@ -404,7 +415,7 @@ class TestOtherProtocols:
     )
     def test_what_they_need_must_be_there(self, protocol: str, refusals: tuple[str, ...]) -> None:
         raw = {"name": "n", "description": "d", "protocol": protocol, "server": 5, "skill": " "}
-        assert planned(raw).refusals == refusals
+        assert planned(raw).errors == refusals
 
     def test_each_protocol_has_a_binding_of_its_own(self) -> None:
         assert [binding.name for binding in BINDINGS.values()] == ["http", "mcp", "a2a"]
@@ -453,16 +464,16 @@ class TestSending:
     @pytest.mark.parametrize(
         ("raw", "peer", "first"),
         [
-            (MCP, Peer("https://tools.example.com/mcp"), ("POST", "https://tools.example.com/mcp")),
+            (MCP, ServerInfo("https://tools.example.com/mcp"), ("POST", "https://tools.example.com/mcp")),
             (
                 A2A,
-                Peer(description=CARD_10),
+                ServerInfo(description=CARD_10),
                 ("GET", "http://agent.example.com/.well-known/agent-card.json"),
             ),
         ],
     )  # fmt: skip
     def test_other_calls_are_made_before_that_of_mcp_and_a2a(
-        self, raw: Any, peer: Peer, first: tuple[str, str]
+        self, raw: Any, peer: ServerInfo, first: tuple[str, str]
     ) -> None:
         made = planned(raw, peer=peer)
         call = registry.exchange(Target(made.url, registry.ACTION), made.request).next_call()
@@ -472,31 +483,31 @@ class TestSending:
     @pytest.mark.parametrize(
         ("raw", "peer", "changes"),
         [
-            *((MCP, Peer("https://t.example.com/mcp"), changes) for changes in (
+            *((MCP, ServerInfo("https://t.example.com/mcp"), changes) for changes in (
                 {"tool": None}, {"arguments": []}, {"url": 5}, {"url": "file:///x"},
                 {"url": "https://other.example.com/"},
             )),
-            *((A2A, Peer(description=CARD_10), changes) for changes in (
+            *((A2A, ServerInfo(description=CARD_10), changes) for changes in (
                 {"skill": None}, {"agent_url": 5}, {"agent_url": "x"}, {"url": "file:///x"},
                 {"url": "https://other.example.com/"}, {"message_id": None},
             )),
         ],
     )  # fmt: skip
     def test_other_documents_of_mcp_and_a2a_are_refused(
-        self, raw: Any, peer: Peer, changes: dict[str, Any]
+        self, raw: Any, peer: ServerInfo, changes: dict[str, Any]
     ) -> None:
         made = planned(raw, peer=peer)
         with pytest.raises(ValueError, match=r"\.$"):
             registry.exchange(Target(made.url, registry.ACTION), {**made.request, **changes})
 
     def test_an_a2a_document_without_a_message_is_refused(self) -> None:
-        made = planned(A2A, peer=Peer(description=CARD_10))
+        made = planned(A2A, peer=ServerInfo(description=CARD_10))
         request = {name: value for name, value in made.request.items() if name != "message"}
         with pytest.raises(ValueError, match="not the request of an action over A2A"):
             registry.exchange(Target(made.url, registry.ACTION), request)
 
     def test_an_answer_is_a_message_of_its_own(self) -> None:
-        made = planned(A2A, peer=Peer(description=CARD_10, message_id="m"))
+        made = planned(A2A, peer=ServerInfo(description=CARD_10, message_id="m"))
         resume = {"kind": "a2a", "taskId": "t", "contextId": "", "messageId": "n", "answer": "yes"}
         talk = Talk()
         talk.exchange = registry.exchange(
@@ -509,5 +520,5 @@ class TestSending:
 
     def test_nothing_else_of_an_action_is_known_to_the_registry(self) -> None:
         target = Target("http://a.example.com", registry.ACTION)
-        assert registry.check(target, {"any": "thing"}) == []
+        assert registry.validate_request(target, {"any": "thing"}) == []
         assert registry.masker(registry.ACTION) is None

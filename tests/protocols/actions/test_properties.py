@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from playground.protocols import registry
-from playground.protocols.actions import UNSET, Peer, actions_of, plan
+from playground.protocols.actions import UNSET, ServerInfo, actions_of, plan
 from playground.protocols.events import Event, Outcome
 from playground.protocols.exchange import Target
 from playground.protocols.frames import FrameKind
@@ -39,7 +39,7 @@ ACTIONS = st.fixed_dictionaries(
 )
 AGENTS = st.sampled_from(["http://agent.example.com", "https://[::1]:8000/demo/ask?x=1"]) | TEXTS
 PEERS = st.builds(
-    Peer, st.sampled_from(["", *WORDS]), st.none() | values(["url", "skills", *NAMES], WORDS)
+    ServerInfo, st.sampled_from(["", *WORDS]), st.none() | values(["url", "skills", *NAMES], WORDS)
 )
 HEADERS = st.lists(st.tuples(st.sampled_from(["X-A", "x-b", "Cookie", "accept"]), TEXTS))
 
@@ -64,16 +64,16 @@ def test_any_item_has_actions_that_can_be_pointed_at(item: Any) -> None:
     PEERS,
 )
 def test_any_action_is_planned_and_sent_as_planned(
-    item: Any, agent: str, params: Any, headers: list[tuple[str, str]], peer: Peer
+    item: Any, agent: str, params: Any, headers: list[tuple[str, str]], peer: ServerInfo
 ) -> None:
     for action in actions_of(item):
         made = plan(action, agent, params=params, headers=headers, peer=peer)
         stored = json.loads(json.dumps(made.request, allow_nan=False))
         assert stored == made.request
-        assert all(refusal.endswith(".") for refusal in made.refusals)
+        assert all(refusal.endswith(".") for refusal in made.errors)
         assert isinstance(made.origin, str)
         if made.sendable:
-            assert not made.refusals
+            assert not made.errors
             target = Target(made.url, registry.ACTION, headers=tuple(headers))
             call = registry.exchange(target, stored).next_call()
             assert call is not None

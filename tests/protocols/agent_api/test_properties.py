@@ -12,10 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from playground.protocols import sse
-from playground.protocols.agent_api import AgentAPIReader, check, turns
-from playground.protocols.agent_api.requests import text_of_request
-from playground.protocols.agent_api.transitions import TRANSITIONS, may_follow
-from playground.protocols.agent_api.vocabulary import (
+from playground.protocols.agent_api import AgentAPIReader, turns, validate_request
+from playground.protocols.agent_api.constants import (
     CONTENT_TYPES,
     DIALECT_CONTENT_TYPES,
     DIALECT_MESSAGE_TYPES,
@@ -23,6 +21,8 @@ from playground.protocols.agent_api.vocabulary import (
     MESSAGE_TYPES,
     STATUSES,
 )
+from playground.protocols.agent_api.requests import text_of_request
+from playground.protocols.agent_api.transitions import TRANSITIONS, is_allowed
 from playground.protocols.events import Content, Event, Message, Outcome, ToolCall
 from tests.json_values import objects, values
 from tests.protocols.agent_api.examples import captured, delta, message, read
@@ -113,7 +113,9 @@ def test_any_stream(stream: list[Any]) -> None:
         for seq in range(1, len(stream) + 1)
         for part, event in enumerate(each for each in events if each.seq == seq)
     }
-    assert all(event.home in homes for event in events if isinstance(event, Content | ToolCall))
+    assert all(
+        event.message_ref in homes for event in events if isinstance(event, Content | ToolCall)
+    )
 
 
 @given(payloads)
@@ -199,14 +201,14 @@ def _read_bytes(pieces: list[bytes]) -> list[Event]:
 
 @given(values(NAMES, WORDS) | objects(NAMES, WORDS))
 def test_any_request(document: Any) -> None:
-    for problem in check(document, "1"):
+    for problem in validate_request(document, "1"):
         assert problem.level in ("error", "warning")
         assert problem.message.endswith(".")
     assert isinstance(text_of_request(document), str)
-    context = turns.session(document, None)
-    following = turns.continuation(document, session_context=context, text="and?")
+    context = turns.session_context(document, None)
+    following = turns.follow_up_document(document, session_context=context, text="and?")
     assert text_of_request(following) == "and?"
-    assert turns.session(following, None) == context
+    assert turns.session_context(following, None) == context
 
 
 @given(
@@ -215,4 +217,4 @@ def test_any_request(document: Any) -> None:
 def test_a_status_that_nobody_knows_breaks_no_rule(
     name: str, before: str | None, after: str
 ) -> None:
-    assert may_follow(name, before, f"x{after}")
+    assert is_allowed(name, before, f"x{after}")

@@ -69,7 +69,7 @@ def texts(events: list[Event]) -> dict[tuple[Any, ...], str]:
     found: dict[tuple[Any, ...], str] = {}
     for event in events:
         if isinstance(event, Content) and isinstance(event.value, str):
-            place = event.home, event.index, event.kind
+            place = event.message_ref, event.index, event.kind
             found[place] = found.get(place, "") + event.value if event.delta else event.value
     return found
 
@@ -132,7 +132,7 @@ class TestCaptures:
         assert output.output == '[{"type": "text", "text": "21 C, sunny"}]'
         # Every growing set of arguments replaces the one before it.
         growing = [e.value["arguments"] for e in events if isinstance(e, Content)
-                   and e.home == call.home]  # fmt: skip
+                   and e.message_ref == call.message_ref]  # fmt: skip
         assert growing == ["", '{"city": "Par"}', '{"city": "Paris"}']
         assert reader.outcome is Outcome.ANSWER
 
@@ -170,7 +170,7 @@ class TestCaptures:
 class TestMessages:
     def test_a_message_has_its_home_where_it_was_announced(self) -> None:
         events, _ = read([response("created"), message(), delta("a"), message("completed")])
-        assert [event.home for event in events if isinstance(event, Content | Status)] == [
+        assert [event.message_ref for event in events if isinstance(event, Content | Status)] == [
             None, (2, 0), (2, 0),
         ]  # fmt: skip
 

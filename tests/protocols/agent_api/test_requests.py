@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from playground.protocols import registry
-from playground.protocols.agent_api import check, new_request, turns, wants_stream
+from playground.protocols.agent_api import new_request, turns, validate_request, wants_stream
 from playground.protocols.agent_api.parameters import PARAMETERS
 from playground.protocols.agent_api.requests import text_of_request
 from playground.protocols.events import ToolCall
@@ -36,8 +36,8 @@ class TestNew:
             new_request("0.55", "eggs?")
 
     def test_it_is_fine(self) -> None:
-        assert check(new_request("1", "eggs?"), "1") == []
-        assert check(REQUEST, "1") == []
+        assert validate_request(new_request("1", "eggs?"), "1") == []
+        assert validate_request(REQUEST, "1") == []
 
     @pytest.mark.parametrize(
         ("document", "wanted"),
@@ -127,7 +127,7 @@ WRONG: list[tuple[Any, str, str, str]] = [
 class TestCheck:
     @pytest.mark.parametrize(("document", "pointer", "level", "word"), WRONG)
     def test_what_is_wrong(self, document: Any, pointer: str, level: str, word: str) -> None:
-        (problem, *others) = check(document, "1")
+        (problem, *others) = validate_request(document, "1")
         assert (problem.pointer, problem.level) == (pointer, level)
         assert word in problem.message
         # Nothing else stands in the way of sending.
@@ -142,18 +142,18 @@ class TestCheck:
         ],
     )  # fmt: skip
     def test_what_is_fine(self, members: dict[str, Any]) -> None:
-        assert check(asked(**members), "1") == []
+        assert validate_request(asked(**members), "1") == []
 
     def test_a_role_and_types_of_running_agents_are_fine(self) -> None:
         document = message(
             role="tool", type="reasoning", content=[{"type": "file", "file_id": "a"}]
         )
-        assert check(document, "1") == []
+        assert validate_request(document, "1") == []
 
     def test_every_parameter_says_what_it_does(self) -> None:
         for parameter in PARAMETERS.values():
             assert parameter.meaning.endswith(".")
-            assert parameter.wanted
+            assert parameter.expected
 
 
 TEXTS: list[tuple[Any, str]] = [
@@ -175,52 +175,55 @@ TEXTS: list[tuple[Any, str]] = [
 @pytest.mark.parametrize(("document", "text"), TEXTS)
 def test_what_a_request_says_in_words(document: Any, text: str) -> None:
     assert text_of_request(document) == text
-    assert registry.query_of("agent-api", document) == text
+    assert registry.query_text("agent-api", document) == text
 
 
 class TestTurns:
     before = {**REQUEST, "tools": [TOOL], "session_id": "old", "response_id": "r_1", "top_p": 0.5}
 
     def test_the_next_question(self) -> None:
-        document = turns.continuation(
+        document = turns.follow_up_document(
             self.before, session_context={"session_id": "s", "response_id": "r_2"}, text="eggs?"
         )
         assert document == {
             "input": [ASKED], "stream": True, "model": "gpt-4-vision", "tools": [TOOL],
             "top_p": 0.5, "session_id": "s", "response_id": "r_2",
         }  # fmt: skip
-        assert check(document, "1") == []
+        assert validate_request(document, "1") == []
 
     def test_without_a_session(self) -> None:
-        document = turns.continuation(self.before, session_context=None, text="eggs?")
+        document = turns.follow_up_document(self.before, session_context=None, text="eggs?")
         assert not {"session_id", "response_id"} & document.keys()
 
     def test_other_members_of_a_session_stay_behind(self) -> None:
-        document = turns.continuation({}, session_context={"a": 1, "session_id": "s"})
+        document = turns.follow_up_document({}, session_context={"a": 1, "session_id": "s"})
         assert document.keys() == {"input", "session_id"}
 
     def test_what_a_conversation_is_called(self) -> None:
         came = {"response_id": "r_2"}
-        assert turns.session(self.before, came) == {"session_id": "old", "response_id": "r_2"}
-        assert turns.session(REQUEST, came) == came
-        assert turns.session(REQUEST, None) is None
+        assert turns.session_context(self.before, came) == {
+            "session_id": "old",
+            "response_id": "r_2",
+        }
+        assert turns.session_context(REQUEST, came) == came
+        assert turns.session_context(REQUEST, None) is None
 
     def test_the_output_of_a_function(self) -> None:
         said = turns.output_message(CALL, "21 C")
-        document = turns.following(self.before, [said], {"session_id": "s"})
+        document = turns.with_input(self.before, [said], {"session_id": "s"})
         (said,) = document["input"]
         assert said == {
             "role": "user", "type": "function_call_output",
             "content": [{"type": "data", "data": {"call_id": "call_1", "output": "21 C"}}],
         }  # fmt: skip
         assert (document["session_id"], document["tools"]) == ("s", [TOOL])
-        assert check(document, "1") == []
+        assert validate_request(document, "1") == []
 
     def test_an_approval_and_a_refusal(self) -> None:
         asked = ToolCall(3, (2, 0), "mcpr_1", "drop", "{}", "mcp_approval_request")
         for approve, reason in ((True, ""), (False, "Not today")):
             said = turns.approval_message(asked, approve, reason)
-            document = turns.following(self.before, [said], None)
+            document = turns.with_input(self.before, [said], None)
             (said,) = document["input"]
             assert said["type"] == "mcp_approval_response"
             (part,) = said["content"]
@@ -228,20 +231,20 @@ class TestTurns:
                 "approval_request_id": "mcpr_1", "approve": approve,
                 **({"reason": reason} if reason else {}),
             }  # fmt: skip
-            assert check(document, "1") == []
+            assert validate_request(document, "1") == []
 
     def test_several_calls_are_answered_with_one_document(self) -> None:
         asked = ToolCall(3, (2, 0), "mcpr_1", "drop", "{}", "mcp_approval_request")
         said = [turns.output_message(CALL, ""), turns.approval_message(asked, True)]
-        document = turns.following(self.before, said, {"session_id": "s"})
+        document = turns.with_input(self.before, said, {"session_id": "s"})
         assert document["input"] == said
-        assert check(document, "1") == []
+        assert validate_request(document, "1") == []
 
     def test_nothing_that_was_passed_in_changes(self) -> None:
         kept = {**self.before, "input": [dict(ASKED)]}
         before = repr(kept)
-        turns.following(kept, [turns.output_message(CALL, "21 C")], {"session_id": "s"})
-        turns.continuation(kept, session_context={"session_id": "s"}, text="x")
+        turns.with_input(kept, [turns.output_message(CALL, "21 C")], {"session_id": "s"})
+        turns.follow_up_document(kept, session_context={"session_id": "s"}, text="x")
         assert repr(kept) == before
 
 
@@ -271,4 +274,4 @@ class TestOverHttp:
 
     def test_there_are_no_promises(self) -> None:
         with pytest.raises(ValueError, match="no promises"):
-            registry.follow_up("agent-api", "1", REQUEST, token="t", action="checkin")
+            registry.await_request("agent-api", "1", REQUEST, token="t", action="checkin")

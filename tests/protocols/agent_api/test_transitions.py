@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from playground.protocols.agent_api.transitions import TRANSITIONS, may_follow
-from playground.protocols.agent_api.vocabulary import DIALECT_STATUSES, FINAL_STATUSES, STATUSES
+from playground.protocols.agent_api.constants import DIALECT_STATUSES, FINAL_STATUSES, STATUSES
+from playground.protocols.agent_api.transitions import TRANSITIONS, is_allowed
 
 OBJECTS = ("response", "message", "content")
 ALL = {*STATUSES, *DIALECT_STATUSES}
@@ -23,28 +23,28 @@ def test_the_table_knows_every_status() -> None:
 class TestForAll:
     def test_an_end_stays_an_end(self, name: str) -> None:
         for before in FINAL_STATUSES:
-            assert [after for after in ALL if may_follow(name, before, after)] == [before]
+            assert [after for after in ALL if is_allowed(name, before, after)] == [before]
 
     def test_work_begins_once(self, name: str) -> None:
-        assert may_follow(name, "created", "in_progress")
-        assert not may_follow(name, "created", "created")
-        assert not may_follow(name, "in_progress", "created")
-        assert not may_follow(name, "in_progress", "queued")
+        assert is_allowed(name, "created", "in_progress")
+        assert not is_allowed(name, "created", "created")
+        assert not is_allowed(name, "in_progress", "created")
+        assert not is_allowed(name, "in_progress", "queued")
 
     def test_every_piece_is_more_work(self, name: str) -> None:
-        assert may_follow(name, "in_progress", "in_progress")
+        assert is_allowed(name, "in_progress", "in_progress")
 
     def test_work_that_has_begun_is_not_rejected(self, name: str) -> None:
-        assert may_follow(name, "created", "rejected")
-        assert not may_follow(name, "in_progress", "rejected")
+        assert is_allowed(name, "created", "rejected")
+        assert not is_allowed(name, "in_progress", "rejected")
 
     def test_work_can_fail_at_any_time(self, name: str) -> None:
         for before in ("created", "queued", "in_progress", "unknown"):
-            assert may_follow(name, before, "failed")
-            assert may_follow(name, before, "canceled")
+            assert is_allowed(name, before, "failed")
+            assert is_allowed(name, before, "canceled")
 
     def test_what_got_lost_can_be_anything(self, name: str) -> None:
-        assert all(may_follow(name, "unknown", after) for after in ALL)
+        assert all(is_allowed(name, "unknown", after) for after in ALL)
 
 
 @pytest.mark.parametrize(
@@ -66,10 +66,10 @@ class TestForAll:
     ],
 )
 def test_how_each_may_begin(name: str, first: str, allowed: bool) -> None:
-    assert may_follow(name, None, first) is allowed
+    assert is_allowed(name, None, first) is allowed
 
 
 def test_what_the_table_does_not_know_is_not_wrong() -> None:
-    assert may_follow("response", "dreaming", "created")
-    assert may_follow("response", "completed", "dreaming")
-    assert may_follow("thing", "completed", "created")
+    assert is_allowed("response", "dreaming", "created")
+    assert is_allowed("response", "completed", "dreaming")
+    assert is_allowed("thing", "completed", "created")

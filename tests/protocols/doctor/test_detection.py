@@ -10,24 +10,24 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from playground.protocols.doctor import Speech, evidence_of, speech_of
+from playground.protocols.doctor import DetectedProtocol, detect_protocol, evidence_of
 from playground.protocols.doctor.detection import AGENT_SCOPE, ASK_AGENT
 from tests.json_values import values
 from tests.protocols.doctor.wire import frames_of, reply
 from tests.protocols.playbook import CAPTURES, EXAMPLES
 
-ASK = Speech("nlweb", "0.54", dialect=ASK_AGENT)
-SCOPE = Speech("agent-api", "1", dialect=AGENT_SCOPE)
+ASK = DetectedProtocol("nlweb", "0.54", dialect=ASK_AGENT)
+SCOPE = DetectedProtocol("agent-api", "1", dialect=AGENT_SCOPE)
 
 #: Every captured reply, by folder and name.
-CAPTURED: dict[str, Speech | None] = {
-    "a2a/v03_agent_card": Speech(binding="a2a", generation="0.3"),
-    "a2a/v03_send_message": Speech(binding="a2a", generation="0.3"),
-    "a2a/v03_stream_task": Speech(binding="a2a", generation="0.3"),
-    "a2a/v1_agent_card": Speech(binding="a2a", generation="1.0"),
-    "a2a/v1_send_message": Speech(binding="a2a", generation="1.0"),
-    "a2a/v1_stream_task": Speech(binding="a2a", generation="1.0"),
-    "agentscope/bad_request_no_input": Speech("agent-api", dialect=AGENT_SCOPE),
+CAPTURED: dict[str, DetectedProtocol | None] = {
+    "a2a/v03_agent_card": DetectedProtocol(binding="a2a", generation="0.3"),
+    "a2a/v03_send_message": DetectedProtocol(binding="a2a", generation="0.3"),
+    "a2a/v03_stream_task": DetectedProtocol(binding="a2a", generation="0.3"),
+    "a2a/v1_agent_card": DetectedProtocol(binding="a2a", generation="1.0"),
+    "a2a/v1_send_message": DetectedProtocol(binding="a2a", generation="1.0"),
+    "a2a/v1_stream_task": DetectedProtocol(binding="a2a", generation="1.0"),
+    "agentscope/bad_request_no_input": DetectedProtocol("agent-api", dialect=AGENT_SCOPE),
     "agentscope/error_midstream": SCOPE,
     "agentscope/plugin_call": SCOPE,
     "agentscope/text": SCOPE,
@@ -35,14 +35,14 @@ CAPTURED: dict[str, Speech | None] = {
     "ask_agent/ask_stream": ASK,
     "ask_agent/ask_stream_elicitation": ASK,
     "ask_agent/rawsocket_stream_failure_midstream": ASK,
-    "mcp/raw_json_tools_call": Speech("nlweb", "0.55", "mcp"),
-    "mcp/raw_modern_call": Speech("nlweb", "0.55", "mcp", "2026-07-28"),
-    "mcp/raw_modern_discover": Speech(binding="mcp", generation="2026-07-28"),
-    "mcp/raw_sse_initialize": Speech(binding="mcp", generation="2025-06-18"),
+    "mcp/raw_json_tools_call": DetectedProtocol("nlweb", "0.55", "mcp"),
+    "mcp/raw_modern_call": DetectedProtocol("nlweb", "0.55", "mcp", "2026-07-28"),
+    "mcp/raw_modern_discover": DetectedProtocol(binding="mcp", generation="2026-07-28"),
+    "mcp/raw_sse_initialize": DetectedProtocol(binding="mcp", generation="2025-06-18"),
     "mcp/raw_sse_initialized": None,
-    "mcp/raw_sse_tools_call": Speech("nlweb", "0.55", "mcp"),
-    "mcp/raw_sse_tools_list": Speech(binding="mcp"),
-    "nlweb/get_stream": Speech("nlweb", "legacy"),
+    "mcp/raw_sse_tools_call": DetectedProtocol("nlweb", "0.55", "mcp"),
+    "mcp/raw_sse_tools_list": DetectedProtocol(binding="mcp"),
+    "nlweb/get_stream": DetectedProtocol("nlweb", "legacy"),
 }
 
 
@@ -58,7 +58,7 @@ def test_every_capture_has_its_row() -> None:
 @pytest.mark.parametrize("name", sorted(CAPTURED))
 def test_a_capture(name: str) -> None:
     evidence = evidence_of(frames_of((CAPTURES / f"{name}.txt").read_bytes()))
-    assert evidence.speech == CAPTURED[name]
+    assert evidence.detected == CAPTURED[name]
 
 
 #: Examples that name no version: 0.54 shows some answers without metadata.
@@ -73,36 +73,36 @@ def test_every_example_of_a_reply_to_nlweb(version: str) -> None:
     documents = sorted(folder.glob("response-*.json"))
     assert documents
     for path in documents:
-        speech = evidence_of(frames_of(reply(path.read_bytes()))).speech
+        speech = evidence_of(frames_of(reply(path.read_bytes()))).detected
         unnamed = version == "0.54" and path.stem in UNNAMED
-        assert speech == Speech("nlweb", "" if unnamed else version), path.name
+        assert speech == DetectedProtocol("nlweb", "" if unnamed else version), path.name
 
 
 @pytest.mark.parametrize("path", sorted(EXAMPLES.glob("nlweb-*/*.sse")), ids=lambda p: p.stem)
 def test_every_example_of_a_stream_of_nlweb(path: Path) -> None:
     raw = reply(path.read_bytes(), media_type="text/event-stream")
     version = path.parent.name.removeprefix("nlweb-")
-    assert evidence_of(frames_of(raw)).speech == Speech("nlweb", version)
+    assert evidence_of(frames_of(raw)).detected == DetectedProtocol("nlweb", version)
 
 
 @pytest.mark.parametrize(
     ("payload", "speech"),
     [
-        ({"results": []}, Speech("nlweb")),
-        ({"meta": {"version": "0.54"}, "results": []}, Speech("nlweb", "0.54")),
-        ({"_meta": {"version": "0.99", "response_type": "answer"}}, Speech("nlweb")),
-        ({"error": {"code": "NO_RESULTS"}}, Speech("nlweb")),
+        ({"results": []}, DetectedProtocol("nlweb")),
+        ({"meta": {"version": "0.54"}, "results": []}, DetectedProtocol("nlweb", "0.54")),
+        ({"_meta": {"version": "0.99", "response_type": "answer"}}, DetectedProtocol("nlweb")),
+        ({"error": {"code": "NO_RESULTS"}}, DetectedProtocol("nlweb")),
         ({"error": {"code": 404, "message": "m"}}, None),
         ({"error": {"code": "NOT_OURS"}}, None),
         ({"error": "Not found"}, None),
         ({"detail": [{"loc": ["body"]}]}, None),
         ({"jsonrpc": "2.0", "id": 1, "error": {"code": -32601, "message": "m"}}, None),
         ({"jsonrpc": "2.0", "id": 1, "result": {}}, None),
-        ({"jsonrpc": "2.0", "method": "notifications/progress"}, Speech(binding="mcp")),
-        ({"jsonrpc": "2.0", "id": 1, "result": {"tools": []}}, Speech(binding="mcp")),
+        ({"jsonrpc": "2.0", "method": "notifications/progress"}, DetectedProtocol(binding="mcp")),
+        ({"jsonrpc": "2.0", "id": 1, "result": {"tools": []}}, DetectedProtocol(binding="mcp")),
         ({"name": "a", "skills": [], "url": "http://a.example"},
-         Speech(binding="a2a", generation="0.3")),
-        ({"object": "response", "status": "created"}, Speech("agent-api", "1")),
+         DetectedProtocol(binding="a2a", generation="0.3")),
+        ({"object": "response", "status": "created"}, DetectedProtocol("agent-api", "1")),
         ({"object": "list", "data": []}, None),
         ({}, None),
         ([], None),
@@ -110,24 +110,24 @@ def test_every_example_of_a_stream_of_nlweb(path: Path) -> None:
         (None, None),
     ],
 )  # fmt: skip
-def test_a_document(payload: Any, speech: Speech | None) -> None:
-    assert speech_of([(None, payload)]) == speech
+def test_a_document(payload: Any, speech: DetectedProtocol | None) -> None:
+    assert detect_protocol([(None, payload)]) == speech
 
 
 @pytest.mark.parametrize(
     ("speech", "label"),
     [
-        (Speech("nlweb", "0.55"), "NLWeb 0.55"),
-        (Speech("nlweb"), "NLWeb"),
-        (Speech("nlweb", "legacy"), "NLWeb, older server"),
+        (DetectedProtocol("nlweb", "0.55"), "NLWeb 0.55"),
+        (DetectedProtocol("nlweb"), "NLWeb"),
+        (DetectedProtocol("nlweb", "legacy"), "NLWeb, older server"),
         (ASK, "NLWeb 0.54 (public ask agent)"),
-        (Speech("nlweb", "0.55", "mcp", "2025-06-18"), "NLWeb 0.55 over MCP 2025-06-18"),
-        (Speech(binding="mcp"), "MCP"),
-        (Speech(binding="a2a", generation="1.0"), "A2A 1.0"),
+        (DetectedProtocol("nlweb", "0.55", "mcp", "2025-06-18"), "NLWeb 0.55 over MCP 2025-06-18"),
+        (DetectedProtocol(binding="mcp"), "MCP"),
+        (DetectedProtocol(binding="a2a", generation="1.0"), "A2A 1.0"),
         (SCOPE, "Agent API (AgentScope Runtime)"),
     ],
 )
-def test_labels(speech: Speech, label: str) -> None:
+def test_labels(speech: DetectedProtocol, label: str) -> None:
     assert speech.label == label
 
 
@@ -142,7 +142,7 @@ EVENTS = st.sampled_from([None, "start", "result", "complete", "message", "odd"]
 
 @given(st.lists(st.tuples(EVENTS, values(NAMES, WORDS)), max_size=4), st.booleans())
 def test_anything_can_be_looked_at(messages: list[tuple[str | None, Any]], streamed: bool) -> None:
-    speech = speech_of(messages, streamed=streamed)
+    speech = detect_protocol(messages, streamed=streamed)
     assert speech is None or speech.label
     raw = reply(json.dumps([payload for _, payload in messages]).encode())
     assert evidence_of(frames_of(raw)).status == 200

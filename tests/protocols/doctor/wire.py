@@ -7,8 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 from playground.protocols import sse
-from playground.protocols.calls import Call
-from playground.protocols.doctor import Examination
+from playground.protocols.calls import HttpCall
+from playground.protocols.doctor import Diagnosis
 from playground.protocols.exchange import Target
 from playground.protocols.frames import Frame, FrameKind
 from playground.protocols.problems import Problem, Stage
@@ -17,7 +17,7 @@ K = FrameKind
 
 #: What came of a call: a raw reply, or the problem that kept it away.
 Reply = bytes | Problem
-Server = Callable[[Call], Reply]
+Server = Callable[[HttpCall], Reply]
 
 NOT_FOUND = b"HTTP/1.1 404 Not Found\r\nContent-Type: text/plain\r\n\r\nNot Found"
 
@@ -38,7 +38,7 @@ def stream(*payloads: Any) -> bytes:
     return reply(b"".join(blocks), media_type="text/event-stream")
 
 
-def frames_of(answer: Reply, call: Call | None = None) -> list[Frame]:
+def frames_of(answer: Reply, call: HttpCall | None = None) -> list[Frame]:
     """The frames of a call that was answered like this."""
     found: list[tuple[FrameKind, bytes]] = []
     if call:
@@ -73,12 +73,12 @@ class Examined:
     """An examination that is over: its report, and the calls that it made."""
 
     def __init__(self, target: Target, server: Server, refusal: str = "") -> None:
-        examination = Examination(target, refusal)
-        self.calls: list[Call] = []
+        examination = Diagnosis(target, refusal)
+        self.calls: list[HttpCall] = []
         while call := examination.next_call():
             assert len(self.calls) < 30, "it never ends"
             self.calls.append(call)
-            examination.take(frames_of(server(call), call))
+            examination.add(frames_of(server(call), call))
             # What is told meanwhile must be as sound as what is told at the end.
             json.dumps(examination.report())
         self.report = examination.report()

@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from playground.protocols import mcp, nlweb, sse
-from playground.protocols.calls import Call
+from playground.protocols.calls import HttpCall
 from playground.protocols.events import Event
 from playground.protocols.exchange import Target
 from playground.protocols.frames import Frame, FrameKind
-from playground.protocols.mcp import McpExchange, requests
+from playground.protocols.mcp import McpExchange, messages
 
 URL = "http://agent.example.com/mcp"
 DOCUMENT = {"query": {"text": "eggs"}, "meta": {"version": "0.55"}}
@@ -21,7 +21,8 @@ TOOLS = [
 ]
 #: What is remembered of a server without sessions, and of one with them.
 MODERN = {
-    "url": URL, "generation": "discover", "version": requests.MODERN, "session": "", "tools": TOOLS,
+    "url": URL, "generation": "discover", "version": messages.STATELESS_VERSION, "session": "",
+    "tools": TOOLS,
 }  # fmt: skip
 OLDER = {**MODERN, "generation": "initialize", "version": "2025-06-18", "session": "s1"}
 
@@ -49,7 +50,7 @@ class Talk:
     def __init__(self, exchange: McpExchange | None = None, **fields: Any) -> None:
         self.exchange = exchange or new_exchange(**fields)
         self.events: list[Event] = []
-        self.calls: list[Call] = []
+        self.calls: list[HttpCall] = []
         #: Every frame that was fed, to be read again.
         self.frames: list[Frame] = []
 
@@ -64,7 +65,7 @@ class Talk:
         assert call is not None, self.exchange.problem
         return self.send(call)
 
-    def send(self, call: Call) -> Talk:
+    def send(self, call: HttpCall) -> Talk:
         """Send a call."""
         self.calls.append(call)
         lines = [f"{call.method} /mcp HTTP/1.1", *(f"{n}: {v}" for n, v in call.headers)]
@@ -135,4 +136,4 @@ def note(method: str, **params: Any) -> dict[str, Any]:
 
 def known(**fields: Any) -> Talk:
     """A talk with a server that needs no opening any more: the first call is the tool's."""
-    return Talk(opening=fields.pop("opening", MODERN), **fields)
+    return Talk(handshake=fields.pop("handshake", MODERN), **fields)

@@ -13,7 +13,7 @@ from playground.protocols import mcp
 from playground.protocols.events import Elicitation, Event
 from playground.protocols.exchange import Target
 from playground.protocols.frames import FrameKind
-from playground.protocols.mcp import questions
+from playground.protocols.mcp import elicitation
 from tests.json_values import objects, values
 from tests.protocols.mcp.talk import MODERN, OLDER, URL, Talk, block, head, new_exchange
 
@@ -39,9 +39,9 @@ REPLIES = st.tuples(STATUSES, st.lists(MESSAGES | PAYLOADS, max_size=4), st.bool
 OPENINGS = st.sampled_from([None, MODERN, OLDER]) | objects(("url", "generation", "version"))
 EXCHANGES = st.sampled_from(
     [
-        lambda opening: new_exchange(opening=opening),
-        lambda opening: mcp.call_tool(Target(URL, opening=opening), "add", {}),
-        lambda opening: mcp.list_tools(Target(URL, opening=opening)),
+        lambda opening: new_exchange(handshake=opening),
+        lambda opening: mcp.call_tool(Target(URL, handshake=opening), "add", {}),
+        lambda opening: mcp.list_tools(Target(URL, handshake=opening)),
     ]
 )
 
@@ -69,13 +69,13 @@ def test_no_replies_raise_and_a_stored_run_reads_the_same(
             break
         assert talk.exchange.next_call() is None  # One call at a time.
         answer(talk.send(call), status, payloads, streamed=streamed)
-        talk.exchange.errands()
+        talk.exchange.automatic_responses()
     again = make(opening)
     events: list[Event] = [event for frame in talk.frames for event in again.receive(frame)]
     assert events == talk.events
     assert again.outcome is talk.exchange.outcome
     assert again.problem == talk.exchange.problem
-    json.dumps(talk.exchange.opening)
+    json.dumps(talk.exchange.handshake)
 
 
 @given(EXCHANGES, st.lists(REPLIES, min_size=1, max_size=4))
@@ -97,23 +97,23 @@ def test_no_frames_in_any_order_raise(frames: list[tuple[FrameKind, bytes]]) -> 
     assert talk.exchange.outcome is not None
 
 
-@given(PAYLOADS, objects(NAMES, TEXTS), st.sampled_from(questions.ACTIONS))
+@given(PAYLOADS, objects(NAMES, TEXTS), st.sampled_from(elicitation.ACTIONS))
 def test_every_question_has_an_answer_that_can_be_sent(
     params: Any, answers: dict[str, Any], action: str
 ) -> None:
     asked: list[Elicitation | None] = [
-        questions.asked_in_call(1, "x", params, "", ""),
-        questions.asked_to_visit(1, params),
+        elicitation.elicitation_request(1, "x", params, "", ""),
+        elicitation.url_elicitation(1, params),
     ]
     if isinstance(params, dict):
-        asked.append(questions.asked_for_input(1, params))
+        asked.append(elicitation.input_requests(1, params))
     for event in asked:
         if event is None:
             continue
-        assert event.reply is not None
+        assert event.resume is not None
         values = {
             question.id: answer
             for question, answer in zip(event.questions, answers.values(), strict=False)
         }
-        resume = questions.resume_of(event.reply, action, values)
-        assert new_exchange(resume=resume, opening=MODERN).next_call() is not None
+        resume = elicitation.resume_of(event.resume, action, values)
+        assert new_exchange(resume=resume, handshake=MODERN).next_call() is not None

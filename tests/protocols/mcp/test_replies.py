@@ -19,7 +19,7 @@ from playground.protocols.events import (
 )
 from playground.protocols.frames import FrameKind
 from playground.protocols.jsonrpc import SENTENCES, Deviation
-from playground.protocols.mcp.asking import MAX_REQUESTS
+from playground.protocols.mcp.server_requests import MAX_REQUESTS
 from tests.protocols.mcp.talk import (
     MODERN,
     OLDER,
@@ -130,7 +130,7 @@ def test_what_is_no_answer_ends_the_run_with_a_reason(
     "messages", [[], [note("notifications/progress", progress=1)], [rpc("x", method="ping")]]
 )
 def test_a_stream_that_ends_before_its_answer_is_cut_short(messages: list[Any]) -> None:
-    talk = known(opening=OLDER).stream(*messages)
+    talk = known(handshake=OLDER).stream(*messages)
     assert talk.exchange.problem is not None
     assert talk.exchange.problem.state in ("truncated", "failed")
     assert talk.exchange.outcome is Outcome.NONE
@@ -205,18 +205,18 @@ def test_notifications_are_progress_log_lines_and_notes() -> None:
 
 
 def test_what_needs_no_user_is_due_at_once() -> None:
-    talk = known(opening=OLDER).stream(
+    talk = known(handshake=OLDER).stream(
         rpc("p", method="ping"),
         rpc("r", method="roots/list"),
         rpc("s", method="sampling/createMessage"),
         rpc(result=SOUP),
     )
-    due = {errand["id"]: errand for errand in talk.exchange.errands()}
+    due = {errand["id"]: errand for errand in talk.exchange.automatic_responses()}
     assert due["p"]["result"] == {}
     assert due["r"]["result"] == {"roots": []}
     assert due["s"]["error"]["code"] == -32601
     assert {errand["session"] for errand in due.values()} == {"s1"}
-    assert not talk.exchange.errands()
+    assert not talk.exchange.automatic_responses()
     assert [event.name for event in talk.of(Unknown)] == ["sampling/createMessage"]
     reply = Talk(new_exchange(resume=due["p"])).json(b"", 202)
     assert reply.sent == [{"jsonrpc": "2.0", "id": "p", "result": {}}]
@@ -225,7 +225,7 @@ def test_what_needs_no_user_is_due_at_once() -> None:
 
 def test_a_flood_of_requests_is_not_answered() -> None:
     talk = known().stream(*(rpc(n, method="ping") for n in range(200)))
-    assert len(talk.exchange.errands()) == MAX_REQUESTS
+    assert len(talk.exchange.automatic_responses()) == MAX_REQUESTS
 
 
 def capture(talk: Talk, name: str) -> None:
@@ -265,14 +265,14 @@ def test_the_captured_server_of_the_newer_generation() -> None:
     talk.json(rpc(2, result={"tools": []}))
     capture(talk, "raw_modern_call.txt")
     assert names(talk) == ["Veggie-Packed Scrambled Eggs", "Egg White Omelette"]
-    assert talk.exchange.opening is not None
-    assert talk.exchange.opening["server"] == {"name": "recipes-sse", "version": "1.0"}
+    assert talk.exchange.handshake is not None
+    assert talk.exchange.handshake["server"] == {"name": "recipes-sse", "version": "1.0"}
     assert remarks(talk) == []
     assert ends_well(talk)
 
 
 def test_the_captured_server_that_answers_with_json() -> None:
-    talk = known(opening=OLDER)
+    talk = known(handshake=OLDER)
     capture(talk, "raw_json_tools_call.txt")
     assert names(talk) == ["Veggie-Packed Scrambled Eggs", "Egg White Omelette"]
     assert ends_well(talk)
@@ -291,7 +291,7 @@ def test_where_a_stream_is_cut_makes_no_difference() -> None:
     )
 
     def read(chunks: list[bytes]) -> list[str]:
-        talk = known(opening=MODERN).chunks(chunks)
+        talk = known(handshake=MODERN).chunks(chunks)
         # A line end may come to stand in another block, which has a number of its own.
         return [repr(event).replace(f"seq={event.seq},", "") for event in talk.events]
 

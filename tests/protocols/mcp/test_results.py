@@ -190,7 +190,7 @@ def test_messages_of_nlweb_itself_within_the_stream_are_read() -> None:
 def test_questions_and_promises_of_nlweb_come_through() -> None:
     asked = {"_meta": {"response_type": "elicitation"}, "elicitation": {"text": "Which?"}}
     [event] = known().result({"content": as_text(asked)}).of(Elicitation)
-    assert (event.text, event.reply) == ("Which?", None)
+    assert (event.text, event.resume) == ("Which?", None)
     [promise] = known().result({"promise": {"token": "t"}}).of(Promise)
     assert promise.token == "t"
 
@@ -202,12 +202,12 @@ def test_notifications_come_before_the_answer() -> None:
 
 @pytest.mark.parametrize("value", [None, [], {}, {"_meta": 5}, {"_meta": {}}, {"content": []}])
 def test_what_has_nothing_of_nlweb_is_no_reply(value: Any) -> None:
-    assert not results.is_reply(value)
+    assert not results.is_nlweb_response(value)
 
 
 def test_the_result_of_any_tool_is_read_as_it_is() -> None:
     """Not the NLWeb in it, but all of it: an action is nobody's protocol."""
-    target = Target(URL, opening=MODERN)
+    target = Target(URL, handshake=MODERN)
     talk = Talk(mcp.call_tool(target, "add", {})).result({"structuredContent": {"sum": 3}})
     assert [event.item for event in talk.of(Result)] == [{"sum": 3}]
     talk = Talk(mcp.call_tool(target, "add", {})).result(

@@ -1,0 +1,135 @@
+"""Actions: section 5 (0.54: section 7), at any depth of the result items."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from playground.conformance.response_parts import Location
+from playground.conformance.rule import RuleIssue, Violation, info, must, rule, should
+from playground.conformance.transcript import Transcript
+from playground.conformance.values import is_nonempty_text, type_with_article
+
+#: What each protocol cannot do without.
+_NEEDED = {
+    "HTTP": ("method", "endpoint"),
+    "MCP": ("server", "tool"),
+    "A2A": ("agent_url", "skill"),
+}
+#: Members that hold an address to call.
+_ADDRESSES = ("endpoint", "agent_url")
+#: A scheme that can be called, and a host.
+_CALLABLE = re.compile(r"\s*https?://[^\s/?#@:\\]", re.IGNORECASE)
+
+
+def _actions(t: Transcript) -> Iterator[Location]:
+    return (place for place in t.actions if isinstance(place.value, dict))
+
+
+def _has_lists(t: Transcript) -> bool:
+    return t.has_response and bool(t.action_lists)
+
+
+def _has_actions(t: Transcript) -> bool:
+    return t.has_response and bool(t.actions)
+
+
+@rule(
+    "actions-list",
+    "The actions of a result are an array.",
+    v55=must("4.1.1"),
+    v54=should("4.1.1"),
+    when=_has_lists,
+)
+def actions_list(t: Transcript) -> Iterator[RuleIssue]:
+    """0.54 says so in section 4.1.1 and shows a single object in section 7."""
+    for seq, pointer, value in t.action_lists:
+        if not isinstance(value, list):
+            said = type_with_article(value)
+            yield Violation(f"actions is {said}. Make it an array of objects.", seq, pointer)
+
+
+@rule(
+    "action-complete",
+    "Each action is an object with a name and a description.",
+    v55=must("5"),
+    v54=should("7"),
+    when=_has_actions,
+)
+def action_complete(t: Transcript) -> Iterator[RuleIssue]:
+    """The name for programs, the description for people."""
+    for seq, pointer, action in t.actions:
+        if not isinstance(action, dict):
+            yield Violation(
+                f"This action is {type_with_article(action)}. Make it an object.", seq, pointer
+            )
+            continue
+        for name in ("name", "description"):
+            if not is_nonempty_text(action.get(name)):
+                yield Violation(f"Set {name} to a string.", seq, f"{pointer}/{name}")
+
+
+@rule(
+    "action-protocol",
+    "Each action names its protocol: HTTP, MCP or A2A.",
+    v55=must("5"),
+    v54=info("7"),
+    when=_has_actions,
+)
+def action_protocol(t: Transcript) -> Iterator[RuleIssue]:
+    """0.54 shows it in section 7, and its HTTP examples leave it out."""
+    for seq, pointer, action in _actions(t):
+        protocol = action.get("protocol")
+        if isinstance(protocol, str) and protocol in _NEEDED:
+            continue
+        said = "is missing, and read as HTTP"
+        if "protocol" in action:
+            named_so = (
+                f'"{protocol[:40]}"' if isinstance(protocol, str) else type_with_article(protocol)
+            )
+            said = f"is {named_so}"
+        yield Violation(
+            f"The protocol {said}. Set it to HTTP, MCP or A2A.", seq, f"{pointer}/protocol"
+        )
+
+
+@rule(
+    "action-target",
+    "Each action has what a call by its protocol needs.",
+    v55=must("5"),
+    v54=should("7"),
+    when=_has_actions,
+)
+def action_target(t: Transcript) -> Iterator[RuleIssue]:
+    """HTTP: method and endpoint. MCP: server and tool. A2A: agent_url and skill."""
+    for seq, pointer, action in _actions(t):
+        protocol = action.get("protocol", "HTTP")
+        for name in _NEEDED.get(protocol, ()) if isinstance(protocol, str) else ():
+            if not is_nonempty_text(action.get(name)):
+                message = f"A call by {protocol} needs {name}: set it to a string."
+                yield Violation(message, seq, f"{pointer}/{name}")
+
+
+def _addresses(t: Transcript) -> Iterator[Location]:
+    for seq, pointer, action in _actions(t):
+        for name in _ADDRESSES:
+            if is_nonempty_text(action.get(name)):
+                yield Location(seq, f"{pointer}/{name}", action[name])
+
+
+@rule(
+    "action-address",
+    "The address of an action is a complete URL that begins with http or https.",
+    v55=should("5"),
+    v54=should("7"),
+    when=lambda t: t.has_response and next(_addresses(t), None) is not None,
+)
+def action_address(t: Transcript) -> Iterator[RuleIssue]:
+    """The URL to invoke: a relative one leaves open where, and other schemes run code."""
+    for seq, pointer, address in _addresses(t):
+        if not _CALLABLE.match(address):
+            message = "Write the whole URL, with https:// and the host: others are not called."
+            yield Violation(message, seq, pointer)
+
+
+RULES = (actions_list, action_complete, action_protocol, action_target, action_address)

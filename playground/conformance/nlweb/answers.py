@@ -1,0 +1,242 @@
+"""Answers: section 4.1.1, and what of section 3.3 they were asked to be."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from playground.conformance.response_parts import Location
+from playground.conformance.rule import RuleIssue, Violation, info, missing, must, rule, should
+from playground.conformance.transcript import Transcript
+from playground.conformance.values import is_nonempty_text, type_with_article
+from playground.protocols.nlweb.versions import RESPONSE_FORMATS
+
+_SEARCH, _APP = RESPONSE_FORMATS
+_CONTENT = ("results", "content", "structuredData")
+
+
+def _is_answer(t: Transcript) -> bool:
+    return t.has_response and t.kind == "answer"
+
+
+def _is_document(t: Transcript) -> bool:
+    return _is_answer(t) and t.document is not None
+
+
+@rule(
+    "answer-content",
+    "An answer holds an array of results, or content and structuredData.",
+    v55=must("4.1.1"),
+    v54=must("4.1.1"),
+    when=_is_document,
+)
+def answer_content(t: Transcript) -> Iterator[RuleIssue]:
+    """Of whole replies; a stream delivers its results one by one."""
+    if (document := t.document) is None:
+        return
+    members, seq = document.members, document.seq
+    for name in _CONTENT:
+        if name in members and not isinstance(members[name], list):
+            said = type_with_article(members[name])
+            yield Violation(f"{name} is {said}. Make it an array.", seq, f"/{name}")
+    if not any(name in members for name in _CONTENT):
+        yield Violation("Add results, an array; an empty one says: nothing found.", seq, "/results")
+    elif "results" not in members:
+        for name in _CONTENT[1:]:
+            if name not in members:
+                yield Violation(f"The format {_APP} needs {name}, too.", seq, f"/{name}")
+
+
+def _has_content(t: Transcript) -> bool:
+    return _is_document(t) and "content" in t.parts
+
+
+@rule(
+    "content-parts",
+    "Each part of content has the type text and a text.",
+    v55=must("4.1.1"),
+    v54=must("4.1.1"),
+    when=_has_content,
+)
+def content_parts(t: Transcript) -> Iterator[RuleIssue]:
+    """For the format chatgpt_app; 0.54 writes the names with capitals in its prose only."""
+    for place in t.parts["content"]:
+        for at, part in enumerate(place.value if isinstance(place.value, list) else ()):
+            pointer = f"{place.pointer}/{at}"
+            if not isinstance(part, dict):
+                yield Violation(
+                    f"This part is {type_with_article(part)}. Make it an object of type and text.",
+                    place.seq,
+                    pointer,
+                )
+                continue
+            if part.get("type") != "text":
+                yield Violation('Set type to "text".', place.seq, f"{pointer}/type")
+            if not isinstance(part.get("text"), str):
+                yield Violation("Set text to a string.", place.seq, f"{pointer}/text")
+
+
+def _asked_format(t: Transcript) -> str:
+    asked = t.prefer("response_format")
+    return asked if asked in RESPONSE_FORMATS else ""
+
+
+def _format_of(t: Transcript) -> tuple[str, Location | None]:
+    """The format that the answer has, and the place that shows it."""
+    for name, made in (("structuredData", _APP), ("results", _SEARCH), ("content", _APP)):
+        if name in t.parts:
+            return made, t.parts[name][0]
+    return (_SEARCH, t.items[0]) if t.items else ("", None)
+
+
+@rule(
+    "format-honoured",
+    "The answer has the format that was asked for.",
+    v55=should("3.3.1"),
+    v54=should("3.3.1"),
+    when=lambda t: _is_answer(t) and bool(_asked_format(t)) and bool(_format_of(t)[0]),
+)
+def format_honoured(t: Transcript) -> Iterator[RuleIssue]:
+    """A preference: the agent chooses the best match among the formats that it has."""
+    asked, (came, place) = _asked_format(t), _format_of(t)
+    if came != asked and place is not None:
+        yield Violation(
+            f"{asked} was asked for and {came} came. Answer in that format, or say "
+            "UNSUPPORTED_FORMAT.",
+            place.seq,
+            place.pointer,
+        )
+
+
+@rule(
+    "format-named",
+    "The response format in the metadata is that of the content.",
+    v55=must("4"),
+    v54=must("4"),
+    when=lambda t: _is_answer(t) and bool(_format_of(t)[0]),
+)
+def format_named(t: Transcript) -> Iterator[RuleIssue]:
+    """The name is optional, and other names than those of the specification are allowed."""
+    came, _ = _format_of(t)
+    for place in t.metas:
+        said = place.value.get("response_format") if isinstance(place.value, dict) else None
+        if said in RESPONSE_FORMATS and said != came:
+            yield Violation(
+                f"The metadata say {said}, the content is {came}. Correct one of them.",
+                place.seq,
+                f"{place.pointer}/response_format",
+            )
+
+
+# Summaries and modes
+
+
+def _modes(t: Transcript) -> frozenset[str]:
+    asked = t.prefer("mode")
+    return frozenset(
+        word.strip().lower() for word in (asked.split(",") if isinstance(asked, str) else ())
+    )
+
+
+def _types(item: object) -> list[str]:
+    kinds = item.get("@type") if isinstance(item, dict) else None
+    listed = kinds if isinstance(kinds, list) else [kinds]
+    return [kind for kind in listed if isinstance(kind, str)]
+
+
+def _is_summary(item: object) -> bool:
+    """Whether an item sums up the others: SearchSummary, or a type like it (section 4.1.1)."""
+    return any(kind.strip().lower().endswith("summary") for kind in _types(item))
+
+
+def _results(t: Transcript) -> list[Location]:
+    return [place for place in t.items if not _is_summary(place.value)]
+
+
+def _summaries(t: Transcript) -> list[Location]:
+    return [place for place in t.items if _is_summary(place.value)]
+
+
+def _wants_summary(t: Transcript) -> bool:
+    return _is_answer(t) and "summarize" in _modes(t) and bool(t.items)
+
+
+@rule(
+    "mode-summarize-honoured",
+    "An answer that was to be summarized holds a summary.",
+    v55=should("4.1.1"),
+    v54=should("3.3.2"),
+    when=_wants_summary,
+)
+def mode_summarize_honoured(t: Transcript) -> Iterator[RuleIssue]:
+    """0.55: an item at any place. 0.54 also puts it into `_meta.summary` (HTTP examples 2)."""
+    if _summaries(t) or (t.document and "content" in t.parts):
+        return
+    blocks = [place for place in t.metas if isinstance(place.value, dict)]
+    told = next((place for place in blocks if is_nonempty_text(place.value.get("summary"))), None)
+    if told is None:
+        message = "The mode summarize was asked for and no summary came: add a SearchSummary item."
+        yield missing(t, message, t.items[0].seq, t.items[0].pointer)
+    elif t.traits["summary_in"] == "item":
+        yield Violation(
+            "The summary is in the metadata. Make it an item of type SearchSummary with a text.",
+            told.seq,
+            f"{told.pointer}/summary",
+        )
+
+
+@rule(
+    "mode-list-honoured",
+    "An answer that was to list results holds results.",
+    v55=should("3.3.2"),
+    v54=should("3.3.2"),
+    when=lambda t: _is_answer(t) and "list" in _modes(t) and bool(t.items),
+)
+def mode_list_honoured(t: Transcript) -> Iterator[RuleIssue]:
+    """An empty list is one, too; a summary alone is none."""
+    if not _results(t):
+        place = t.items[0]
+        message = "The mode list was asked for and only a summary came: add the results."
+        yield missing(t, message, place.seq, place.pointer)
+
+
+@rule(
+    "summary-type",
+    "A summary has the type SearchSummary.",
+    v55=info("4.1.1"),
+    when=lambda t: t.has_response and bool(_summaries(t)),
+)
+def summary_type(t: Transcript) -> Iterator[RuleIssue]:
+    """Types of one's own are allowed: clients cannot know them."""
+    for place in _summaries(t):
+        if "SearchSummary" not in _types(place.value):
+            yield Violation(
+                "Clients look for SearchSummary: use it, unless your type says more.",
+                place.seq,
+                f"{place.pointer}/@type",
+            )
+
+
+@rule(
+    "summary-text",
+    "A summary has its words in text.",
+    v55=should("4.1.1"),
+    when=lambda t: t.has_response and bool(_summaries(t)),
+)
+def summary_text(t: Transcript) -> Iterator[RuleIssue]:
+    """A string with something in it."""
+    for place in _summaries(t):
+        if not is_nonempty_text(place.value.get("text")):
+            message = "Put the words of the summary into text, a string."
+            yield Violation(message, place.seq, f"{place.pointer}/text")
+
+
+RULES = (
+    answer_content,
+    content_parts,
+    format_honoured,
+    format_named,
+    mode_summarize_honoured,
+    mode_list_honoured,
+    summary_type,
+    summary_text,
+)

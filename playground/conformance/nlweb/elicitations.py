@@ -1,0 +1,239 @@
+"""Elicitations: section 4.1.3."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from playground.conformance.response_parts import Location
+from playground.conformance.rule import RuleIssue, Violation, info, missing, must, rule, should
+from playground.conformance.transcript import Transcript
+from playground.conformance.values import is_nonempty_text, is_number, type_with_article
+
+_SELECTS = ("single_select", "multi_select")
+#: What somebody can be asked at once without giving up; the specification sets no limit.
+MAX_QUESTIONS = 25
+MAX_TEXT = 5_000
+#: Questions that are looked at one by one; that there are more is a finding of its own.
+_MAX_JUDGED = 10_000
+_MARKUP = re.compile(r"</?[a-zA-Z][^<>]{0,200}>")
+
+
+def _elicitations(t: Transcript) -> list[Location]:
+    return [place for place in t.parts.get("elicitation", ()) if isinstance(place.value, dict)]
+
+
+def _listed(t: Transcript) -> list[Location]:
+    """Every question of every elicitation, whatever it is."""
+    return [
+        Location(place.seq, f"{place.pointer}/questions/{at}", question)
+        for place in _elicitations(t)
+        if isinstance(questions := place.value.get("questions"), list)
+        for at, question in enumerate(questions[:_MAX_JUDGED])
+    ]
+
+
+def _questions(t: Transcript) -> list[Location]:
+    return [place for place in _listed(t) if isinstance(place.value, dict)]
+
+
+def _has_questions(t: Transcript) -> bool:
+    return t.has_response and bool(_questions(t))
+
+
+@rule(
+    "elicitation-object",
+    "An elicitation is an object with a text, with questions, or with both.",
+    v55=must("4.1.3"),
+    v54=must("4.1.3"),
+    when=lambda t: t.is_kind("elicitation", "elicitation"),
+)
+def elicitation_object(t: Transcript) -> Iterator[RuleIssue]:
+    """Both members are optional; without either there is nothing to answer."""
+    if "elicitation" not in t.parts:
+        yield missing(t, "Add elicitation, an object.", t.last_seq, "/elicitation")
+    for seq, pointer, value in t.parts.get("elicitation", ()):
+        if not isinstance(value, dict):
+            yield Violation(
+                f"The elicitation is {type_with_article(value)}. "
+                "Make it an object of text and questions.",
+                seq,
+                pointer,
+            )
+            continue
+        questions = value.get("questions")
+        if questions is not None and not isinstance(questions, list):
+            said = type_with_article(questions)
+            yield Violation(f"questions is {said}. Make it an array.", seq, f"{pointer}/questions")
+        elif not questions and not is_nonempty_text(value.get("text")):
+            message = "Nothing is asked here: add a text, or an array of questions."
+            yield Violation(message, seq, pointer)
+
+
+@rule(
+    "question-complete",
+    "Each question has an id, a text and a type.",
+    v55=must("4.1.3"),
+    v54=should("4.1.3"),
+    when=lambda t: t.has_response and bool(_listed(t)),
+)
+def question_complete(t: Transcript) -> Iterator[RuleIssue]:
+    """Required in 0.55; 0.54 shows them in its example."""
+    for seq, pointer, question in _listed(t):
+        if not isinstance(question, dict):
+            yield Violation(
+                f"This question is {type_with_article(question)}. Make it an object.", seq, pointer
+            )
+            continue
+        for name in ("id", "text", "type"):
+            if not is_nonempty_text(question.get(name)):
+                yield Violation(f"Set {name} to a string.", seq, f"{pointer}/{name}")
+
+
+@rule(
+    "question-ids-unique",
+    "No two questions have the same id.",
+    v55=must("4.1.3"),
+    v54=should("4.1.3"),
+    when=_has_questions,
+)
+def question_ids_unique(t: Transcript) -> Iterator[RuleIssue]:
+    """Answers are told apart by it."""
+    seen: set[tuple[int, str]] = set()
+    for seq, pointer, question in _questions(t):
+        if not is_nonempty_text(name := question.get("id")):
+            continue
+        if (seq, name) in seen:
+            message = f'The id "{name[:60]}" is taken by a question above. Choose another.'
+            yield Violation(message, seq, f"{pointer}/id")
+        seen.add((seq, name))
+
+
+@rule(
+    "question-type-known",
+    "Questions have types that the version defines.",
+    v55=info("4.1.3"),
+    v54=info("4.1.3"),
+    when=_has_questions,
+)
+def question_type_known(t: Transcript) -> Iterator[RuleIssue]:
+    """Others are allowed; clients that do not know them ask for free text."""
+    known: tuple[str, ...] = t.traits["question_types"]
+    for seq, pointer, question in _questions(t):
+        if is_nonempty_text(kind := question.get("type")) and kind not in known:
+            yield Violation(
+                f'"{kind[:60]}" is not among {", ".join(known)}. It is allowed, and clients '
+                "that do not know it show a text field.",
+                seq,
+                f"{pointer}/type",
+            )
+
+
+def _with_options(t: Transcript) -> bool:
+    return t.has_response and any(
+        place.value.get("type") in _SELECTS or "options" in place.value for place in _questions(t)
+    )
+
+
+@rule(
+    "question-options",
+    "A question to select from has options, an array of strings.",
+    v55=must("4.1.3"),
+    v54=should("4.1.3"),
+    when=_with_options,
+)
+def question_options(t: Transcript) -> Iterator[RuleIssue]:
+    """Required for single_select and multi_select, strings wherever they are given."""
+    for seq, pointer, question in _questions(t):
+        options, at = question.get("options"), f"{pointer}/options"
+        if options is None or options == []:
+            if (kind := question.get("type")) in _SELECTS:
+                yield Violation(f"Add the options to {kind} from: an array of strings.", seq, at)
+        elif not isinstance(options, list):
+            message = f"options is {type_with_article(options)}. Make it an array of strings."
+            yield Violation(message, seq, at)
+        else:
+            yield from _option_problems(seq, at, options)
+
+
+def _option_problems(seq: int, pointer: str, options: list[Any]) -> Iterator[RuleIssue]:
+    for at, option in enumerate(options):
+        if not isinstance(option, str):
+            message = f"This option is {type_with_article(option)}. Make it a string."
+            yield Violation(message, seq, f"{pointer}/{at}")
+
+
+def _fits(question: dict[str, Any]) -> bool:
+    """Whether the default of a question is an answer to it."""
+    kind, default = question.get("type"), question["default"]
+    if kind == "boolean":
+        return isinstance(default, bool)
+    if kind == "number":
+        return is_number(default)
+    if kind == "free_text":
+        return isinstance(default, str)
+    options = question.get("options")
+    if kind not in _SELECTS or not isinstance(options, list):
+        return True
+    chosen = default if kind == "multi_select" and isinstance(default, list) else [default]
+    return all(one in options for one in chosen)
+
+
+@rule(
+    "question-default",
+    "The default of a question is an answer to it.",
+    v55=info("4.1.3"),
+    v54=info("4.1.3"),
+    when=lambda t: (
+        t.has_response and any(p.value.get("default") is not None for p in _questions(t))
+    ),
+)
+def question_default(t: Transcript) -> Iterator[RuleIssue]:
+    """The specification allows any value; one that is no answer cannot be preselected."""
+    for seq, pointer, question in _questions(t):
+        if question.get("default") is not None and not _fits(question):
+            message = "This is no answer to the question: clients cannot use it as one."
+            yield Violation(message, seq, f"{pointer}/default")
+
+
+@rule(
+    "elicitation-readable",
+    "What is asked can be read and answered by a person.",
+    v55=info("4.1.3"),
+    v54=info("4.1.3"),
+    when=lambda t: t.has_response and bool(_elicitations(t)),
+)
+def elicitation_readable(t: Transcript) -> Iterator[RuleIssue]:
+    """Left open by the specification: how many questions, how long, and that text is text."""
+    for place in _elicitations(t):
+        questions = place.value.get("questions")
+        if isinstance(questions, list) and len(questions) > MAX_QUESTIONS:
+            yield Violation(
+                f"These are {len(questions)} questions. Ask for less at a time.",
+                place.seq,
+                f"{place.pointer}/questions",
+            )
+    for place in (*_elicitations(t), *_questions(t)):
+        text, pointer = place.value.get("text"), f"{place.pointer}/text"
+        if isinstance(text, str) and len(text) > MAX_TEXT:
+            yield Violation(
+                f"This text has {len(text):,} characters. Shorten it.", place.seq, pointer
+            )
+        elif isinstance(text, str) and _MARKUP.search(text):
+            yield Violation(
+                "This looks like HTML, and clients show it as plain text. Leave the tags out.",
+                place.seq,
+                pointer,
+            )
+
+
+RULES = (
+    elicitation_object,
+    question_complete,
+    question_ids_unique,
+    question_type_known,
+    question_options,
+    question_default,
+    elicitation_readable,
+)

@@ -1,0 +1,188 @@
+"""Failures: section 4.1.4, and the replies to await requests: section 4.2."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from playground.conformance.response_parts import Location
+from playground.conformance.rule import RuleIssue, Violation, info, missing, must, rule, should
+from playground.conformance.transcript import Transcript
+from playground.conformance.values import is_nonempty_text, type_with_article
+from playground.protocols.nlweb import versions
+
+#: A code that the text of 0.55 names and its list does not (section 4.2).
+_CANCELLED = "CANCELLED"
+#: 0.54 lists no codes: those of its examples, and those that 0.55 made a list of.
+_NAMED = {
+    "0.54": {
+        *versions.get_version("0.55").traits["error_codes"],
+        "NO_RESULTS",
+        "INVALID_PARAMETER",
+    },
+    "0.55": {*versions.get_version("0.55").traits["error_codes"]},
+}
+
+
+def _errors(t: Transcript) -> list[Location]:
+    return [place for place in t.parts.get("error", ()) if isinstance(place.value, dict)]
+
+
+def _has_error(t: Transcript) -> bool:
+    return t.has_response and bool(_errors(t))
+
+
+@rule(
+    "failure-error",
+    "A failure stands in the member error, an object.",
+    v55=must("4.1.4"),
+    v54=must("4.1.4"),
+    when=lambda t: t.is_kind("failure", "error"),
+)
+def failure_error(t: Transcript) -> Iterator[RuleIssue]:
+    """The reply that announces a failure has one; an error event has one, too (0.55, 6.1)."""
+    for place in t.parts.get("error", ()):
+        if not isinstance(place.value, dict):
+            yield Violation(
+                f"The error is {type_with_article(place.value)}. "
+                "Make it an object of code and message.",
+                place.seq,
+                place.pointer,
+            )
+    if "error" not in t.parts:
+        yield missing(t, "Add error, an object with a code.", t.last_seq, "/error")
+
+
+@rule(
+    "failure-code",
+    "A failure has a code, a string.",
+    v55=must("4.1.4"),
+    v54=should("4.1.4"),
+    when=_has_error,
+)
+def failure_code(t: Transcript) -> Iterator[RuleIssue]:
+    """Required in 0.55; 0.54 shows it in its example."""
+    for place in _errors(t):
+        if not is_nonempty_text(place.value.get("code")):
+            yield Violation(
+                "Set code to a string that programs can tell apart, such as INTERNAL_ERROR.",
+                place.seq,
+                f"{place.pointer}/code",
+            )
+
+
+@rule(
+    "failure-code-known",
+    "The code of a failure is one that the version names.",
+    v55=info("4.1.4"),
+    v54=info("4.1.4"),
+    when=_has_error,
+)
+def failure_code_known(t: Transcript) -> Iterator[RuleIssue]:
+    """Codes of one's own are allowed. CANCELLED belongs to await requests (section 4.2)."""
+    listed = _NAMED[t.version] - {_CANCELLED}
+    for place in _errors(t):
+        code = place.value.get("code")
+        if (
+            not is_nonempty_text(code)
+            or code in listed
+            or (code == _CANCELLED and t.operation == "await")
+        ):
+            continue
+        yield Violation(
+            f"{code[:60]} is not a code that {t.version} lists, which is allowed: tell callers in "
+            "the agent's documentation what it means.",
+            place.seq,
+            f"{place.pointer}/code",
+        )
+
+
+# Replies to await requests
+
+
+def _awaits(t: Transcript, action: str) -> bool:
+    return t.has_response and t.operation == "await" and t.request.get("action") == action
+
+
+def _kind_place(t: Transcript) -> tuple[int | None, str]:
+    """Where the reply says what it is."""
+    blocks = [place for place in t.metas if isinstance(place.value, dict)]
+    return (blocks[-1].seq, f"{blocks[-1].pointer}/response_type") if blocks else (t.last_seq, "")
+
+
+@rule(
+    "await-reply",
+    "A check is answered with a promise, the answer or a failure.",
+    v55=info("4.2"),
+    v54=info("4.2"),
+    when=lambda t: _awaits(t, "checkin") and bool(t.kind),
+)
+def await_reply(t: Transcript) -> Iterator[RuleIssue]:
+    """A promise while the task runs, an answer when it is done.
+
+    Any standard response may come, says the specification, and then names these.
+    """
+    if t.kind == "elicitation":
+        yield Violation(
+            "A question came in reply to a check. Answer with a promise while the task runs.",
+            *_kind_place(t),
+        )
+
+
+@rule(
+    "await-cancelled",
+    "A cancelled task is answered with a failure of code CANCELLED.",
+    v55=should("4.2"),
+    v54=info("4.2"),
+    when=lambda t: _awaits(t, "cancel") and t.kind not in ("", "answer"),
+)
+def await_cancelled(t: Transcript) -> Iterator[RuleIssue]:
+    """If it was cancelled, says the specification: a task that was done gives its answer."""
+    codes = {
+        place.value.get("code") for place in _errors(t) if is_nonempty_text(place.value.get("code"))
+    }
+    if t.kind == "failure" and _CANCELLED in codes:
+        return
+    code = next((place for place in _errors(t) if is_nonempty_text(place.value.get("code"))), None)
+    where = (code.seq, f"{code.pointer}/code") if code else _kind_place(t)
+    yield Violation(
+        "The task was to be cancelled and something else came. Answer with a failure whose "
+        "code is CANCELLED.",
+        *where,
+    )
+
+
+@rule(
+    "await-token-kept",
+    "A promise keeps its token from check to check.",
+    v55=info("4.2"),
+    v54=info("4.2"),
+    when=lambda t: _awaits(t, "checkin") and bool(_tokens(t)),
+)
+def await_token_kept(t: Transcript) -> Iterator[RuleIssue]:
+    """The specification calls it another promise: callers do better to use the new token."""
+    for place in _tokens(t):
+        if place.value != t.request.get("promise_token"):
+            yield Violation(
+                "This is another token than the one that was asked about. Callers that keep the "
+                "first one will lose the task: keep the token.",
+                place.seq,
+                place.pointer,
+            )
+
+
+def _tokens(t: Transcript) -> list[Location]:
+    return [
+        Location(place.seq, f"{place.pointer}/token", place.value["token"])
+        for place in t.parts.get("promise", ())
+        if isinstance(place.value, dict) and is_nonempty_text(place.value.get("token"))
+    ]
+
+
+RULES = (
+    failure_error,
+    failure_code,
+    failure_code_known,
+    await_reply,
+    await_cancelled,
+    await_token_kept,
+)

@@ -1,0 +1,239 @@
+"""The metadata of a reply: section 4, and what of section 3.4 it answers to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from playground.conformance.response_parts import Location
+from playground.conformance.rule import RuleIssue, Violation, info, missing, must, rule, should
+from playground.conformance.transcript import Transcript, type_of
+from playground.conformance.values import type_with_article
+from playground.protocols.nlweb.versions import RESPONSE_TYPES
+
+_ONE_OF = ", ".join(RESPONSE_TYPES)
+_RESULTS = ("results", "structuredData")
+#: Members that make a reply of another type than the one it announces.
+_FOREIGN = {
+    "answer": ("elicitation", "promise", "error"),
+    "elicitation": (*_RESULTS, "promise", "error"),
+    "promise": (*_RESULTS, "elicitation", "error"),
+    "failure": (*_RESULTS, "elicitation", "promise"),
+}
+#: An error event may come before, between and after the results of a stream (0.55, 6.1).
+_MIXED = {"answer": ("error",), "failure": _RESULTS}
+
+
+def _spoke(t: Transcript) -> bool:
+    return t.has_response
+
+
+def _has_meta(t: Transcript) -> bool:
+    return t.has_response and any(isinstance(place.value, dict) for place in t.metas)
+
+
+def _blocks(t: Transcript) -> Iterator[Location]:
+    return (place for place in t.metas if isinstance(place.value, dict))
+
+
+@rule(
+    "meta-present",
+    "A reply carries its metadata in an object named _meta.",
+    v55=must("4"),
+    v54=must("4"),
+    when=_spoke,
+)
+def meta_present(t: Transcript) -> Iterator[RuleIssue]:
+    """0.54 takes `meta` as well, and asks a stream for one block anywhere (its section 8.4)."""
+    for place in t.metas:
+        name = place.pointer[1:]
+        if not isinstance(place.value, dict):
+            yield Violation(
+                f"{name} is {type_with_article(place.value)}. Make it an object.",
+                place.seq,
+                place.pointer,
+            )
+        elif name not in t.traits["meta_fields"]:
+            yield Violation("Replies name their metadata _meta, not meta.", place.seq, "/meta")
+    if not t.metas:
+        seq = t.messages[0].seq
+        yield missing(t, "Add _meta with response_type and version.", seq, "/_meta")
+
+
+@rule(
+    "response-type",
+    f"The metadata say what the reply is: {_ONE_OF}.",
+    v55=must("4"),
+    v54=must("4"),
+    when=_has_meta,
+)
+def response_type(t: Transcript) -> Iterator[RuleIssue]:
+    """Of every block; in which case it is written is another rule's question."""
+    for place in _blocks(t):
+        if type_of(place.value):
+            continue
+        said = "is none that NLWeb defines" if "response_type" in place.value else "is missing"
+        pointer = f"{place.pointer}/response_type"
+        yield Violation(f"response_type {said}. Set it to one of {_ONE_OF}.", place.seq, pointer)
+
+
+@rule(
+    "response-type-lowercase",
+    "The response type is written in lower case.",
+    v55=must("4"),
+    v54=info("4"),
+    when=_has_meta,
+)
+def response_type_lowercase(t: Transcript) -> Iterator[RuleIssue]:
+    """0.54 capitalises the types in its prose and writes them small in its examples."""
+    for place in _blocks(t):
+        kind = type_of(place.value)
+        if kind and place.value["response_type"] != kind:
+            yield Violation(
+                f'Write "{kind}" in lower case and without spaces.',
+                place.seq,
+                f"{place.pointer}/response_type",
+            )
+
+
+@rule(
+    "response-type-consistent",
+    "The reply holds what its response type announces, and nothing of another type.",
+    v55=must("4.1"),
+    v54=must("4.1"),
+    when=_has_meta,
+)
+def response_type_consistent(t: Transcript) -> Iterator[RuleIssue]:
+    """Judged by the last block of a stream; errors beside its results are legal there."""
+    kind = t.announced
+    allowed = _MIXED.get(kind, ()) if t.streamed else ()
+    for name in _FOREIGN.get(kind, ()):
+        for place in t.parts.get(name, ()):
+            if name not in allowed and place.value != []:
+                yield Violation(
+                    f"The reply calls itself {kind} and holds {name}. "
+                    f"Correct response_type, or leave {name} out.",
+                    place.seq,
+                    place.pointer,
+                )
+
+
+@rule(
+    "version-present",
+    "The metadata say which version of the protocol the reply is written in.",
+    v55=must("4"),
+    v54=must("4"),
+    when=_has_meta,
+)
+def version_present(t: Transcript) -> Iterator[RuleIssue]:
+    """A string; whether it is the right one is another rule's question."""
+    for place in _blocks(t):
+        version = place.value.get("version")
+        if not isinstance(version, str) or not version.strip():
+            yield Violation(
+                f'Set version to a string: "{t.version}".', place.seq, f"{place.pointer}/version"
+            )
+
+
+@rule(
+    "version-asked",
+    "The reply is written in the version that was asked for.",
+    v55=should("3.4"),
+    v54=should("3.4"),
+    when=_has_meta,
+)
+def version_asked(t: Transcript) -> Iterator[RuleIssue]:
+    """The specification names the requested version and leaves open whether it binds."""
+    for place in _blocks(t):
+        version = place.value.get("version")
+        if isinstance(version, str) and version.strip() and version != t.version:
+            yield Violation(
+                f"The reply says version {version[:40]}, it is judged as {t.version}. "
+                "Answer in the version of the request's meta.version.",
+                place.seq,
+                f"{place.pointer}/version",
+            )
+
+
+@rule(
+    "session-context-object",
+    "A session context is an object.",
+    v55=must("4"),
+    v54=must("4"),
+    when=_has_meta,
+)
+def session_context_object(t: Transcript) -> Iterator[RuleIssue]:
+    """Callers hand it back as it is, as `meta.session_context`."""
+    for place in _blocks(t):
+        if "session_context" in place.value:
+            context = place.value["session_context"]
+            if not isinstance(context, dict):
+                yield Violation(
+                    f"session_context is {type_with_article(context)}. "
+                    "Make it an object of attributes.",
+                    place.seq,
+                    f"{place.pointer}/session_context",
+                )
+
+
+def _shown(name: str) -> str:
+    """A member's name as it can be stored: a request may hold half of a surrogate pair."""
+    return name[:40].encode("utf-8", "replace").decode()
+
+
+def _sent_context(t: Transcript) -> bool:
+    return t.has_response and bool(_sent(t))
+
+
+def _sent(t: Transcript) -> dict[str, object]:
+    meta = t.request.get("meta")
+    context = meta.get("session_context") if isinstance(meta, dict) else None
+    return context if isinstance(context, dict) else {}
+
+
+@rule(
+    "session-context-echoed",
+    "The session context that was sent comes back, changed or not.",
+    v55=info("4"),
+    v54=info("HTTP examples, notes 3"),
+    when=_sent_context,
+)
+def session_context_echoed(t: Transcript) -> Iterator[RuleIssue]:
+    """Left open by the specification: callers keep the last one that they were given."""
+    place = next((place for place in reversed(t.metas) if isinstance(place.value, dict)), None)
+    if t.session_context is None:
+        pointer = f"{place.pointer}/session_context" if place else "/_meta"
+        yield missing(
+            t,
+            "A session context was sent and none came back. Return it, so that callers that "
+            "keep only the latest one do not lose the session.",
+            place.seq if place else t.last_seq,
+            pointer,
+        )
+        return
+    dropped = sorted(_shown(name) for name in _sent(t).keys() - t.session_context.keys())
+    holder = next(
+        (
+            p
+            for p in reversed(t.metas)
+            if isinstance(p.value, dict) and "session_context" in p.value
+        ),
+        None,
+    )
+    if dropped and holder:
+        yield Violation(
+            f"These members of the session context did not come back: {', '.join(dropped[:10])}.",
+            holder.seq,
+            f"{holder.pointer}/session_context",
+        )
+
+
+RULES = (
+    meta_present,
+    response_type,
+    response_type_lowercase,
+    response_type_consistent,
+    version_present,
+    version_asked,
+    session_context_object,
+    session_context_echoed,
+)

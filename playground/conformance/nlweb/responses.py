@@ -1,0 +1,94 @@
+"""That there is a reply at all: section 4, and replies that are errors of HTTP alone."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from playground.conformance.rule import RuleIssue, Violation, info, missing, must, rule
+from playground.conformance.transcript import Transcript
+from playground.conformance.values import type_with_article
+from playground.protocols.events import Outcome
+from playground.protocols.frames import FrameKind
+
+_HTML = re.compile(r"\s*(?:<!doctype html|<html|<head|<body|<!--)", re.IGNORECASE)
+#: What begins a second reply within the first.
+_SECOND_HEAD = re.compile(rb"HTTP/1\.[01] \d{3} ")
+
+
+def _said_yes(t: Transcript) -> bool:
+    return t.head_seq is not None and t.status < 300
+
+
+@rule(
+    "reply-object",
+    "A reply is a JSON object, or a stream of them.",
+    v55=must("4"),
+    v54=must("4"),
+    when=_said_yes,
+)
+def reply_object(t: Transcript) -> Iterator[RuleIssue]:
+    """Which members it has is the question of other rules."""
+    document = t.document
+    if document and not isinstance(document.payload, dict):
+        said = document.why or f"The reply is {type_with_article(document.payload)}."
+        yield missing(t, f"{said} Answer with one JSON object.", document.seq)
+    elif not t.messages:
+        yield missing(t, "The reply is empty. Answer with one JSON object.", t.head_seq)
+    elif not document and not any(isinstance(message.payload, dict) for message in t.messages):
+        yield missing(t, "No event of the stream holds a JSON object.", t.messages[0].seq)
+
+
+@rule(
+    "http-error-failure",
+    "An error of HTTP comes with a failure that says what went wrong.",
+    v55=info("7.4"),
+    v54=info("HTTP examples 6"),
+    when=lambda t: t.status >= 400,
+)
+def http_error_failure(t: Transcript) -> Iterator[RuleIssue]:
+    """Gateways and logins answer in ways of their own, which the specification leaves open."""
+    if t.outcome is not Outcome.NONE:
+        return
+    came, seq = "nothing", t.head_seq
+    if t.messages:
+        first, seq = t.messages[0], t.messages[0].seq
+        text = first.text or _body(t)
+        if first.readable:
+            came = "JSON of another kind"
+        else:
+            came = "a page of HTML" if _HTML.match(text) else "text that is no JSON"
+    message = f"With HTTP {t.status} came {came}. Send _meta and error, so that callers know why."
+    yield missing(t, message, seq)
+
+
+def _body(t: Transcript) -> str:
+    pieces = (frame.data for frame in t.frames if frame.kind is FrameKind.BODY)
+    return next(pieces, b"").decode("utf-8", "replace")
+
+
+@rule(
+    "one-reply",
+    "A request gets one HTTP reply.",
+    v55=must("7"),
+    v54=must("8"),
+    when=lambda t: t.head_seq is not None,
+    needs_complete_response=True,
+)
+def one_reply(t: Transcript) -> Iterator[RuleIssue]:
+    """Some servers begin another when they fail within a stream, and break it by that."""
+    for frame in t.frames:
+        data = frame.data
+        if frame.kind is FrameKind.HEAD or not (frame.kind is FrameKind.ERROR or t.streamed):
+            continue
+        # In the error of a transfer stand the bytes that broke it.
+        at_start = frame.kind is not FrameKind.ERROR
+        if _SECOND_HEAD.match(data) if at_start else _SECOND_HEAD.search(data):
+            yield Violation(
+                "A second response head came within the body. Once a stream has begun, report "
+                "what goes wrong as an event of it.",
+                frame.seq,
+            )
+
+
+RULES = (reply_object, http_error_failure, one_reply)

@@ -1,0 +1,158 @@
+"""What a question in plain words asks for: words to search, and constraints said in passing."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from playground.demo.corpus import diet_key
+from playground.demo.index import words_of
+
+_STOP_WORDS = frozenset(
+    """a about all also am an and any anything are as at be been but by can could did do does dont
+    find for from get give given go good great has have help here how i id idea ideas if ill im in
+    into is it its ive just kind know like list lot love made make making may maybe me more most
+    much my need new nice no not of on or our out please really recommend s should show so some
+    something suggest suggestion suggestions tell than that the their them then there these they
+    thing things
+    think this to today tonight too try up us use using very want was way we well were what when
+    where which who will with would you your best better delicious tasty yummy favourite favorite
+    looking ask dish dishes meal food eat eating cook cooking prepare without minutes minute min
+    mins hour hours under within less ready only quite rather
+    """.split()
+)
+#: Words for which others count as well, though less.
+_SYNONYMS: dict[str, tuple[str, ...]] = {
+    "aubergine": ("eggplant",),
+    "bbq": ("barbecue", "grill"),
+    "bean": ("chickpea", "lentil"),
+    "brunch": ("breakfast",),
+    "cheap": ("budget",),
+    "chickpeas": ("hummus", "falafel"),
+    "coriander": ("cilantro",),
+    "courgette": ("zucchini",),
+    "eggplant": ("aubergine",),
+    "easy": ("simple", "quick"),
+    "fast": ("quick",),
+    "film": ("movie",),
+    "fish": ("salmon", "cod", "tuna", "seafood"),
+    "garbanzo": ("chickpea",),
+    "healthy": ("light", "fresh", "salad"),
+    "meatless": ("vegetarian",),
+    "noodles": ("ramen", "pasta"),
+    "pan": ("skillet",),
+    "pasta": ("spaghetti", "linguine", "penne", "noodle"),
+    "prawn": ("shrimp",),
+    "prawns": ("shrimp",),
+    "protein": ("eggs", "lentil", "tofu", "chicken"),
+    "quick": ("easy", "fast"),
+    "seafood": ("fish", "shrimp", "salmon"),
+    "shrimp": ("prawn",),
+    "spicy": ("chili", "hot"),
+    "supper": ("dinner",),
+    "sweet": ("dessert",),
+    "veggie": ("vegetable", "vegetarian"),
+    "warm": ("soup", "stew"),
+    "zucchini": ("courgette",),
+}
+#: Words that ask for an order rather than for a thing.
+_ORDERS = {
+    "lighter": "calories",
+    "lightest": "calories",
+    "healthier": "calories",
+    "quicker": "minutes",
+    "quickest": "minutes",
+    "faster": "minutes",
+    "fastest": "minutes",
+    "shorter": "minutes",
+    "cheaper": "price",
+    "cheapest": "price",
+    "affordable": "price",
+}
+_TYPES = {
+    "recipe": "Recipe",
+    "recipes": "Recipe",
+    "restaurant": "Restaurant",
+    "restaurants": "Restaurant",
+    "trattoria": "Restaurant",
+    "bistro": "Restaurant",
+    "movie": "Movie",
+    "movies": "Movie",
+    "film": "Movie",
+    "films": "Movie",
+    "product": "Product",
+    "products": "Product",
+    "cookware": "Product",
+    "article": "Article",
+    "articles": "Article",
+}
+#: What one does in a restaurant says nothing about which one to choose.
+_MEALS = frozenset({"dinner", "lunch", "supper"})
+_DIETS = re.compile(
+    r"(?<!non-)(?<!not )\b(vegetarian|vegan|gluten[- ]free|dairy[- ]free|lactose[- ]free)\b", re.I
+)
+_TIME = re.compile(
+    r"\b(?:under|within|in|less than|at most|below|max(?:imum)?|up to|only)\s+(?:about\s+)?"
+    r"(\d{1,3}|an|one|half an)[- ]?(min(?:ute)?s?|h(?:ou)?rs?)\b",
+    re.I,
+)
+_WITHOUT = re.compile(
+    r"\b(?:without|allergic to|no|avoid(?:s|ing)?|free of)\s+(?:any\s+)?(\w+)", re.I
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedQuery:
+    """A question, understood as far as this agent understands anything."""
+
+    #: What to look for; empty when the question names only a type or a constraint.
+    search_terms: Sequence[str]
+    #: What counts a little: synonyms.
+    related: Sequence[str]
+    kinds: frozenset[str]
+    diets: frozenset[str]
+    #: Ingredients that must not be in it.
+    without: frozenset[str]
+    max_minutes: float | None
+    #: What there should be least of: calories, minutes or price; "" for the usual order.
+    order: str = ""
+
+
+def parse_query(text: str) -> ParsedQuery:
+    """What `text` asks for. Never raises."""
+    without = excluded(text)
+    words = [w for w in words_of(text) if w not in _STOP_WORDS and w not in without]
+    kinds = {_TYPES[word] for word in words if word in _TYPES}
+    searched = [w for w in words if w not in _TYPES and w not in _ORDERS and not w.isdigit()]
+    if kinds == {"Restaurant"}:
+        searched = [word for word in searched if word not in _MEALS]
+    related = [other for word in words for other in _SYNONYMS.get(word, ())]
+    return ParsedQuery(
+        search_terms=searched,
+        related=related,
+        kinds=frozenset(kinds),
+        diets=diets_in(text),
+        without=without,
+        max_minutes=_minutes_in(text),
+        order=next((_ORDERS[word] for word in reversed(words) if word in _ORDERS), ""),
+    )
+
+
+def diets_in(text: str) -> frozenset[str]:
+    """The diets that a text mentions."""
+    return frozenset(diet_key(found) for found in _DIETS.findall(text))
+
+
+def excluded(text: str) -> frozenset[str]:
+    """What a text says it wants to be without."""
+    return frozenset(word.lower() for word in _WITHOUT.findall(text) if len(word) > 2)
+
+
+def _minutes_in(text: str) -> float | None:
+    if not (match := _TIME.search(text)):
+        return None
+    number, unit = match[1].lower(), match[2].lower()
+    amount = {"an": 1.0, "one": 1.0, "half an": 0.5}.get(number)
+    amount = float(number) if amount is None else amount
+    return amount * 60 if unit.startswith("h") else amount

@@ -1,0 +1,224 @@
+"""Reads a request for `ask` or `await`: JSON bytes in, one checked record out.
+
+Strict about structure, as section 7.4 asks for (400 for a malformed request), and indifferent
+to attributes that it does not know. An attribute that is null counts as absent.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from playground.demo.failures import FailureError, invalid_parameter
+
+VERSIONS = ("0.54", "0.55")
+FORMATS = ("conversational_search", "chatgpt_app")
+#: Longer questions than this get TOKEN_LIMIT.
+MAX_TEXT = 4000
+_MAX_PACE = 100.0
+_MAX_TURN = 1_000_000
+_MAX_TOPIC = 80
+
+
+@dataclass(frozen=True, slots=True)
+class AskRequest:
+    """A request for `ask`, checked."""
+
+    version: str
+    text: str
+    #: The attributes of query other than text.
+    filters: Mapping[str, Any]
+    context: Mapping[str, Any]
+    #: What to return as session context: what came, one turn on.
+    session: Mapping[str, Any]
+    streaming: bool = False
+    response_format: str = FORMATS[0]
+    modes: frozenset[str] = frozenset({"list"})
+    #: Multiplies every deliberate delay; 0 means none.
+    pace: float = 1.0
+    #: Answers to this agent's questions, by id, wherever they were.
+    answers: Mapping[str, Any] = field(default_factory=dict)
+    #: Answers to the first of two rounds of questions, from the session context.
+    pending: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class AwaitRequest:
+    """A request for `await`, checked (section 4.2)."""
+
+    version: str
+    token: str
+    action: str
+    session: Mapping[str, Any]
+
+
+def read_json(body: bytes) -> dict[str, Any]:
+    """The body as a JSON object. Raises `FailureError` INVALID_QUERY for anything else."""
+    try:
+        document = json.loads(body, parse_constant=_refuse, parse_float=_finite)
+    except RecursionError:
+        raise FailureError("INVALID_QUERY", "The request is nested too deeply.") from None
+    except ValueError as error:
+        raise FailureError("INVALID_QUERY", f"The request is not JSON: {error}.") from None
+    if not isinstance(document, dict):
+        raise FailureError("INVALID_QUERY", "The request must be a JSON object.")
+    return document
+
+
+def version_of(document: Mapping[str, Any]) -> str:
+    """The version to answer in: the one asked for, or the newest. Never raises."""
+    meta = document.get("meta")
+    if isinstance(meta, dict):
+        # 0.54 calls the attribute api_version in its text and version in its examples.
+        for name in ("version", "api_version"):
+            if meta.get(name) in VERSIONS:
+                return str(meta[name])
+    return VERSIONS[-1]
+
+
+def session_of(document: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The session context that came with a request, however broken the rest. Never raises."""
+    meta = document.get("meta")
+    session = meta.get("session_context") if isinstance(meta, dict) else None
+    return session if isinstance(session, dict) else None
+
+
+def read_ask(document: Mapping[str, Any], accept: str, pace: str | None) -> AskRequest:
+    """The request for `ask` in `document`; `accept` and `pace` come with the HTTP request.
+
+    Raises `FailureError` with the code that the caller should get.
+    """
+    query = _object(document, "query", required=True)
+    prefer = _object(document, "prefer")
+    version = version_of(document)
+    text = _text(query)
+    return AskRequest(
+        version=version,
+        text=text,
+        filters={k: v for k, v in query.items() if k != "text" and v is not None},
+        context=_object(document, "context"),
+        session=next_turn(document, text),
+        streaming=_streaming(prefer, accept),
+        response_format=_format(prefer),
+        modes=_modes(prefer, version),
+        pace=read_pace(pace),
+        pending=_pending(document),
+    )
+
+
+def read_await(document: Mapping[str, Any]) -> AwaitRequest:
+    """The request for `await` in `document`. Raises `FailureError`."""
+    token = document.get("promise_token")
+    if not isinstance(token, str) or not token:
+        raise FailureError("INVALID_QUERY", "promise_token must be a string.")
+    action = document.get("action")
+    if action not in ("checkin", "cancel"):
+        raise invalid_parameter("action", action, "checkin | cancel", "'checkin' or 'cancel'")
+    return AwaitRequest(version_of(document), token, action, session_of(document) or {})
+
+
+def read_pace(value: str | None) -> float:
+    """The factor for deliberate delays, 1 where none was given. Raises `FailureError`."""
+    if value is None:
+        return 1.0
+    if re.fullmatch(r"\d{1,3}(\.\d{1,6})?", value, re.ASCII) and float(value) <= _MAX_PACE:
+        return float(value)
+    raise invalid_parameter("pace", value, "number", "a number from 0 to 100")
+
+
+def _refuse(name: str) -> Any:
+    raise ValueError(f"{name} is not a JSON number")
+
+
+def _finite(text: str) -> float:
+    if not math.isfinite(value := float(text)):
+        raise ValueError("a number is too large")
+    return value
+
+
+def _object(document: Mapping[str, Any], name: str, *, required: bool = False) -> dict[str, Any]:
+    value = document.get(name)
+    if value is None and not required:
+        return {}
+    if not isinstance(value, dict):
+        raise FailureError("INVALID_QUERY", f"{name} must be an object.")
+    return value
+
+
+def _text(query: Mapping[str, Any]) -> str:
+    text = query.get("text")
+    if not isinstance(text, str) or not text.strip():
+        raise FailureError("INVALID_QUERY", "query.text must be a string that is not empty.")
+    if len(text) > MAX_TEXT:
+        raise FailureError(
+            "TOKEN_LIMIT",
+            f"The query has {len(text):,} characters; this agent reads {MAX_TEXT:,}.",
+        )
+    return text.strip()
+
+
+def next_turn(document: Mapping[str, Any], text: str) -> dict[str, Any]:
+    """The session context to return: the caller's own with this turn counted and named.
+
+    One without a conversation id is given one. What waited for answers (`pending`) is over;
+    whoever asks again puts it back.
+    """
+    came = _object(_object(document, "meta"), "session_context")
+    session = {"conversation_id": f"conv_{secrets.token_hex(6)}"} | came
+    session.pop("pending", None)
+    turn = session.get("turn")
+    counted = turn if isinstance(turn, int) and 0 <= turn < _MAX_TURN else 0
+    return session | {"turn": counted + 1, "last_topic": text[:_MAX_TOPIC]}
+
+
+def _pending(document: Mapping[str, Any]) -> dict[str, Any]:
+    pending = (session_of(document) or {}).get("pending")
+    return pending if isinstance(pending, dict) else {}
+
+
+def _streaming(prefer: Mapping[str, Any], accept: str) -> bool:
+    """`prefer.streaming` decides; without it, the Accept header (section 7.3)."""
+    streaming = prefer.get("streaming")
+    if streaming is None:
+        return "text/event-stream" in accept and "json" not in accept
+    if not isinstance(streaming, bool):
+        raise invalid_parameter("streaming", streaming, "boolean", "true or false")
+    return streaming
+
+
+def _words(prefer: Mapping[str, Any], name: str) -> list[str]:
+    value = prefer.get(name)
+    if value is None:
+        return []
+    if not isinstance(value, str):
+        raise invalid_parameter(name, value, "string", "a string")
+    return [word.strip() for word in value.split(",") if word.strip()]
+
+
+def _format(prefer: Mapping[str, Any]) -> str:
+    """The first format of the list that this agent has (section 3.3.1)."""
+    wanted = _words(prefer, "response_format")
+    for name in wanted or FORMATS:
+        if name in FORMATS:
+            return name
+    raise FailureError(
+        "UNSUPPORTED_FORMAT",
+        f"No answer as {', '.join(wanted)}: this agent has {' and '.join(FORMATS)}.",
+    )
+
+
+def _modes(prefer: Mapping[str, Any], version: str) -> frozenset[str]:
+    """The modes asked for (section 3.3.2); `detailed` is known from the 0.54 examples only."""
+    known = {"list", "summarize"} | ({"detailed"} if version == "0.54" else set())
+    wanted = frozenset(_words(prefer, "mode") or ["list"])
+    if unknown := sorted(wanted - known):
+        raise FailureError(
+            "UNSUPPORTED_MODE",
+            f"Unknown mode {', '.join(unknown)}: this agent has {', '.join(sorted(known))}.",
+        )
+    return wanted

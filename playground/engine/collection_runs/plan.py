@@ -1,0 +1,207 @@
+"""Which requests of a collection are sent, in which units, and the rows that show it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from django.contrib.auth.models import AnonymousUser, User
+from django.db import transaction
+from django.db.models import prefetch_related_objects
+from django.utils import timezone
+
+from playground.models import Agent, Collection, CollectionRun, Environment, SavedRequest, Step
+from playground.models.json_text import storable
+from playground.models.liveness import mark_interrupted, this_driver
+
+#: Requests of one run, all iterations together; iterations at once.
+MAX_STEPS, MAX_PARALLEL = 20_000, 50
+#: Collection runs of one user that are under way at once. Their requests share the limit on runs
+#: anyway; more of them would only wait, each with its thousands of rows.
+MAX_AT_ONCE = 5
+
+
+class PlanError(ValueError):
+    """A run, or a step of one, that cannot be made: a sentence."""
+
+
+@dataclass(frozen=True, slots=True)
+class CollectionRunOptions:
+    """How a collection is run."""
+
+    #: Stands in for the agent of every request that speaks its protocol.
+    agent: Agent | None = None
+    environment: Environment | None = None
+    #: Win over the environment.
+    variables: Mapping[str, Any] = field(default_factory=dict)
+    #: A row for each iteration, taken in turn; they win over `variables`.
+    rows: Sequence[Mapping[str, Any]] = ()
+    #: None for one of each row, or one where there are no rows.
+    iterations: int | None = None
+    #: Units at the same time: see the package.
+    parallel: int = 1
+    #: Whether nothing more is begun after a request that was not met.
+    bail: bool = False
+
+    @property
+    def iteration_count(self) -> int:
+        """How many iterations there are."""
+        return self.iterations or len(self.rows) or 1
+
+    def row(self, iteration: int) -> Mapping[str, Any]:
+        """The values of an iteration, counted from 1."""
+        return self.rows[(iteration - 1) % len(self.rows)] if self.rows else {}
+
+    def to_json(self) -> dict[str, Any]:
+        """What is kept of it. Values of variables are not: somebody may have put a secret there."""
+        return {
+            "agent": (self.agent.slug or self.agent.url) if self.agent else "",
+            "iterations": self.iteration_count,
+            "parallel": self.parallel,
+            "bail": self.bail,
+            "rows": len(self.rows),
+            "variables": sorted(self.variables),
+        }
+
+
+@dataclass(slots=True)
+class PlannedStep:
+    """A request in an iteration, and its row."""
+
+    iteration: int
+    saved: SavedRequest
+    step: Step
+
+
+#: Requests that are sent one after another.
+Unit = list[PlannedStep]
+
+
+@dataclass(frozen=True, slots=True)
+class CollectionRunPlan:
+    """What is to be sent."""
+
+    name: str
+    options: CollectionRunOptions
+    units: list[Unit]
+    owner: User | None = None
+    #: None for one that is read from a file.
+    collection: Collection | None = None
+
+    @property
+    def steps(self) -> list[Step]:
+        """The rows, in order."""
+        return [planned.step for unit in self.units for planned in unit]
+
+
+def plan_run(
+    name: str,
+    requests: Sequence[SavedRequest],
+    options: CollectionRunOptions,
+    owner: User | None = None,
+    collection: Collection | None = None,
+) -> CollectionRunPlan:
+    """What a run of `requests`, which are in order, sends. Touches no database.
+
+    Raises `PlanError` where there is nothing to send, or too much.
+    """
+    count = len(requests) * options.iteration_count
+    if not count:
+        raise PlanError("There is no request to send.")
+    if count > MAX_STEPS:
+        raise PlanError(f"That would be {count:,} requests; {MAX_STEPS:,} are the most.")
+    units: list[Unit] = []
+    number = 0
+    for iteration in range(1, options.iteration_count + 1):
+        for group in _groups(requests):
+            unit: Unit = []
+            for saved in group:
+                number += 1
+                unit.append(PlannedStep(iteration, saved, _step(number, iteration, saved)))
+            units.append(unit)
+    return CollectionRunPlan(name, options, units, owner, collection)
+
+
+def _groups(requests: Sequence[SavedRequest]) -> list[list[SavedRequest]]:
+    """The requests of one iteration in units: by folder where nothing is captured."""
+    if any(saved.captures for saved in requests):
+        return [list(requests)]
+    found: dict[str, list[SavedRequest]] = {}
+    for saved in requests:
+        found.setdefault(folder_of(saved), []).append(saved)
+    return list(found.values())
+
+
+def folder_of(saved: SavedRequest) -> str:
+    """The slug of the folder of a request, "" for none."""
+    return saved.folder.slug if saved.folder else ""
+
+
+def _step(number: int, iteration: int, saved: SavedRequest) -> Step:
+    return Step(
+        number=number,
+        iteration=iteration,
+        saved_request=saved if saved.pk else None,
+        # A file may hold what no database takes.
+        folder=storable(saved.folder.name) if saved.folder else "",
+        name=storable(saved.name),
+    )
+
+
+def check_run_limit(user: User | AnonymousUser) -> None:
+    """Raise `PlanError` where as many collection runs of `user` are under way as may be."""
+    mine = CollectionRun.objects.owned_by(user).unfinished()
+    if mine.count() < MAX_AT_ONCE:
+        return
+    mark_interrupted()
+    if mine.count() >= MAX_AT_ONCE:
+        raise PlanError(
+            f"{MAX_AT_ONCE} collection runs are under way, which is as many as may be at once. "
+            "Wait for one to end, or stop one."
+        )
+
+
+def record(planned: CollectionRunPlan) -> CollectionRun:
+    """Store the run and its steps, all of them waiting."""
+    options = planned.options
+    run = CollectionRun(
+        owner=planned.owner,
+        collection=planned.collection,
+        name=storable(planned.name),
+        environment=options.environment.name if options.environment else "",
+        options=options.to_json(),
+        driver=this_driver(),
+        heartbeat_at=timezone.now(),
+    )
+    steps = planned.steps
+    run.planned = len(steps)
+    for step in steps:
+        step.collection_run = run
+    if options.environment is not None:
+        # Read once, and not for every request.
+        prefetch_related_objects([options.environment], "variables")
+    with transaction.atomic():
+        run.save()
+        Step.objects.bulk_create(steps, batch_size=500)
+    return run
+
+
+def reload_options(options: CollectionRunOptions) -> CollectionRunOptions:
+    """The options with their agent and their environment as they are stored now.
+
+    Raises `PlanError` where one of them was deleted.
+    """
+    agent, environment = options.agent, options.environment
+    if agent is not None and agent.pk:
+        name = agent.name
+        agent = Agent.objects.filter(pk=agent.pk).first()
+        if agent is None:
+            raise PlanError(f"The agent “{name}” was deleted.")
+    if environment is not None:
+        name = environment.name
+        stored = Environment.objects.filter(pk=environment.pk)
+        environment = stored.prefetch_related("variables").first()
+        if environment is None:
+            raise PlanError(f"The environment “{name}” was deleted.")
+    return replace(options, agent=agent, environment=environment)

@@ -1,0 +1,132 @@
+"""A reply as one document, put together from its events: the same however it travelled.
+
+The shape is that of a whole reply of the specification (0.55 section 4). A stream that said the
+same piece by piece, a reply over MCP and an older dialect come to the same document:
+
+`_meta`        all metadata, what came later over what came before; `{}` where there was none
+`results`      the items, in the order of their `index`, those without one last as they came, and
+               whatever the format calls them (`structuredData`); there, and maybe empty,
+               wherever there is a result or the outcome is an answer
+`content`      texts beside the results: `[{"type": "text", "text": "…"}]`, pieces joined
+`elicitation`  the agent's questions as it sent them
+`promise`      the promise as the agent sent it
+`error`        the failure: `code`, `message`, `details`; the last one where there were several
+
+Members that have nothing to say are left out. A reply that is nothing of the kind is the JSON
+or the text that it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from playground.protocols.events import (
+    Completed,
+    Elicitation,
+    Event,
+    Failure,
+    Note,
+    Promise,
+    Result,
+    Started,
+    Text,
+    Unknown,
+)
+
+#: Members of a text that say what it is, and those of the message that it came in.
+_NO_EXTRAS = frozenset(
+    {"type", "Type", "text", "Text", "delta", "_meta", "content", "message_type", "query_id"}
+)
+
+
+class AnswerAssembler:
+    """Takes in the events of one reply."""
+
+    def __init__(self) -> None:
+        self._meta: dict[str, Any] = {}
+        self._results: list[Result] = []
+        self._content: list[_Words] = []
+        #: `elicitation`, `promise` and `error`, where there are any.
+        self._parts: dict[str, Any] = {}
+        self._unknown: list[Any] = []
+
+    def add(self, events: Iterable[Event]) -> None:
+        """Take in what one frame says."""
+        for event in events:
+            self._take(event)
+
+    def _take(self, event: Event) -> None:
+        match event:
+            case Result():
+                self._results.append(event)
+            case Text():
+                self._text(event)
+            case Started() | Completed():
+                self._meta.update(event.meta)
+            case Note(name="_meta", data={"_meta": dict() as meta}):
+                self._meta.update(meta)
+            case Elicitation(text=text, raw=raw):
+                self._parts["elicitation"] = _object(raw, {"text": text, "questions": raw})
+            case Promise(token=token, raw=raw):
+                self._parts["promise"] = _object(raw, {"token": token})
+            case Failure():
+                self._parts["error"] = _error(event)
+            case Unknown(data=data):
+                self._unknown.append(data)
+
+    def document(self, outcome: str, session_context: Mapping[str, Any] | None = None) -> Any:
+        """The document of what was taken in; None where nothing was.
+
+        `session_context` is what the agent returned wherever it stood.
+        """
+        meta = dict(self._meta)
+        if session_context is not None:
+            meta["session_context"] = session_context
+        found: dict[str, Any] = {"_meta": meta}
+        if self._results or outcome == "answer":
+            ordered = sorted(self._results, key=lambda each: (each.index is None, each.index or 0))
+            found["results"] = [each.item for each in ordered]
+        if self._content:
+            found["content"] = [words.to_json() for words in self._content]
+        found |= self._parts
+        if found == {"_meta": {}}:
+            return self._unknown[0] if self._unknown else None
+        return found
+
+    def _text(self, event: Text) -> None:
+        if isinstance(event.raw, str) and event.kind == "summary":
+            return  # It stands in the metadata (0.54 HTTP examples, section 2).
+        last = self._content[-1] if self._content else None
+        if event.delta and last is not None and last.kind == event.kind:
+            last.pieces.append(event.text)
+        else:
+            self._content.append(_Words(event))
+
+
+class _Words:
+    """One text that comes in pieces."""
+
+    def __init__(self, event: Text) -> None:
+        self.kind = event.kind
+        self.pieces = [event.text]
+        raw = event.raw if isinstance(event.raw, Mapping) else {}
+        self._extras = {name: value for name, value in raw.items() if name not in _NO_EXTRAS}
+
+    def to_json(self) -> dict[str, Any]:
+        """The text as a part of `content`."""
+        return {"type": self.kind, "text": "".join(self.pieces), **self._extras}
+
+
+def _object(raw: Any, otherwise: dict[str, Any]) -> Any:
+    """What the agent sent, if that is an object; if not, what was read in it."""
+    if not isinstance(raw, Mapping):
+        return {name: value for name, value in otherwise.items() if value}
+    return {name: value for name, value in raw.items() if name != "_meta"}
+
+
+def _error(event: Failure) -> Any:
+    read = {"code": event.code, "message": event.message}
+    kept = _object(event.raw, read)
+    # An error that is called otherwise than the specification says is found all the same.
+    return {**{name: value for name, value in read.items() if value}, **kept}

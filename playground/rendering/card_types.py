@@ -1,0 +1,202 @@
+"""What items of each schema.org type have to say, as facts and lists.
+
+A new type is one function and one line in `BUILDERS`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from itertools import islice
+from typing import Any
+
+from playground.rendering.links import safe_url
+from playground.rendering.words import MAX_LIST, iso_duration_text, list_item_text, value_text
+
+Item = Mapping[str, Any]
+Facts = list[tuple[str, str]]
+Lists = list[tuple[str, list[str]]]
+
+#: Members of an item of an unknown type that are looked at, and what a card shows of them.
+MAX_MEMBERS, MAX_FACTS, MAX_LISTS = 200, 12, 6
+
+
+def _rating(item: Item) -> str:
+    rating = item.get("aggregateRating")
+    if not isinstance(rating, Mapping):
+        return value_text(rating, 30)
+    value, count = value_text(rating.get("ratingValue"), 10), rating.get("reviewCount")
+    count = count if count is not None else rating.get("ratingCount")
+    return f"{value} ({value_text(count, 12)})" if value and count is not None else value
+
+
+def _address(value: Any) -> str:
+    if not isinstance(value, Mapping):
+        return value_text(value, 160)
+    keys = ("streetAddress", "addressLocality", "addressRegion", "postalCode")
+    return ", ".join(filter(None, (value_text(value.get(key), 80) for key in keys)))
+
+
+def _price(item: Item) -> str:
+    offers = item.get("offers")
+    if isinstance(offers, list):
+        offers = offers[0] if offers else None
+    if isinstance(offers, Mapping):
+        price = value_text(offers.get("price", offers.get("lowPrice")), 30)
+        return f"{price} {value_text(offers.get('priceCurrency'), 8)}".strip()
+    return value_text(item.get("price"), 40)
+
+
+def _texts(value: Any) -> list[str]:
+    """A list of texts: steps of a recipe also when they are grouped in sections."""
+    if isinstance(value, str):
+        return [value_text(value)]
+    if not isinstance(value, list):
+        return [value_text(value)] if value else []
+    found: list[str] = []
+    for part in value[:MAX_LIST]:
+        if isinstance(part, Mapping) and isinstance(part.get("itemListElement"), list):
+            found += [value_text(step) for step in part["itemListElement"][:MAX_LIST]]
+        elif isinstance(part, Mapping) and part.get("text"):
+            found.append(value_text(part["text"]))
+        else:
+            found.append(value_text(part))
+    return [text for text in found if text][:MAX_LIST]
+
+
+def _recipe(item: Item) -> tuple[Facts, Lists]:
+    nutrition = item.get("nutrition")
+    nutrition = nutrition if isinstance(nutrition, Mapping) else {}
+    return [
+        ("Prep", iso_duration_text(item.get("prepTime"))),
+        ("Cook", iso_duration_text(item.get("cookTime"))),
+        ("Total", iso_duration_text(item.get("totalTime"))),
+        ("Serves", value_text(item.get("recipeYield"), 60)),
+        ("Cuisine", value_text(item.get("recipeCuisine"), 60)),
+        ("Energy", value_text(nutrition.get("calories") or item.get("calories"), 40)),
+        ("Protein", value_text(nutrition.get("proteinContent"), 40)),
+        ("Rating", _rating(item)),
+    ], [
+        ("Ingredients", _texts(item.get("recipeIngredient") or item.get("ingredients"))),
+        ("Steps", _texts(item.get("recipeInstructions"))),
+    ]
+
+
+def _restaurant(item: Item) -> tuple[Facts, Lists]:
+    return [
+        ("Cuisine", value_text(item.get("servesCuisine"), 80)),
+        ("Price", value_text(item.get("priceRange"), 20)),
+        ("Rating", _rating(item)),
+        ("Address", _address(item.get("address"))),
+        ("Phone", value_text(item.get("telephone"), 40)),
+        ("Hours", value_text(item.get("openingHours"), 120)),
+    ], []
+
+
+def _product(item: Item) -> tuple[Facts, Lists]:
+    return [
+        ("Price", _price(item)),
+        ("Brand", value_text(item.get("brand"), 60)),
+        ("Rating", _rating(item)),
+        ("SKU", value_text(item.get("sku"), 40)),
+        ("Material", value_text(item.get("material"), 60)),
+    ], []
+
+
+def _movie(item: Item) -> tuple[Facts, Lists]:
+    return [
+        ("Released", value_text(item.get("datePublished") or item.get("dateCreated"), 30)),
+        ("Director", value_text(item.get("director"), 80)),
+        ("Length", iso_duration_text(item.get("duration"))),
+        ("Genre", value_text(item.get("genre"), 80)),
+        ("Cast", value_text(item.get("actor"), 160)),
+        ("Rating", _rating(item)),
+    ], []
+
+
+def _article(item: Item) -> tuple[Facts, Lists]:
+    return [
+        ("By", value_text(item.get("author"), 80)),
+        ("Published", value_text(item.get("datePublished"), 30)),
+        ("In", value_text(item.get("publisher") or item.get("articleSection"), 80)),
+        (
+            "Length",
+            f"{value_text(item.get('wordCount'), 10)} words" if item.get("wordCount") else "",
+        ),
+    ], []
+
+
+def _how_to(item: Item) -> tuple[Facts, Lists]:
+    return [
+        ("Time", iso_duration_text(item.get("totalTime"))),
+        ("Position", value_text(item.get("position"), 10)),
+        ("Video", value_text(safe_url(item.get("video")), 160)),
+    ], [
+        ("Supplies", _texts(item.get("supply"))),
+        ("Tools", _texts(item.get("tool"))),
+        ("Steps", _texts(item.get("step") or item.get("itemListElement"))),
+    ]
+
+
+#: Shown elsewhere on the card, or of no use to a reader.
+PLACED = frozenset(
+    "@type @context @id type name title headline url image thumbnailUrl description text abstract "
+    "site siteUrl score schema_object actions grounding".split()
+)
+#: Members that hold items whatever these are; elsewhere an item is told by its `@type`.
+_HOLDERS = frozenset({"itemListElement", "hasPart", "offers"})
+
+
+def holds_items(key: str, value: Any) -> bool:
+    """Whether the member `key` of an item holds items that are more than a name."""
+    parts = value[:MAX_LIST] if isinstance(value, list) else [value]
+    found = [part for part in parts if isinstance(part, Mapping)]
+    if key in _HOLDERS:
+        return bool(found)
+    return any("@type" in part and not ("name" in part and len(part) <= 3) for part in found)
+
+
+def _thing(item: Item) -> tuple[Facts, Lists]:
+    """Whatever else an item has: short values as facts, lists of them as lists."""
+    facts: Facts = []
+    lists: Lists = []
+    for key, value in islice(item.items(), MAX_MEMBERS):
+        if key in PLACED:
+            continue
+        if key == "aggregateRating":
+            facts.append(("Rating", _rating(item)))
+        elif holds_items(key, value):
+            continue  # Shown as cards of their own.
+        elif isinstance(value, list) and value and _is_a_list(value):
+            lines = [list_item_text(part, 300) for part in value[:MAX_LIST]]
+            lists.append((value_text(key, 60), list(filter(None, lines))))
+        else:
+            facts.append((value_text(key, 60), value_text(value, 160)))
+        if len(facts) >= MAX_FACTS and len(lists) >= MAX_LISTS:
+            break
+    return facts[:MAX_FACTS], lists[:MAX_LISTS]
+
+
+def _is_a_list(value: list[Any]) -> bool:
+    """Whether a list wants a line for each of its parts: texts, or objects without a type."""
+    return all(isinstance(part, str | Mapping) for part in value[:MAX_LIST])
+
+
+Builder = Callable[[Item], tuple[Facts, Lists]]
+
+#: Name of a type to its family and its function.
+BUILDERS: dict[str, tuple[str, Builder]] = {
+    **dict.fromkeys(("Recipe",), ("recipe", _recipe)),
+    **dict.fromkeys(
+        ("Restaurant", "FoodEstablishment", "CafeOrCoffeeShop", "LocalBusiness"),
+        ("place", _restaurant),
+    ),
+    **dict.fromkeys(("Product", "ProductGroup", "Offer"), ("product", _product)),
+    **dict.fromkeys(("Movie", "TVSeries", "VideoObject"), ("movie", _movie)),
+    **dict.fromkeys(
+        ("Article", "NewsArticle", "BlogPosting", "TechArticle"), ("article", _article)
+    ),
+    **dict.fromkeys(
+        ("HowTo", "HowToSection", "HowToStep", "HowToTip", "HowToDirection"), ("howto", _how_to)
+    ),
+}
+UNKNOWN: tuple[str, Builder] = ("thing", _thing)

@@ -1,0 +1,232 @@
+"""A conformance report for reading: rules by level, each with its findings and where they are."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from itertools import groupby
+
+from playground.conformance import RULESETS, ConformanceReport, Finding, Level, Verdict
+from playground.protocols.frames import Frame, FrameKind
+
+#: What pages call the levels and the verdicts, in the order in which they are shown.
+LEVELS: Mapping[Level, str] = {Level.MUST: "Must", Level.SHOULD: "Should", Level.INFO: "Info"}
+VERDICTS: Mapping[Verdict, str] = {
+    Verdict.FAIL: "Failed",
+    Verdict.INCOMPLETE: "Could not be judged",
+    Verdict.PASS: "Passed",
+    Verdict.NOT_APPLICABLE: "Not applicable",
+}
+_TITLES = {rule.id: rule.title for book in RULESETS.values() for rule in book.rules}
+#: What a reply is judged as, by protocol and binding; of the Agent API there is one version,
+#: which has no name.
+_SUBJECTS: Mapping[tuple[str, str], str] = {
+    ("nlweb", "http"): "NLWeb {}",
+    ("nlweb", "mcp"): "NLWeb {} over MCP",
+    ("agent-api", "http"): "Agent API",
+}
+#: What the rules page says of each group of rules.
+ABOUT: Mapping[str, str] = {
+    "nlweb": "The reply of an NLWeb agent, whatever it travels over. Over MCP the rules about HTTP "
+    "and event streams are left out, and a place in it is told from the top of the message: "
+    "/result/content/0/text#/results/0 is the first result of the JSON in the first text.",
+    "mcp": "The messages of an MCP server that carry an NLWeb reply: JSON-RPC, the opening, the "
+    "tools, the shape of results, and MCP's own questions and notifications. Sections that name "
+    "MCP or JSON-RPC are those of their own specifications.",
+    "agent-api": "The response of an Agent API agent, whole or as a stream of objects.",
+}
+#: A section that is called by its number or by the letter of an appendix.
+_NUMBERED = re.compile(r"[0-9]|[A-Z](?:\.|,|$)")
+_RANK = {verdict: rank for rank, verdict in enumerate(VERDICTS)}
+
+
+class PointerLocator:
+    """Where the JSON of a frame stands on the wire: learnt from the frames as they pass.
+
+    The events of a whole reply carry the number of the frame that ended it, which has no
+    bytes of its own.
+    """
+
+    def __init__(self) -> None:
+        self._body: int | None = None
+        self._wire: dict[int, int] = {}
+
+    def noting(self, frames: Iterable[Frame]) -> Iterator[Frame]:
+        """The frames, unchanged."""
+        for frame in frames:
+            if frame.kind is FrameKind.HEAD:
+                self._body = None
+            elif frame.kind is FrameKind.BODY:
+                self._body = self._body or frame.seq
+            elif frame.kind in (FrameKind.END, FrameKind.ERROR) and self._body:
+                self._wire[frame.seq] = self._body
+            yield frame
+
+    def wire(self, seq: int | None) -> int | None:
+        """The frame whose bytes show what the events of frame `seq` were read from."""
+        return self._wire.get(seq, seq) if seq is not None else None
+
+
+@dataclass(frozen=True, slots=True)
+class FindingLocation:
+    """One thing that a rule found."""
+
+    message: str
+    pointer: str
+    #: Number of the frame with the bytes that it was found in; None for no frame.
+    shown: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class RuleReport:
+    """One rule, and what it found."""
+
+    id: str
+    title: str
+    section: str
+    level: Level
+    verdict: Verdict
+    spots: list[FindingLocation]
+
+    @property
+    def verdict_label(self) -> str:
+        """The verdict in words."""
+        return VERDICTS[self.verdict]
+
+    @property
+    def source(self) -> str:
+        """Where the rule is from: a section by its number, or by its name."""
+        return f"section {self.section}" if _NUMBERED.match(self.section) else self.section
+
+
+@dataclass(frozen=True, slots=True)
+class LevelReport:
+    """The rules of one level, those that ask for attention first."""
+
+    level: Level
+    rules: list[RuleReport]
+
+    @property
+    def level_label(self) -> str:
+        """The level in a word."""
+        return LEVELS[self.level]
+
+    def count(self, verdict: Verdict) -> int:
+        """How many of its rules have this verdict."""
+        return sum(rule.verdict is verdict for rule in self.rules)
+
+    @property
+    def tally(self) -> str:
+        """What became of its rules, in words; of those that do not apply nothing is said."""
+        said = {Verdict.FAIL: "failed", Verdict.INCOMPLETE: "not judged", Verdict.PASS: "passed"}
+        counts = {word: self.count(verdict) for verdict, word in said.items()}
+        shown = [f"{count} {word}" for word, count in counts.items() if count]
+        return ", ".join(shown) or "none applies"
+
+
+@dataclass(frozen=True, slots=True)
+class ReportView:
+    """A report as its templates show it."""
+
+    #: What the reply was judged as.
+    subject: str
+    version: str
+    levels: list[LevelReport]
+    #: (verdict, its word, how many rules have it).
+    verdicts: list[tuple[str, str, int]] = field(default_factory=list)
+
+    @property
+    def worst(self) -> LevelReport | None:
+        """The strictest level of which a rule failed."""
+        failed = (level for level in self.levels if level.count(Verdict.FAIL))
+        return next(failed, None)
+
+    @property
+    def failed(self) -> int:
+        """How many rules failed."""
+        return self.count(Verdict.FAIL)
+
+    @property
+    def worst_failed(self) -> int:
+        """How many rules of the strictest level that has some failed."""
+        return self.worst.count(Verdict.FAIL) if self.worst else 0
+
+    @property
+    def inconclusive(self) -> int:
+        """How many rules could not be judged."""
+        return self.count(Verdict.INCOMPLETE)
+
+    @property
+    def passed(self) -> int:
+        """How many rules passed."""
+        return self.count(Verdict.PASS)
+
+    @property
+    def not_applicable(self) -> int:
+        """How many rules are about something else."""
+        return self.count(Verdict.NOT_APPLICABLE)
+
+    def count(self, verdict: Verdict) -> int:
+        """How many rules have this verdict."""
+        return sum(level.count(verdict) for level in self.levels)
+
+    @property
+    def sentence(self) -> str:
+        """The report in one line."""
+        broken = [
+            f"{count} {level.level.value}"
+            for level in self.levels
+            if (count := level.count(Verdict.FAIL))
+        ]
+        parts = [f"{self.failed} failed ({', '.join(broken)})" if broken else "none failed"]
+        parts += [f"{self.inconclusive} could not be judged"] if self.inconclusive else []
+        return ", ".join([*parts, f"{self.passed} passed", f"{self.not_applicable} do not apply"])
+
+    @property
+    def text(self) -> str:
+        """The report as plain text: what asks for attention, rule by rule."""
+        lines = [f"Judged as {self.subject}: {self.sentence}."]
+        for level in self.levels:
+            for rule in level.rules:
+                if rule.verdict in (Verdict.FAIL, Verdict.INCOMPLETE):
+                    lines += ["", *_lines(rule)]
+        return "\n".join(lines)
+
+
+def view_of(report: ConformanceReport, places: PointerLocator) -> ReportView:
+    """The report for its templates."""
+    rules = [
+        _rule_report(list(found), places)
+        for _, found in groupby(report.findings, key=lambda finding: finding.rule)
+    ]
+    rules.sort(key=lambda rule: _RANK[rule.verdict])
+    levels = [LevelReport(level, [r for r in rules if r.level is level]) for level in LEVELS]
+    subject = _SUBJECTS.get((report.protocol, report.binding), "{}").format(report.version)
+    view = ReportView(subject, report.version, levels)
+    counts = [(verdict.value, word, view.count(verdict)) for verdict, word in VERDICTS.items()]
+    return replace(view, verdicts=counts)
+
+
+def version_label(protocol: str, version: str) -> str:
+    """What the rules page calls a version."""
+    return version if protocol == "nlweb" else "Level"
+
+
+def _rule_report(findings: list[Finding], places: PointerLocator) -> RuleReport:
+    first = findings[0]
+    says = first.verdict in (Verdict.FAIL, Verdict.INCOMPLETE)
+    spots = [FindingLocation(f.message, f.pointer, places.wire(f.seq)) for f in findings]
+    title = _TITLES.get(first.rule, first.rule)
+    return RuleReport(
+        first.rule, title, first.section, first.level, first.verdict, spots if says else []
+    )
+
+
+def _lines(rule: RuleReport) -> Iterator[str]:
+    yield f"{rule.verdict_label} ({rule.level.value}, {rule.source}): {rule.title} [{rule.id}]"
+    for spot in rule.spots:
+        where = (
+            f"frame {spot.shown} {spot.pointer}".strip() if spot.shown is not None else "the reply"
+        )
+        yield f"  {where}: {spot.message}"

@@ -1,0 +1,149 @@
+"""Frames to rows of the Events list: number, time, what it is, and what it says in a line."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from playground.protocols import events as ev
+from playground.protocols.frames import Frame, FrameKind
+from playground.protocols.kinds import event_label
+from playground.protocols.problems import Problem
+from playground.protocols.text import shorten
+from playground.rendering.cards import card_of, value_text
+from playground.rendering.progress import progress_text
+from playground.rendering.run_status import milliseconds, size
+
+MAX_LINE = 160
+
+
+@dataclass(frozen=True, slots=True)
+class EventRow:
+    """One row of the Events list."""
+
+    seq: int
+    at: str
+    #: What tells rows apart by colour, shape and word: an event kind or a frame kind.
+    kind: str
+    text: str
+    size: str
+    index: int | None = None
+
+
+def rows_of(readings: Iterable[tuple[Frame, Sequence[ev.Event]]]) -> list[EventRow]:
+    """A row for each frame and its events."""
+    return [row_of(frame, events) for frame, events in readings]
+
+
+def row_of(frame: Frame, events: Sequence[ev.Event]) -> EventRow:
+    """The row of one frame: named after its first event, or after itself where it has none."""
+    kind, text = frame.kind.name.lower(), _frame_text(frame)
+    index = None
+    if events:
+        first = events[0]
+        kind, text = event_label(first), event_text(first)
+        index = first.index if isinstance(first, ev.Result) else None
+        if len(events) > 1:
+            text = f"{text}  + {len(events) - 1} more"
+    shown = shorten(text, MAX_LINE)
+    weight = size(len(frame.data)) if frame.data else ""
+    return EventRow(frame.seq, milliseconds(frame.at_ms), kind, shown, weight, index)
+
+
+def event_text(event: ev.Event) -> str:
+    """An event in one line."""
+    match event:
+        case ev.Result(item=item):
+            card = card_of(item)
+            return f"{card.kind} · {card.title or card.text}"
+        case ev.Text(text=text) | ev.Elicitation(text=text):
+            return text
+        case ev.Promise(token=token, message=message):
+            return message or token
+        case ev.Failure(code=code, message=message):
+            return f"{code} · {message}" if message else code
+        case ev.Started(meta=meta) | ev.Completed(meta=meta):
+            return value_text(dict(meta), MAX_LINE)
+        case ev.Note(name=name, data=data):
+            return f"{name} · {value_text(data, MAX_LINE)}"
+        case ev.Unknown(name=name, reason=reason):
+            return f"{name} · {reason}" if reason else name
+        case _:
+            return _message_text(event)
+
+
+def _message_text(event: ev.Event) -> str:
+    """What is said of a message of the Agent API, in one line."""
+    match event:
+        case ev.Message(type=kind, role=role, status=status):
+            return " · ".join(filter(None, (kind, role, status)))
+        case ev.Content(kind=kind, value=value, index=index, delta=delta):
+            is_piece = delta and isinstance(value, str)
+            said = f"+ “{value[:MAX_LINE]}”" if is_piece else value_text(value, MAX_LINE)
+            return f"{kind} {index} · {said}"
+        case ev.Status(object=name, status=status):
+            return f"{name} · {status}"
+        case ev.ToolCall(name=name, arguments=value) | ev.ToolOutput(name=name, output=value):
+            return f"{name} · {value_text(value, MAX_LINE)}"
+        case _:
+            return _way_text(event)
+
+
+def _way_text(event: ev.Event) -> str:
+    """What tells of the way to an answer, in one line."""
+    match event:
+        case ev.Progress():
+            return progress_text(event)
+        case ev.Log(level=level, logger=logger, data=data):
+            return " · ".join(filter(None, (level, logger, value_text(data, MAX_LINE))))
+        case ev.Tools(tools=tools, more=more):
+            names = [tool.get("name") for tool in tools if isinstance(tool, Mapping)]
+            return f"{value_text(names, MAX_LINE)}{' and more' if more else ''}"
+        case _:
+            return ""
+
+
+def _frame_text(frame: Frame) -> str:
+    match frame.kind:
+        case FrameKind.ERROR:
+            return Problem.from_bytes(frame.data).cause
+        case FrameKind.OPEN:
+            return _open_text(frame.data)
+        case FrameKind.END:
+            return "the body ended as it should"
+        case _:
+            lines = frame.data.decode("utf-8", "replace").strip().splitlines()
+            return lines[0] if lines else ""
+
+
+def _open_text(data: bytes) -> str:
+    facts: dict[str, Any] = json.loads(data)
+    tls = facts.get("tls")
+    return f"connected to {facts.get('peer', '')}{f' over {tls}' if tls else ''}"
+
+
+def payload_of(event: ev.Event) -> Any:
+    """What of an event is worth showing as JSON beside the bytes it came in."""
+    match event:
+        case ev.Result(item=item, index=index):
+            return item if index is None else {"index": index, "item": item}
+        case ev.Started(meta=meta) | ev.Completed(meta=meta):
+            return dict(meta)
+        case ev.Note(data=data) | ev.Unknown(data=data):
+            return data
+        case ev.Text() | ev.Elicitation() | ev.Promise() | ev.Failure():
+            return event.raw
+        case ev.Message() | ev.Content() | ev.Status() | ev.Progress():
+            return event.raw
+        case ev.Log(level=level, logger=logger, data=data):
+            return {"level": level, "logger": logger, "data": data}
+        case ev.Tools(tools=tools):
+            return list(tools)
+        case ev.ToolCall(call_id=call, name=name, arguments=value, kind=kind):
+            return {"type": kind, "call_id": call, "name": name, "arguments": value}
+        case ev.ToolOutput(call_id=call, name=name, output=value, kind=kind):
+            return {"type": kind, "call_id": call, "name": name, "output": value}
+        case _:
+            return None

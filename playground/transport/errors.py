@@ -1,0 +1,235 @@
+"""Every way in which a call can go wrong, in words: what happened and what to do about it.
+
+The one place where the transport's exceptions become a `Problem`. Causes name what the user
+wrote (host, port), never the address that a name resolved to.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import socket
+import ssl
+from collections.abc import Iterator
+
+import httpcore
+
+from playground.limits import RunLimits
+from playground.protocols.problems import Problem, Stage
+from playground.transport.policy import PolicyDenial
+
+
+class CallError(Exception):
+    """A call has come to its end, for the reason in `problem`."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem.cause)
+        self.problem = problem
+
+
+# --- before the request is sent ---------------------------------------------------------------
+
+
+def bad_url(sentence: str) -> Problem:
+    """The URL is not one that the playground calls."""
+    return Problem("refused", Stage.POLICY, sentence, "Correct the URL of the agent.")
+
+
+def denied_by_policy(host: str, refusal: PolicyDenial) -> Problem:
+    """The outbound policy said no."""
+    if refusal.always:
+        fix = "Such addresses are never called; use the agent's own address."
+    else:
+        fix = (
+            "This playground is hosted and calls public addresses only; whoever runs it can "
+            "list the host in PLAYGROUND_OUTBOUND_ALLOW."
+        )
+    cause = f"The outbound policy refuses {host} (rule: {refusal.rule}). {refusal.message}"
+    return Problem("refused", Stage.POLICY, cause, fix)
+
+
+def unresolved(host: str, error: Exception) -> Problem:
+    """The host's name has no address."""
+    if isinstance(error, socket.gaierror) and error.errno == socket.EAI_AGAIN:
+        cause = f"The name {host} could not be resolved: the name server did not answer."
+        fix = "Check the spelling of the host and this machine's network, then try again."
+    else:
+        cause = f"The name {host} could not be resolved."
+        fix = "Check the spelling of the host; a new name may need time to become known."
+    return Problem("failed", Stage.RESOLVE, cause, fix, _words(error))
+
+
+def unreachable(peer: str, error: BaseException) -> Problem:
+    """No connection to any of the host's addresses."""
+    code = _errno(error)
+    if code == errno.ECONNREFUSED:
+        cause = f"{peer} refused the connection: nothing listens on that port."
+        fix = "Start the agent, or correct the port in its URL."
+    elif code in (errno.ENETUNREACH, errno.EHOSTUNREACH):
+        cause = f"{peer} cannot be reached from here."
+        fix = "Check the network, a VPN or firewall between here and the agent, and its URL."
+    else:
+        cause = f"No connection to {peer}."
+        fix = "Check that the agent is running and that its URL is right."
+    return Problem("failed", Stage.CONNECT, cause, fix, os.strerror(code) if code else "")
+
+
+#: OpenSSL's verify codes (x509_vfy.h) in words: what is wrong, what to do.
+_CERTIFICATES: dict[int, tuple[str, str]] = {
+    9: ("is not valid yet", "Check the clocks of both machines, or renew the certificate."),
+    10: ("has expired", "Renew the agent's certificate."),
+    18: (
+        "is self-signed",
+        "Use http:// for a local agent, or add the certificate to this machine's trusted ones.",
+    ),
+    19: (
+        "was issued by an authority that this machine does not trust",
+        "Add the authority's certificate to this machine's trusted ones.",
+    ),
+    20: (
+        "was issued by an authority that this machine does not know",
+        "Add the authority's certificate, or let the agent send its intermediate ones.",
+    ),
+    62: ("is for another host name", "Call the agent by a name that its certificate has."),
+    64: ("is for another address", "Call the agent by a name that its certificate has."),
+}
+_CERTIFICATES[21] = _CERTIFICATES[20]
+_NOT_TLS = {"WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE", "PACKET_LENGTH_TOO_LONG"}
+
+
+def tls(host: str, error: BaseException) -> Problem:
+    """The TLS handshake failed."""
+    cause, fix = f"The TLS handshake with {host} failed.", "Check the agent's TLS set-up."
+    found = next((link for link in _chain(error) if isinstance(link, ssl.SSLError)), None)
+    if isinstance(found, ssl.SSLCertVerificationError):
+        words = _CERTIFICATES.get(found.verify_code)
+        what, fix = words or ("cannot be trusted", "Check the agent's certificate.")
+        cause = f"The certificate of {host} {what}."
+    elif found is not None and found.reason in _NOT_TLS:
+        cause = f"{host} does not speak TLS on this port."
+        fix = "Use http:// instead of https://, or the port on which the agent serves https."
+    elif found is None or isinstance(found, ssl.SSLEOFError):
+        cause = f"{host} closed the connection during the TLS handshake."
+        fix = "Check that the agent serves https on this port."
+    return Problem("failed", Stage.TLS, cause, fix, _words(found or error))
+
+
+# --- limits -----------------------------------------------------------------------------------
+
+_TOO_MUCH = {
+    "max_bytes": "The reply is larger than {:,} bytes.",
+    "max_frames": "The run has more than {:,} frames.",
+    "max_line": "A line of the event stream is longer than {:,} bytes.",
+}
+_TOO_LONG = {
+    "connect_timeout": "No connection within {:g} seconds.",
+    "idle_timeout": "Not a single byte came for {:g} seconds.",
+    "total_timeout": "The run took longer than {:g} seconds.",
+}
+
+
+def limit_exceeded(name: str, limits: RunLimits) -> Problem:
+    """A limit of size or number was crossed: the playground stops reading."""
+    cause = _TOO_MUCH[name].format(getattr(limits, name))
+    fix = f"What came before is kept. If the agent means it, raise {_variable(name)}."
+    return Problem("refused", Stage.LIMIT, cause, fix, limit=name)
+
+
+def timed_out(name: str, limits: RunLimits, stage: Stage) -> Problem:
+    """A time limit was crossed at `stage`."""
+    cause = _TOO_LONG[name].format(getattr(limits, name))
+    if name == "connect_timeout":
+        fix = "Check host and port, and whether a firewall drops the packets."
+    elif stage is Stage.HEADERS:
+        fix = f"The agent has not begun to answer: see its log, or raise {_variable(name)}."
+    else:
+        fix = f"See the agent's log for what it waits for, or raise {_variable(name)}."
+    return Problem("failed", stage, cause, fix, limit=name)
+
+
+def _variable(name: str) -> str:
+    return f"PLAYGROUND_{name.upper()}"
+
+
+# --- sending and receiving --------------------------------------------------------------------
+
+
+def unsendable(error: Exception | str) -> Problem:
+    """The request cannot be put into HTTP/1.1."""
+    cause = "The request could not be sent: it is not valid HTTP."
+    fix = "Check the method and the names and values of the headers."
+    return Problem("failed", Stage.SEND, cause, fix, str(error))
+
+
+def connection_broken(error: Exception, stage: Stage, seen: str) -> Problem:
+    """The connection or the protocol broke at `stage`; `seen` is what came last, printable."""
+    words = _words(error)
+    detail = "\n\n".join(filter(None, (words, seen)))
+    lost = isinstance(error, (httpcore.NetworkError, OSError))
+    if stage is not Stage.BODY:
+        return Problem("failed", stage, *_no_head(lost, seen), detail)
+    if lost or "closed connection" in words:
+        cause = "The connection was lost before the reply was complete."
+        fix = "What came before is kept. See the agent's log: it may have crashed or been killed."
+    else:
+        cause = "The reply breaks the framing that its head announced."
+        fix = (
+            "What came before is kept. The bytes that came last are below: an agent that writes "
+            "a second response into the first does this."
+        )
+    return Problem("truncated", stage, cause, fix, detail)
+
+
+def _no_head(lost: bool, seen: str) -> tuple[str, str]:
+    """Cause and fix where no response head could be read."""
+    if seen.startswith("\\x15\\x03"):
+        return "The server speaks TLS on this port.", "Use https:// instead of http://."
+    if not seen or lost:
+        return (
+            "The server closed the connection without answering.",
+            "See the agent's log: it may have crashed on this request.",
+        )
+    return (
+        "What the server sent is not an HTTP/1.1 response.",
+        "Check that the URL is that of an HTTP agent; the bytes that came are below.",
+    )
+
+
+def undecodable(encoding: str, error: str) -> Problem:
+    """The body's `Content-Encoding` is unknown, or its data is not what it says."""
+    cause = f"The reply's body could not be decompressed (Content-Encoding: {encoding})."
+    fix = "The playground asked for identity and reads gzip and deflate: correct the agent."
+    return Problem("failed", Stage.DECODE, cause, fix, error)
+
+
+def cut_compressed(encoding: str) -> Problem:
+    """The body ended as its framing says, but in the middle of the compressed data."""
+    cause = f"The reply ends in the middle of its compressed data ({encoding})."
+    fix = "What could be read is kept. The agent must finish the compression before it ends."
+    return Problem("truncated", Stage.DECODE, cause, fix)
+
+
+# --- exceptions -------------------------------------------------------------------------------
+
+
+def _chain(error: BaseException | None) -> Iterator[BaseException]:
+    """The error and what it came from; httpcore puts the original into the arguments."""
+    while error is not None:
+        yield error
+        inner = error.args[0] if error.args else None
+        error = inner if isinstance(inner, BaseException) else error.__cause__
+
+
+def _errno(error: BaseException) -> int | None:
+    for link in _chain(error):
+        if isinstance(link, BaseExceptionGroup):
+            return _errno(link.exceptions[-1])
+        if isinstance(link, OSError) and link.errno:
+            return link.errno
+    return None
+
+
+def _words(error: BaseException) -> str:
+    """The innermost error's own words."""
+    *_, last = _chain(error)
+    return str(last) or type(last).__name__

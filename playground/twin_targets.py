@@ -1,0 +1,94 @@
+"""The other side of a twin: the same request over the other binding, in another version, or to
+another agent. For pages and commands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from playground.engine import PreparedRequest
+from playground.engine.preparation import bindings_of as bindings_of
+from playground.engine.preparation import retarget
+from playground.library.credentials import is_placeholder
+from playground.models import Agent
+from playground.protocols import registry
+from playground.protocols.origins import same_origin
+from playground.transport.redaction import is_credential
+
+
+@dataclass(frozen=True, slots=True)
+class TwinTarget:
+    """One other side that a request can be sent to as well."""
+
+    #: What a form sends for it: `binding:mcp`, `version:0.54`, `agent:demo`.
+    value: str
+    label: str
+    prepared: PreparedRequest
+
+
+def twin_targets_for(prepared: PreparedRequest, agents: Sequence[Agent]) -> list[TwinTarget]:
+    """What `prepared` can be compared with; `agents` are those of its user."""
+    return [*_bindings(prepared), *_versions(prepared), *_agents(prepared, agents)]
+
+
+def convert_to_version(request: Mapping[str, Any], before: str, after: str) -> dict[str, Any]:
+    """A document of one version as one of another: where it names its version, the other's."""
+    meta = request.get("meta")
+    if before == after or not isinstance(meta, Mapping):
+        return dict(request)
+    names = {name for name in ("version", "api_version") if meta.get(name) == before}
+    return {**request, "meta": {**meta, **dict.fromkeys(names, after)}}
+
+
+def convert_to_agent(prepared: PreparedRequest, agent: Agent) -> PreparedRequest:
+    """The same request to another agent, over that one's binding.
+
+    Headers that carry credentials were given for the agent that they were typed for, so they
+    go to no other origin; secrets know themselves where they may go.
+    """
+    here = same_origin(prepared.target.url, agent.url)
+    headers = [
+        (name, value)
+        for name, value in prepared.headers
+        if here or not is_credential(name) or is_placeholder(value)
+    ]
+    return retarget(prepared, agent, headers)
+
+
+def _bindings(prepared: PreparedRequest) -> list[TwinTarget]:
+    agent, target = prepared.agent, prepared.target
+    return [
+        TwinTarget(
+            f"binding:{name}",
+            f"Over {Agent.Binding(name).label}",
+            retarget(prepared, agent, prepared.headers, binding=name),
+        )
+        for name in bindings_of(agent)
+        if name != target.binding
+    ]
+
+
+def _versions(prepared: PreparedRequest) -> list[TwinTarget]:
+    now = prepared.target.version
+    return [
+        TwinTarget(
+            f"version:{version.name}",
+            f"As {version.label}",
+            prepared.in_version(version.name).revised(
+                partial(convert_to_version, before=now, after=version.name)
+            ),
+        )
+        for version in registry.versions(prepared.agent.protocol)
+        if version.name != now
+    ]
+
+
+def _agents(prepared: PreparedRequest, agents: Sequence[Agent]) -> list[TwinTarget]:
+    return [
+        TwinTarget(f"agent:{agent.slug}", f"To {agent.name}", convert_to_agent(prepared, agent))
+        for agent in agents
+        if agent.pk != prepared.agent.pk and agent.protocol == prepared.agent.protocol
+    ]

@@ -1,0 +1,182 @@
+"""The tabs of a run: windows on what is stored, read when somebody looks."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from itertools import islice
+from operator import itemgetter
+from typing import Any
+
+from asgiref.sync import sync_to_async
+from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
+from django.shortcuts import render
+from django.utils import timezone
+from django.views.decorators.http import require_safe
+
+from playground.models import Run
+from playground.models.runs import CHUNK
+from playground.protocols.events import Event, Message, Result
+from playground.protocols.frames import BODY_KINDS, Frame, FrameKind
+from playground.protocols.http import read_head
+from playground.protocols.kinds import event_label
+from playground.query_params import int_param
+from playground.reading import frames_without_events, read_events
+from playground.rendering.events import payload_of, rows_of
+from playground.rendering.live import WINDOW
+from playground.rendering.pretty import pretty
+from playground.rendering.run_status import elapsed_ms
+from playground.rendering.spans import microseconds_since, spans_of
+from playground.rendering.thread import Thread, render_entries
+from playground.rendering.thread_reader import ThreadReader
+from playground.rendering.timeline import timeline_of
+from playground.rendering.wire import blocks_of
+from playground.transport.sse_reference import NotAStreamError
+from playground.transport.sse_reference import standard_client as standard_reading
+from playground.views.helpers import get_run, make_download
+
+ROWS = 200
+#: Frames of a run up to which the timeline says what each arrival means.
+READ_FOR_TIMELINE = 5_000
+#: Blocks, and bytes of blocks, on one page of the Wire tab.
+BLOCKS, BLOCK_BYTES = 100, 512 * 1024
+
+
+@require_safe
+def results(request: HttpRequest, pk: str) -> HttpResponse:
+    """Entries beyond those the page already has: `?offset=` is how many that is.
+
+    In order of arrival, or of `index` with `?order=index`.
+    """
+    run = get_run(request, pk)
+    offset = int_param(request.GET, "offset", 0)
+    if request.GET.get("order") == "index":
+        entries = ThreadReader(run).by_index()[offset : offset + WINDOW]
+    else:
+        entries = ThreadReader(run).page(offset, WINDOW)
+    cards = render_entries(entries, Thread(run), follow=not run.is_final)
+    return render(request, "runs/results.html", {"cards": cards})
+
+
+@require_safe
+def events(request: HttpRequest, pk: str) -> HttpResponse:
+    """Rows of the Events list, `?offset=` rows skipped, in order of arrival or of `index`."""
+    run = get_run(request, pk)
+    offset = int_param(request.GET, "offset", 0)
+    if request.GET.get("order") == "index":
+        indexed = [(index, r) for r in read_events(run) if (index := _index(r[1])) is not None]
+        ordered = [r for _, r in sorted(indexed, key=itemgetter(0))]
+        rows = rows_of(ordered[offset : offset + ROWS])
+    else:
+        rows = rows_of(islice(read_events(run, offset), ROWS))
+    return render(request, "runs/rows.html", {"run": run, "rows": rows})
+
+
+def _index(events: list[Event]) -> Any:
+    """The index of the first result that has one."""
+    found = (e.index for e in events if isinstance(e, Result) and e.index is not None)
+    return next(found, None)
+
+
+@require_safe
+def event(request: HttpRequest, pk: str, seq: int) -> HttpResponse:
+    """One frame: its bytes, and what it means."""
+    run = get_run(request, pk)
+    frame, found = _reading(run, seq)
+    meanings = [(event_label(e).capitalize(), pretty(payload_of(e))) for e in found]
+    context = {"run": run, "block": blocks_of([frame])[0], "meanings": meanings}
+    return render(request, "runs/event.html", context)
+
+
+def _reading(run: Run, seq: int) -> tuple[Frame, list[Event]]:
+    for frame, found in read_events(run, after=seq - 1):
+        if frame.seq == seq:
+            return frame, found
+        break
+    raise Http404
+
+
+@require_safe
+def item(request: HttpRequest, pk: str, seq: int, part: int) -> HttpResponse:
+    """The raw JSON of one entry."""
+    run = get_run(request, pk)
+    _, found = _reading(run, seq)
+    if part >= len(found):
+        raise Http404
+    value = payload_of(found[part])
+    if isinstance(found[part], Message):
+        # What it has become says more than what announced it.
+        entry = ThreadReader(run).entry_at((seq, part))
+        value = entry.message.document if entry and entry.message else value
+    return render(request, "runs/item.html", {"json": pretty(value)})
+
+
+@require_safe
+def timeline(request: HttpRequest, pk: str) -> HttpResponse:
+    """The run on one time axis."""
+    run = get_run(request, pk)
+    elapsed = elapsed_ms(run)
+    end_us = round(elapsed * 1000) if elapsed is not None else None
+    # What events mean gives marks their colour; in a flood the marks have no room for it.
+    read = read_events(run) if run.frames <= READ_FOR_TIMELINE else frames_without_events(run)
+    drawing = timeline_of(read, end_us, spans_of(run), microseconds_since(run, timezone.now()))
+    return render(request, "runs/timeline.html", {"run": run, "timeline": drawing})
+
+
+@require_safe
+def wire(request: HttpRequest, pk: str) -> HttpResponse:
+    """Blocks of the Wire tab, `?offset=` frames skipped, `?count=` of them at most."""
+    run = get_run(request, pk)
+    most = min(int_param(request.GET, "count", 0) or BLOCKS, BLOCKS)
+    frames: list[Frame] = []
+    weight = 0
+    for frame in run.read_frames(int_param(request.GET, "offset", 0)):
+        frames.append(frame)
+        weight += min(len(frame.data), 64 * 1024)
+        if len(frames) >= most or weight > BLOCK_BYTES:
+            break
+    context = {"run": run, "blocks": blocks_of(frames), "single": most == 1}
+    return render(request, "runs/blocks.html", context)
+
+
+@require_safe
+async def wire_text(request: HttpRequest, pk: str) -> StreamingHttpResponse:
+    """Everything that crossed the wire, byte for byte, as a download."""
+    # Django compresses every piece of an asynchronous reply as a gzip file of its own, and
+    # browsers read only the first; the GZip middleware goes by this header.
+    request.META.pop("HTTP_ACCEPT_ENCODING", None)
+    run = await sync_to_async(get_run)(request, pk)
+    response = StreamingHttpResponse(_wire_bytes(run), content_type="text/plain; charset=utf-8")
+    return make_download(response, f"run-{run.pk}.txt")
+
+
+async def _wire_bytes(run: Run) -> AsyncIterator[bytes]:
+    shown = BODY_KINDS | {FrameKind.CALL, FrameKind.HEAD}
+    async for batch in run.frame_batches.order_by("first").aiterator(CHUNK):
+        for frame in batch.frames():
+            if frame.kind in shown:
+                yield frame.data
+            if frame.kind is FrameKind.CALL:
+                yield b"\r\n\r\n"
+
+
+@require_safe
+def standard_client(request: HttpRequest, pk: str) -> HttpResponse:
+    """What a widespread client library makes of the same reply."""
+    run = get_run(request, pk)
+    content_type, body = "", []
+    for frame in run.read_frames():
+        if frame.kind is FrameKind.HEAD:
+            content_type = read_head(frame.data)[1].get("content-type", "")
+        elif frame.kind in BODY_KINDS:
+            body.append(frame.data)
+    context: dict[str, Any] = {"run": run}
+    try:
+        read = standard_reading(content_type, b"".join(body))
+        context |= {"total": len(read), "messages": [_message(m) for m in read[:ROWS]]}
+    except NotAStreamError as error:
+        context["refusal"] = str(error)
+    return render(request, "runs/standard_client.html", context)
+
+
+def _message(message: Any) -> dict[str, Any]:
+    return {"event": message.event, "data": message.data[:2000], "id": message.id}

@@ -1,0 +1,236 @@
+"""Sections 4.1.2 and 4.2: promises, await, cancel."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import Any
+
+import pytest
+
+from playground.demo import storage
+from playground.demo.corpus import Corpus
+from playground.demo.failures import FailureError
+from playground.demo.models import PromisedTask
+from playground.demo.planning import meal_plan
+from playground.demo.promises import PromiseRequest
+from playground.demo.requests import AskRequest as AskRecord
+from tests.demo.conftest import Ask, Clock, Reply, check
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+PLAN = {"query": {"text": "make a weekly meal plan with a shopping list"}}
+
+
+async def checkin(post: Ask, token: str, action: str = "checkin", **meta: Any) -> Reply:
+    request = {"promise_token": token, "action": action, "meta": {"version": "0.55", **meta}}
+    check("0.55", "await-request", request)
+    reply: Reply = await post("await", request)
+    return reply
+
+
+@pytest.mark.parametrize("version", ["0.54", "0.55"])
+async def test_from_promise_to_answer(post: Ask, clock: Clock, version: str) -> None:
+    session: dict[str, Any] = {"conversation_id": "conv_plan"}
+    meta = {"version": version, "session_context": session}
+    reply = await post("ask", {**PLAN, "meta": meta})
+    assert reply.status == 202
+    check(version, "promise", reply.document)
+    promise = reply.document["promise"]
+    assert (promise["progress"], promise["estimated_time"]) == (0, 10)
+    session |= {"turn": 1, "last_topic": PLAN["query"]["text"]}
+    assert reply.meta["session_context"] == session
+
+    seen = []
+    for _ in range(3):
+        clock.now += 3
+        reply = await checkin(post, promise["token"])
+        assert reply.status == 202
+        check("0.55", "promise", reply.document)
+        assert reply.document["promise"]["token"] == promise["token"]
+        assert reply.meta["session_context"] == session
+        seen.append(reply.document["promise"])
+    assert [each["progress"] for each in seen] == [0.3, 0.6, 0.9]
+    assert [each["estimated_time"] for each in seen] == [7, 4, 1]
+    assert len({each["message"] for each in seen}) == 3
+
+    clock.now += 1
+    for _ in range(2):  # The answer stays.
+        reply = await checkin(post, promise["token"])
+        assert reply.status == 200
+        check("0.55", "answer", reply.document)
+        assert [item["@type"] for item in reply.document["results"]] == ["MealPlan", "ShoppingList"]
+
+
+async def test_progress_stands_still_with_the_clock(post: Ask, clock: Clock) -> None:
+    token = (await post("ask", PLAN)).document["promise"]["token"]
+    clock.now += 4
+    first, second = [(await checkin(post, token)).document["promise"] for _ in range(2)]
+    assert first == second
+
+
+async def test_pace(post: Ask, clock: Clock) -> None:
+    token = (await post("ask?pace=0", PLAN)).document["promise"]["token"]
+    assert (await checkin(post, token)).status == 200
+    slow = (await post("ask?pace=3", PLAN)).document["promise"]
+    assert slow["estimated_time"] == 30
+
+
+async def test_cancel(post: Ask, clock: Clock) -> None:
+    token = (await post("ask", PLAN)).document["promise"]["token"]
+    clock.now += 5
+    for action in ("cancel", "checkin", "cancel"):
+        reply = await checkin(post, token, action)
+        assert (reply.status, reply.code) == (200, "CANCELLED")
+        check("0.55", "failure", reply.document)
+        clock.now += 60
+
+
+async def test_too_late_to_cancel(post: Ask, clock: Clock) -> None:
+    token = (await post("ask", PLAN)).document["promise"]["token"]
+    clock.now += 10
+    assert (await checkin(post, token, "cancel")).meta["response_type"] == "answer"
+
+
+async def test_an_unknown_token(post: Ask, clock: Clock) -> None:
+    reply = await checkin(post, "promise_of_nothing")
+    assert reply.code == "INVALID_QUERY"
+    assert "promise_token" in reply.document["error"]["message"]
+
+
+@pytest.mark.parametrize(
+    ("request_", "code"),
+    [
+        ({}, "INVALID_QUERY"),
+        ({"promise_token": 7, "action": "checkin"}, "INVALID_QUERY"),
+        ({"promise_token": "x"}, "INVALID_PARAMETER"),
+        ({"promise_token": "x", "action": "hurry"}, "INVALID_PARAMETER"),
+    ],
+)
+async def test_malformed_await(post: Ask, request_: dict[str, Any], code: str) -> None:
+    reply = await post("await", request_)
+    assert (reply.status, reply.code) == (400, code)
+
+
+async def test_a_promise_is_not_streamed(post: Ask, clock: Clock) -> None:
+    reply = await post("ask", {**PLAN, "prefer": {"streaming": True}})
+    assert (reply.status, reply.headers["Content-Type"]) == (202, "application/json")
+
+
+async def test_an_answer_in_the_format_and_mode_that_was_asked_for(post: Ask, clock: Clock) -> None:
+    prefer = {"response_format": "chatgpt_app", "mode": "list, summarize"}
+    reply = await post("ask?pace=0", {**PLAN, "prefer": prefer})
+    reply = await checkin(post, reply.document["promise"]["token"])
+    check("0.55", "answer", reply.document)
+    kinds = [item["@type"] for item in reply.document["structuredData"]]
+    assert kinds == ["SearchSummary", "MealPlan", "ShoppingList"]
+    assert "meal plan" in reply.document["content"][0]["text"]
+
+
+async def test_a_plan_that_fails(post: Ask, clock: Clock) -> None:
+    reply = await post("ask", {"query": {"text": "a meal plan that fails"}})
+    token = reply.document["promise"]["token"]
+    clock.now += 6
+    reply = await checkin(post, token)
+    assert reply.document["promise"]["progress"] == 0.6
+    clock.now += 4
+    for _ in range(2):
+        reply = await checkin(post, token)
+        assert (reply.status, reply.code) == (500, "INTERNAL_ERROR")
+
+
+async def test_a_promise_outlives_the_process(post: Ask, clock: Clock) -> None:
+    """Nothing of it is in memory: a row that another process wrote does as well."""
+    reply = await post("ask", PLAN)
+    old = await PromisedTask.objects.aget(token=reply.document["promise"]["token"])
+    written = {name: getattr(old, name) for name in ("ask", "script", "started", "seconds")}
+    await old.adelete()
+    await PromisedTask.objects.acreate(token="promise_of_before", **written)
+    clock.now += 10
+    reply = await checkin(post, "promise_of_before")
+    assert reply.meta["response_type"] == "answer"
+
+
+async def test_a_clock_that_is_set_back(post: Ask, clock: Clock) -> None:
+    token = (await post("ask", PLAN)).document["promise"]["token"]
+    clock.now -= 1000
+    assert (await checkin(post, token)).document["promise"]["progress"] == 0
+
+
+@pytest.mark.parametrize("token", ["\ud800", "promise\x00", "p" * 1000, "' OR 1=1"])
+async def test_odd_tokens(post: Ask, token: str) -> None:
+    assert (await checkin(post, token)).code == "INVALID_QUERY"
+
+
+async def test_a_lone_surrogate_can_be_promised(post: Ask, clock: Clock) -> None:
+    request = {"query": {"text": "meal plan \ud800\x00"}}
+    token = (await post("ask?pace=0", request)).document["promise"]["token"]
+    assert (await checkin(post, token)).meta["response_type"] == "answer"
+
+
+async def test_too_much_to_keep_in_mind(post: Ask) -> None:
+    reply = await post("ask", {**PLAN, "context": {"memory": "x" * 30_000}})
+    assert (reply.status, reply.code) == (200, "TOKEN_LIMIT")
+
+
+async def test_old_tasks_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(storage, "TASKS", 3)
+    pledge = PromiseRequest(AskRecord("0.55", "meal plan", {}, {}, {}), "plan")
+    tokens = [(await storage.save_task(pledge)).token for _ in range(5)]
+    assert [row.token async for row in PromisedTask.objects.all()] == tokens[-3:]
+    assert (await storage.task(tokens[-1])).ask.text == "meal plan"
+    with pytest.raises(FailureError, match="promise_token"):
+        await storage.task(tokens[0])
+
+
+class TestMealPlan:
+    def plan(self, corpus: Corpus, text: str, **context: str) -> list[dict[str, Any]]:
+        ask = AskRecord("0.55", text, {}, context, {})
+        return meal_plan(corpus, ask, date(2026, 2, 25))
+
+    def test_a_week_from_next_monday(self, corpus: Corpus) -> None:
+        plan, _ = self.plan(corpus, "weekly meal plan")
+        assert (plan["startDate"], plan["endDate"]) == ("2026-03-02", "2026-03-08")
+        assert [day["day"][:3] for day in plan["meals"]] == [
+            "Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun",
+        ]  # fmt: skip
+        urls = {entry.document["url"]: entry for entry in corpus.entries}
+        for day in plan["meals"]:
+            for meal in ("breakfast", "lunch", "dinner"):
+                assert meal in urls[day[meal]["url"]].keywords
+
+    def test_dinners_differ(self, corpus: Corpus) -> None:
+        plan, _ = self.plan(corpus, "weekly meal plan")
+        assert len({day["dinner"]["name"] for day in plan["meals"]}) == 7
+
+    def test_everything_is_on_the_list_once(self, corpus: Corpus) -> None:
+        plan, shopping = self.plan(corpus, "weekly meal plan")
+        urls = {entry.document["url"]: entry for entry in corpus.entries}
+        needed = {
+            ingredient
+            for day in plan["meals"]
+            for meal in ("breakfast", "lunch", "dinner")
+            for ingredient in urls[day[meal]["url"]].document["recipeIngredient"]
+        }
+        bought = [text for shelf in shopping["items"] for text in shelf["items"]]
+        assert sorted(bought) == sorted(needed)
+        shelves = {shelf["category"]: shelf["items"] for shelf in shopping["items"]}
+        assert all("egg" not in text.split() for text in shelves["Cupboard"])
+
+    @pytest.mark.parametrize("diet", ["vegetarian", "vegan", "gluten-free"])
+    def test_diets(self, corpus: Corpus, diet: str) -> None:
+        urls = {entry.document["url"]: entry for entry in corpus.entries}
+        for plan in (
+            self.plan(corpus, f"{diet} meal plan")[0],
+            self.plan(corpus, "meal plan", memory=diet)[0],
+        ):
+            meals = [day[meal] for day in plan["meals"] for meal in ("breakfast", "dinner")]
+            assert all(diet.replace("-", "") in urls[meal["url"]].diets for meal in meals)
+
+    def test_the_same_request_gets_the_same_plan(self, corpus: Corpus) -> None:
+        assert self.plan(corpus, "meal plan") == self.plan(corpus, "meal plan")
+        assert self.plan(corpus, "meal plan") != self.plan(corpus, "another meal plan")
+
+    async def test_an_impossible_diet(self, post: Ask, clock: Clock) -> None:
+        request = {"query": {"text": "meal plan", "diet": "fruitarian"}}
+        token = (await post("ask?pace=0", request)).document["promise"]["token"]
+        assert (await checkin(post, token)).code == "NO_RESULTS"

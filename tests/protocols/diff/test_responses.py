@@ -1,0 +1,421 @@
+"""Two replies compared: by table for what is told, by properties for what always holds."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from playground.protocols import events as ev
+from playground.protocols import registry
+from playground.protocols.diff import MAX_LISTED, Comparison, Reply, compare
+from playground.protocols.nlweb import NLWebReader
+from tests.rendering.strategies import events as any_events
+from tests.rendering.strategies import json_values
+
+VERSIONS = {version.name: version for version in registry.versions("nlweb")}
+EGGS = {"@type": "Recipe", "url": "http://a.example/eggs", "name": "Eggs"}
+SOUP = {"@type": "Recipe", "name": "Soup", "duration": "PT1H"}
+
+HOME = (1, 0)
+
+
+def reply(*events: ev.Event, outcome: str = "answer", version: str = "0.55") -> Reply:
+    return Reply(events, outcome, VERSIONS[version])
+
+
+def results(*items: Any) -> Reply:
+    return reply(*(ev.Result(1, item, place) for place, item in enumerate(items)))
+
+
+def told(found: Comparison) -> list[tuple[str, str, str, Any, Any]]:
+    """Every difference but for why it is there."""
+    return [(d.change, d.label, d.pointer, d.left, d.right) for d in found.differences]
+
+
+META = ev.Started(1, {"response_type": "Answer", "version": "0.55", "request_id": "r1"})
+DONE = ev.Completed(9, {"processing_time_ms": 12, "model": "m"})
+
+#: Pairs of replies that say the same.
+SAME: list[tuple[str, Reply, Reply]] = [
+    ("nothing", reply(), reply()),
+    ("the order of results", results(EGGS, SOUP), results(SOUP, EGGS)),
+    ("the order of members", results(EGGS), results(dict(reversed(list(EGGS.items()))))),
+    ("a number written differently", results({"n": 1}), results({"n": 1.0})),
+    ("frames and indexes", reply(ev.Result(4, EGGS, 7)), reply(ev.Result(1, EGGS))),
+    (
+        "a text in pieces",
+        reply(ev.Text(1, "one "), ev.Text(2, "two", delta=True)),
+        reply(ev.Text(1, "one two")),
+    ),
+    (
+        "metadata first, last and late",
+        reply(META, DONE),
+        reply(
+            ev.Started(1, {"response_type": "answer", "request_id": "r2"}),
+            ev.Note(2, "_meta", {"_meta": {"version": "0.55", "model": "m"}}),
+            ev.Completed(3, {"processingTimeMs": 9, "total_items": 3}),
+        ),
+    ),
+    (
+        "words of the way",
+        reply(ev.Progress(1, 0.5), ev.Log(1, "info", "x"), ev.Tools(1, ()), ev.Note(1, "end")),
+        reply(),
+    ),
+    (
+        "a summary as an item, and in the metadata",
+        reply(ev.Result(1, {"@type": "SearchSummary", "text": "In short"}), version="0.55"),
+        reply(
+            ev.Started(1, {"summary": "In short"}), ev.Text(1, "In short", kind="summary"),
+            version="0.54",
+        ),
+    ),
+    (
+        "tokens of promises",
+        reply(ev.Promise(1, "t1", 3.0, "Working", 0.1), outcome="promise"),
+        reply(ev.Promise(1, "t2", 9.0, "Working", 0.7), outcome="promise"),
+    ),
+    (
+        "a session's volatile members at any depth",
+        reply(ev.Started(1, {"session_context": {"list": {"conversation_id": "a", "n": 1}}})),
+        reply(ev.Started(1, {"session_context": {"list": {"conversation_id": "b", "n": 1}}})),
+    ),
+    (
+        "messages in pieces, and their names",
+        reply(
+            ev.Message(1, "m1", "message", "assistant"),
+            ev.Content(2, (1, 0), "m1", 0, "text", "Good ", delta=True),
+            ev.Content(3, (1, 0), "m1", 0, "text", "day", delta=True),
+            ev.Content(4, (1, 0), "m1", 0, "text", None),
+            ev.Status(5, "response", "r1", "completed", usage={"tokens": 3}),
+        ),
+        reply(
+            ev.Message(1, "m9", "message", "assistant"),
+            ev.Content(1, (1, 0), "m9", 0, "text", "Good day"),
+            ev.Status(1, "response", "r9", "in_progress"),
+            ev.Status(1, "response", "r9", "completed"),
+        ),
+    ),
+    (
+        "parts of two kinds, and of pieces that are no texts",
+        reply(
+            ev.Content(1, (1, 0), "m", 0, "data", {"a": 1}, delta=True),
+            ev.Content(2, (1, 0), "m", 0, "text", "x"),
+            ev.Content(3, (1, 0), "m", 0, "data", {"b": 2}, delta=True),
+        ),
+        reply(
+            ev.Content(1, (1, 0), "m", 0, "text", "y"),
+            ev.Content(2, (1, 0), "m", 0, "text", "x"),
+            ev.Content(3, (1, 0), "m", 0, "data", [{"a": 1}, {"b": 2}]),
+        ),
+    ),
+    (
+        "calls and their names",
+        reply(
+            ev.ToolCall(1, (1, 0), "c1", "search", ""),
+            ev.ToolCall(2, (1, 0), "c1", "search", '{"q": "eggs", "n": 1}'),
+        ),
+        reply(ev.ToolCall(1, (1, 0), "c2", "search", {"n": 1, "q": "eggs"})),
+    ),
+]  # fmt: skip
+
+#: Pairs of replies, and what is told of them.
+DIFFERENT: list[tuple[str, Reply, Reply, list[tuple[str, str, str, Any, Any]]]] = [
+    (
+        "outcome",
+        reply(outcome="answer"),
+        reply(outcome="failure"),
+        [("changed", "Outcome", "", "answer", "failure")],
+    ),
+    (
+        "one result more",
+        results(EGGS),
+        results(SOUP, EGGS),
+        [("added", "Recipe “Soup”", "", None, SOUP)],
+    ),
+    (
+        "one result less",
+        results(EGGS, SOUP),
+        results(EGGS),
+        [("removed", "Recipe “Soup”", "", SOUP, None)],
+    ),
+    (
+        "the same result twice",
+        results(EGGS, EGGS),
+        results(EGGS),
+        [("removed", "Recipe “Eggs”", "", EGGS, None)],
+    ),
+    (
+        "a result told by its address",
+        results(EGGS, SOUP),
+        results(SOUP, {**EGGS, "name": "Omelette"}),
+        [("changed", "Recipe “Eggs”", "/name", "Eggs", "Omelette")],
+    ),
+    (
+        "a result told by its id",
+        results({"@id": "#1", "name": "A"}),
+        results({"@id": "#1", "name": "B"}),
+        [("changed", "Result “A”", "/name", "A", "B")],
+    ),
+    (
+        "a result told by name and type",
+        results(SOUP),
+        results({**SOUP, "duration": "PT2H"}),
+        [("changed", "Recipe “Soup”", "/duration", "PT1H", "PT2H")],
+    ),
+    (
+        "another type, another thing",
+        results({"@type": "Recipe", "name": "A"}),
+        results({"@type": "Movie", "name": "A"}),
+        [
+            ("removed", "Recipe “A”", "", {"@type": "Recipe", "name": "A"}, None),
+            ("added", "Movie “A”", "", None, {"@type": "Movie", "name": "A"}),
+        ],
+    ),
+    (
+        "results without a name",
+        results({"x": 1}),
+        results({"x": 2}),
+        [("changed", "Result", "/x", 1, 2)],
+    ),
+    (
+        "results that are no objects",
+        results("a", 1),
+        results(1, "b"),
+        [("changed", "Result", "", "a", "b")],
+    ),
+    (
+        "members that one side has",
+        results({"name": "A", "gone": 1, "a/b~c": [1, 2, 3]}),
+        results({"name": "A", "come": None, "a/b~c": [1, 3]}),
+        [
+            ("removed", "Result “A”", "/gone", 1, None),
+            ("removed", "Result “A”", "/a~1b~0c/1", 2, None),
+            ("added", "Result “A”", "/come", None, None),
+        ],
+    ),
+    (
+        "true is not one",
+        results({"name": "A", "x": True}),
+        results({"name": "A", "x": 1}),
+        [("changed", "Result “A”", "/x", True, 1)],
+    ),
+    (
+        "a text",
+        reply(ev.Text(1, "one"), ev.Text(1, "In short", kind="summary")),
+        reply(ev.Text(1, "two"), ev.Text(1, "In short", kind="summary")),
+        [("changed", "Text", "", "one", "two")],
+    ),
+    (
+        "a question",
+        reply(ev.Elicitation(1, "For whom?", (ev.Question("q", "Who?", "free_text"),))),
+        reply(ev.Elicitation(1, "For whom?", (ev.Question("q", "Whom?", "free_text"),))),
+        [("changed", "The agent’s questions", "/questions/0/text", "Who?", "Whom?")],
+    ),
+    (
+        "a failure",
+        reply(ev.Failure(1, "TIMEOUT", "Too late", {"timestamp": 1})),
+        reply(ev.Failure(1, "TIMEOUT", "Far too late", {"timestamp": 2})),
+        [("changed", "Failure", "/message", "Too late", "Far too late")],
+    ),
+    (
+        "metadata",
+        reply(ev.Started(1, {"model": "a"})),
+        reply(ev.Completed(1, {"model": "b"})),
+        [("changed", "Metadata", "/model", "a", "b")],
+    ),
+    (
+        "what nobody knows",
+        reply(ev.Unknown(1, "ping", {"n": 1})),
+        reply(ev.Unknown(1, "ping", {"n": 2})),
+        [("changed", "Unknown “ping”", "/n", 1, 2)],
+    ),
+    (
+        "a redirect",
+        reply(ev.Note(1, "redirect", {"status": 301, "location": "/a"})),
+        reply(),
+        [("removed", "Redirect", "", {"status": 301, "location": "/a"}, None)],
+    ),
+    (
+        "a message",
+        reply(ev.Content(1, (1, 0), "m", 0, "text", "Hello")),
+        reply(ev.Content(1, (1, 0), "m", 0, "text", "Bye")),
+        [("changed", "Message", "/content/0/value", "Hello", "Bye")],
+    ),
+    (
+        "a call and its output",
+        reply(ev.ToolCall(1, HOME, "c", "f", '{"a": 1}'), ev.ToolOutput(1, HOME, "c", "f", "x")),
+        reply(ev.ToolCall(1, HOME, "c", "f", '{"a": 2}'), ev.ToolOutput(1, HOME, "c", "f", "y")),
+        [
+            ("changed", "Tool call “f”", "/a", 1, 2),
+            ("changed", "Tool output “f”", "", "x", "y"),
+        ],
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("left", "right"), [row[1:] for row in SAME], ids=[r[0] for r in SAME])
+def test_replies_that_say_the_same(left: Reply, right: Reply) -> None:
+    for ours, theirs in ((left, right), (right, left)):
+        found = compare(ours, theirs)
+        assert found.same, told(found)
+        assert told(found) == [("changed", "Metadata", "/version", *_versions(ours, theirs))] * (
+            found.total
+        )
+
+
+def _versions(left: Reply, right: Reply) -> tuple[str, str]:
+    return left.version.name, right.version.name
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "expected"), [row[1:] for row in DIFFERENT], ids=[r[0] for r in DIFFERENT]
+)
+def test_replies_that_differ(
+    left: Reply, right: Reply, expected: list[tuple[str, str, str, Any, Any]]
+) -> None:
+    found = compare(left, right)
+    assert told(found) == expected
+    assert not found.same
+    assert found.total == len(expected)
+
+
+def test_results_are_counted() -> None:
+    assert compare(results(EGGS), results(EGGS, SOUP, SOUP)).results == (1, 3)
+
+
+class TestVersions:
+    def test_what_the_versions_explain_is_told_last_and_makes_no_difference(self) -> None:
+        left = reply(
+            ev.Started(1, {"version": "0.54", "model": "a"}),
+            ev.Elicitation(1, "?", (ev.Question("q", "Who?", "single_select"),)),
+            version="0.54",
+        )
+        right = reply(
+            ev.Started(1, {"version": "0.55", "model": "a"}),
+            ev.Elicitation(1, "?", (ev.Question("q", "Who?", "free_text"),)),
+        )
+        found = compare(left, right)
+        assert found.same
+        assert [(d.pointer, d.expected) for d in found.differences] == [
+            ("/questions/0/type", "NLWeb 0.54 has no type of question free_text."),
+            ("/version", "Each reply names its own version: NLWeb 0.54 and NLWeb 0.55."),
+        ]
+        changed = reply(*left.events, ev.Text(1, "more"), version="0.54")
+        found = compare(changed, right)
+        assert (found.same, found.total, found.expected) == (False, 3, 2)
+        assert found.differences[0].label == "Text"
+
+    def test_codes_that_one_version_has(self) -> None:
+        old = reply(ev.Failure(1, "NO_RESULTS"), version="0.54")
+        for code, same in (("TIMEOUT", True), ("MINE", False)):
+            assert compare(old, reply(ev.Failure(1, code))).same is same
+
+    def test_nothing_is_to_be_expected_of_the_same_version(self) -> None:
+        found = compare(
+            reply(ev.Started(1, {"version": "0.54"})), reply(ev.Started(1, {"version": "0.55"}))
+        )
+        assert not found.same
+
+
+def test_a_list_of_differences_ends() -> None:
+    found = compare(results(), results(*({"name": str(n)} for n in range(1_000))))
+    assert (len(found.differences), found.total) == (MAX_LISTED, 1_000)
+
+
+@pytest.mark.slow
+def test_ten_thousand_results_are_no_trouble() -> None:
+    """Each is found by its key; compared each with each, this would take an hour."""
+    many = [{"@type": "Recipe", "name": f"Dish {n}", "steps": ["a", "b"]} for n in range(10_000)]
+    same_key = [{"name": "Dish", "n": n} for n in range(10_000)]
+    found = compare(results(*many, *same_key), results(*reversed(same_key), *reversed(many)))
+    assert found.same
+    moved = [{**item, "steps": ["a", "c"]} for item in many]
+    assert compare(results(*many), results(*reversed(moved))).total == 10_000
+
+
+def test_nesting_without_end_has_an_end() -> None:
+    deep: Any = 1
+    for _ in range(5_000):
+        deep = [deep]
+    assert compare(results({"name": "A", "x": deep}), results({"name": "A", "x": deep})).same
+
+
+def test_the_same_answer_streamed_and_whole() -> None:
+    items = [EGGS, SOUP]
+    meta = {"response_type": "answer", "version": "0.55"}
+    whole, stream = NLWebReader("0.55"), NLWebReader("0.55")
+    left = whole.document(1, {"_meta": meta, "results": items})
+    right: list[ev.Event] = stream.message(1, "start", json.dumps({"_meta": meta}))
+    for place, item in reversed(list(enumerate(items))):
+        right += stream.message(2, "result", json.dumps({"index": place, "item": item}))
+    right += stream.message(3, "complete", json.dumps({"_meta": {"processing_time_ms": 3}}))
+    found = compare(
+        Reply(left, whole.outcome, VERSIONS["0.55"]), Reply(right, stream.outcome, VERSIONS["0.55"])
+    )
+    assert (found.total, found.results) == (0, (2, 2))
+
+
+homes = st.tuples(st.just(7), st.integers(0, 1))
+ids = st.sampled_from(["", "a", "b"])
+of_messages: st.SearchStrategy[ev.Event] = st.one_of(
+    st.builds(ev.Message, seq=st.just(7), id=ids, type=ids, role=ids),
+    st.builds(
+        ev.Content,
+        seq=st.just(7),
+        message_ref=homes,
+        msg_id=ids,
+        index=st.integers(0, 2),
+        kind=ids,
+        value=json_values,
+        delta=st.booleans(),
+    ),
+    st.builds(ev.Status, seq=st.just(7), object=st.just("response"), id=ids, status=ids),
+    st.builds(
+        ev.ToolCall, seq=st.just(7), message_ref=homes, call_id=ids, name=ids, arguments=json_values
+    ),
+    st.builds(
+        ev.ToolOutput, seq=st.just(7), message_ref=homes, call_id=ids, name=ids, output=json_values
+    ),
+)
+streams = st.lists(any_events | of_messages, max_size=6)
+
+
+@given(streams)
+def test_whatever_comes_is_the_same_as_itself(events: Sequence[ev.Event]) -> None:
+    assert compare(reply(*events), reply(*events)).total == 0
+
+
+@given(streams, streams)
+def test_left_and_right_are_alike(left: Sequence[ev.Event], right: Sequence[ev.Event]) -> None:
+    there, back = compare(reply(*left), reply(*right)), compare(reply(*right), reply(*left))
+    turned = {"added": "removed", "removed": "added", "changed": "changed"}
+    assert there.total == back.total
+    assert Counter((d.kind, d.pointer, d.change, repr(d.left)) for d in there.differences) == (
+        Counter((d.kind, d.pointer, turned[d.change], repr(d.right)) for d in back.differences)
+    )
+
+
+@given(streams.flatmap(lambda some: st.tuples(st.just(some), st.permutations(some))), streams)
+def test_the_order_of_results_makes_no_difference(
+    both: tuple[list[ev.Event], list[ev.Event]], other: list[ev.Event]
+) -> None:
+    one, shuffled = ([e for e in each if isinstance(e, ev.Result)] for each in both)
+    assert compare(reply(*one), reply(*shuffled)).total == 0
+    found = [compare(reply(*each), reply(*other)) for each in (one, shuffled)]
+    assert Counter(map(repr, told(found[0]))) == Counter(map(repr, told(found[1])))
+
+
+def test_a_pointer_does_not_grow_with_what_an_agent_calls_things() -> None:
+    left: Any = list(range(50))
+    right: Any = list(range(50, 100))
+    for name in ["n" * 100_000, *("m" * 150 for _ in range(100))]:
+        left, right = {name: left}, {name: right}
+    found = compare(results({"name": "Eggs", "x": left}), results({"name": "Eggs", "x": right}))
+    assert found.total == 50
+    assert max(len(each.pointer) for each in found.differences) < 1_500

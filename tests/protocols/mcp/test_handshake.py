@@ -1,0 +1,351 @@
+"""Opening a server: which generation it speaks, its session, its tools; and opening it again."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from itertools import count
+from typing import Any
+
+import pytest
+
+from playground.protocols import mcp
+from playground.protocols.events import Failure, Note, Outcome, Result, Tools, Unknown
+from playground.protocols.exchange import Target
+from playground.protocols.frames import FrameKind
+from playground.protocols.mcp import sessions
+from playground.protocols.mcp.handshake import MAX_PAGES
+from tests.protocols.mcp.talk import (
+    DOCUMENT,
+    MODERN,
+    OLDER,
+    TOOLS,
+    URL,
+    Talk,
+    head,
+    known,
+    new_exchange,
+    rpc,
+)
+
+DISCOVERED = {
+    "supportedVersions": ["2025-11-25", "2026-07-28"],
+    "instructions": "Ask for recipes.",
+    "_meta": {"io.modelcontextprotocol/serverInfo": {"name": "recipes"}},
+}
+INITIALIZED = {"protocolVersion": "2025-06-18", "serverInfo": {"name": "recipes"}}
+REPLY = {"results": [{"name": "Soup"}]}
+NO = {"code": -32601, "message": "Method not found"}
+
+
+def test_the_newer_generation_is_asked_what_it_is() -> None:
+    talk = Talk().json(rpc(result=DISCOVERED))
+    talk.json(rpc(2, result={"tools": TOOLS})).json(rpc(3, result=REPLY))
+    assert talk.methods == ["server/discover", "tools/list", "tools/call"]
+    assert talk.exchange.next_call() is None
+    assert talk.exchange.outcome is Outcome.ANSWER
+    assert talk.exchange.handshake is not None
+    assert talk.exchange.handshake["generation"] == "discover"
+    assert talk.exchange.handshake["server"] == {"name": "recipes"}
+    assert talk.exchange.handshake["instructions"] == "Ask for recipes."
+    [tools] = talk.of(Tools)
+    assert (list(tools.tools), tools.more) == (TOOLS, False)
+    for message in talk.sent:
+        assert "io.modelcontextprotocol/clientInfo" in message["params"]["_meta"]
+
+
+@pytest.mark.parametrize(
+    ("payload", "status"),
+    [
+        (rpc(error=NO), 200),
+        (rpc(error=NO), 404),
+        (rpc("server-error", error={"code": -32600, "message": "Unsupported"}), 400),
+        (rpc(error={"code": -32022, "message": "", "data": {"supported": ["2025-11-25"]}}), 400),
+        (rpc(result={"supportedVersions": ["2025-11-25"]}), 200),
+        (rpc(result={"supportedVersions": []}), 200),
+        (rpc(result={"odd": True}), 200),
+        (rpc(result=5), 200),
+        (b"Not Found", 404),
+        (b"<html>Bad Request</html>", 400),
+        (b"", 405),
+        (b"", 200),
+        (b"Traceback", 500),
+        ([], 200),
+        ({"detail": "Not Found"}, 404),
+        ({"error": "bad_request"}, 400),
+    ],
+)
+def test_whatever_an_older_server_says_it_is_initialized(payload: Any, status: int) -> None:
+    talk = Talk().json(payload, status)
+    assert talk.exchange.problem is None
+    talk.json(rpc(2, result=INITIALIZED), mcp_session_id="s1").json(b"", 202)
+    talk.json(rpc(4, result={"tools": TOOLS})).json(rpc(5, result=REPLY))
+    assert talk.methods == [
+        "server/discover", "initialize", "notifications/initialized", "tools/list", "tools/call",
+    ]  # fmt: skip
+    assert talk.sent[1]["params"]["protocolVersion"] == "2025-11-25"
+    assert "MCP-Protocol-Version" not in dict(talk.calls[1].headers)
+    for call in talk.calls[2:]:
+        assert dict(call.headers)["Mcp-Session-Id"] == "s1"
+        assert dict(call.headers)["MCP-Protocol-Version"] == "2025-06-18"
+    assert talk.exchange.outcome is Outcome.ANSWER
+    assert not [event for event in talk.events if isinstance(event, Failure | Unknown)]
+    assert talk.exchange.handshake is not None
+    assert (talk.exchange.handshake["session"], talk.exchange.handshake["version"]) == (
+        "s1", "2025-06-18",
+    )  # fmt: skip
+
+
+def test_a_server_without_any_opening_is_called_all_the_same() -> None:
+    talk = Talk().json(rpc(error=NO)).json(rpc(2, error=NO))
+    talk.json(rpc(3, error=NO)).json(rpc(4, result=REPLY))
+    assert talk.methods == ["server/discover", "initialize", "tools/list", "tools/call"]
+    assert talk.sent[3]["params"]["name"] == "ask"
+    assert talk.exchange.outcome is Outcome.ANSWER
+    assert "MCP-Protocol-Version" not in dict(talk.calls[3].headers)
+
+
+@pytest.mark.parametrize("status", [401, 403, 421, 429, 302, 503])
+def test_who_refuses_is_not_asked_again(status: int) -> None:
+    wanted = {"www_authenticate": 'Bearer error="invalid_token", scope="recipes"'}
+    talk = Talk().json({"error": "invalid_token"}, status, **wanted)
+    assert talk.exchange.next_call() is None
+    assert talk.exchange.problem is not None
+    assert f"HTTP {status}" in talk.exchange.problem.cause
+    assert talk.exchange.handshake is None
+    if status == 401:
+        assert "Bearer" in talk.exchange.problem.fix
+        assert "recipes" in talk.exchange.problem.fix
+
+
+@pytest.mark.parametrize("status", [404, 405, 406, 500])
+def test_who_does_not_initialize_either_is_no_mcp_server(status: int) -> None:
+    talk = Talk().json(b"No.", status).json(b"No.", status)
+    assert talk.exchange.next_call() is None
+    assert talk.exchange.problem is not None
+    assert "/ask" not in talk.exchange.problem.fix
+
+
+def test_a_server_that_refuses_to_initialize_says_why() -> None:
+    talk = Talk().json(rpc(error=NO)).json(rpc(2, error={"code": -32603, "message": "Full."}))
+    assert talk.exchange.next_call() is None
+    assert [event.message for event in talk.of(Failure)] == ["Full."]
+    assert (talk.exchange.outcome, talk.exchange.problem) == (Outcome.FAILURE, None)
+
+
+@pytest.mark.parametrize(
+    "payload",
+    [
+        rpc(result={"supportedVersions": ["2031-01-01"]}),
+        rpc(error={"code": -32022, "message": "", "data": {"supported": ["2031-01-01"]}}),
+    ],
+)
+def test_a_server_from_the_future_is_not_guessed_at(payload: Any) -> None:
+    talk = Talk().json(payload)
+    assert talk.exchange.next_call() is None
+    assert talk.exchange.problem is not None
+    assert "2031-01-01" in talk.exchange.problem.cause
+
+
+class TestTools:
+    def opened(self, *pages: Any) -> Talk:
+        talk = Talk().json(rpc(result=DISCOVERED))
+        for number, page in enumerate(pages):
+            talk.json(rpc(number + 2, result=page))
+        return talk
+
+    def test_pages_are_read_one_after_another(self) -> None:
+        talk = self.opened({"tools": TOOLS[:1], "nextCursor": "a"}, {"tools": TOOLS[1:]})
+        assert talk.sent[2]["params"]["cursor"] == "a"
+        [tools] = talk.of(Tools)
+        assert (list(tools.tools), tools.more) == (TOOLS, False)
+        assert talk.exchange.next_call() is not None
+
+    @pytest.mark.parametrize("cursors", [["a", "a"], ["a", "b", "a"]])
+    def test_a_cursor_that_comes_again_ends_the_list(self, cursors: list[str]) -> None:
+        pages = [{"tools": TOOLS[:1], "nextCursor": cursor} for cursor in cursors]
+        talk = self.opened(*pages)
+        assert talk.methods.count("tools/list") == len(cursors)
+        assert talk.of(Tools)[0].more
+        assert talk.call().methods[-1] == "tools/call"
+
+    def test_a_list_without_end_is_cut(self) -> None:
+        talk = self.opened(*({"tools": [], "nextCursor": str(n)} for n in range(MAX_PAGES)))
+        assert talk.of(Tools)[0].more
+        assert talk.call().methods[-1] == "tools/call"
+
+    def test_a_page_without_end_is_cut(self) -> None:
+        talk = self.opened({"tools": TOOLS * 600, "nextCursor": "more"})
+        assert (len(talk.of(Tools)[0].tools), talk.of(Tools)[0].more) == (1000, True)
+        assert talk.call().methods[-1] == "tools/call"
+
+    @pytest.mark.parametrize(
+        "page", [{}, {"tools": "all"}, {"tools": [1, None, {"name": 5}]}, [], "x", None]
+    )
+    def test_whatever_a_list_is_the_tool_is_called(self, page: Any) -> None:
+        talk = self.opened(page).json(rpc(3, result=REPLY))
+        assert talk.sent[2]["params"]["name"] == "ask"
+        assert talk.exchange.outcome is Outcome.ANSWER
+
+    def test_a_list_that_never_comes_does_not_keep_from_calling(self) -> None:
+        talk = self.opened().json(b"", 500).json(rpc(3, result=REPLY))
+        assert talk.methods[-1] == "tools/call"
+        assert (talk.exchange.outcome, talk.exchange.problem) == (Outcome.ANSWER, None)
+
+    def test_the_tools_alone_can_be_asked_for(self) -> None:
+        talk = Talk(mcp.list_tools(Target(URL, handshake=MODERN)))
+        talk.json(rpc(result=DISCOVERED)).json(rpc(2, result={"tools": TOOLS}))
+        assert talk.exchange.next_call() is None
+        assert (talk.exchange.outcome, talk.exchange.problem) == (Outcome.ANSWER, None)
+        assert talk.exchange.handshake is not None
+        assert [tool["name"] for tool in talk.exchange.handshake["tools"]] == ["ask", "await"]
+
+    def test_a_server_that_hides_its_tools_says_so(self) -> None:
+        talk = Talk(mcp.list_tools(Target(URL))).json(rpc(result=DISCOVERED))
+        talk.json(rpc(2, error={"code": -32001, "message": "Log in."}))
+        assert talk.exchange.next_call() is None
+        assert [event.message for event in talk.of(Failure)] == ["Log in."]
+        assert talk.exchange.outcome is Outcome.FAILURE
+
+    @pytest.mark.parametrize(
+        ("tools", "wanted", "operation", "name"),
+        [
+            ([], ("", ""), "ask", "ask"),
+            (TOOLS, ("", ""), "await", "await"),
+            (TOOLS, ("find", "look"), "ask", "find"),
+            (TOOLS, ("find", "look"), "await", "look"),
+            ([{"name": "f", "inputSchema": {"properties": {"query": {}}}}], ("", ""), "ask", "f"),
+            ([{"name": "find", "inputSchema": {"properties": {"q": {}}}}], ("", ""), "ask", "ask"),
+            ([{"name": "find"}, {"name": 5}, {"name": []}, 7], ("", ""), "ask", "ask"),
+            ([{"name": "find"}, {"name": ["ask"]}, {"name": {}}], ("", ""), "ask", "ask"),
+        ],
+    )  # fmt: skip
+    def test_the_tool_for_an_operation(
+        self, tools: list[Any], wanted: tuple[str, str], operation: str, name: str
+    ) -> None:
+        session = sessions.Session("discover", tools=tuple(tools))
+        assert session.tool_for(operation, wanted) == name
+
+    def test_the_best_fit_is_the_one_with_most_of_the_attributes(self) -> None:
+        found = [
+            {"name": "search", "inputSchema": {"properties": {"query": {}, "page": {}}}},
+            {"name": "nlweb", "inputSchema": {"properties": {"query": {}, "prefer": {}}}},
+        ]
+        assert sessions.Session("discover", tools=tuple(found)).tool_for("ask") == "nlweb"
+
+
+class _Endless(list[int]):
+    def __iter__(self) -> Iterator[int]:
+        return count()
+
+
+class TestRemembered:
+    def test_of_a_long_schema_no_more_is_written_than_tells_that_it_is_long(self) -> None:
+        schemas = [{"enum": _Endless([1])}, {"enum": [1]}]
+        tools = [{"name": f"t{number}", "inputSchema": each} for number, each in enumerate(schemas)]
+        session = sessions.Session("discover", server=_Endless([1]), tools=tuple(tools))
+        kept = session.to_json("http://a.example/mcp")
+        assert kept["tools"] == [{"name": "t0"}, {"name": "t1", "inputSchema": {"enum": [1]}}]
+        assert kept["server"] is None
+
+    def test_the_tool_is_called_at_once(self) -> None:
+        talk = known().json(rpc(result=REPLY))
+        assert talk.methods == ["tools/call"]
+        assert talk.exchange.handshake is None  # Nothing new.
+
+    @pytest.mark.parametrize(
+        "opening",
+        [
+            {**MODERN, "url": "http://other.example.com/mcp"},
+            {**MODERN, "generation": "telepathy"},
+            {**MODERN, "version": None},
+            {"url": URL},
+            {},
+            None,
+        ],
+    )
+    def test_what_was_known_of_another_server_does_not_count(self, opening: Any) -> None:
+        assert Talk(handshake=opening).call().methods == ["server/discover"]
+
+    @pytest.mark.parametrize(
+        ("payload", "status"),
+        [
+            (rpc("server-error", error={"code": -32600, "message": "Session not found"}), 404),
+            (rpc(error={"code": -32001, "message": "Session expired"}), 400),
+            (b"No such session", 400),
+            (b"", 404),
+        ],
+    )
+    def test_a_lost_session_is_opened_again_once(self, payload: Any, status: int) -> None:
+        talk = known(handshake=OLDER).json(payload, status)
+        talk.json(rpc(2, result=INITIALIZED), mcp_session_id="s2").json(b"", 202)
+        assert talk.of(Note)[0].name == "mcp session lost"
+        talk.json(payload, status)
+        assert talk.methods == [
+            "tools/call", "initialize", "notifications/initialized", "tools/call",
+        ]  # fmt: skip
+        assert dict(talk.calls[3].headers)["Mcp-Session-Id"] == "s2"
+        assert talk.exchange.next_call() is None
+        assert talk.exchange.problem is not None or talk.exchange.outcome is Outcome.FAILURE
+
+    def test_a_tool_that_is_not_there_is_no_lost_session(self) -> None:
+        error = {"code": -32602, "message": "Unknown tool"}
+        for status, opening in ((200, OLDER), (400, OLDER), (400, MODERN)):
+            talk = known(handshake=opening).json(rpc(error=error), status)
+            assert talk.exchange.next_call() is None
+            assert talk.exchange.outcome is Outcome.FAILURE
+
+    @pytest.mark.parametrize(
+        ("payload", "status"),
+        [
+            (rpc(error={"code": -32022, "message": "", "data": {"supported": []}}), 400),
+            (rpc("x", error={"code": -32600, "message": "Missing session ID"}), 400),
+            (b"", 404),
+        ],
+    )
+    def test_a_server_that_has_become_another_is_opened_anew(
+        self, payload: Any, status: int
+    ) -> None:
+        talk = known().json(payload, status).json(rpc(2, error=NO))
+        talk.json(rpc(3, result=INITIALIZED), mcp_session_id="s2")
+        assert talk.methods == ["tools/call", "server/discover", "initialize"]
+        assert talk.exchange.problem is None
+
+    def test_entries_that_are_no_tools_are_counted(self) -> None:
+        listed = [None, 3, "x", {"name": None}, {"name": "ask"}]
+        talk = Talk().json(rpc(result=DISCOVERED)).json(rpc(2, result={"tools": listed}))
+        kept = talk.exchange.handshake
+        assert kept is not None
+        assert (kept["odd"], kept["tools"]) == (4, [{"name": "ask"}])
+        found = sessions.from_json(kept, URL)
+        assert found is not None
+        assert found.invalid_tools == 4
+
+    def test_what_is_remembered_is_small(self) -> None:
+        tool = {"name": "t", "description": "d" * 5000, "inputSchema": {"x": "y" * 20_000}}
+        session = sessions.Session("discover", "2026-07-28", tools=(tool,) * 500, server="s" * 9000)
+        kept = session.to_json(URL)
+        assert len(json.dumps(kept)) < 2 * sessions.MAX_ALL
+        assert kept["more"]
+        assert kept["server"] is None
+        assert set(kept["tools"][0]) == {"name", "description"}
+        assert sessions.from_json(kept, URL) is not None
+
+
+def test_a_stored_run_is_read_without_knowing_what_was_known() -> None:
+    live = known(handshake=OLDER).stream(rpc(result=REPLY))
+    stored = new_exchange(DOCUMENT)
+    events = [event for frame in live.frames for event in stored.receive(frame)]
+    assert events == live.events
+    assert stored.outcome is Outcome.ANSWER
+    assert stored.problem is None
+
+
+def test_a_run_that_was_stopped_in_mid_opening_is_read_as_far_as_it_came() -> None:
+    talk = Talk().json(rpc(error=NO)).call()
+    talk.frame(FrameKind.HEAD, head())
+    stored = new_exchange(DOCUMENT)
+    events = [event for frame in talk.frames for event in stored.receive(frame)]
+    assert events == talk.events
+    assert (stored.outcome, stored.problem) == (Outcome.NONE, None)
+    assert not talk.of(Result)

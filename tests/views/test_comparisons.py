@@ -1,0 +1,226 @@
+"""Two runs compared: requests, replies, and where they went."""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from playground.models import Agent, Run
+from playground.rendering.compare import titles_of
+from tests.rendering.markup import read
+from tests.rendering.recording import CALL, END, HEAD, OPEN, Recording, event
+
+EGGS = {"@type": "Recipe", "url": "http://a.example/eggs", "name": "Eggs", "n": 1}
+SOUP = {"@type": "Recipe", "name": "Soup", "text": "A soup of red tomatoes, slowly cooked"}
+
+
+def run(*items: Any, state: str = "completed", meta: Any = None, **fields: Any) -> Run:
+    """A run that has come to its end with these results."""
+    recording = Recording(**fields)
+    head = {"_meta": {"response_type": "answer", "version": "0.55", **(meta or {})}}
+    frames = [event(f"event: start\ndata: {json.dumps(head)}")]
+    for index, item in enumerate(items):
+        frames.append(event(f"event: result\ndata: {json.dumps({'index': index, 'item': item})}"))
+    frames.append(event("event: complete\ndata: {}"))
+    recording.add(CALL, OPEN, HEAD, *frames, END)
+    return recording.end(state)
+
+
+def compared(client: Client, left: Run, right: Run, order: str = "") -> str:
+    fields = {"left": left.pk, "right": right.pk, **({"order": order} if order else {})}
+    response = client.get("/compare/", fields)
+    assert response.status_code == 200
+    return str(response.content.decode())
+
+
+def headlines(html: str) -> list[str]:
+    return [e.attributes["data-state"] for e in read(html).find("section")
+            if "difference" in e.attributes.get("class", "")]  # fmt: skip
+
+
+@pytest.mark.django_db
+class TestReplies:
+    def test_the_same(self, client: Client) -> None:
+        html = compared(client, run(EGGS, SOUP), run(EGGS, SOUP))
+        assert "Request: no difference" in html
+        assert "Reply: no difference" in html
+        assert headlines(html) == ["same", "same"]
+
+    def test_what_is_new_gone_and_changed_by_sign_and_word(self, client: Client) -> None:
+        bread = {"@type": "Recipe", "name": "Bread"}
+        html = compared(client, run(EGGS, SOUP), run({**EGGS, "n": 2, "name": "Omelette"}, bread))
+        assert "Reply: 4 differences" in html
+        changes = [row.attributes["data-change"] for row in read(html).find("tr")
+                   if "data-change" in row.attributes]  # fmt: skip
+        assert sorted(changes[:4]) == ["added", "changed", "changed", "removed"]
+        for words in ("only right", "only left", "changed", "Recipe “Bread”", "/name"):
+            assert words in html
+
+    def test_order_counts_unless_it_is_to_mean_nothing(self, client: Client) -> None:
+        left, right = run(EGGS, SOUP), run(SOUP, EGGS)
+        html = compared(client, left, right)
+        assert "Reply: 1 difference" in html
+        assert "moved" in html
+        assert "place 1" in html
+        html = compared(client, left, right, order="1")
+        assert "Reply: no difference" in html
+        assert 'order=1" aria-current="true"' in html
+
+    def test_ids_and_times_are_folded_and_can_be_seen(self, client: Client) -> None:
+        html = compared(
+            client,
+            run(EGGS, meta={"request_id": "first-id", "processing_time_ms": 3}),
+            run(EGGS, meta={"request_id": "second-id", "processing_time_ms": 4}),
+        )
+        assert "Reply: no difference" in html
+        assert "2 in ids, tokens and times" in html
+        assert "<del>first</del>-id" in html
+        assert "<ins>second</ins>-id" in html
+
+    def test_words_that_changed_in_a_text(self, client: Client) -> None:
+        other = {**SOUP, "text": "A soup of green tomatoes, slowly cooked"}
+        html = compared(client, run(SOUP), run(other))
+        assert "<del>red</del>" in html
+        assert "<ins>green</ins>" in html
+
+    def test_what_arrived_of_a_broken_one_is_compared(self, client: Client) -> None:
+        problem = {"state": "truncated", "stage": "body", "cause": "It broke off.", "fix": "x"}
+        broken = run(EGGS, state="truncated", problem=problem)
+        html = compared(client, broken, run(EGGS, SOUP))
+        assert "The run on the left is truncated: It broke off." in html
+        assert "What arrived of it is compared with the whole of the other." in html
+        assert "Recipe “Soup”" in html
+
+    def test_two_of_which_nothing_came(self, client: Client) -> None:
+        both = [Recording().end("failed") for _ in range(2)]
+        html = compared(client, *both)
+        assert "nothing came back on either side" in html
+        assert "impossible" in headlines(html)
+
+    def test_two_protocols(self, client: Client) -> None:
+        other = Recording(protocol="agent-api", version="1").end()
+        html = compared(client, run(EGGS), other)
+        assert "They speak different protocols" in html
+
+    def test_a_protocol_that_is_not_known_here(self, client: Client) -> None:
+        old = run(EGGS)
+        Run.objects.filter(pk=old.pk).update(protocol="pigeon", version="7")
+        html = compared(client, old, old)
+        assert "Nothing here reads pigeon 7 over http." in html
+        assert headlines(html) == ["same", "impossible"]
+
+    def test_large_replies_have_a_bound(
+        self, client: Client, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("playground.rendering.compare.MAX_EVENTS", 3)
+        html = compared(client, run(EGGS, SOUP, EGGS), run(EGGS, SOUP))
+        assert "Of the reply on the left the first 3 events are compared." in html
+
+    def test_a_list_that_is_too_long_says_so(self, client: Client) -> None:
+        many = [{"name": f"Dish {n}"} for n in range(230)]
+        html = compared(client, run(), run(*many))
+        assert "30 more are not listed" in html
+
+    def test_markup_of_agents_stays_text(self, client: Client) -> None:
+        evil = {"name": "<img src=x onerror=alert(1)>", "url": "javascript:alert(1)"}
+        html = compared(client, run(evil), run({**evil, "n": "<script>x</script>"}))
+        assert "<img src=x" not in html
+        assert "<script>x" not in html
+        assert 'href="javascript' not in html
+
+
+@pytest.mark.django_db
+class TestRequests:
+    def test_order_of_members_means_nothing_that_of_lists_does(self, client: Client) -> None:
+        one = {"query": {"text": "eggs", "tags": ["a", "b"]}, "meta": {"version": "0.55"}}
+        other = {"meta": {"version": "0.55"}, "query": {"tags": ["b", "a"], "text": "eggs"}}
+        left, right = run(EGGS, request=one), run(EGGS, request=other)
+        html = compared(client, left, right)
+        assert "Request: 2 differences" in html
+        assert "/query/tags/0" in html
+        assert "Request: no difference" in compared(client, left, right, order="1")
+
+    def test_ids_are_folded(self, client: Client) -> None:
+        documents = [{"query": {"text": "a"}, "meta": {"request_id": str(n)}} for n in range(2)]
+        html = compared(client, *(run(EGGS, request=each) for each in documents))
+        assert "Request: no difference" in html
+        assert "/meta/request_id" in html
+
+    def test_where_it_went_and_how(self, client: Client) -> None:
+        left = run(EGGS, headers=[["X-Trace", "one"], ["Authorization", ""]], environment="staging")
+        right = run(EGGS, agent_name="Other", binding="mcp", headers=[["x-trace", "two"]])
+        html = compared(client, left, right)
+        for words in ("staging", "one", "two", "(not kept)", "Header X-Trace", "scripted · HTTP",
+                      "Other · MCP", "Duration"):  # fmt: skip
+            assert words in html
+
+
+@pytest.mark.django_db
+class TestChoosing:
+    def test_two_of_the_history_in_the_order_of_their_time(self, client: Client) -> None:
+        older, newer = run(EGGS), run(EGGS)
+        response = client.get("/compare/", {"run": [newer.pk, older.pk]})
+        assert response["Location"] == f"/compare/?left={older.pk}&right={newer.pk}"
+
+    def test_one_alone_asks_for_the_other(self, client: Client) -> None:
+        one, other = run(EGGS), run(SOUP)
+        response = client.get("/compare/", {"run": [one.pk]}, follow=True)
+        html = response.content.decode()
+        assert f"/compare/?left={other.pk}&amp;right={one.pk}" in html
+        assert "Open the history" in client.get("/compare/").content.decode()
+
+    def test_the_likeliest_first(self, client: Client) -> None:
+        agent = Agent.objects.create(name="A", url="http://a.example")
+        rows: list[tuple[str, dict[str, Any], int]] = [
+            ("later", {"agent": agent}, 1),
+            ("run", {"agent": agent}, 5),
+            ("before", {"agent": agent}, 9),
+            ("long before", {"agent": agent}, 90),
+            ("same text", {"agent": None}, 6),
+            ("same agent", {"agent": agent, "text": "soup"}, 6),
+            ("neither", {"agent": None, "text": "soup"}, 6),
+        ]
+        runs = {}
+        for name, fields, minutes in rows:
+            runs[name] = Recording(**fields).end()
+            moment = timezone.now() - timedelta(minutes=minutes)
+            Run.objects.filter(pk=runs[name].pk).update(created_at=moment)
+        html = client.get("/compare/choices/", {"run": runs["run"].pk}).content.decode()
+        links = [
+            a.attributes["href"] for a in read(html).find("a") if "left=" in a.attributes["href"]
+        ]
+        order = ["before", "long before", "later", "same text", "same agent", "neither"]
+        assert links == [f"/compare/?left={runs[name].pk}&right={runs['run'].pk}" for name in order]
+
+    def test_no_other_run(self, client: Client) -> None:
+        html = client.get("/compare/choices/", {"run": run(EGGS).pk}).content.decode()
+        assert "There is no other run yet" in html
+
+    @pytest.mark.database
+    @pytest.mark.parametrize("key", ["x", str(uuid4()), "\0"], ids=["text", "nobody", "nul"])
+    def test_runs_that_are_not_there(self, client: Client, key: str) -> None:
+        one = run(EGGS)
+        for address in (f"/compare/?left={one.pk}&right={key}", f"/compare/?run={key}",
+                        f"/compare/choices/?run={key}"):  # fmt: skip
+            assert client.get(address).status_code == 404
+
+    def test_somebody_elses_run(self, client: Client, django_user_model: Any) -> None:
+        theirs = run(EGGS, owner=django_user_model.objects.create(username="u"))
+        assert client.get(f"/compare/?left={theirs.pk}").status_code == 404
+
+    def test_waits_for_what_is_under_way(self, client: Client) -> None:
+        going = Recording(state="streaming", heartbeat_at=timezone.now()).run
+        html = compared(client, run(EGGS), going)
+        assert "Waiting for the run" in html
+        assert 'hx-trigger="every 1s"' in html
+
+
+def test_the_columns_say_which_side_they_are() -> None:
+    old, new = (Run(protocol="nlweb", version=version) for version in ("0.54", "0.55"))
+    assert titles_of(new, old) == ("Left, NLWeb 0.55", "Right, NLWeb 0.54")

@@ -1,0 +1,391 @@
+"""Answers to an agent's questions: checked, previewed, sent as a turn, declined."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from asgiref.sync import sync_to_async
+from django.test import AsyncClient, Client
+
+from playground.models import Agent, Run, RunKind
+from playground.rendering.elicitation import declined_key
+from playground.views import elicitation
+from tests.rendering.markup import Markup, read
+from tests.views.asking import FILLED, GUESTS, PLACE, QUESTIONS, SAUCE, asked, turn
+
+pytestmark = pytest.mark.database
+
+HTMX = {"HX-Request": "true"}
+
+
+def page(client: Client, run: Run) -> str:
+    response = client.get(f"/runs/{run.pk}/")
+    assert response.status_code == 200
+    return str(response.content.decode())
+
+
+def controls(markup: Markup, name: str) -> list[dict[str, str | None]]:
+    tags = ("input", "textarea")
+    elements = [e.attributes for tag in tags for e in markup.find(tag)]
+    return [attributes for attributes in elements if attributes.get("name") == name]
+
+
+@pytest.mark.django_db
+class TestForm:
+    def test_has_a_control_for_each_question(self, client: Client, agent: Agent) -> None:
+        markup = read(page(client, asked(agent)))
+        kinds = [[c.get("type") for c in controls(markup, f"q{n}")] for n in range(5)]
+        assert kinds == [
+            ["radio"] * 2, ["checkbox"] * 2, ["text"], ["radio"] * 2, [None],
+        ]  # fmt: skip
+        classes = [e.attributes.get("class") for e in markup.find("fieldset")]
+        assert (classes.count("question"), classes.count("ways")) == (3, 1)
+        assert "Recipes asks http://agent.example" in " ".join(markup.text.split())
+
+    def test_chooses_the_defaults(self, client: Client, agent: Agent) -> None:
+        markup = read(page(client, asked(agent)))
+        assert controls(markup, "q2")[0]["value"] == "4"
+        chosen = [c["value"] for c in controls(markup, "q3") if "checked" in c]
+        assert chosen == ["false"]
+        assert not [c for c in controls(markup, "q0") if "checked" in c]
+
+    def test_every_label_belongs_to_a_control(self, client: Client, agent: Agent) -> None:
+        markup = read(page(client, asked(agent)))
+        ids = [e.attributes["id"] for e in markup.elements if "id" in e.attributes]
+        assert len(ids) == len(set(ids))
+        assert {e.attributes["for"] for e in markup.find("label") if "for" in e.attributes} <= set(
+            ids
+        )
+        described = [e.attributes.get("aria-describedby") or "" for e in markup.elements]
+        assert {name for names in described for name in names.split()} <= set(ids)
+
+    def test_in_words_alone_there_is_one_free_answer(self, client: Client, agent: Agent) -> None:
+        markup = read(page(client, asked(agent, [])))
+        assert [c.get("type") for c in controls(markup, "q0")] == [None]
+        assert "Your answer" in markup.text
+        assert not controls(markup, "partial")
+
+    def test_a_question_for_a_secret_carries_a_warning(self, client: Client, agent: Agent) -> None:
+        question = {"id": "pin", "text": "Your password?", "type": "free_text"}
+        markup = read(page(client, asked(agent, [question])))
+        assert controls(markup, "q0")[0]["type"] == "password"
+        text = " ".join(markup.text.split())
+        assert "Only answer if you trust Recipes at http://agent.example" in text
+
+    def test_five_hundred_questions(self, client: Client, agent: Agent) -> None:
+        many = [{**GUESTS, "id": f"g{n}"} for n in range(500)]
+        markup = read(page(client, asked(agent, many)))
+        assert controls(markup, "q199")
+        assert not controls(markup, "q200")
+        assert "300 more questions are not shown" in markup.text
+
+    def test_what_the_agent_writes_stays_text(self, client: Client, agent: Agent) -> None:
+        hostile = '"><script>alert(1)</script>'
+        question = {"id": hostile, "text": hostile, "type": hostile, "options": [hostile]}
+        select = {**question, "id": "b", "type": "single_select", "default": hostile}
+        html = page(client, asked(agent, [question, select], text=hostile))
+        assert "<script>alert" not in html
+        assert controls(read(html), "q1")[0]["value"] == hostile
+
+    def test_the_agent_was_deleted(self, client: Client, agent: Agent) -> None:
+        run = asked(agent)
+        agent.delete()
+        html = page(client, run)
+        assert "can no longer be answered" in html
+        assert "/answers/" not in html
+        assert "nothing can follow on this turn" in html
+
+    def test_an_old_run_without_a_conversation(self, client: Client, agent: Agent) -> None:
+        run = asked(agent, conversation=None)
+        assert controls(read(page(client, run)), "q0")
+
+
+@pytest.mark.django_db(transaction=True)
+class TestAnswer:
+    @pytest.fixture
+    def asking(self, agent: Agent) -> Run:
+        request = {"query": {"text": "pasta", "site": "a"}, "prefer": {"streaming": True}}
+        return asked(agent, request=request, text="For whom?", session_context={"turn": 1})
+
+    async def answer(self, client: AsyncClient, run: Run, **fields: Any) -> Any:
+        data = {name: value for name, value in {**FILLED, **fields}.items() if value is not None}
+        return await client.post(f"/runs/{run.pk}/answers/", data, headers=HTMX)
+
+    async def test_becomes_a_turn_that_follows(
+        self, async_client: AsyncClient, asking: Run, started: list[Any]
+    ) -> None:
+        response = await self.answer(async_client, asking)
+        assert response.status_code == 200
+        [(run, target)] = started
+        assert target.url == "http://agent.example/api"
+        assert response["HX-Push-Url"] == f"/runs/{run.pk}/"
+        assert (run.kind, run.parent_id, run.parent_entry) == (RunKind.ANSWER, asking.pk, (4, 0))
+        assert run.conversation_id == asking.conversation_id
+        values = {
+            "sauce": "red", "diets": ["vegan", "none"], "guests": 6, "children": True,
+            "wishes": "olives",
+        }  # fmt: skip
+        assert run.answers == values
+        assert run.request == {
+            "query": {"text": "pasta", "site": "a", **values},
+            "prefer": {"streaming": True},
+            "context": {"@type": "ConversationalContext", "prev": ["pasta"]},
+            "meta": {"session_context": {"turn": 1}},
+        }
+
+    async def test_without_scripts_it_leads_to_the_run(
+        self, async_client: AsyncClient, asking: Run, started: list[Any]
+    ) -> None:
+        response = await async_client.post(f"/runs/{asking.pk}/answers/", FILLED)
+        [(run, _)] = started
+        assert (response.status_code, response["Location"]) == (302, f"/runs/{run.pk}/")
+
+    @pytest.mark.parametrize(
+        ("fields", "error"),
+        [
+            ({"q0": None}, "Choose one of the options."),
+            ({"q0": "blue"}, "This is not one of the options."),
+            ({"q0": ["red", "white"]}, "Give exactly one answer."),
+            ({"q1": None}, "Choose at least one option."),
+            ({"q1": ["vegan", "meat"]}, "Not everything that was chosen"),
+            ({"q2": "many"}, "This is not a number"),
+            ({"q2": ""}, "Give a number."),
+            ({"q3": "maybe"}, "Answer yes or no."),
+            ({"strategy": "telepathy"}, "Choose how the answers are sent."),
+            ({"strategy": None}, "Choose how the answers are sent."),
+            ({"strategy": "template", "template": "{"}, "The template is not JSON"),
+            ({"strategy": "template", "template": '{"a": "{{b}}"}'}, "There is no placeholder “b”"),
+            ({"strategy": "template", "template": "{}"}, "A request needs a query."),
+            ({"agent": "recipes", "headers": '[["Host", "a"]]'}, "Host"),
+        ],
+    )
+    async def test_is_checked_and_what_was_filled_in_is_kept(
+        self, async_client: AsyncClient, asking: Run, started: list[Any],
+        fields: dict[str, Any], error: str,
+    ) -> None:  # fmt: skip
+        response = await self.answer(async_client, asking, **fields)
+        assert (response.status_code, started) == (422, [])
+        assert response["HX-Retarget"] == "closest answer-form"
+        markup = read(response.content.decode())
+        assert error in markup.text
+        assert controls(markup, "q4")[0]["id"] == "q4-entry-4-0"
+        assert "olives" in markup.text
+        if set(fields) & {"q0", "q1", "q2", "q3"}:
+            wrong = [e.attributes for e in markup.elements if e.attributes.get("aria-invalid")]
+            assert wrong
+            ids = " ".join(e.attributes.get("aria-describedby") or "" for e in markup.elements)
+            (name,) = fields
+            assert f"{name}-entry-4-0-error" in ids
+        assert await Run.objects.acount() == 1
+
+    async def test_some_may_be_left_out(
+        self, async_client: AsyncClient, asking: Run, started: list[Any]
+    ) -> None:
+        await self.answer(async_client, asking, q0=None, q1=None, q4=None, partial="on")
+        [(run, _)] = started
+        assert run.answers == {"guests": 6, "children": True}
+
+    async def test_the_way_is_remembered_with_the_agent(
+        self, async_client: AsyncClient, asking: Run, agent: Agent, started: list[Any]
+    ) -> None:
+        template = '{"query": {"text": "{{text}}", "sauce": "{{answers.sauce}}"}}'
+        fields = {"strategy": "template", "template": template}
+        await self.answer(async_client, asking, **fields)
+        [(run, _)] = started
+        assert run.request == {"query": {"text": "pasta", "sauce": "red"}}
+        await agent.arefresh_from_db()
+        assert (agent.answer_strategy, agent.answer_template) == ("template", template)
+        await self.answer(async_client, asking, strategy="text", template="{")
+        await agent.arefresh_from_db()
+        assert (agent.answer_strategy, agent.answer_template) == ("text", template)
+        html = (await async_client.get(f"/runs/{asking.pk}/")).content.decode()
+        chosen = [c["value"] for c in controls(read(html), "strategy") if "checked" in c]
+        assert chosen == ["text"]
+
+    async def test_a_refused_way_is_not_remembered(
+        self, async_client: AsyncClient, asking: Run, agent: Agent
+    ) -> None:
+        await self.answer(async_client, asking, strategy="context", q0=None)
+        await agent.arefresh_from_db()
+        assert agent.answer_strategy == "filters"
+
+    async def test_again_makes_a_branch(
+        self, async_client: AsyncClient, asking: Run, started: list[Any]
+    ) -> None:
+        await self.answer(async_client, asking)
+        await self.answer(async_client, asking, q0="white")
+        (first, _), (second, _) = started
+        assert {first.parent_id, second.parent_id} == {asking.pk}
+        assert [each.answers["sauce"] for each in (first, second)] == ["red", "white"]
+        html = (await async_client.get(f"/runs/{asking.pk}/")).content.decode()
+        text = read(html).text
+        assert "Another answer makes a branch" in text
+        assert "Answer again" in text
+        for run in (first, second):
+            assert f'href="/runs/{run.pk}/"' in html
+        beside = (await async_client.get(f"/runs/{first.pk}/")).content.decode()
+        assert "2 branches" in beside
+        assert f'href="/runs/{second.pk}/"' in beside
+
+    async def test_headers_are_the_composers_for_the_same_agent(
+        self, async_client: AsyncClient, asking: Run, started: list[Any]
+    ) -> None:
+        own = '[["X-Mine", "1"]]'
+        await self.answer(async_client, asking, agent="recipes", headers=own)
+        await self.answer(async_client, asking, agent="another", headers=own)
+        assert [("X-Mine", "1") in target.headers for _, target in started] == [True, False]
+
+    async def test_headers_of_the_run_go_along_without_its_credentials(
+        self, async_client: AsyncClient, asking: Run, started: list[Any]
+    ) -> None:
+        asking.headers = [["X-Kept", "1"], ["Authorization", ""]]
+        await asking.asave()
+        await self.answer(async_client, asking)
+        [(run, target)] = started
+        assert ("X-Kept", "1") in target.headers
+        assert "authorization" not in {name.lower() for name, _ in target.headers}
+        assert run.headers == [["X-Kept", "1"]]
+
+    async def test_questions_of_a_kept_promise(
+        self, async_client: AsyncClient, agent: Agent, started: list[Any]
+    ) -> None:
+        """What a promise became may ask: the answer follows on the check, within the turn."""
+        first = await sync_to_async(turn)(agent, request={"query": {"text": "a plan"}})
+        check = await sync_to_async(asked)(
+            agent, [SAUCE], parent=first, kind="check", conversation_id=first.conversation_id,
+            request={"promise_token": "t", "action": "checkin"}, parent_entry_seq=4,
+            parent_entry_part=0,
+        )  # fmt: skip
+        fields = {**PLACE, "q0": "red", "strategy": "filters", "nested": "1"}
+        response = await async_client.post(f"/runs/{check.pk}/answers/", fields, headers=HTMX)
+        assert response.status_code == 200
+        [(run, _)] = started
+        assert (run.parent_id, run.answers) == (check.pk, {"sauce": "red"})
+        assert run.request["query"] == {"text": "a plan", "sauce": "red"}
+        html = (await async_client.get(f"/runs/{run.pk}/")).content.decode()
+        assert f'hx-get="/runs/{first.pk}/turn/"' in html
+        html = (await async_client.get(f"/runs/{first.pk}/")).content.decode()
+        assert f'href="/runs/{run.pk}/"' in html
+
+    async def test_nested_ids_are_told_from_those_of_the_page(
+        self, async_client: AsyncClient, asking: Run
+    ) -> None:
+        response = await self.answer(async_client, asking, q0=None, nested="1")
+        ids = [c["id"] for c in controls(read(response.content.decode()), "q4")]
+        assert ids == [f"q4-r{asking.pk.hex[:12]}-entry-4-0"]
+
+    @pytest.mark.parametrize(
+        "place",
+        [
+            {"seq": "3"},
+            {"seq": "99"},
+            {"part": "1"},
+            {"seq": "x"},
+            {"seq": "9" * 30},
+            {"seq": "-4"},
+        ],
+    )
+    async def test_there_are_no_questions(
+        self, async_client: AsyncClient, asking: Run, place: dict[str, str]
+    ) -> None:
+        assert (await self.answer(async_client, asking, **place)).status_code == 404
+
+    async def test_the_agent_was_deleted(
+        self, async_client: AsyncClient, asking: Run, agent: Agent, started: list[Any]
+    ) -> None:
+        await agent.adelete()
+        response = await self.answer(async_client, asking)
+        assert (response.status_code, started) == (422, [])
+
+
+@pytest.mark.django_db
+class TestPreview:
+    def preview(self, client: Client, run: Run, **fields: Any) -> str:
+        response = client.post(f"/runs/{run.pk}/answers/preview/", {**FILLED, **fields})
+        assert response.status_code == 200
+        return read(response.content.decode()).text
+
+    def test_is_the_call_that_would_be_made(self, client: Client, agent: Agent) -> None:
+        text = self.preview(client, asked(agent))
+        assert "POST" in text
+        assert "http://agent.example/api/ask" in text
+        assert '"sauce": "red"' in text
+        assert '"guests": 6' in text
+        assert not re.search(r"\d questions? still", text)
+
+    def test_as_far_as_it_is_answered(self, client: Client, agent: Agent) -> None:
+        text = self.preview(client, asked(agent), q0="", q2="x")
+        assert "2 questions still to be answered" in text
+        assert '"sauce"' not in text
+        assert '"children": true' in text
+
+    def test_says_what_is_wrong_with_a_template(self, client: Client, agent: Agent) -> None:
+        text = self.preview(client, asked(agent), strategy="template", template="[]")
+        assert "The template must be a JSON object." in text
+        assert "http://agent.example" not in text
+
+    def test_hides_the_agents_secret(self, client: Client, agent: Agent) -> None:
+        Agent.objects.update(auth="bearer")
+        agent.refresh_from_db()
+        agent.auth_secret = "hunter2hunter2"
+        agent.save()
+        text = self.preview(client, asked(agent))
+        assert "Authorization" in text
+        assert "hunter2" not in text
+
+    def test_the_agent_was_deleted(self, client: Client) -> None:
+        assert "was deleted" in self.preview(client, asked(None))
+
+
+@pytest.mark.django_db
+class TestDecline:
+    def decline(self, client: Client, run: Run, **fields: str) -> Markup:
+        url = f"/runs/{run.pk}/answers/declined/"
+        response = client.post(url, {**PLACE, **fields}, headers=HTMX)
+        assert response.status_code == 200
+        return read(response.content.decode())
+
+    def test_is_recorded_and_nothing_is_sent(self, client: Client, agent: Agent) -> None:
+        run = asked(agent)
+        assert "You declined to answer. Nothing was sent" in self.decline(client, run).text
+        run.refresh_from_db()
+        assert run.declined_elicitations == ["4-0"]
+        assert Run.objects.count() == 1
+        assert "You declined to answer" in page(client, run)
+        self.decline(client, run)
+        run.refresh_from_db()
+        assert run.declined_elicitations == ["4-0"]
+
+    def test_can_be_taken_back(self, client: Client, agent: Agent) -> None:
+        run = asked(agent)
+        run.declined_elicitations = ["4-0", "9-1"]
+        run.save()
+        assert controls(self.decline(client, run, declined="0"), "q0")
+        run.refresh_from_db()
+        assert run.declined_elicitations == ["9-1"]
+
+    def test_without_scripts(self, client: Client, agent: Agent) -> None:
+        run = asked(agent)
+        response = client.post(f"/runs/{run.pk}/answers/declined/", PLACE)
+        assert (response.status_code, response["Location"]) == (302, f"/runs/{run.pk}/")
+
+    def test_two_tabs_decline_different_questions(
+        self, client: Client, agent: Agent, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        run = asked(agent)
+
+        def declining_elsewhere(place: tuple[int, int]) -> str:
+            Run.objects.filter(pk=run.pk).update(declined_elicitations=["9-1"])
+            return declined_key(place)
+
+        monkeypatch.setattr(elicitation, "declined_key", declining_elsewhere)
+        self.decline(client, run)
+        run.refresh_from_db()
+        assert run.declined_elicitations == ["9-1", "4-0"]
+
+    def test_only_what_was_asked(self, client: Client, agent: Agent) -> None:
+        run = asked(agent, QUESTIONS[:1])
+        response = client.post(f"/runs/{run.pk}/answers/declined/", {"seq": "1", "part": "0"})
+        assert response.status_code == 404
