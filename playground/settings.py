@@ -1,4 +1,4 @@
-"""All settings, read from the environment once. The README has the table of variables.
+"""All settings, read from the environment once. docs/settings.md has the table.
 
 Cross-checks live in `playground.checks`, as Django system checks with ids and hints.
 """
@@ -181,7 +181,7 @@ STORAGES = {
     },
 }
 
-# --- security (the threats that these answer are listed in the README) ------------------------
+# --- security (docs/security.md lists the threats) ------------------------
 
 CONTENT_SECURITY_POLICY = {
     "DIRECTIVES": {

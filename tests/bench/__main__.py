@@ -171,7 +171,7 @@ def collections(count: int) -> list[Row]:
 
 
 def print_table(rows: list[Row]) -> None:
-    """Markdown, ready for the README."""
+    """Markdown, ready for docs/benchmarks.md."""
     machine = f"{psutil.cpu_count()} cores, {psutil.virtual_memory().total / 2**30:.0f} GiB"
     today = datetime.datetime.now(tz=datetime.UTC).date()
     print(f"Measured on {today}, {platform.system()} {platform.machine()}, {machine}, ", end="")

@@ -1,0 +1,82 @@
+"""The pages of docs/: their links, the settings and the files that they name."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+
+from playground.limits import RunLimits
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGES = sorted([ROOT / "README.md", ROOT / "CHANGELOG.md", *(ROOT / "docs").rglob("*.md")])
+#: Pages that name files as they were.
+HISTORY = {"CHANGELOG.md", "glossary.md"}
+
+
+def slug(heading: str) -> str:
+    """Return the anchor of a heading, as GitHub makes it."""
+    return re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-")
+
+
+def anchors(page: Path) -> set[str]:
+    """Return the anchors of a page's headings."""
+    return {slug(title) for title in re.findall(r"^#+ (.*)$", page.read_text(), re.MULTILINE)}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_lead_somewhere(page: Path) -> None:
+    links = re.findall(r"\]\(((?!https?:|mailto:)[^)\s]+)\)", page.read_text())
+    for link in links:
+        path, _, anchor = link.partition("#")
+        target = (page.parent / path).resolve() if path else page
+        assert target.exists(), link
+        assert not anchor or target.suffix != ".md" or anchor in anchors(target), link
+
+
+@pytest.mark.parametrize(
+    "page",
+    [page for page in PAGES if page.name not in HISTORY],
+    ids=lambda page: str(page.relative_to(ROOT)),
+)
+def test_files_that_a_page_names_are_there(page: Path) -> None:
+    named = re.findall(r"`((?:playground|templates|tests|static|docs)/[\w./-]*)`", page.read_text())
+    assert [name for name in named if not (ROOT / name).exists()] == []
+
+
+def test_every_page_is_linked() -> None:
+    linked = {
+        (page.parent / link.partition("#")[0]).resolve()
+        for page in PAGES
+        for link in re.findall(r"\]\(((?!https?:)[^)\s]+)\)", page.read_text())
+    }
+    assert {page for page in PAGES if ROOT / "docs" in page.parents} <= linked
+
+
+class TestSettings:
+    ROWS = dict(
+        re.findall(
+            r"^\| `(\w+)` \| (.*?) \|", (ROOT / "docs/settings.md").read_text(), re.MULTILINE
+        )
+    )
+    #: Read elsewhere: by the system checks, and for `rotate_key`.
+    ELSEWHERE = {"WEB_CONCURRENCY", "PLAYGROUND_OLD_KEY"}
+
+    def test_every_setting_has_a_row_and_every_row_is_a_setting(self) -> None:
+        text = (ROOT / "playground/settings.py").read_text()
+        read = set(re.findall(r"(?:environ\.get|_flag|_seconds|_list)\(\s*\"([A-Z_]+)\"", text))
+        limits = {f"PLAYGROUND_{field.name.upper()}" for field in fields(RunLimits)}
+        assert len(read) > 15
+        assert self.ROWS.keys() == read | limits | self.ELSEWHERE
+
+    def test_settings_that_are_read_elsewhere_are_read_there(self) -> None:
+        code = "".join(path.read_text() for path in (ROOT / "playground").glob("*.py"))
+        assert all(f'"{name}"' in code for name in self.ELSEWHERE)
+
+    def test_the_limits_have_their_defaults(self) -> None:
+        for field in fields(RunLimits):
+            assert self.ROWS[f"PLAYGROUND_{field.name.upper()}"] == f"`{field.default:g}`".replace(
+                f"{field.default:g}", f"{int(field.default)}"
+            )
