@@ -76,7 +76,7 @@ format: setup $(MODULES) ## Rewrite the code in the house style
 	$(BIN)/ruff check --fix .
 	npm run --silent fix
 
-bench: setup browser ## Measure speed and memory; prints the table of the README
+bench: setup browser ## Measure speed and memory; prints the table of docs/benchmarks.md
 	@$(BIN)/python -m tests.bench $(ARGS)
 
 build: $(BUILT)

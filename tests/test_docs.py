@@ -77,6 +77,5 @@ class TestSettings:
 
     def test_the_limits_have_their_defaults(self) -> None:
         for field in fields(RunLimits):
-            assert self.ROWS[f"PLAYGROUND_{field.name.upper()}"] == f"`{field.default:g}`".replace(
-                f"{field.default:g}", f"{int(field.default)}"
-            )
+            default = f"`{int(field.default)}`"
+            assert self.ROWS[f"PLAYGROUND_{field.name.upper()}"] == default
