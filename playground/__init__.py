@@ -1,3 +1,43 @@
-"""The NLWeb Playground: compose a request to an agent, send it, watch the answer arrive."""
+"""NLWeb Playground: compose a request to an agent, send it, watch the answer arrive.
+
+======================  =======================================================================
+`apps`                  app configuration: registers checks, repairs the search after migrations
+`asgi`                  ASGI application, WebSocket routes and the check of their origin
+`checks`                Django system checks of the settings
+`cli`                   what the commands share: arguments, dialogue, output
+`collections`           collections as fixtures: import, export, trash, order, disk
+`conformance`           rules of the specifications, checked against a response
+`consumers`             WebSocket consumers of runs and collection runs
+`context_processors`    variables of every template
+`counters`              counts of a run's frames and events, stored with the run
+`demo`                  demo agent with misbehaving scenarios
+`elicitation`           questions of agents as forms, and answers as requests
+`encryption`            key files: creation and rotation
+`engine`                preparation, sending and polling; background tasks
+`executors`             threads for the database
+`expectations`          assertions about a response, and JSONPath
+`follow_ups`            the next request of a conversation
+`formats`               cURL, HAR, Postman, code snippets: import and export
+`forms`                 Django forms of all pages
+`json_input`            parsers of JSON documents and headers that a user writes
+`limits`                limits of a run and their environment variables
+`management`            commands of `manage.py`
+`migrations`            migrations of the database
+`models`                models and their queries
+`protocols`             NLWeb, Agent API, MCP and A2A: requests and responses, without I/O
+`query_params`          integers in query strings and form fields
+`rendering`             responses as HTML
+`reporting`             results of a collection run as text, JSON, JUnit and HTML
+`settings`              Django settings, read from the environment
+`startup`               shipped fixtures and static files at the start of a server
+`stored_runs`           events, facts and conformance of stored frames
+`templatetags`          template tags and filters
+`transport`             HTTP: outbound policy, limits, redaction, recorder
+`twin_targets`          other targets of a request, for a comparison
+`urls`                  URLs of all pages
+`variables`             substitution of names in requests
+`views`                 views of all pages
+======================  =======================================================================
+"""
 
 __version__ = "0.2.0"

@@ -1,4 +1,4 @@
-"""The Django app: registers system checks, and keeps the search whole after migrations."""
+"""Django app configuration: registers system checks, repairs the search after migrations."""
 
 from typing import Any
 
@@ -8,19 +8,19 @@ from django.db.models.signals import post_migrate
 
 
 class PlaygroundConfig(AppConfig):
-    """The playground."""
+    """The app of the playground."""
 
     name = "playground"
     verbose_name = "NLWeb Playground"
 
     def ready(self) -> None:
-        """Register the system checks and what follows on migrations."""
+        """Register the system checks and the repair of the search tables after migrations."""
         from playground import checks  # noqa: F401
 
-        post_migrate.connect(_keep_search, sender=self, dispatch_uid="playground.search")
+        post_migrate.connect(_repair_search, sender=self, dispatch_uid="playground.search")
 
 
-def _keep_search(using: str, **_: Any) -> None:
+def _repair_search(using: str, **_: Any) -> None:
     from playground.models import search_tables
 
     search_tables.repair(connections[using])

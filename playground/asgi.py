@@ -1,12 +1,20 @@
-"""The ASGI application: pages through Django, websockets through Channels."""
+"""ASGI application: pages through Django, WebSockets through Channels.
+
+The routes of the WebSockets and the check of their origin are here as well. Import this module
+only where the database is migrated: it marks the runs of dead processes as interrupted.
+"""
 
 from __future__ import annotations
 
 import gc
 import os
+from collections.abc import Awaitable, Callable
 from typing import Any
 
+from django.conf import settings
 from django.core.asgi import get_asgi_application
+from django.http.request import split_domain_port, validate_host
+from django.urls import path
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "playground.settings")
 django_application = get_asgi_application()
@@ -14,19 +22,68 @@ django_application = get_asgi_application()
 # Models can be imported only after Django is set up.
 from channels.auth import AuthMiddlewareStack  # noqa: E402
 from channels.routing import ProtocolTypeRouter, URLRouter  # noqa: E402
+from channels.security.websocket import WebsocketDenier  # noqa: E402
 
 from playground import engine  # noqa: E402
-from playground.engine.housekeeping import start_pruning  # noqa: E402
+from playground.consumers import CollectionRunConsumer, RunConsumer  # noqa: E402
+from playground.engine.retention import start_pruning  # noqa: E402
 from playground.models.liveness import mark_interrupted  # noqa: E402
-from playground.origins import SameOriginValidator  # noqa: E402
-from playground.routing import websocket_urlpatterns  # noqa: E402
 
-# Runs that a dead process left behind are told apart from runs that are under way.
+Scope = dict[str, Any]
+Application = Callable[[Scope, Any, Any], Awaitable[Any]]
+
+websocket_urlpatterns = [
+    path("ws/runs/<uuid:pk>/", RunConsumer.as_asgi()),
+    path(
+        "ws/collection-runs/<uuid:pk>/<slug:show>/<int:page>/<str:known>/",
+        CollectionRunConsumer.as_asgi(),
+    ),
+]
+
+
+class SameOriginValidator:
+    """Middleware that denies a WebSocket whose Origin is not exactly the site's.
+
+    Browsers do not apply the same-origin policy to WebSockets, so without this any page
+    could read a local playground. It fails closed: without an Origin header the connection
+    is denied.
+    """
+
+    def __init__(self, application: Application) -> None:
+        self.application = application
+
+    async def __call__(self, scope: Scope, receive: Any, send: Any) -> Any:
+        """Pass the connection on, or deny it."""
+        if is_same_origin(scope):
+            return await self.application(scope, receive, send)
+        denier: Application = WebsocketDenier()
+        return await denier(scope, receive, send)
+
+
+def is_same_origin(scope: Scope) -> bool:
+    """Return whether the Origin header has the scheme, host and port that was connected to."""
+    headers = {name.lower(): value.decode("latin-1") for name, value in scope["headers"]}
+    origin = headers.get(b"origin", "").lower()
+    host = headers.get(b"host", "").lower()
+    domain, _ = split_domain_port(host)
+    if not origin or not domain or not validate_host(domain, settings.ALLOWED_HOSTS):
+        return False
+    if origin in settings.CSRF_TRUSTED_ORIGINS:
+        return True
+    secure = scope.get("scheme") == "wss"
+    if proxied := settings.SECURE_PROXY_SSL_HEADER:
+        name = proxied[0].removeprefix("HTTP_").replace("_", "-").lower().encode()
+        secure = secure or headers.get(name) == proxied[1]
+    expected = f"{'https' if secure else 'http'}://{host}"
+    return bool(origin == expected)
+
+
+# Runs that a dead process left behind are interrupted, and not in progress.
 mark_interrupted()
 
-# Python looks for cycles after every 700 objects more, all the older ones again now and then. An
-# import or a page of a long history makes hundreds of thousands, and none of them is in a cycle:
-# a third of its time went into looking.
+# By default Python looks for cycles after every 700 new objects, and now and then among all older
+# ones again. An import or a page of a long history creates hundreds of thousands of objects, none
+# of them in a cycle: a third of the time was spent on the search.
 gc.set_threshold(10_000)
 
 _router = ProtocolTypeRouter(
@@ -38,10 +95,9 @@ _router = ProtocolTypeRouter(
 
 
 async def application(scope: Any, receive: Any, send: Any) -> None:
-    """Serve one connection. With the first one, promises that are due are followed again.
+    """Serve one connection; the first one starts the promise poller and the pruning of runs.
 
-    So are the limits on the history. `manage.py serve` does not wait for it; under another server
-    there is no earlier moment.
+    `manage.py serve` starts both itself; under another server there is no earlier moment.
     """
     engine.start_promise_poller()
     start_pruning()

@@ -1,4 +1,4 @@
-"""Django system checks: settings that do not fit together are said before they bite."""
+"""Django system checks of settings that do not fit together."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from django.core.checks import Warning as CheckWarning
 
 from playground.transport import OutboundPolicy
 
-#: A name of one or more labels, the last of which has a letter: 10.0.0.256 is no name.
+#: A host name of one or more labels; the last one has a letter: 10.0.0.256 is not a name.
 _HOST_NAME = re.compile(r"(?:[\w-]+\.)*[\w-]*[^\W\d][\w-]*\.?")
 
 
 @register()
 def several_processes(**_: Any) -> list[CheckMessage]:
-    """Several web processes need a channel layer and a database that they share."""
+    """Check that several web processes share a channel layer and a database."""
     try:
         processes = int(os.environ.get("WEB_CONCURRENCY", "1"))
     except ValueError:
@@ -48,7 +48,7 @@ def several_processes(**_: Any) -> list[CheckMessage]:
 
 @register(deploy=True)
 def hosted_mode(**_: Any) -> list[CheckMessage]:
-    """A hosted playground must know its own names."""
+    """Check that a hosted playground has host names."""
     if settings.HOSTED and settings.ALLOWED_HOSTS == ["127.0.0.1", "localhost", "[::1]"]:
         return [
             Error(
@@ -62,7 +62,7 @@ def hosted_mode(**_: Any) -> list[CheckMessage]:
 
 @register()
 def outbound_allow_list(**_: Any) -> list[CheckMessage]:
-    """What a hosted playground may call besides public addresses must be readable."""
+    """Check that every entry of PLAYGROUND_OUTBOUND_ALLOW is valid."""
     return [
         Error(
             f"PLAYGROUND_OUTBOUND_ALLOW has {entry!r}, which is neither a host name nor a network.",
@@ -71,11 +71,11 @@ def outbound_allow_list(**_: Any) -> list[CheckMessage]:
             id="playground.E004",
         )
         for entry in settings.OUTBOUND_ALLOW
-        if not _can_be_allowed(entry)
+        if not _is_valid_entry(entry)
     ]
 
 
-def _can_be_allowed(entry: str) -> bool:
+def _is_valid_entry(entry: str) -> bool:
     try:
         policy = OutboundPolicy.from_settings(True, [entry])
     except ValueError:
@@ -85,7 +85,7 @@ def _can_be_allowed(entry: str) -> bool:
 
 @register()
 def key_file_permissions(**_: Any) -> list[CheckMessage]:
-    """The files of keys are their owner's alone, also where somebody has copied them there."""
+    """Check that no other user can read the key files, which may have been copied."""
     if os.name != "posix":
         return []
     files = sorted(Path(settings.DATA_DIR).glob("*-key*"))

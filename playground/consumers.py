@@ -1,8 +1,8 @@
-"""The websockets: catch up with what a page shows, then follow.
+"""WebSocket consumers of runs and collection runs: catch up with a page, then follow.
 
-Subscribe first, then read, then follow: what is stored between the subscription and the first
-read is read, and its nudge merely finds nothing new. Knows models and rendering only; it can
-neither start nor stop a run.
+A consumer subscribes first, then reads, then follows: what is stored between the subscription and
+the first read is read, and its notification finds nothing new. Consumers import models and
+rendering only; they can neither start nor stop a run.
 """
 
 from __future__ import annotations
@@ -18,19 +18,22 @@ from django.contrib.auth.models import AnonymousUser
 from django.core.exceptions import ObjectDoesNotExist
 
 from playground.executors import run_in_reader
-from playground.models import Run
+from playground.models import CollectionRun, Run
 from playground.models.liveness import mark_interrupted
 from playground.query_params import int_param
-from playground.rendering.live import RunUpdates
+from playground.rendering.collection_runs import StepPage, decode_verdicts
+from playground.rendering.live import CollectionRunUpdates, RunUpdates
 
 logger = logging.getLogger(__name__)
 
-#: Seconds between two messages of a flood: ten messages a second are as many as anyone sees.
+#: Seconds between two messages of a flood: nobody can read more than ten messages a second.
 FLOOD_INTERVAL = 0.1
 #: A message with more frames than this is part of a flood.
 FLOOD_FRAMES = 10
-#: Seconds without a nudge after which the store is read all the same: runs that another
-#: process drives (the command line) nudge nobody here.
+#: Seconds between two messages of a collection run.
+COLLECTION_RUN_INTERVAL = 0.2
+#: Seconds without a notification after which the database is read all the same: another process
+#: that drives a run (the command line) sends no notifications to this one.
 POLL = 2.0
 
 #: Close codes: the browser's extension connects again after FAILED, and not after the others.
@@ -38,7 +41,7 @@ ENDED, FAILED, NOT_FOUND = 1000, 1011, 4404
 
 
 class LiveMessage(Protocol):
-    """What a viewer is told at once."""
+    """One message to a viewer."""
 
     @property
     def html(self) -> str:
@@ -47,68 +50,74 @@ class LiveMessage(Protocol):
 
     @property
     def final(self) -> bool:
-        """Whether nothing will follow."""
+        """Whether this is the last message."""
         ...
 
 
 class LiveUpdates(Protocol):
-    """What one viewer has seen so far."""
+    """The position of one viewer in a run or collection run."""
 
     def advance(self) -> LiveMessage | None:
-        """What is new since the last time, None for nothing. Raises where it is gone."""
+        """Return the changes since the last call, None without any.
+
+        Raises `ObjectDoesNotExist` once the record was deleted.
+        """
         ...
 
 
 class LiveConsumer(AsyncWebsocketConsumer, ABC):
-    """One viewer of one thing that goes on. Nudges carry no data: the store has it all."""
+    """One viewer of one record that changes. Notifications carry no data: the database has it."""
 
     async def connect(self) -> None:
-        """Join the group of what is looked at and follow it; refuse what is not the user's."""
-        self._dirty = asyncio.Event()
+        """Join the group of the record and follow it; close where the user has no such record."""
+        self._changed = asyncio.Event()
         self._follower: asyncio.Task[None] | None = None
         self._group = ""
         user = self.scope.get("user") or AnonymousUser()
-        found = await run_in_reader(
+        opened = await run_in_reader(
             lambda: self.open_updates(user, **self.scope["url_route"]["kwargs"])
         )
-        if found is None:
-            # Accepted first: a refused handshake looks like a network fault to the browser,
-            # which would try again for ever.
+        if opened is None:
+            # Accepted first: the browser takes a refused handshake for a network error and
+            # would try again without end.
             await self.accept()
             await self.close(NOT_FOUND)
             return
-        # First of all: where it fails, nobody is left behind in the group.
+        # Accepted before the group is joined: where it fails, no channel stays in the group.
         await self.accept()
-        self._group, view = found
+        self._group, updates = opened
         await self.channel_layer.group_add(self._group, self.channel_name)
-        self._follower = asyncio.create_task(self._follow(view), name=f"viewer-{self._group}")
+        self._follower = asyncio.create_task(self._follow(updates), name=f"viewer-{self._group}")
 
     @abstractmethod
-    def open_updates(self, user: Any, **place: Any) -> tuple[str, LiveUpdates] | None:
-        """The group of what is at an address, and a view of it; None where the user has none."""
+    def open_updates(self, user: Any, **kwargs: Any) -> tuple[str, LiveUpdates] | None:
+        """Return the group and the updates of the record that the URL's `kwargs` name.
+
+        None where the user has no such record.
+        """
 
     def pause(self, message: Any) -> float | None:
-        """Seconds to let pass after a message; None where the next one is waiting already."""
+        """Return the seconds to wait after a message; None if the next one is already due."""
         return 0
 
     async def disconnect(self, code: int) -> None:
-        """Leave. What is looked at goes on."""
+        """Leave the group and stop following; the run itself continues."""
         if self._follower:
             self._follower.cancel()
         if self._group:
             await self.channel_layer.group_discard(self._group, self.channel_name)
 
     async def notified(self, _: dict[str, Any]) -> None:
-        """Something was stored."""
-        self._dirty.set()
+        """Handle a notification that something was stored."""
+        self._changed.set()
 
-    async def _follow(self, view: LiveUpdates) -> None:
+    async def _follow(self, updates: LiveUpdates) -> None:
         try:
             while True:
-                self._dirty.clear()
-                message = await run_in_reader(view.advance)
+                self._changed.clear()
+                message = await run_in_reader(updates.advance)
                 if message:
-                    if not await self._tell(message.html):
+                    if not await self._send_html(message.html):
                         return
                     if message.final:
                         await self.close(ENDED)
@@ -121,25 +130,25 @@ class LiveConsumer(AsyncWebsocketConsumer, ABC):
         except ObjectDoesNotExist:
             await self.close(ENDED)
         except Exception:
-            logger.exception("a viewer could not be served")
+            logger.exception("Sending updates of %s to a viewer failed", self._group)
             await self.close(FAILED)
 
-    async def _tell(self, html: str) -> bool:
-        """Send; False where the viewer has gone, which is no failure of anybody's."""
+    async def _send_html(self, html: str) -> bool:
+        """Send HTML; return False where the viewer has disconnected, which is no error."""
         try:
             await self.send(text_data=html)
         except Exception:
-            # What the server raises then is its own affair, and differs from server to server.
-            logger.debug("a viewer has gone", exc_info=True)
+            # The exception differs from server to server.
+            logger.debug("Viewer of %s has disconnected", self._group, exc_info=True)
             return False
         return True
 
     async def _wait(self) -> None:
         try:
             async with asyncio.timeout(POLL):
-                await self._dirty.wait()
+                await self._changed.wait()
         except TimeoutError:
-            # Nobody has said anything for a while: is there anybody left who could?
+            # No notification for a while: the process that drives the run may have died.
             await run_in_reader(mark_interrupted)
 
 
@@ -148,18 +157,36 @@ class RunConsumer(LiveConsumer):
 
     run_changed = LiveConsumer.notified
 
-    def open_updates(self, user: Any, **place: Any) -> tuple[str, LiveUpdates] | None:
-        """The run with the key `pk`."""
-        run = Run.objects.owned_by(user).filter(pk=place["pk"]).first()
+    def open_updates(self, user: Any, **kwargs: Any) -> tuple[str, LiveUpdates] | None:
+        """Return the updates of the run with the key `pk`, from the frame `?after=`."""
+        run = Run.objects.owned_by(user).filter(pk=kwargs["pk"]).first()
         if run is None:
             return None
         query = parse_qs(self.scope.get("query_string", b"").decode("latin-1"))
         fields = {name: values[0] for name, values in query.items()}
         after, ended = int_param(fields, "after", 0), bool(int_param(fields, "final", 0))
-        return run.group, RunUpdates(place["pk"], after, ended=ended)
+        return run.group, RunUpdates(kwargs["pk"], after, ended=ended)
 
     def pause(self, message: Any) -> float | None:
-        """Between the messages of a flood: some time, or none where frames were left over."""
+        """Return a short pause during a flood, None where frames are left over."""
         if message.more:
             return None
         return FLOOD_INTERVAL if message.frames > FLOOD_FRAMES else 0
+
+
+class CollectionRunConsumer(LiveConsumer):
+    """One viewer of one page of a collection run's steps."""
+
+    collection_run_changed = LiveConsumer.notified
+
+    def open_updates(self, user: Any, **kwargs: Any) -> tuple[str, LiveUpdates] | None:
+        """Return the updates of the collection run `pk`; `known` is what the page shows of it."""
+        run = CollectionRun.objects.owned_by(user).filter(pk=kwargs["pk"]).first()
+        if run is None:
+            return None
+        page = StepPage.of({"show": kwargs["show"], "page": str(kwargs["page"])})
+        return run.group, CollectionRunUpdates(run.pk, page, decode_verdicts(kwargs["known"]))
+
+    def pause(self, message: Any) -> float | None:
+        """Return the same pause after every message: steps change faster than anybody reads."""
+        return COLLECTION_RUN_INTERVAL

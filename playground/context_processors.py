@@ -1,4 +1,4 @@
-"""What every template may need to know about the site."""
+"""Context processors: the site and its assets, for every template."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def _is_built(directory: Path) -> bool:
 
 
 def site(_: HttpRequest) -> dict[str, Any]:
-    """`site` (mode, version, demo) and whether the front end was built."""
+    """Return `site` (mode, version, demo) and whether the front end was built."""
     return {
         "site": {
             "mode": settings.PLAYGROUND_MODE,

@@ -1,6 +1,6 @@
-"""Keys that are generated once and kept in the data directory, readable by their owner only.
+"""Key files in the data directory: generated once, readable by their owner only, rotated.
 
-Imported by the settings, so it may import nothing of Django.
+Imported by the settings, so it must not import Django.
 """
 
 from __future__ import annotations
@@ -13,16 +13,15 @@ from collections.abc import Mapping
 from pathlib import Path
 
 #: Seconds that another process has for writing a key whose file it has created.
-PATIENCE = 2.0
+WRITE_TIMEOUT = 2.0
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL
 
 
 def read_or_create_key(path: Path) -> str:
-    """The key in `path`; a new one, written with mode 0600, when there is none yet.
+    """Return the key in `path`; create one, with mode 0600, if there is none.
 
-    Two processes that start at once agree on one key: the file is created exclusively and
-    whoever comes second reads the first one's. Raises `ValueError` for a file that stays empty:
-    no key is not a key.
+    Two processes that start at once use the same key: the file is created exclusively, and the
+    second process reads the key of the first. Raises `ValueError` for a file that stays empty.
     """
     with contextlib.suppress(FileNotFoundError):
         return _read(path)
@@ -33,11 +32,11 @@ def read_or_create_key(path: Path) -> str:
 
 
 def decryption_keys(environment: Mapping[str, str], path: Path) -> list[str]:
-    """Keys beside the one that is written with, for what was written with them.
+    """Return the keys that decrypt but do not encrypt.
 
-    PLAYGROUND_OLD_KEY; the key that is to take the place of the one in `path`, because where a
-    rotation was interrupted some of what is stored may have been written with that; and the key
-    before it, with which a process that was not stopped may have gone on to write.
+    PLAYGROUND_OLD_KEY; the next key, because an interrupted rotation may have encrypted some
+    values with it; and the previous key, with which a process that was not stopped may still have
+    encrypted values.
     """
     found = [environment.get("PLAYGROUND_OLD_KEY", "").strip()]
     for other in (next_key_path(path), previous_key_path(path)):
@@ -47,26 +46,26 @@ def decryption_keys(environment: Mapping[str, str], path: Path) -> list[str]:
 
 
 def next_key_path(path: Path) -> Path:
-    """Where the key waits that takes the place of the one in `path`."""
+    """Return the path of the key that will replace the one in `path`."""
     return path.with_name(f"{path.name}.next")
 
 
 def previous_key_path(path: Path) -> Path:
-    """Where the key is kept that the one in `path` has taken the place of."""
+    """Return the path of the key that the one in `path` has replaced."""
     return path.with_name(f"{path.name}.previous")
 
 
 def replace_key(path: Path) -> None:
-    """Put the successor in the place of the key in `path`, and that beside it."""
-    before = path.read_text().strip()
+    """Replace the key in `path` by the next one, and store it as the previous one."""
+    previous = path.read_text().strip()
     previous_key_path(path).unlink(missing_ok=True)
-    _create(previous_key_path(path), before)
+    _create(previous_key_path(path), previous)
     next_key_path(path).replace(path)
-    _keep_names(path.parent)
+    _sync_directory(path.parent)
 
 
-def _keep_names(directory: Path) -> None:
-    """See to it that the names in a directory are on the disk, and not its files alone."""
+def _sync_directory(directory: Path) -> None:
+    """Write the names in a directory to disk, and not its files only."""
     with contextlib.suppress(OSError):
         opened = os.open(directory, os.O_RDONLY)
         try:
@@ -76,8 +75,8 @@ def _keep_names(directory: Path) -> None:
 
 
 def _read(path: Path) -> str:
-    """The key; where `_create` could not be atomic, a moment may pass until it is there."""
-    until = time.monotonic() + PATIENCE
+    """Return the key; wait for it where `_create` was not atomic."""
+    until = time.monotonic() + WRITE_TIMEOUT
     while not (key := path.read_text().strip()):
         if time.monotonic() >= until:
             raise ValueError(f"{path} is empty. Delete it, and a new key is made.")
@@ -86,20 +85,20 @@ def _read(path: Path) -> str:
 
 
 def _create(path: Path, key: str) -> None:
-    """Write a key that nobody has written yet; raises `FileExistsError` where somebody has."""
-    draft = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    """Write a new key file; raise `FileExistsError` if there is one."""
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     try:
-        _write(draft, key)
-        # link() is atomic and fails when the key is there already.
-        os.link(draft, path)
+        _write(temporary, key)
+        # link() is atomic and fails if the file exists.
+        os.link(temporary, path)
     except FileExistsError:
         raise
     except OSError:
-        # Some file systems have no hard links. Whatever else is wrong is wrong here, too.
+        # Some file systems have no hard links. Any other error occurs again here.
         _write(path, key)
     finally:
-        draft.unlink(missing_ok=True)
-    _keep_names(path.parent)
+        temporary.unlink(missing_ok=True)
+    _sync_directory(path.parent)
 
 
 def _write(path: Path, text: str) -> None:

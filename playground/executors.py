@@ -1,8 +1,8 @@
-"""Threads for the database: one that writes frames, a few that read and render.
+"""Thread pools for the database: one thread that writes frames, a few that read and render.
 
-Django's own bridge runs all synchronous code of a process in a single thread and closes the
-connection after every call. A stream needs neither: its writer must not wait behind a page
-that is being rendered, and opening SQLite costs more than a write.
+Django's `sync_to_async` runs all synchronous code of a process in a single thread and closes the
+connection after every call. For a stream its writer must not wait for a page that is being
+rendered, and opening SQLite takes longer than a write.
 """
 
 from __future__ import annotations
@@ -22,11 +22,10 @@ _writer = ThreadPoolExecutor(max_workers=1, thread_name_prefix="frame-writer")
 _readers = ThreadPoolExecutor(max_workers=3, thread_name_prefix="frame-reader")
 
 
-def _dropping_broken_connections(call: Callable[[], T]) -> T:
-    """Run `call`; when the database is at fault, the next call gets a new connection.
+def _run_and_close_on_error(call: Callable[[], T]) -> T:
+    """Run `call`; after an error of the database the next call gets a new connection.
 
-    It is not run again here: a reader has moved its cursor by then, and a writer knows better
-    how long to wait.
+    The call is not retried here: a reader has moved its cursor, and a writer has its own retries.
     """
     try:
         return call()
@@ -39,11 +38,11 @@ async def run_in_writer(function: Callable[P, T], *args: P.args, **kwargs: P.kwa
     """Run `function` in the one thread that writes frames, in the order of the calls."""
     loop = asyncio.get_running_loop()
     call = partial(function, *args, **kwargs)
-    return await loop.run_in_executor(_writer, _dropping_broken_connections, call)
+    return await loop.run_in_executor(_writer, _run_and_close_on_error, call)
 
 
 async def run_in_reader(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
     """Run `function` in a thread that reads and renders."""
     loop = asyncio.get_running_loop()
     call = partial(function, *args, **kwargs)
-    return await loop.run_in_executor(_readers, _dropping_broken_connections, call)
+    return await loop.run_in_executor(_readers, _run_and_close_on_error, call)

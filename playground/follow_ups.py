@@ -1,7 +1,7 @@
-"""The next request of a conversation, made of the turns before it: for pages and commands.
+"""Follow-up requests: the next request document of a conversation, from the turns before it.
 
-What a branch carries comes from the models, how it is put into a document from the protocol
-and the ways to answer.
+For views and commands. The state of a branch comes from the models, its form in a document from
+the protocol and the answer strategies.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from playground.elicitation import ElicitationForm, build_form, next_request
 from playground.models import Run
 from playground.models.conversations import branch_queries, branch_to, turn_of
 from playground.protocols import registry
-from playground.protocols.agent_api import turns as agent_api
+from playground.protocols.agent_api import requests as agent_api
 from playground.protocols.events import Elicitation
-from playground.reading import read_events
+from playground.stored_runs import read_events
 
 __all__ = [
     "answer_document",
@@ -27,7 +27,7 @@ __all__ = [
 
 
 def follow_up_document(run: Run, text: str = "") -> dict[str, Any]:
-    """A request that follows on `run`: its queries so far, and the session context to echo."""
+    """Return a follow-up to `run`, with the previous queries and the session context."""
     turns = branch_to(run)
     last = turns[-1]
     return registry.follow_up_document(
@@ -42,9 +42,9 @@ def follow_up_document(run: Run, text: str = "") -> dict[str, Any]:
 def answer_document(
     run: Run, form: ElicitationForm, values: Mapping[str, Any], strategy: str, template: str = ""
 ) -> dict[str, Any]:
-    """The request that answers the questions of `run`; `values` by question id.
+    """Return the request that answers the questions of `run`; `values` by question id.
 
-    Raises `TemplateError` for a template that makes no request, `ValueError` for an unknown
+    Raises `TemplateError` for a template that is not a request, `ValueError` for an unknown
     strategy.
     """
     turns = branch_to(run)
@@ -61,13 +61,13 @@ def answer_document(
 
 
 def tool_output_document(run: Run, replies: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """The request that answers the calls of `run`: a message for each of them, in their order."""
+    """Return the request with the outputs of the tool calls of `run`, in their order."""
     last = branch_to(run)[-1]
     return agent_api.with_input(last.run.request, replies, last.next_session_context)
 
 
 def elicitation_at(run: Run, seq: int, part: int) -> ElicitationForm | None:
-    """The questions at a place of `run` as a form, None where there are none."""
+    """Return the form of the elicitation at an entry of `run`, None without one."""
     for frame, events in read_events(run, after=seq - 1):
         if frame.seq != seq or part >= len(events):
             return None

@@ -16,7 +16,7 @@ MIB = 1024 * 1024
 class RunLimits:
     """The limits of one run. Each has an environment variable, `PLAYGROUND_<NAME>`."""
 
-    #: Bytes of a reply, after decompression.
+    #: Bytes of a response, after decompression.
     max_bytes: int = 32 * MIB
     #: Frames of a run.
     max_frames: int = 100_000
@@ -30,9 +30,9 @@ class RunLimits:
     idle_timeout: float = 60.0
     #: Seconds for the whole run.
     total_timeout: float = 600.0
-    #: Runs at once, per user.
+    #: Unfinished runs per user.
     max_runs: int = 20
-    #: Promises that are followed at once, per user.
+    #: Promises that are polled at once, per user.
     max_promises: int = 50
 
     @classmethod

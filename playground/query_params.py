@@ -1,11 +1,11 @@
-"""Numbers in query strings and form fields: for views, consumers and rendering."""
+"""Parser of integers in query strings and form fields, for views, consumers and rendering."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import TypeVar
 
-#: The largest number that is read without a `maximum`.
+#: The largest integer that is accepted without a `maximum`.
 MAX_INT = 999_999_999
 
 Default = TypeVar("Default")
@@ -19,9 +19,9 @@ def int_param(
     minimum: int = 0,
     maximum: int = MAX_INT,
 ) -> int | Default:
-    """Return the whole number in the field `name`, or `default` for anything else.
+    """Return the integer in the field `name`, or `default` for anything else.
 
-    A number is written in ASCII digits alone, without sign or spaces, and with no more of them
+    An integer is written in ASCII digits alone, without sign or spaces, and with no more of them
     than `maximum` has. One outside of `minimum` and `maximum` gives the default, too.
     """
     text = fields.get(name, "")

@@ -1,5 +1,6 @@
-"""The other side of a twin: the same request over the other binding, in another version, or to
-another agent. For pages and commands.
+"""Twin targets: the same request over the other binding, in another version or to another agent.
+
+For views and commands.
 """
 
 from __future__ import annotations
@@ -9,10 +10,10 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from playground.collections.credentials import is_placeholder
 from playground.engine import PreparedRequest
-from playground.engine.preparation import bindings_of as bindings_of
+from playground.engine.preparation import available_bindings as available_bindings
 from playground.engine.preparation import retarget
-from playground.library.credentials import is_placeholder
 from playground.models import Agent
 from playground.protocols import registry
 from playground.protocols.origins import same_origin
@@ -21,21 +22,21 @@ from playground.transport.redaction import is_credential
 
 @dataclass(frozen=True, slots=True)
 class TwinTarget:
-    """One other side that a request can be sent to as well."""
+    """One other target of a request."""
 
-    #: What a form sends for it: `binding:mcp`, `version:0.54`, `agent:demo`.
+    #: The value in a form: `binding:mcp`, `version:0.54`, `agent:demo`.
     value: str
     label: str
     prepared: PreparedRequest
 
 
 def twin_targets_for(prepared: PreparedRequest, agents: Sequence[Agent]) -> list[TwinTarget]:
-    """What `prepared` can be compared with; `agents` are those of its user."""
+    """Return the other targets of `prepared`; `agents` are those of its user."""
     return [*_bindings(prepared), *_versions(prepared), *_agents(prepared, agents)]
 
 
 def convert_to_version(request: Mapping[str, Any], before: str, after: str) -> dict[str, Any]:
-    """A document of one version as one of another: where it names its version, the other's."""
+    """Return a document of one version as one of another, with its version member changed."""
     meta = request.get("meta")
     if before == after or not isinstance(meta, Mapping):
         return dict(request)
@@ -44,16 +45,16 @@ def convert_to_version(request: Mapping[str, Any], before: str, after: str) -> d
 
 
 def convert_to_agent(prepared: PreparedRequest, agent: Agent) -> PreparedRequest:
-    """The same request to another agent, over that one's binding.
+    """Return the same request to another agent, over the binding of that agent.
 
-    Headers that carry credentials were given for the agent that they were typed for, so they
-    go to no other origin; secrets know themselves where they may go.
+    Headers with credentials were entered for one agent and are sent to no other origin; where
+    secrets may be sent is decided by `playground.engine.secrets`.
     """
-    here = same_origin(prepared.target.url, agent.url)
+    is_same_origin = same_origin(prepared.target.url, agent.url)
     headers = [
         (name, value)
         for name, value in prepared.headers
-        if here or not is_credential(name) or is_placeholder(value)
+        if is_same_origin or not is_credential(name) or is_placeholder(value)
     ]
     return retarget(prepared, agent, headers)
 
@@ -66,23 +67,23 @@ def _bindings(prepared: PreparedRequest) -> list[TwinTarget]:
             f"Over {Agent.Binding(name).label}",
             retarget(prepared, agent, prepared.headers, binding=name),
         )
-        for name in bindings_of(agent)
+        for name in available_bindings(agent)
         if name != target.binding
     ]
 
 
 def _versions(prepared: PreparedRequest) -> list[TwinTarget]:
-    now = prepared.target.version
+    current = prepared.target.version
     return [
         TwinTarget(
             f"version:{version.name}",
             f"As {version.label}",
-            prepared.in_version(version.name).revised(
-                partial(convert_to_version, before=now, after=version.name)
+            prepared.in_version(version.name).with_change(
+                partial(convert_to_version, before=current, after=version.name)
             ),
         )
         for version in registry.versions(prepared.agent.protocol)
-        if version.name != now
+        if version.name != current
     ]
 
 

@@ -13,8 +13,8 @@ import pytest
 from django.contrib.contenttypes.management import create_contenttypes
 from django.db.models.signals import post_migrate
 
-from tests.isolation import DATABASE
-from tests.playground_server import PlaygroundServer
+from tests.support.isolation import DATABASE
+from tests.support.playground_server import PlaygroundServer
 
 # Profiles of Hypothesis, chosen by HYPOTHESIS_PROFILE. `dev` is for the inner loop: few examples,
 # others each time, and one that failed is tried again first. `ci` decides whether a change lands:

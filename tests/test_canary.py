@@ -29,9 +29,9 @@ from django.db import connection
 from websockets.asyncio.client import connect
 
 import playground.transport as transport
-from tests.playground_server import PlaygroundServer
-from tests.servers import LAST_CHUNK, STREAM_HEAD, Script, chunk, head, serve, serving
 from tests.support.commands import run_command
+from tests.support.playground_server import PlaygroundServer
+from tests.support.servers import LAST_CHUNK, STREAM_HEAD, Script, chunk, head, serve, serving
 
 SECRET = 'canary/env+s3"cr\\3t&0815=='
 HEADER = "canary-header-0815"

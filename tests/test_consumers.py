@@ -1,4 +1,4 @@
-"""The websocket of a run: catch up from a cursor, follow, end."""
+"""The WebSocket of a run: catch up from a cursor, follow, end."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from playground import consumers
 from playground.engine.writer import notify_viewers
 from playground.models import Run
 from playground.rendering import live
-from tests.rendering.markup import read
-from tests.rendering.recording import CALL, END, HEAD, OPEN, Recording, recorded, result
+from tests.support.markup import read
+from tests.support.stored_runs import CALL, END, HEAD, OPEN, Recording, recorded, result
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.database]
 
@@ -43,7 +43,7 @@ class Viewer:
         return bool((await self.socket.connect(timeout=5))[0])
 
     async def is_refused(self) -> bool:
-        """Whether it is told nothing: no connection, or one that is closed for good at once."""
+        """Whether it receives nothing: no connection, or one that is closed for good at once."""
         if not await self.open():
             return True
         output = await self.socket.receive_output(timeout=5)
@@ -103,7 +103,7 @@ async def test_a_garbage_cursor(after: str) -> None:
 
 
 async def test_two_viewers_follow_a_run_that_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(consumers, "POLL", 60.0)  # Nudges alone.
+    monkeypatch.setattr(consumers, "POLL", 60.0)  # Notifications alone.
     recording = await record()
     add = sync_to_async(recording.add)
     await add(CALL, OPEN)

@@ -1,4 +1,4 @@
-"""The glossary beside the code: what its tables name exists, under one name or the other."""
+"""The glossary beside the code: what it names is there."""
 
 from __future__ import annotations
 
@@ -21,16 +21,6 @@ DEFINITION = re.compile(
     r"|^( +)(\w+): ",
     re.MULTILINE,
 )
-
-
-class Row(NamedTuple):
-    """A rename: today's name and the words that may take its place."""
-
-    today: str
-    words: tuple[str, ...]
-    is_module: bool
-    #: Whether it is about something of which one is left: then the name may be anywhere.
-    is_merged: bool
 
 
 class Names(NamedTuple):
@@ -56,25 +46,6 @@ def cells(text: str) -> Iterator[list[str]]:
         is_head = line.startswith("| ") and not before.startswith("|")
         if line.startswith("| ") and not is_rule and not is_head:
             yield [cell.strip() for cell in line.strip("|").split(" | ")]
-
-
-@cache
-def renames() -> list[Row]:
-    """The rows of Part 2 that name something in the code."""
-    found = []
-    for today, words, *rest in cells(part(2)):
-        if rest and re.fullmatch(r"`[\w.:/-]+`", today) and words.startswith("`"):
-            new = tuple(re.findall(r"`([^`]+)`", words))
-            is_module = rest[0] in ("module", "package")
-            is_merged = any("†" in cell for cell in rest)
-            found.append(Row(today.strip("`"), new, is_module, is_merged))
-    return found
-
-
-@cache
-def words_of() -> dict[str, tuple[str, ...]]:
-    """The words of each of today's names."""
-    return {row.today: row.words for row in renames()}
 
 
 def defined(module: str, text: str) -> Iterator[str]:
@@ -109,43 +80,12 @@ def names() -> Names:
     return Names(frozenset(modules), frozenset(qualified), bare)
 
 
-@cache
-def url_names() -> frozenset[str]:
-    """The names of all URL patterns."""
-    texts = (path.read_text() for path in PACKAGE.rglob("*urls*.py"))
-    return frozenset(name for text in texts for name in re.findall(r'name="([\w-]+)"', text))
-
-
 def is_there(name: str) -> bool:
-    """Whether a name of the tables exists as it is written."""
-    if name.startswith("url:"):
-        return name.removeprefix("url:") in url_names()
-    if "/" in name:
-        return (ROOT / name).is_file()
-    return name in names().modules or name in names().qualified
-
-
-def spellings(name: str) -> Iterator[str]:
-    """A name as it was, as it will be, and as it is while only its module or class has moved."""
-    owner, dot, last = name.rpartition(".")
-    words = words_of().get(name, ())
-    yield from (word for word in words if "." in word)
-    for place in spellings(owner) if dot else [""]:
-        for spelling in (last, *(word for word in words if "." not in word)):
-            yield f"{place}.{spelling}".lstrip(".")
-
-
-def holds(row: Row) -> bool:
-    """Whether a row is about something that is there: under the old name or a new one.
-
-    A new name may be anywhere in the package, because things move as well.
-    """
-    if any(map(is_there, (*row.words, *spellings(row.today)))):
+    """Return whether the package defines a name: a module, or a name at any level of its path."""
+    known = names()
+    if name in known.modules or name in known.qualified or name in known.bare:
         return True
-    anywhere = () if row.is_module else row.words
-    if row.is_merged:
-        anywhere = (*anywhere, row.today.rpartition(".")[2])
-    return not names().bare.isdisjoint(anywhere)
+    return any(each.endswith(f".{name}") for each in (*known.modules, *known.qualified))
 
 
 def slug(heading: str) -> str:
@@ -163,42 +103,13 @@ class TestTerms:
     def test_every_term_has_a_meaning_and_a_place(self) -> None:
         assert all(len(row) == 3 and all(row) for row in cells(part(1)))
 
-    def test_classes_that_terms_name_are_in_the_code_or_will_be(self) -> None:
-        known = names().bare.union(*words_of().values())
+    def test_names_of_the_code_are_there(self) -> None:
         for term, _, places in cells(part(1)):
-            for name in re.findall(r"`([A-Z]+[a-z]\w*(?:\.\w+)*)`", places):
-                assert known.issuperset(name.split(".")), f"{term}: {name}"
+            for name in re.findall(r"`([A-Za-z]\w*(?:\.[A-Za-z]\w*)*)`", places):
+                assert name.startswith("PLAYGROUND_") or is_there(name), f"{term}: {name}"
 
 
-class TestRenames:
-    def test_of_every_row_one_name_is_there(self) -> None:
-        assert len(renames()) > 1000
-        lost = [row for row in renames() if not holds(row)]
-        assert not lost, "Rows of which neither name is there: say in the table what they became."
-
-    def test_no_name_is_renamed_twice(self) -> None:
-        counts = Counter(row.today for row in renames())
-        assert not [name for name, count in counts.items() if count > 1]
-
-    def test_no_new_name_is_taken_in_its_module(self) -> None:
-        """Both names side by side are two things with one word, unless the other goes first."""
-        there = names().qualified - words_of().keys()
-        taken = [
-            row
-            for row in renames()
-            if row.today in names().qualified
-            and f"{row.today.rpartition('.')[0]}.{row.words[0]}" in there
-        ]
-        assert not taken
-
-    def test_no_two_names_of_a_module_become_one(self) -> None:
-        becoming = Counter(
-            (row.today.rpartition(".")[0], row.words[0])
-            for row in renames()
-            if row.today in names().qualified and not row.is_merged
-        )
-        assert not [name for name, count in becoming.items() if count > 1]
-
+class TestContracts:
     def test_every_command_is_listed_as_a_contract(self) -> None:
         commands = PACKAGE / "management" / "commands"
         listed = next(row for row in cells(part(2)) if row[0] == "commands")[1]

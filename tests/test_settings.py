@@ -25,7 +25,7 @@ from playground.checks import hosted_mode, outbound_allow_list, several_processe
 from playground.context_processors import site
 from playground.encryption import read_or_create_key
 from playground.limits import MIB, RunLimits
-from tests.playground_server import PlaygroundServer
+from tests.support.playground_server import PlaygroundServer
 
 ROOT = Path(__file__).parent.parent
 
@@ -115,7 +115,7 @@ class TestKeys:
             check(tmp_path / name)
 
     def test_an_empty_key_is_none(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(encryption, "PATIENCE", 0)
+        monkeypatch.setattr(encryption, "WRITE_TIMEOUT", 0)
         (tmp_path / "key").write_text("\n")
         with pytest.raises(ValueError, match="key is empty"):
             read_or_create_key(tmp_path / "key")

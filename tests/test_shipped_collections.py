@@ -12,15 +12,16 @@ import pytest
 from django.test import RequestFactory
 from junitparser import Failure, JUnitXml
 
+from playground.collections import recordings
+from playground.collections.fixture import Fixture, render
+from playground.collections.fixture_parser import parse_fixture
 from playground.demo.examples import GROUPS
 from playground.demo.scenarios import SCENARIOS
-from playground.demo.scenarios.scene import read_scene
-from playground.library import recordings
-from playground.library.fixtures import Fixture, parse_fixture, render
+from playground.demo.scenarios.scenario import read_request
 from playground.models import Agent, SavedRequest
-from playground.samples import load_samples
-from tests.playground_server import PlaygroundServer
+from playground.startup import load_samples
 from tests.support.commands import run_command
+from tests.support.playground_server import PlaygroundServer
 
 ROOT = Path(__file__).resolve().parent.parent
 EXAMPLES = ROOT / "tests" / "examples"
@@ -158,7 +159,7 @@ def test_the_scenarios_are_asked_for_what_they_can_do() -> None:
     """With the times that ship, which the runs below shorten."""
     asked = {}
     for request in requests("misbehaving"):
-        scene = read_scene(RequestFactory().post(request["address"]))
+        scene = read_request(RequestFactory().post(request["address"]))
         if scene.every or scene.seconds:
             asked[request["slug"]] = (scene.every, scene.seconds)
     assert asked == {

@@ -1,21 +1,23 @@
-"""Is this reply what the specification asks for? Pure rules over a transcript.
+"""Conformance of responses to the specifications: pure rules over transcripts.
 
-=============  =====================================================================
-`judging`      `judge`: frames and a request in, a `Report` out
-`books`        which rules there are for a protocol over a binding
-`findings`     levels, verdicts, findings, reports
-`rule`         what a rule is
-`rules`        the rules of NLWeb, a module for each part of the specification
-`agent_api`    the rules of the Agent API, with their own transcript
-`mcp`          the rules of MCP, with their own transcript, and the NLWeb reply within
-`transcript`   a reply of NLWeb as its rules see it
-`recorder`     the playground's own reader, which notes what it reads
-`transfer`     a reply of any protocol as it crossed the wire
-`parts`        where the parts of an NLWeb reply stand, as JSON pointers
-`schema`       the JSON Schemas, compiled, and what they find
-=============  =====================================================================
+==================  =====================================================================
+`runner`            running the rules: frames and a request in, a conformance report out
+`rulesets`          rule sets: the rules of a protocol over a binding
+`findings`          levels, verdicts, findings and the conformance report
+`rule`              rule, requirement and violation; the decorator of NLWeb's rules
+`nlweb`             rules of NLWeb, a module for each part of the specification
+`agent_api`         rules of the Agent API, with a transcript of their own
+`mcp`               rules of MCP, with a transcript of their own and the NLWeb response in it
+`transcript`        transcript of NLWeb: a request and its response as rules read them
+`recording_reader`  the NLWeb reader of the playground, recording the payloads that it reads
+`http_response`     recorded HTTP response of any protocol
+`response_parts`    parts of an NLWeb response, located by JSON pointers
+`schema`            validation with the JSON Schemas of NLWeb
+`values`            types of JSON values
+==================  =====================================================================
 
-Knows the protocols and jsonschema, and nothing of runs, pages or the network.
+Imports the protocols and jsonschema, and nothing of runs, pages or the network. `rule` imports no
+rule modules; `rulesets` puts their rules together, and `runner` runs them.
 """
 
 from playground.conformance.findings import ConformanceReport, Finding, Level, Verdict

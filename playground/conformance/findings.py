@@ -1,4 +1,4 @@
-"""What the rules found: findings, and the report that holds them."""
+"""Findings of rules, and the conformance report that holds them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 
 class Level(enum.StrEnum):
-    """How much a rule binds an agent, the strictest first."""
+    """Requirement levels, the strictest first."""
 
     MUST = "must"
     SHOULD = "should"
@@ -18,38 +18,38 @@ class Level(enum.StrEnum):
 
 
 class Verdict(enum.StrEnum):
-    """What became of a rule."""
+    """The result of a rule."""
 
     PASS = "pass"  # noqa: S105 - a verdict, not a password
     FAIL = "fail"
-    #: It applies, but what came is not enough to judge it.
+    #: Inconclusive: the rule applies, but the response is not enough to decide it.
     INCOMPLETE = "incomplete"
     NOT_APPLICABLE = "not_applicable"
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One violation of a rule, or the one verdict on a rule that has none."""
+    """One violation of a rule, or the verdict of a rule without violations."""
 
     #: The rule's id.
     rule: str
     level: Level
-    #: Section of the specification of the report's version; 0.54 has its examples over HTTP in
-    #: a document of their own.
+    #: Section of the specification in the report's version; 0.54 has its HTTP examples in a
+    #: document of their own.
     section: str
     verdict: Verdict
-    #: JSON pointer into the JSON of frame `seq`, "" for all of it. Where a member is missing
-    #: it names the place where it belongs. Into JSON that stands in a text (an NLWeb reply in a
-    #: result of MCP): the pointer to the text, `#`, and the pointer inside of it, such as
+    #: JSON pointer into the JSON of frame `seq`, "" for all of it. For a missing member it is the
+    #: location where the member belongs. Into JSON within a string (an NLWeb response in a result
+    #: of MCP): the pointer to the string, `#`, and the pointer inside of it, such as
     #: `/result/content/0/text#/results/0/name`.
     pointer: str
-    #: What is wrong and how to mend it; the rule's title where nothing is.
+    #: The error and its fix; the rule's title without an error.
     message: str
-    #: Number of the frame, as in the events read from it; None where it is about no frame.
+    #: Number of the frame, as in the events read from it; None if it concerns no frame.
     seq: int | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """The finding as a JSON object."""
+        """Return the finding as a JSON object."""
         return {
             "rule": self.rule,
             "level": self.level.value,
@@ -61,15 +61,15 @@ class Finding:
         }
 
 
-#: The verdicts that ask for attention.
+#: The verdicts that are problems.
 _PROBLEMS = frozenset({Verdict.FAIL, Verdict.INCOMPLETE})
 
 
 @dataclass(frozen=True)
 class ConformanceReport:
-    """The verdict of every rule on one reply, as one version of the protocol.
+    """The verdict of every rule on one response, by one version of the protocol.
 
-    Rules stand in the order of the specification's sections. A rule that failed has a finding
+    Findings are in the order of the specification's sections. A rule that failed has a finding
     for each violation, up to a limit; every other rule has exactly one.
     """
 
@@ -80,31 +80,31 @@ class ConformanceReport:
 
     @cached_property
     def verdicts(self) -> Mapping[str, Verdict]:
-        """The one verdict of each rule, by its id."""
+        """Return the verdict of each rule by its id."""
         return {finding.rule: finding.verdict for finding in self.findings}
 
     @cached_property
     def problems(self) -> tuple[Finding, ...]:
-        """The findings that ask for attention: failed, or not to be judged."""
+        """Return the findings that are problems: failed or inconclusive."""
         return tuple(finding for finding in self.findings if finding.verdict in _PROBLEMS)
 
     @cached_property
     def counts(self) -> Mapping[Level, int]:
-        """How many rules of each level failed."""
+        """Return the number of rules that failed by level."""
         return {level: len(self.failing(level)) for level in Level}
 
     def failed(self, level: Level | str) -> bool:
-        """Whether a rule of this level or of a stricter one failed."""
+        """Return whether a rule of this level or of a stricter one failed."""
         levels = list(Level)
         return any(self.counts[one] for one in levels[: levels.index(Level(level)) + 1])
 
     def failing(self, level: Level) -> tuple[str, ...]:
-        """The ids of the rules of this level that failed, in their order."""
+        """Return the ids of the rules of this level that failed, in order."""
         found = (f.rule for f in self.findings if f.verdict is Verdict.FAIL and f.level is level)
         return tuple(dict.fromkeys(found))
 
     def to_json(self) -> dict[str, Any]:
-        """The report as a JSON object, all rules included."""
+        """Return the report as a JSON object, all rules included."""
         return {
             "protocol": self.protocol,
             "binding": self.binding,

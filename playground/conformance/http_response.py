@@ -1,4 +1,4 @@
-"""Replies as they crossed the wire, whatever is in them: one call's head, body and end."""
+"""Recorded HTTP response of any protocol: head, body and end of one call."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from playground.protocols import json_decoder, sse
 from playground.protocols.frames import Frame, FrameKind
 from playground.protocols.http import is_json, read_head
 
-#: Nesting of JSON that is read.
+#: The most levels of nesting of JSON that is read.
 MAX_DEPTH = 100
-#: States of a run whose reply may have had more to say.
-BROKEN_OFF = frozenset({"truncated", "cancelled", "interrupted", "refused"})
+#: States of a run whose response may be incomplete.
+INCOMPLETE_STATES = frozenset({"truncated", "cancelled", "interrupted", "refused"})
 _STREAM_KINDS = frozenset({FrameKind.EVENT, FrameKind.COMMENT, FrameKind.TAIL})
 
 
 @dataclass(frozen=True, slots=True)
 class RecordedResponse:
-    """The frames of one reply, and what its head and its framing say."""
+    """The frames of one response, and the facts in its head and framing."""
 
     frames: tuple[Frame, ...]
     #: HTTP status, 0 without a response head; header names in lower case.
@@ -27,17 +27,17 @@ class RecordedResponse:
     headers: Mapping[str, str]
     head_seq: int | None
     streamed: bool
-    #: Whether the reply ended the way its framing says.
+    #: Whether the response ended as its framing requires.
     ended: bool
 
     @property
     def media_type(self) -> str:
-        """The media type in lower case without parameters, "" if there is none."""
+        """Return the media type in lower case without parameters, "" without one."""
         return self.headers.get("content-type", "").partition(";")[0].strip().lower()
 
 
 def recorded_response(frames: tuple[Frame, ...]) -> RecordedResponse:
-    """The frames of one reply, read."""
+    """Return the response that these frames record."""
     head = next((frame for frame in frames if frame.kind is FrameKind.HEAD), None)
     status, headers = read_head(head.data) if head else (0, {})
     return RecordedResponse(
@@ -51,7 +51,7 @@ def recorded_response(frames: tuple[Frame, ...]) -> RecordedResponse:
 
 
 def last_response_frames(frames: tuple[Frame, ...]) -> tuple[Frame, ...]:
-    """The frames from the last response head on, if no call was made after it."""
+    """Return the frames from the last response head on, or else those after the last call."""
     for at in range(len(frames) - 1, -1, -1):
         if frames[at].kind is FrameKind.HEAD:
             return frames[at:]
@@ -60,19 +60,19 @@ def last_response_frames(frames: tuple[Frame, ...]) -> tuple[Frame, ...]:
     return frames
 
 
-def _is_stream(reply: tuple[Frame, ...], headers: Mapping[str, str]) -> bool:
-    if any(frame.kind in _STREAM_KINDS for frame in reply):
+def _is_stream(frames: tuple[Frame, ...], headers: Mapping[str, str]) -> bool:
+    if any(frame.kind in _STREAM_KINDS for frame in frames):
         return True
-    silent = not any(frame.kind is FrameKind.BODY for frame in reply)
-    return silent and headers.get("content-type", "").lower().startswith("text/event-stream")
+    has_no_body = not any(frame.kind is FrameKind.BODY for frame in frames)
+    return has_no_body and headers.get("content-type", "").lower().startswith("text/event-stream")
 
 
-def messages_of(transfer: RecordedResponse) -> Iterator[DecodedPayload]:
-    """The JSON of a reply: of each event of a stream, or of the whole of it."""
-    if not transfer.streamed:
-        yield from _document(transfer)
+def messages_of(http_response: RecordedResponse) -> Iterator[DecodedPayload]:
+    """Yield the JSON of a response: of each event of a stream, or of the single body."""
+    if not http_response.streamed:
+        yield from _document(http_response)
         return
-    for frame in transfer.frames:
+    for frame in http_response.frames:
         if frame.kind is FrameKind.EVENT or frame.kind is FrameKind.TAIL:
             if frame.kind is FrameKind.TAIL and sse.Block(frame.data).is_comment:
                 continue
@@ -82,11 +82,11 @@ def messages_of(transfer: RecordedResponse) -> Iterator[DecodedPayload]:
                 yield message._replace(unfinished=frame.kind is FrameKind.TAIL)
 
 
-def _document(transfer: RecordedResponse) -> Iterator[DecodedPayload]:
-    """A whole reply; of a transfer that broke, only if it had come whole by then."""
-    body = b"".join(frame.data for frame in transfer.frames if frame.kind is FrameKind.BODY)
+def _document(http_response: RecordedResponse) -> Iterator[DecodedPayload]:
+    """Yield a single body; of a broken transfer only if the JSON is complete."""
+    body = b"".join(frame.data for frame in http_response.frames if frame.kind is FrameKind.BODY)
     text = body.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace")
-    for frame in transfer.frames:
+    for frame in http_response.frames:
         ended = frame.kind is FrameKind.END and bool(text.strip())
         if ended or (frame.kind is FrameKind.ERROR and is_json(text, MAX_DEPTH)):
             yield decoded(frame.seq, None, text)._replace(document=True)
@@ -94,7 +94,7 @@ def _document(transfer: RecordedResponse) -> Iterator[DecodedPayload]:
 
 
 def decoded(seq: int, name: str | None, text: str) -> DecodedPayload:
-    """A text as the JSON that it should be; why not, where it is none."""
+    """Return a text as decoded JSON, or with the reason why it is not JSON."""
     if json_decoder.exceeds_depth(text, MAX_DEPTH):
         return DecodedPayload(seq, name, None, text, "The JSON is nested too deep to be read.")
     if not text or text.isspace():

@@ -1,4 +1,4 @@
-"""The playground's own reader of NLWeb, which also notes what it was given to read."""
+"""The NLWeb reader of the playground, recording the payloads that it reads."""
 
 from __future__ import annotations
 
@@ -15,50 +15,52 @@ from playground.protocols.nlweb import NLWebReader
 
 
 class RecordingReader(NLWebReader):
-    """The lenient reader, which also notes what it was given to read."""
+    """The lenient reader, which also records the payloads that it reads."""
 
     def __init__(self, version: str) -> None:
         super().__init__(version)
-        self._noted: list[DecodedPayload] = []
+        self._recorded: list[DecodedPayload] = []
 
-    def read(self, reply: tuple[Frame, ...]) -> tuple[DecodedPayload, ...]:
-        """The messages of a reply, those that cannot be read included."""
+    def read(self, frames: tuple[Frame, ...]) -> tuple[DecodedPayload, ...]:
+        """Return the messages of a response, including unreadable ones."""
         call = HttpCall("POST", "http://agent.invalid/ask")
         exchange = HttpExchange(call, self, max_depth=MAX_DEPTH)
         messages: list[DecodedPayload] = []
-        for frame in reply:
+        for frame in frames:
             events = exchange.receive(frame)
-            if not self._noted and events and type(events[0]) is Unknown:
-                self._note_unread(frame, events)
+            if not self._recorded and events and type(events[0]) is Unknown:
+                self._record_unreadable(frame, events)
             if frame.kind is FrameKind.TAIL:
-                self._noted = [message._replace(unfinished=True) for message in self._noted]
-            messages += self._noted
-            self._noted = []
+                self._recorded = [message._replace(unfinished=True) for message in self._recorded]
+            messages += self._recorded
+            self._recorded = []
         return tuple(messages)
 
-    def _note_unread(self, frame: Frame, events: Iterable[Event]) -> None:
+    def _record_unreadable(self, frame: Frame, events: Iterable[Event]) -> None:
         for event in events:
             if isinstance(event, Unknown):
-                whole = frame.kind in (FrameKind.END, FrameKind.ERROR)
-                name = None if whole else event.name
+                is_document = frame.kind in (FrameKind.END, FrameKind.ERROR)
+                name = None if is_document else event.name
                 text = event.data if isinstance(event.data, str) else ""
-                self._noted.append(DecodedPayload(frame.seq, name, None, text, event.reason, whole))
+                self._recorded.append(
+                    DecodedPayload(frame.seq, name, None, text, event.reason, is_document)
+                )
 
     def document(self, seq: int, payload: Any) -> list[Event]:
         """See `NLWebReader.document`."""
-        self._noted.append(DecodedPayload(seq, None, payload, document=True))
+        self._recorded.append(DecodedPayload(seq, None, payload, document=True))
         return super().document(seq, payload)
 
     def message(self, seq: int, name: str | None, data: str) -> list[Event]:
         """See `NLWebReader.message`."""
         events = super().message(seq, name, data)
-        if not self._noted:
-            why = next((event.reason for event in events if isinstance(event, Unknown)), "")
-            why = why or "The message has no data."
-            self._noted.append(DecodedPayload(seq, name, None, data, why))
+        if not self._recorded:
+            reason = next((event.reason for event in events if isinstance(event, Unknown)), "")
+            reason = reason or "The message has no data."
+            self._recorded.append(DecodedPayload(seq, name, None, data, reason))
         return events
 
     def payload(self, seq: int, name: str | None, payload: Any) -> list[Event]:
         """See `NLWebReader.payload`."""
-        self._noted.append(DecodedPayload(seq, name, payload))
+        self._recorded.append(DecodedPayload(seq, name, payload))
         return super().payload(seq, name, payload)

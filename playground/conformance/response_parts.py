@@ -1,7 +1,7 @@
-"""Where the parts of a reply stand: metadata, results, questions, promises and errors.
+"""Parts of an NLWeb response with their locations: metadata, results, questions, errors, …
 
-The same places as the lenient reader's (`playground.protocols.nlweb.reader`), with the JSON
-pointers that events do not carry.
+Finds the same parts as the lenient reader (`playground.protocols.nlweb.reader`), with the JSON
+pointers that events do not have.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from playground.protocols.nlweb.content import PARTS
 
 
 class Location(NamedTuple):
-    """A value and where it stands."""
+    """A value, the number of its frame, and the JSON pointer to it."""
 
     seq: int
     pointer: str
@@ -22,52 +22,57 @@ class Location(NamedTuple):
 
 
 class DecodedPayload(NamedTuple):
-    """One whole reply, or one message of a stream."""
+    """A single response document, or one message of a stream."""
 
-    #: The frame that the reader's events of it carry: of a document, the one that ended it.
+    #: The frame of the reader's events; for a document, the frame that ended it.
     seq: int
-    #: Name of the event; None for a document and where a stream gives none.
+    #: Name of the event; None for a document and for an unnamed event.
     name: str | None
-    #: The decoded JSON; None where it could not be read.
+    #: The decoded JSON; None if it is unreadable.
     payload: Any
-    #: The data as they came where they could not be read, else "".
+    #: The data as received if they are unreadable, else "".
     text: str = ""
-    #: Why it could not be read; "" where it could.
+    #: Why the data are unreadable; "" if they are readable.
     why: str = ""
-    #: Whether it is a whole reply.
+    #: Whether it is a single response document.
     document: bool = False
     #: Whether the stream ended without the blank line that ends a message.
     unfinished: bool = False
 
     @property
     def readable(self) -> bool:
-        """Whether the payload is JSON that was read."""
+        """Return whether the payload is decoded JSON."""
         return not self.why
 
     @property
     def members(self) -> dict[str, Any]:
-        """The payload's members; empty where it is no object."""
+        """Return the payload's members; empty if it is not an object."""
         return self.payload if isinstance(self.payload, dict) else {}
 
 
-#: Items and actions of a reply that are looked at, and objects and arrays within them.
+#: The most items and actions of a response that are checked, and objects and arrays in them.
 MAX_PARTS = 50_000
 MAX_NODES = 1_000_000
 
-#: Names of events that are a part of a reply by themselves, with or without a member of it.
-_BARE = {"error": "error", "failure": "error", "elicitation": "elicitation", "promise": "promise"}
-#: Names of events whose members can be parts of a reply.
-_OPEN = {None, "message", "results", "answer", "start", "result", "complete", *_BARE}
+#: Names of events that are a part of a response by themselves, with or without a member for it.
+_BARE_PARTS = {
+    "error": "error",
+    "failure": "error",
+    "elicitation": "elicitation",
+    "promise": "promise",
+}
+#: Names of events whose members can be parts of a response.
+_WITH_PARTS = {None, "message", "results", "answer", "start", "result", "complete", *_BARE_PARTS}
 #: Members that hold results.
 RESULTS = ("results", "structuredData", "structured_data")
-#: What else a message of the older public server calls its results.
+#: Members with results in messages of the older public server.
 _TYPED_RESULTS = ("results", "content", "items")
-#: Members of a message called `result` that is not an item itself.
-_NO_ITEM = frozenset({*PARTS, "message_type"})
+#: Members of a message named `result` that is not an item itself.
+_NOT_ITEM_MEMBERS = frozenset({*PARTS, "message_type"})
 
 
-def cut(value: Any, pointer: str) -> str:
-    """As much of a pointer as leads through `value`, and the one step beyond that is missing."""
+def resolve_prefix(value: Any, pointer: str) -> str:
+    """Return a pointer as far as it leads through `value`, plus the first step that is missing."""
     keys: list[str] = []
     for key in keys_of(pointer):
         try:
@@ -80,7 +85,7 @@ def cut(value: Any, pointer: str) -> str:
 
 
 def meta_of(message: DecodedPayload) -> Location | None:
-    """The metadata block, whatever is in it: `_meta`, or else `meta`."""
+    """Return the metadata block, of any type: `_meta`, or else `meta`."""
     for name in ("_meta", "meta"):
         if name in message.members:
             return Location(message.seq, f"/{name}", message.members[name])
@@ -88,26 +93,26 @@ def meta_of(message: DecodedPayload) -> Location | None:
 
 
 def parts_of(message: DecodedPayload) -> Iterator[tuple[str, Location]]:
-    """The content members of a message by name; null members say nothing."""
+    """Yield the content members of a message by name; null members are ignored."""
     members = message.members
-    if message.name not in _OPEN or isinstance(members.get("message_type"), str):
+    if message.name not in _WITH_PARTS or isinstance(members.get("message_type"), str):
         return
     for name in PARTS:
         if members.get(name) is not None:
             yield name, Location(message.seq, f"/{name}", members[name])
-    bare = _BARE.get(message.name or "")
-    if bare and message.readable and bare not in members and "_meta" not in members:
-        yield bare, Location(message.seq, "", message.payload)
+    bare_part = _BARE_PARTS.get(message.name or "")
+    if bare_part and message.readable and bare_part not in members and "_meta" not in members:
+        yield bare_part, Location(message.seq, "", message.payload)
 
 
 def items_of(message: DecodedPayload) -> Iterator[Location]:
-    """The result items of a message."""
-    if message.name not in _OPEN or not message.readable:
+    """Yield the result items of a message."""
+    if message.name not in _WITH_PARTS or not message.readable:
         return
     members, seq = message.members, message.seq
     if "item" in members and not message.document:
         yield Location(seq, "/item", members["item"])
-    elif message.name == "result" and members.keys().isdisjoint(_NO_ITEM):
+    elif message.name == "result" and members.keys().isdisjoint(_NOT_ITEM_MEMBERS):
         yield Location(seq, "", message.payload)
     for name in _TYPED_RESULTS if "message_type" in members else RESULTS:
         if isinstance(found := members.get(name), list):
@@ -116,42 +121,42 @@ def items_of(message: DecodedPayload) -> Iterator[Location]:
 
 
 class ActionFinder:
-    """Finds actions in items, one after the other, and stops when it has seen enough."""
+    """Finds actions in items, one item after another, up to a limit over all of them."""
 
     def __init__(self) -> None:
-        self._left = MAX_NODES
-        #: Whether there was more to see.
+        self._remaining = MAX_NODES
+        #: Whether there was more than the limit.
         self.overflowed = False
 
     def actions_of(self, item: Location) -> Iterator[Location]:
-        """The `actions` members of an item, at any depth; what is in an action is its own."""
-        # A place is a pair of the place above it and a step: most of them are never written out.
-        waiting: list[tuple[_Path, Any]] = [((None, item.pointer), item.value)]
-        while waiting and self._left > 0:
-            path, value = waiting.pop()
-            self._left -= 1
+        """Yield the `actions` members of an item, at any depth except within actions."""
+        # A path is a pair of the parent's path and a step: most of them are never written out.
+        pending: list[tuple[_Path, Any]] = [((None, item.pointer), item.value)]
+        while pending and self._remaining > 0:
+            path, value = pending.pop()
+            self._remaining -= 1
             if type(value) is list:
-                waiting += [
+                pending += [
                     ((path, at), inner)
                     for at, inner in enumerate(value)
                     if type(inner) is dict or type(inner) is list
                 ]
             elif type(value) is dict:
                 if value.get("actions") is not None:
-                    yield Location(item.seq, f"{_written(path)}/actions", value["actions"])
-                waiting += [
+                    yield Location(item.seq, f"{_full_pointer(path)}/actions", value["actions"])
+                pending += [
                     ((path, name), inner)
                     for name, inner in value.items()
                     if (type(inner) is dict or type(inner) is list) and name != "actions"
                 ]
-        self.overflowed = bool(waiting)
+        self.overflowed = bool(pending)
 
 
-#: The path above and a step; at the top the pointer to the whole.
+#: The parent's path and a step; at the root, None and the pointer to the root.
 _Path = tuple[Any, int | str]
 
 
-def _written(path: _Path) -> str:
+def _full_pointer(path: _Path) -> str:
     steps: list[int | str] = []
     above, step = path
     while above is not None:
@@ -161,7 +166,7 @@ def _written(path: _Path) -> str:
 
 
 def listed_actions(lists: Iterable[Location]) -> Iterator[Location]:
-    """The actions in `actions` members; one that stands without an array is read as one."""
+    """Yield the actions in `actions` members; an object instead of an array is one action."""
     for seq, pointer, value in lists:
         if type(value) is list:
             for at, action in enumerate(value):

@@ -1,4 +1,4 @@
-"""What a rule is: a pure function from a transcript to what violates it, and a row of facts."""
+"""Rule: a pure function from a transcript to its violations, with id, title and requirements."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ from playground.conformance.transcript import Transcript
 
 
 class AnyTranscript(Protocol):
-    """What judging has to know of a transcript, whatever protocol it is of."""
+    """The interface of a transcript of any protocol for the runner."""
 
     @property
     def version(self) -> str:
-        """The version that it is judged by."""
+        """The version whose rules are run."""
         ...
 
     @property
     def is_complete(self) -> bool:
-        """Whether nothing more could have come."""
+        """Return whether the response is complete."""
         ...
 
     @property
     def overflowed(self) -> bool:
-        """Whether there is more than the rules look at."""
+        """Return whether there is more than the rules check."""
         ...
 
-    def pointed(self, seq: int | None, pointer: str) -> str:
-        """A rule's pointer as it leads through the JSON of frame `seq`."""
+    def resolve_pointer(self, seq: int | None, pointer: str) -> str:
+        """Return a rule's pointer, resolved against the JSON of frame `seq`."""
         ...
 
 
@@ -38,18 +38,18 @@ T = TypeVar("T", bound=AnyTranscript)
 
 
 class Violation(NamedTuple):
-    """Something that breaks a rule."""
+    """Something in a response that breaks a rule."""
 
-    #: What is wrong and how to mend it, as sentences.
+    #: The error and its fix, as sentences.
     message: str
-    #: Number of the frame, None where it is about no frame.
+    #: Number of the frame, None if it concerns no frame.
     seq: int | None
     #: JSON pointer into that frame's JSON.
     pointer: str = ""
 
 
 class Inconclusive(NamedTuple):
-    """Something that would be needed to judge a rule and did not come."""
+    """Something that is needed to decide a rule and was not received."""
 
     message: str
     seq: int | None = None
@@ -60,52 +60,52 @@ RuleIssue = Violation | Inconclusive
 
 
 class Requirement(NamedTuple):
-    """How much a version asks for something, and where."""
+    """The level and the section of a rule in one version."""
 
     level: Level
     section: str
 
 
 def must(section: str) -> Requirement:
-    """The specification defines it, or calls it required."""
+    """Return a requirement that the specification defines or calls required."""
     return Requirement(Level.MUST, section)
 
 
 def should(section: str) -> Requirement:
-    """The specification recommends it, or shows it in examples without defining it."""
+    """Return a requirement that the specification recommends, or shows in examples only."""
     return Requirement(Level.SHOULD, section)
 
 
 def info(section: str) -> Requirement:
-    """Legal or left open, and worth knowing all the same."""
+    """Return a requirement of level info: legal or left open, and worth knowing."""
     return Requirement(Level.INFO, section)
 
 
 def always(_: Any) -> bool:
-    """Applies to every reply."""
+    """Apply to every response."""
     return True
 
 
 @dataclass(frozen=True, slots=True)
 class Rule(Generic[T]):
-    """One rule: stable id, what it wants, what each version demands, and how to check it."""
+    """One rule: stable id, title, requirements by version, and the check."""
 
     id: str
-    #: A sentence of what the rule wants.
+    #: A sentence that states the requirement.
     title: str
-    #: By version; a version that is missing knows no such rule.
+    #: By version; a version without an entry has no such rule.
     requirements: Mapping[str, Requirement]
-    #: Yields what violates the rule or keeps it from being judged. Never raises.
+    #: Yields violations, and what makes the rule inconclusive. Never raises.
     check: Callable[[T], Iterator[RuleIssue]]
-    #: Whether a transcript is one that the rule is about.
+    #: Returns whether the rule applies to a transcript.
     when: Callable[[T], bool] = always
-    #: Whether a reply that did not come whole can fail this rule but not pass it.
+    #: Whether an incomplete response can fail this rule but not pass it.
     needs_complete_response: bool = False
-    #: Whether what another rule reports at the same place is left to that rule.
+    #: Whether violations at a location that another rule reports are dropped.
     fallback: bool = False
 
     def requirement(self, version: str) -> Requirement:
-        """What a version demands; of one that knows no such rule, what another does."""
+        """Return the requirement of a version, or that of another if the version has none."""
         return self.requirements.get(version) or next(iter(self.requirements.values()))
 
 
@@ -119,20 +119,24 @@ def rule(
     needs_complete_response: bool = False,
     fallback: bool = False,
 ) -> Callable[[Callable[[Transcript], Iterator[RuleIssue]]], Rule[Transcript]]:
-    """Make a rule of NLWeb of the function below it; the modules of `rules` list them."""
-    asked = {"0.55": v55, "0.54": v54}
-    demands = {version: demand for version, demand in asked.items() if demand is not None}
+    """Return a decorator that makes a rule of NLWeb; modules of `nlweb` list them in `RULES`."""
+    by_version = {"0.55": v55, "0.54": v54}
+    requirements = {
+        version: requirement
+        for version, requirement in by_version.items()
+        if requirement is not None
+    }
 
-    def made(check: Callable[[Transcript], Iterator[RuleIssue]]) -> Rule[Transcript]:
-        return Rule(name, title, demands, check, when, needs_complete_response, fallback)
+    def make_rule(check: Callable[[Transcript], Iterator[RuleIssue]]) -> Rule[Transcript]:
+        return Rule(name, title, requirements, check, when, needs_complete_response, fallback)
 
-    return made
+    return make_rule
 
 
 def missing(
     transcript: AnyTranscript, message: str, seq: int | None, pointer: str = ""
 ) -> Violation | Inconclusive:
-    """Something did not come: a violation only if nothing more could have come."""
+    """Report something missing: a violation only if the response is complete."""
     if transcript.is_complete:
         return Violation(message, seq, pointer)
     return Inconclusive("The reply broke off before this could be judged.", seq, pointer)

@@ -1,4 +1,4 @@
-"""Which rules there are for a protocol over a binding, and what reads their transcripts."""
+"""Rule sets: the rules of a protocol over a binding, and the readers of their transcripts."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from playground.protocols.frames import Frame
 
 
 class RuleInput(NamedTuple):
-    """What is to be judged: the arguments of `playground.conformance.judge`."""
+    """The arguments of `playground.conformance.run_rules`."""
 
     frames: tuple[Frame, ...]
     request: Any
@@ -25,9 +25,9 @@ class RuleInput(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class RuleGroup:
-    """Rules that are asked about the same transcript."""
+    """Rules that read the same transcript."""
 
-    #: What pages call them.
+    #: The label on pages.
     title: str
     #: One word, for anchors.
     slug: str
@@ -36,67 +36,79 @@ class RuleGroup:
 
 @dataclass(frozen=True, slots=True)
 class RuleSet:
-    """All the rules of a protocol over a binding."""
+    """All rules of a protocol over a binding."""
 
     groups: tuple[RuleGroup, ...]
-    #: A transcript for each chapter; None where its rules are about nothing that came.
+    #: Returns a transcript for each group; None if its rules do not apply to the run.
     read: Callable[[RuleInput], tuple[AnyTranscript | None, ...]]
 
     @property
     def rules(self) -> tuple[Rule[Any], ...]:
-        """Every rule, in the order in which a report lists them."""
-        return tuple(rule for chapter in self.groups for rule in chapter.rules)
+        """Return every rule, in the order of a report."""
+        return tuple(rule for group in self.groups for rule in group.rules)
 
     @property
     def versions(self) -> tuple[str, ...]:
-        """The versions that the rules know, oldest first."""
+        """Return the versions that have rules, oldest first."""
         return tuple(sorted({name for rule in self.rules for name in rule.requirements}))
 
 
-def _is_nlweb(case: RuleInput) -> bool:
-    return case.operation in ("ask", "await")
+def _is_nlweb(rule_input: RuleInput) -> bool:
+    return rule_input.operation in ("ask", "await")
 
 
-def _nlweb(case: RuleInput) -> tuple[AnyTranscript | None]:
-    if not _is_nlweb(case):
+def _read_nlweb(rule_input: RuleInput) -> tuple[AnyTranscript | None]:
+    if not _is_nlweb(rule_input):
         return (None,)
-    reply = transcript.read(
-        case.frames,
-        case.request,
-        case.version,
-        operation=case.operation,
-        state=case.state,
-        earlier_progress=case.earlier_progress,
+    nlweb_transcript = transcript.read(
+        rule_input.frames,
+        rule_input.request,
+        rule_input.version,
+        operation=rule_input.operation,
+        state=rule_input.state,
+        earlier_progress=rule_input.earlier_progress,
     )
-    return (reply,)
+    return (nlweb_transcript,)
 
 
-def _over_mcp(case: RuleInput) -> tuple[AnyTranscript | None, AnyTranscript]:
-    run = mcp.read(
-        case.frames, case.request, case.version, operation=case.operation, state=case.state
+def _read_mcp(rule_input: RuleInput) -> tuple[AnyTranscript | None, AnyTranscript]:
+    mcp_transcript = mcp.read(
+        rule_input.frames,
+        rule_input.request,
+        rule_input.version,
+        operation=rule_input.operation,
+        state=rule_input.state,
     )
-    reply = mcp.inner(run, case.operation, case.earlier_progress) if _is_nlweb(case) else None
-    return reply, run
+    nlweb_transcript = (
+        mcp.inner(mcp_transcript, rule_input.operation, rule_input.earlier_progress)
+        if _is_nlweb(rule_input)
+        else None
+    )
+    return nlweb_transcript, mcp_transcript
 
 
-def _agent_api(case: RuleInput) -> tuple[AnyTranscript]:
-    return (agent_api.read(case.frames, case.request, case.version, state=case.state),)
+def _read_agent_api(rule_input: RuleInput) -> tuple[AnyTranscript]:
+    return (
+        agent_api.read(
+            rule_input.frames, rule_input.request, rule_input.version, state=rule_input.state
+        ),
+    )
 
 
 #: By protocol and binding.
 RULESETS: Mapping[tuple[str, str], RuleSet] = {
-    ("nlweb", "http"): RuleSet((RuleGroup("NLWeb", "nlweb", RULES),), _nlweb),
-    # What is about HTTP and streams is MCP's affair there.
+    ("nlweb", "http"): RuleSet((RuleGroup("NLWeb", "nlweb", RULES),), _read_nlweb),
+    # NLWeb's rules on HTTP and streams do not apply over MCP, which has its own.
     ("nlweb", "mcp"): RuleSet(
-        (RuleGroup("NLWeb", "nlweb", CONTENT_RULES), RuleGroup("MCP", "mcp", mcp.RULES)), _over_mcp
+        (RuleGroup("NLWeb", "nlweb", CONTENT_RULES), RuleGroup("MCP", "mcp", mcp.RULES)), _read_mcp
     ),
     ("agent-api", "http"): RuleSet(
-        (RuleGroup("Agent API", "agent-api", agent_api.RULES),), _agent_api
+        (RuleGroup("Agent API", "agent-api", agent_api.RULES),), _read_agent_api
     ),
 }
 _EMPTY = RuleSet((), lambda _: ())
 
 
 def ruleset(protocol: str, binding: str = "http") -> RuleSet:
-    """The rules of a protocol over a binding; an empty book where there are none."""
+    """Return the rules of a protocol over a binding; an empty rule set if there are none."""
     return RULESETS.get((protocol, binding), _EMPTY)

@@ -1,4 +1,4 @@
-"""Judge a reply: every rule of its protocol and binding, one verdict each."""
+"""Running the rules of a protocol and binding on a response, with one verdict each."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from playground.conformance.rule import AnyTranscript, Inconclusive, Rule, RuleI
 from playground.conformance.rulesets import RuleGroup, RuleInput, ruleset
 from playground.protocols.frames import Frame
 
-#: Violations of one rule that are listed; the last one says how many more there are.
+#: The most violations of one rule that are listed; the last one tells how many more there are.
 MAX_LISTED = 20
 
 
@@ -26,75 +26,87 @@ def run_rules(
     state: str = "completed",
     earlier_progress: Sequence[float] = (),
 ) -> ConformanceReport:
-    """The report on the last reply among the frames of a run.
+    """Run the rules on the last response among the frames of a run.
 
-    `protocol` and `binding` say which rules there are: none of pairs that are not in the table
-    of `books`. `version` is the one to judge by, whatever the request was sent as; by one that
-    is not in the table nothing applies. `operation` is `ask` or `await` of NLWeb, and of any
-    other nothing applies. `state` is the run's state; of one that is not final, what came so
-    far is judged. `earlier_progress` is what earlier replies to the same promise told, oldest
-    first. Never raises on what an agent sent.
+    `protocol` and `binding` select the rule set: an empty one for pairs without a row in
+    `rulesets`. `version` is the version whose rules are run, whatever version the request was
+    sent in; by an unknown version no rule applies. `operation` is NLWeb's `ask` or `await`; no
+    rule of NLWeb applies to any other. `state` is the run's state; if it is not final, the rules
+    run on what has been received. `earlier_progress` is the progress in earlier responses for the
+    same promise, oldest first. Never raise, whatever an agent sent.
     """
-    case = RuleInput(tuple(frames), request, version, operation, state, tuple(earlier_progress))
+    rule_input = RuleInput(
+        tuple(frames), request, version, operation, state, tuple(earlier_progress)
+    )
     rules = ruleset(protocol, binding)
-    known = version in rules.versions
-    records = rules.read(case) if known else (None,) * len(rules.groups)
+    is_known = version in rules.versions
+    transcripts = rules.read(rule_input) if is_known else (None,) * len(rules.groups)
     findings: list[Finding] = []
-    for chapter, record in zip(rules.groups, records, strict=True):
-        findings += _judged(chapter, record, version)
+    for group, transcript in zip(rules.groups, transcripts, strict=True):
+        findings += _group_findings(group, transcript, version)
     return ConformanceReport(version, tuple(findings), protocol, binding)
 
 
 _NONE = Verdict.NOT_APPLICABLE
 
 
-def _judged(chapter: RuleGroup, transcript: AnyTranscript | None, version: str) -> list[Finding]:
+def _group_findings(
+    group: RuleGroup, transcript: AnyTranscript | None, version: str
+) -> list[Finding]:
     if transcript is None:
-        return [_plain(rule, version, _NONE) for rule in chapter.rules]
-    claims = _Claims()
+        return [_verdict_finding(rule, version, _NONE) for rule in group.rules]
+    reported = _ReportedLocations()
     findings: list[Finding] = []
-    # What another rule says better is known only when the others have spoken.
-    for rule in sorted(chapter.rules, key=lambda rule: rule.fallback):
-        findings += _findings(rule, transcript, claims)
-    order = {rule.id: at for at, rule in enumerate(chapter.rules)}
+    # Fallback rules run last, because they omit violations at locations that others report.
+    for rule in sorted(group.rules, key=lambda rule: rule.fallback):
+        findings += _rule_findings(rule, transcript, reported)
+    order = {rule.id: at for at, rule in enumerate(group.rules)}
     findings.sort(key=lambda finding: order[finding.rule])
     return findings
 
 
-def _findings(rule: Rule[Any], transcript: AnyTranscript, claims: _Claims) -> list[Finding]:
+def _rule_findings(
+    rule: Rule[Any], transcript: AnyTranscript, reported: _ReportedLocations
+) -> list[Finding]:
     version = transcript.version
     if version not in rule.requirements or not rule.when(transcript):
-        return [_plain(rule, version, _NONE)]
+        return [_verdict_finding(rule, version, _NONE)]
     listed: list[Violation] = []
-    count, unjudged = 0, None
-    for problem in _problems(rule, transcript, claims):
-        if isinstance(problem, Inconclusive):
-            unjudged = unjudged or problem
+    count, inconclusive = 0, None
+    for issue in _issues(rule, transcript, reported):
+        if isinstance(issue, Inconclusive):
+            inconclusive = inconclusive or issue
             continue
         count += 1
         if count <= MAX_LISTED:
-            listed.append(problem)
+            listed.append(issue)
     if listed:
-        return _failed(rule, transcript, listed, count)
-    if unjudged is None and rule.needs_complete_response and not transcript.is_complete:
-        unjudged = Inconclusive("The reply did not come whole, so this holds only for what came.")
-    if unjudged is None and transcript.overflowed:
-        unjudged = Inconclusive(f"The reply is larger than what is judged: {MAX_PARTS:,} parts.")
-    if unjudged is not None:
-        return [_finding(rule, transcript, Verdict.INCOMPLETE, unjudged)]
-    return [_plain(rule, version, Verdict.PASS)]
+        return _violation_findings(rule, transcript, listed, count)
+    if inconclusive is None and rule.needs_complete_response and not transcript.is_complete:
+        inconclusive = Inconclusive(
+            "The reply did not come whole, so this holds only for what came."
+        )
+    if inconclusive is None and transcript.overflowed:
+        inconclusive = Inconclusive(
+            f"The reply is larger than what is judged: {MAX_PARTS:,} parts."
+        )
+    if inconclusive is not None:
+        return [_finding(rule, transcript, Verdict.INCOMPLETE, inconclusive)]
+    return [_verdict_finding(rule, version, Verdict.PASS)]
 
 
-def _problems(rule: Rule[Any], transcript: AnyTranscript, claims: _Claims) -> Iterator[RuleIssue]:
-    for problem in rule.check(transcript):
-        if isinstance(problem, Violation):
-            if rule.fallback and claims.has(problem.seq, problem.pointer):
+def _issues(
+    rule: Rule[Any], transcript: AnyTranscript, reported: _ReportedLocations
+) -> Iterator[RuleIssue]:
+    for issue in rule.check(transcript):
+        if isinstance(issue, Violation):
+            if rule.fallback and reported.has(issue.seq, issue.pointer):
                 continue
-            claims.add(problem.seq, problem.pointer)
-        yield problem
+            reported.add(issue.seq, issue.pointer)
+        yield issue
 
 
-def _failed(
+def _violation_findings(
     rule: Rule[Any], transcript: AnyTranscript, listed: list[Violation], count: int
 ) -> list[Finding]:
     if more := count - len(listed):
@@ -104,30 +116,30 @@ def _failed(
 
 
 def _finding(
-    rule: Rule[Any], transcript: AnyTranscript, verdict: Verdict, problem: RuleIssue
+    rule: Rule[Any], transcript: AnyTranscript, verdict: Verdict, issue: RuleIssue
 ) -> Finding:
     level, section = rule.requirement(transcript.version)
-    message, seq, _ = problem
-    pointer = transcript.pointed(seq, problem.pointer)
+    message, seq, _ = issue
+    pointer = transcript.resolve_pointer(seq, issue.pointer)
     return Finding(rule.id, level, section, verdict, pointer, message, seq)
 
 
-def _plain(rule: Rule[Any], version: str, verdict: Verdict) -> Finding:
+def _verdict_finding(rule: Rule[Any], version: str, verdict: Verdict) -> Finding:
     level, section = rule.requirement(version)
     return Finding(rule.id, level, section, verdict, "", rule.title)
 
 
-class _Claims:
-    """The places about which some rule has something to say."""
+class _ReportedLocations:
+    """The locations at which rules reported violations."""
 
     def __init__(self) -> None:
-        self._places: set[tuple[int | None, str]] = set()
-        #: Everything above a claimed place.
+        self._locations: set[tuple[int | None, str]] = set()
+        #: All ancestors of reported locations.
         self._above: set[tuple[int | None, str]] = set()
 
     def add(self, seq: int | None, pointer: str) -> None:
-        """Claim a place."""
-        self._places.add((seq, pointer))
+        """Add a location."""
+        self._locations.add((seq, pointer))
         while pointer:
             pointer = pointer.rpartition("/")[0]
             if (seq, pointer) in self._above:
@@ -135,10 +147,10 @@ class _Claims:
             self._above.add((seq, pointer))
 
     def has(self, seq: int | None, pointer: str) -> bool:
-        """Whether a place, one above or one below it is claimed."""
+        """Return whether this location, an ancestor or a descendant was reported."""
         if (seq, pointer) in self._above:
             return True
-        while (seq, pointer) not in self._places:
+        while (seq, pointer) not in self._locations:
             if not pointer:
                 return False
             pointer = pointer.rpartition("/")[0]

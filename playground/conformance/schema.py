@@ -1,8 +1,8 @@
-"""The JSON Schemas as rules use them: compiled once, asked as little as possible.
+"""Validation with the JSON Schemas of NLWeb: compiled once, run as rarely as possible.
 
 jsonschema takes some tenths of a millisecond for a value; ten thousand actions would take
-seconds. Most schemas look at a few members only, so values are sorted by what the schema can
-see of them and one of each sort is validated for all.
+seconds. Most schemas depend on a few members only, so values are grouped by what the schema
+depends on, and one of each group is validated for all.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ _PROTOCOL = "nlweb"
 
 
 class SchemaViolation(NamedTuple):
-    """Where a value departs from a schema, and how to mend it."""
+    """The location of a value that violates a schema, and how to fix it."""
 
-    #: JSON pointer; of a missing member, to where it belongs.
+    #: JSON pointer; for a missing member, the location where it belongs.
     pointer: str
     message: str
 
 
 def schema_violations(version: str, name: str, value: Any) -> list[SchemaViolation]:
-    """Where `value` departs from a schema of NLWeb, in the order of its places."""
+    """Return the violations of a schema of NLWeb in `value`, in the order of their locations."""
     found: dict[str, SchemaViolation] = {}
     for error in _validator(version, name).iter_errors(value):
-        for deviation in _told(error):
-            found.setdefault(deviation.pointer, deviation)
+        for violation in _violations_of(error):
+            found.setdefault(violation.pointer, violation)
     return sorted(found.values())
 
 
@@ -46,21 +46,21 @@ def _validator(version: str, name: str) -> Draft202012Validator:
 
 
 def without_lists(value: dict[str, Any], *names: str) -> dict[str, Any]:
-    """An object with its arrays of these names emptied."""
+    """Return an object with its arrays of these names emptied."""
     lists: dict[str, list[Any]] = {n: [] for n in names if isinstance(value.get(n), list)}
     return {**value, **lists} if lists else value
 
 
 @cache
-def known(version: str) -> frozenset[str]:
-    """The names of a version's schemas."""
+def schema_names(version: str) -> frozenset[str]:
+    """Return the names of a version's schemas."""
     return frozenset(schemas.names(_PROTOCOL, version))
 
 
-# What jsonschema found, in words
+# Errors of jsonschema as text
 
 
-def _told(error: ValidationError) -> Iterator[SchemaViolation]:
+def _violations_of(error: ValidationError) -> Iterator[SchemaViolation]:
     pointer = pointer_of(error.absolute_path)
     wanted: Any = error.validator_value
     instance: Any = error.instance
@@ -86,58 +86,58 @@ def _told(error: ValidationError) -> Iterator[SchemaViolation]:
 
 # Many values
 
-#: Values of one sort that are validated; see `Sieve`.
-MAX_SORTS = 200
+#: The most groups of values that are validated; see `SchemaFilter`.
+MAX_GROUPS = 200
 
 
 class SchemaFilter:
-    """A schema for many values: sorts them by all that it can see, and validates one of a sort.
+    """Validates many values against a schema: groups them, and validates one of each group.
 
-    Where the schema can see too much to sort by, every value is a sort of its own.
+    For a schema that depends on too much to group by, every value is a group of its own.
     """
 
     def __init__(self, version: str, name: str) -> None:
         self._version, self._name = version, name
-        self._sight = _sight_of(name)
+        self._group_key = _group_key_of(name)
         self._found: dict[object, list[SchemaViolation]] = {}
-        #: Whether some values were of more sorts than are validated.
+        #: Whether there were more groups than are validated.
         self.overflowed = False
 
-    def deviations(self, value: Any) -> list[SchemaViolation]:
-        """Where a value departs from the schema; nothing once there are too many sorts."""
-        sight = self._sight(value)
-        found = self._found.get(sight)
+    def violations(self, value: Any) -> list[SchemaViolation]:
+        """Return the violations in a value; none once there are too many groups."""
+        group_key = self._group_key(value)
+        found = self._found.get(group_key)
         if found is not None:
             return found
-        if len(self._found) >= MAX_SORTS:
+        if len(self._found) >= MAX_GROUPS:
             self.overflowed = True
             return []
-        found = self._found[sight] = schema_violations(self._version, self._name, value)
+        found = self._found[group_key] = schema_violations(self._version, self._name, value)
         return found
 
 
 def _by_types(*names: str, words: Mapping[str, tuple[str, ...]] | None = None) -> GroupKey:
-    """A sight of objects by the types of these members, and by what some of them say.
+    """Return a group key for objects: the types of these members, and some of their values.
 
-    `words` are the strings that the schema names for a member: others are all the same to it.
+    `words` are the strings that the schema lists for a member; other strings are equal to it.
     """
-    told = tuple((name, frozenset(said)) for name, said in (words or {}).items())
-    seen = frozenset(names)
-    #: Objects of one making have the same members: their sight is put together once.
-    makings: dict[object, object] = {}
+    listed_values = tuple((name, frozenset(values)) for name, values in (words or {}).items())
+    members = frozenset(names)
+    #: Cached keys by member names and types, because similar objects have the same.
+    keys_by_shape: dict[object, object] = {}
 
-    def sight(value: Any) -> object:
+    def group_key(value: Any) -> object:
         if type(value) is not dict:
             return type(value)
-        making = (tuple(value), tuple(map(type, value.values())))
-        if (types := makings.get(making)) is None:
-            pairs = zip(*making, strict=True)
-            types = makings[making] = frozenset(pair for pair in pairs if pair[0] in seen)
-        said = [value.get(name, _MISSING) for name, _ in told]
-        plain = zip(said, told, strict=True)
+        shape = (tuple(value), tuple(map(type, value.values())))
+        if (types := keys_by_shape.get(shape)) is None:
+            pairs = zip(*shape, strict=True)
+            types = keys_by_shape[shape] = frozenset(pair for pair in pairs if pair[0] in members)
+        values = [value.get(name, _MISSING) for name, _ in listed_values]
+        plain = zip(values, listed_values, strict=True)
         return (types, *(w if type(w) is str and w in all_ else type(w) for w, (_, all_) in plain))
 
-    return sight
+    return group_key
 
 
 _MISSING = object()
@@ -145,8 +145,8 @@ _MISSING = object()
 GroupKey = Callable[[Any], object]
 
 
-def _sight_of(name: str) -> GroupKey:
-    """What a schema can see of a value. A test holds them against the schemas."""
+def _group_key_of(name: str) -> GroupKey:
+    """Return a key of everything that a schema depends on. A test compares it with the schemas."""
     if name == "response-meta":
         words = (*RESPONSE_TYPES, *(kind.capitalize() for kind in RESPONSE_TYPES))
         return _by_types(*_META, words={"response_type": words})
@@ -154,7 +154,7 @@ def _sight_of(name: str) -> GroupKey:
         return _by_types(*_ACTION, words={"protocol": ("HTTP", "MCP", "A2A")})
     if name == "event-content":
         types = _by_types("type", "text", "step")
-        # To JSON Schema 1.0 is an integer and 1.5 is none.
+        # In JSON Schema 1.0 is an integer and 1.5 is not.
         return lambda value: (types(value), type(value) is dict and is_integer(value.get("step")))
     return id
 

@@ -1,4 +1,4 @@
-"""A reply as the rules see it: read once by the playground's own readers, then frozen."""
+"""Transcript of NLWeb: a request and its response as rules read them, read once and frozen."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from itertools import chain, islice
 from typing import Any, NamedTuple
 
 from playground.conformance.http_response import (
-    BROKEN_OFF,
+    INCOMPLETE_STATES,
     RecordedResponse,
     last_response_frames,
     recorded_response,
@@ -19,11 +19,11 @@ from playground.conformance.response_parts import (
     ActionFinder,
     DecodedPayload,
     Location,
-    cut,
     items_of,
     listed_actions,
     meta_of,
     parts_of,
+    resolve_prefix,
 )
 from playground.protocols.events import Outcome
 from playground.protocols.frames import Frame
@@ -34,13 +34,13 @@ _KINDS = frozenset(outcome.value for outcome in Outcome if outcome is not Outcom
 
 
 class ResponseLocation(NamedTuple):
-    """Where a reply stands in the JSON of a frame: JSON pointers, "" for all of it.
+    """The location of a response in the JSON of a frame: JSON pointers, "" for all of it.
 
-    One into a text that is JSON itself ends with `#`.
+    A pointer to a string that is JSON itself ends with `#`.
     """
 
     response: str = ""
-    #: What holds its `_meta`, where that stands beside the rest of the reply.
+    #: The parent of its `_meta`, if that is outside of the response.
     meta: str = ""
 
 
@@ -49,7 +49,7 @@ _TOP = ResponseLocation()
 
 @dataclass(frozen=True, slots=True)
 class Transcript:
-    """One request and its reply. Lists are empty where there is nothing of the kind."""
+    """One request and its response. Sequences without elements are empty."""
 
     version: str
     operation: str
@@ -59,11 +59,11 @@ class Transcript:
     headers: Mapping[str, str]
     head_seq: int | None
     streamed: bool
-    #: Whether the reply ended the way its framing says.
+    #: Whether the response ended as its framing requires.
     ended: bool
-    #: Whether it did, and nothing was broken off: nothing more could have come.
+    #: Whether it did, without an unfinished event, in a run that was not stopped.
     is_complete: bool
-    #: What came, but for an event that was cut off in the middle.
+    #: The messages, except an event that was cut off in the middle.
     messages: tuple[DecodedPayload, ...]
     by_frame: Mapping[int | None, DecodedPayload]
     metas: tuple[Location, ...]
@@ -73,82 +73,86 @@ class Transcript:
     actions: tuple[Location, ...]
     #: Content members of all messages by name: `results`, `content`, `error`, ...
     parts: Mapping[str, tuple[Location, ...]]
-    #: Whether there is more than the rules look at.
+    #: Whether there is more than the rules check.
     overflowed: bool
     outcome: Outcome
     session_context: Mapping[str, Any] | None
-    #: The frames of the reply, as they crossed the wire.
+    #: The frames of the response.
     frames: tuple[Frame, ...]
-    #: Progress that earlier replies to the same promise told.
+    #: Progress in earlier responses for the same promise.
     earlier_progress: tuple[float, ...] = ()
-    #: Where the reply stands in a frame that holds more; see `read_inner`.
-    nests: Mapping[int | None, ResponseLocation] = field(default_factory=dict)
+    #: The location of the response in frames that hold more; see `read_inner`.
+    response_locations: Mapping[int | None, ResponseLocation] = field(default_factory=dict)
 
     @property
     def traits(self) -> Mapping[str, Any]:
-        """How the version differs from the others."""
+        """Return the traits of the version."""
         return versions.get_version(self.version).traits
 
     @property
     def document(self) -> DecodedPayload | None:
-        """The whole reply, None where it is a stream or did not come."""
+        """Return the single response document; None for a stream or without a response."""
         return next((message for message in self.messages if message.document), None)
 
     @property
     def last_seq(self) -> int | None:
-        """The last frame that says something, for what is missing at the end."""
+        """Return the last frame with a message, to locate what is missing at the end."""
         return self.messages[-1].seq if self.messages else self.head_seq
 
     @property
     def has_response(self) -> bool:
-        """Whether there is an NLWeb reply to judge: not for an error of HTTP alone."""
+        """Return whether there is an NLWeb response: not for an HTTP error alone."""
         objects = any(isinstance(message.payload, dict) for message in self.messages)
         return objects and (self.status < 300 or self.outcome is not Outcome.NONE)
 
-    def pointed(self, seq: int | None, pointer: str) -> str:
-        """`pointer`, or what of it leads to something in frame `seq` and one step beyond.
+    def resolve_pointer(self, seq: int | None, pointer: str) -> str:
+        """Return `pointer` as far as it leads through frame `seq`, plus one missing step.
 
-        From the top of the frame's JSON; of a reply in a text, the place of the text, a `#`,
-        and the pointer into the JSON in it.
+        From the root of the frame's JSON; for a response in a string, the pointer to the string, a
+        `#`, and the pointer into its JSON.
         """
         message = self.by_frame.get(seq)
         if message is None:
             return ""
-        inner = cut(message.payload, pointer) if pointer else ""
-        nest = self.nests.get(seq, _TOP)
+        inner = resolve_prefix(message.payload, pointer) if pointer else ""
+        response_location = self.response_locations.get(seq, _TOP)
         if inner == "/_meta" or inner.startswith("/_meta/"):
-            return nest.meta + inner
-        return nest.response + inner if inner else nest.response.removesuffix("#")
+            return response_location.meta + inner
+        return (
+            response_location.response + inner
+            if inner
+            else response_location.response.removesuffix("#")
+        )
 
     def prefer(self, name: str) -> Any:
-        """A preference of the request (section 3.3), None without one."""
+        """Return a preference of the request (section 3.3), None without one."""
         prefer = self.request.get("prefer")
         return prefer.get(name) if isinstance(prefer, Mapping) else None
 
     @property
     def announced(self) -> str:
-        """What the reply calls itself last, in lower case; "" if none of the four types."""
-        for place in reversed(self.metas):
-            if kind := type_of(place.value):
+        """Return the last response type in the metadata, in lower case; "" if none of the four."""
+        for location in reversed(self.metas):
+            if kind := type_of(location.value):
                 return kind
         return ""
 
     @property
     def kind(self) -> str:
-        """What the reply is: what it calls itself, or else what it holds; "" for neither."""
+        """Return the response type in the metadata, or else the outcome of the content, or ""."""
         seen = self.outcome.value
         return self.announced or (seen if seen in _KINDS else "")
 
     def is_kind(self, kind: str, part: str) -> bool:
-        """Whether the reply says that it is of a kind, or has the part that makes it one."""
+        """Return whether the response has this type, or the part that makes it one."""
         return self.has_response and (self.kind == kind or part in self.parts)
 
 
 def type_of(meta: Any) -> str:
-    """The response type in a meta block in lower case, "" if it is none of the four."""
+    """Return the response type in a metadata block in lower case, "" if none of the four."""
     name = meta.get("response_type") if isinstance(meta, dict) else None
-    low = name.strip().lower() if isinstance(name, str) else ""
-    return low if low in _KINDS else ""
+    lowered = name.strip().lower() if isinstance(name, str) else ""
+    return lowered if lowered in _KINDS else ""
 
 
 def read(
@@ -160,27 +164,27 @@ def read(
     state: str = "completed",
     earlier_progress: Iterable[float] = (),
 ) -> Transcript:
-    """The last reply among the frames. Raises `ValueError` for an unknown version only."""
-    transfer = recorded_response(last_response_frames(tuple(frames)))
-    recorder = RecordingReader(version)
-    messages = recorder.read(transfer.frames)
-    whole = [message for message in messages if message.readable or not message.unfinished]
-    unread_tail = len(whole) < len(messages)
+    """Return the transcript of the last response. Raise `ValueError` for an unknown version."""
+    http_response = recorded_response(last_response_frames(tuple(frames)))
+    reader = RecordingReader(version)
+    messages = reader.read(http_response.frames)
+    readable = [message for message in messages if message.readable or not message.unfinished]
+    unread_tail = len(readable) < len(messages)
     return _transcript(
-        transfer,
-        recorder,
-        tuple(whole),
+        http_response,
+        reader,
+        tuple(readable),
         version=version,
         operation=operation,
         request=request if isinstance(request, Mapping) else {},
-        is_complete=transfer.ended and not unread_tail and state not in BROKEN_OFF,
+        is_complete=http_response.ended and not unread_tail and state not in INCOMPLETE_STATES,
         earlier_progress=_numbers(earlier_progress),
-        streamed=transfer.streamed,
+        streamed=http_response.streamed,
     )
 
 
 def read_inner(
-    transfer: RecordedResponse,
+    http_response: RecordedResponse,
     pieces: Sequence[tuple[DecodedPayload, ResponseLocation]],
     request: Any,
     version: str,
@@ -188,63 +192,65 @@ def read_inner(
     operation: str = "ask",
     earlier_progress: Iterable[float] = (),
 ) -> Transcript:
-    """A reply that the messages of another binding carry, each somewhere in its frame.
+    """Return the transcript of a response within the messages of another binding.
 
-    One piece is a whole reply; several are one that came bit by bit. Raises `ValueError` for
-    an unknown version only.
+    One piece is a single response document; several are parts of one. Raise `ValueError` for an
+    unknown version only.
     """
-    recorder = RecordingReader(version)
-    whole = len(pieces) == 1
+    reader = RecordingReader(version)
+    is_document = len(pieces) == 1
     for message, _ in pieces:
-        if whole:
-            recorder.document(message.seq, message.payload)
+        if is_document:
+            reader.document(message.seq, message.payload)
         else:
-            recorder.payload(message.seq, None, message.payload)
-    recorder.end()
+            reader.payload(message.seq, None, message.payload)
+    reader.end()
     return _transcript(
-        transfer,
-        recorder,
-        tuple(message._replace(name=None, document=whole) for message, _ in pieces),
+        http_response,
+        reader,
+        tuple(message._replace(name=None, document=is_document) for message, _ in pieces),
         version=version,
         operation=operation,
         request=request if isinstance(request, Mapping) else {},
         is_complete=True,
         earlier_progress=_numbers(earlier_progress),
         streamed=False,
-        nests={message.seq: nest for message, nest in pieces},
+        response_locations={
+            message.seq: response_location for message, response_location in pieces
+        },
     )
 
 
-def _numbers(told: Iterable[float]) -> tuple[float, ...]:
-    return tuple(number for number in map(number_of, told) if number is not None)
+def _numbers(progress: Iterable[float]) -> tuple[float, ...]:
+    return tuple(number for number in map(number_of, progress) if number is not None)
 
 
 def _transcript(
-    transfer: RecordedResponse,
-    recorder: RecordingReader,
+    http_response: RecordedResponse,
+    reader: RecordingReader,
     messages: tuple[DecodedPayload, ...],
     **facts: Any,
 ) -> Transcript:
     items = tuple(islice(chain.from_iterable(map(items_of, messages)), MAX_PARTS))
-    walk = ActionFinder()
-    lists = tuple(islice(chain.from_iterable(map(walk.actions_of, items)), MAX_PARTS))
+    finder = ActionFinder()
+    lists = tuple(islice(chain.from_iterable(map(finder.actions_of, items)), MAX_PARTS))
     actions = tuple(islice(listed_actions(lists), MAX_PARTS))
     return Transcript(
-        status=transfer.status,
-        headers=transfer.headers,
-        head_seq=transfer.head_seq,
-        ended=transfer.ended,
+        status=http_response.status,
+        headers=http_response.headers,
+        head_seq=http_response.head_seq,
+        ended=http_response.ended,
         messages=messages,
         by_frame={message.seq: message for message in messages},
-        metas=tuple(place for message in messages if (place := meta_of(message))),
+        metas=tuple(location for message in messages if (location := meta_of(message))),
         items=items,
         action_lists=lists,
         actions=actions,
-        overflowed=walk.overflowed or MAX_PARTS in map(len, (items, lists, actions)),
+        overflowed=finder.overflowed or MAX_PARTS in map(len, (items, lists, actions)),
         parts=_parts(messages),
-        outcome=recorder.outcome,
-        session_context=recorder.session_context,
-        frames=transfer.frames,
+        outcome=reader.outcome,
+        session_context=reader.session_context,
+        frames=http_response.frames,
         **facts,
     )
 
@@ -252,6 +258,6 @@ def _transcript(
 def _parts(messages: tuple[DecodedPayload, ...]) -> Mapping[str, tuple[Location, ...]]:
     found: dict[str, list[Location]] = {}
     for message in messages:
-        for name, place in parts_of(message):
-            found.setdefault(name, []).append(place)
-    return {name: tuple(places) for name, places in found.items()}
+        for name, location in parts_of(message):
+            found.setdefault(name, []).append(location)
+    return {name: tuple(locations) for name, locations in found.items()}

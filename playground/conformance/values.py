@@ -1,4 +1,4 @@
-"""Words for JSON values, and the questions that rules ask of them."""
+"""Types of JSON values, for the conditions and messages of rules."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ _NAMES = {
 
 
 def type_with_article(value: Any) -> str:
-    """The JSON type of a value, with its article."""
+    """Return the JSON type of a value, with its article."""
     return _NAMES.get(type(value), "something else")
 
 
 def is_number(value: Any) -> bool:
-    """Whether a value is a finite JSON number."""
+    """Return whether a value is a finite JSON number."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return False
     return isinstance(value, int) or math.isfinite(value)
 
 
 def is_integer(value: Any) -> bool:
-    """Whether a value is a whole number; JSON does not tell 1 from 1.0."""
+    """Return whether a value is an integer; 1.0 is one, as JSON has one number type."""
     return type(value) is int or (type(value) is float and value.is_integer())
 
 
 def is_nonempty_text(value: Any) -> bool:
-    """Whether a value is a string that says something."""
+    """Return whether a value is a string with more than whitespace."""
     return isinstance(value, str) and bool(value.strip())

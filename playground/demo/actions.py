@@ -1,4 +1,4 @@
-"""What can be done with a result (section 5): actions over HTTP, MCP and A2A."""
+"""Actions of results (section 5) over HTTP, MCP and A2A."""
 
 from __future__ import annotations
 
@@ -9,45 +9,45 @@ from typing import Any
 from playground.demo.corpus import CorpusItem
 
 Action = dict[str, Any]
-#: The name that the MCP server of this demo goes by.
+#: The name of the MCP server of this demo.
 MCP_SERVER = "demo-mcp"
 
 
 @dataclass(frozen=True, slots=True)
 class DemoUrls:
-    """Absolute addresses on the origin that the request came to."""
+    """Absolute URLs on the origin of the request."""
 
     static: str
     cookbook: str
     cart: str
-    #: Where an A2A agent of this demo is.
+    #: The A2A endpoint.
     a2a: str
 
 
 def actions_of(entry: CorpusItem, links: DemoUrls) -> list[Action]:
-    """The actions of an entry: those of its type, or to keep it."""
+    """Return the actions of an item: those of its type, else saving it."""
     if entry.kind == "Recipe":
         return _recipe(entry, links)
     if entry.kind == "Product":
         return _product(entry, links)
     if entry.kind == "Restaurant":
-        return [_keep(entry, links), _reserve(entry, links)]
-    return [_keep(entry, links)]
+        return [_save(entry, links), _reserve(entry, links)]
+    return [_save(entry, links)]
 
 
 def http(
     kind: str, name: str, description: str, endpoint: str, method: str = "POST", **more: Any
 ) -> Action:
-    """An action of protocol HTTP; `more` are its params and headers."""
+    """Return an action over HTTP; `more` are its params and headers."""
     return {
-        **_about(kind, name, description, "HTTP"),
+        **_common(kind, name, description, "HTTP"),
         "method": method,
         "endpoint": endpoint,
         **more,
     }
 
 
-def _about(kind: str, name: str, description: str, protocol: str) -> Action:
+def _common(kind: str, name: str, description: str, protocol: str) -> Action:
     return {
         "@context": "http://schema.org/",
         "@type": kind,
@@ -68,7 +68,7 @@ def _recipe(entry: CorpusItem, links: DemoUrls) -> list[Action]:
         http("FindAction", "find_in_cookbook", f"Look {entry.name} up in your cookbook",
              links.cookbook, "GET", params={"q": entry.name}),
         {
-            **_about("ConvertAction", "scale_recipe", f"Scale {entry.name} to four servings",
+            **_common("ConvertAction", "scale_recipe", f"Scale {entry.name} to four servings",
                      "MCP"),
             "server": MCP_SERVER,
             "tool": "scale_recipe",
@@ -90,14 +90,14 @@ def _product(entry: CorpusItem, links: DemoUrls) -> list[Action]:
     ]  # fmt: skip
 
 
-def _keep(entry: CorpusItem, links: DemoUrls) -> Action:
+def _save(entry: CorpusItem, links: DemoUrls) -> Action:
     description = f"Note {entry.name} in your cookbook"
     return http("SaveAction", "note", description, links.cookbook, params=_reference(entry))
 
 
 def _cart_add(description: str, items: list[str]) -> Action:
     return {
-        **_about("AddToCartAction", "cart_add", description, "MCP"),
+        **_common("AddToCartAction", "cart_add", description, "MCP"),
         "server": MCP_SERVER,
         "tool": "cart_add",
         "arguments": {"items": items},
@@ -115,9 +115,9 @@ def _reserve(entry: CorpusItem, links: DemoUrls) -> Action:
 
 
 def _a2a(kind: str, skill: str, description: str, links: DemoUrls, text: str) -> Action:
-    """An action of protocol A2A, named after its skill."""
+    """Return an action over A2A, named after its skill."""
     return {
-        **_about(kind, skill, description, "A2A"),
+        **_common(kind, skill, description, "A2A"),
         "agent_url": links.a2a,
         "skill": skill,
         "message": {"role": "user", "parts": [{"kind": "text", "text": text}]},

@@ -1,4 +1,4 @@
-"""The app that Django installs where the demo is switched on."""
+"""App configuration of the demo, installed where the demo is enabled."""
 
 from __future__ import annotations
 

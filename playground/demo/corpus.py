@@ -1,4 +1,4 @@
-"""The corpus in memory: documents with the facts that filters need, read from the ORM once."""
+"""Corpus in memory: documents with the values that filters need, read from the ORM once."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ _DURATION = re.compile(
     r"(?:T(?:(?P<hours>\d{1,5})H)?(?:(?P<minutes>\d{1,6})M)?(?:(?P<seconds>\d{1,7})S)?)?",
     re.ASCII,
 )
-#: What a meal costs about, in dollars a person, where only signs are given.
+#: Estimated price of a meal in dollars per person, for a price range in signs.
 _PRICE_RANGES = {"$": 15.0, "$$": 30.0, "$$$": 60.0, "$$$$": 120.0}
 
 
 def minutes_of(duration: str) -> float | None:
-    """An ISO 8601 duration of days to seconds, in minutes; None if it is not one."""
+    """Return an ISO 8601 duration of days to seconds in minutes; None if it is invalid."""
     match = _DURATION.fullmatch(duration)
     if not match or not any(match.groupdict().values()):
         return None
@@ -31,7 +31,7 @@ def minutes_of(duration: str) -> float | None:
 
 
 def diet_key(name: str) -> str:
-    """One spelling for a diet: `GlutenFreeDiet`, its URL and `gluten-free` are all glutenfree."""
+    """Normalize a diet: `GlutenFreeDiet`, its URL and `gluten-free` all become glutenfree."""
     key = re.sub(r"[\W_]", "", name.rpartition("/")[2].lower()).removesuffix("diet")
     return {"lowlactose": "dairyfree", "lactosefree": "dairyfree", "celiac": "glutenfree"}.get(
         key, key
@@ -39,14 +39,14 @@ def diet_key(name: str) -> str:
 
 
 def strings(value: Any) -> list[str]:
-    """The strings in a value that may be one string or a list of them."""
+    """Return the strings in a value that may be a string or a list of strings."""
     values = value if isinstance(value, list) else [value]
     return [v for v in values if isinstance(v, str)]
 
 
 @dataclass(frozen=True)
 class CorpusItem:
-    """One document of the corpus with the facts that filters ask for."""
+    """A document of the corpus with the values that filters compare."""
 
     document: Mapping[str, Any]
     site: str
@@ -54,12 +54,12 @@ class CorpusItem:
 
     @property
     def name(self) -> str:
-        """What people call it."""
+        """Return its name or headline."""
         return str(self.document.get("name") or self.document.get("headline") or "")
 
     @cached_property
     def minutes(self) -> float | None:
-        """How long it takes to cook, None for what is not cooked."""
+        """Return its cooking time; None for items that are not cooked."""
         for field in ("totalTime", "cookTime"):
             if found := strings(self.document.get(field)):
                 return minutes_of(found[0])
@@ -67,25 +67,25 @@ class CorpusItem:
 
     @cached_property
     def diets(self) -> frozenset[str]:
-        """The diets it suits, in one spelling."""
+        """Return the diets it suits, normalized."""
         diets = {diet_key(diet) for diet in strings(self.document.get("suitableForDiet"))}
         return frozenset(diets | ({"vegetarian", "dairyfree"} if "vegan" in diets else set()))
 
     @cached_property
     def cuisines(self) -> frozenset[str]:
-        """Its cuisines in lower case."""
+        """Return its cuisines in lower case."""
         doc = self.document
         found = strings(doc.get("recipeCuisine")) + strings(doc.get("servesCuisine"))
         return frozenset(cuisine.lower() for cuisine in found)
 
     @cached_property
     def ingredients(self) -> str:
-        """All ingredients as one text in lower case, "" for what has none."""
+        """Return all ingredients as one text in lower case; "" if there are none."""
         return "\n".join(strings(self.document.get("recipeIngredient"))).lower()
 
     @cached_property
     def price(self) -> float | None:
-        """What it costs in dollars: a product, the meal of a recipe, a meal a person."""
+        """Return its price in dollars: of a product, of a recipe, or of a meal per person."""
         if price_range := self.document.get("priceRange"):
             return _PRICE_RANGES.get(str(price_range))
         cost = self.document.get("estimatedCost") or {}
@@ -95,13 +95,18 @@ class CorpusItem:
 
     @cached_property
     def location(self) -> str:
-        """Its address in lower case, "" for what is nowhere in particular."""
+        """Return its postal address in lower case; "" if it has none."""
         address = self.document.get("address") or {}
         return " ".join(str(part) for part in address.values()).lower()
 
     @cached_property
+    def categories(self) -> frozenset[str]:
+        """Return the courses and meals that a recipe is for, in lower case."""
+        return frozenset(c.lower() for c in strings(self.document.get("recipeCategory")))
+
+    @cached_property
     def keywords(self) -> str:
-        """Everything that sorts it: keywords, category, cuisine, genre; in lower case."""
+        """Return its keywords, category, cuisine, genre, diets and type in lower case."""
         doc = self.document
         fields = ("keywords", "recipeCategory", "recipeCuisine", "servesCuisine", "genre")
         found = [text for field in fields for text in strings(doc.get(field))]
@@ -109,43 +114,43 @@ class CorpusItem:
 
     @property
     def rating(self) -> float:
-        """Its average rating, 0 where there is none."""
+        """Return its average rating; 0 if there is none."""
         return float((self.document.get("aggregateRating") or {}).get("ratingValue") or 0)
 
     @cached_property
     def calories(self) -> float | None:
-        """What a serving has, in kilocalories; None where that is not said."""
+        """Return the kilocalories of a serving; None if unknown."""
         nutrition = self.document.get("nutrition") or {}
         found = re.match(r"\d{1,5}", str(nutrition.get("calories") or ""), re.ASCII)
         return float(found[0]) if found else None
 
     @property
     def row(self) -> IndexRow:
-        """What of it is searched."""
+        """Return the fields of it that are searched."""
         text = f"{self.document.get('description') or ''} {self.location}"
         return IndexRow(self.name, self.keywords, self.ingredients, text)
 
 
 @dataclass(frozen=True)
 class Corpus:
-    """All entries, and the index over them."""
+    """All items, and the index over them."""
 
     entries: Sequence[CorpusItem]
     index: Index
 
     @classmethod
     def of(cls, documents: Iterable[tuple[str, Mapping[str, Any]]]) -> Corpus:
-        """A corpus of (site, document) pairs."""
+        """Build a corpus from (site, document) pairs."""
         entries = [CorpusItem(doc, site, str(doc.get("@type", "Thing"))) for site, doc in documents]
         return cls(entries, Index(entry.row for entry in entries))
 
     @cached_property
     def sites(self) -> list[str]:
-        """The names of the sites, in order."""
+        """Return the names of the sites, sorted."""
         return sorted({entry.site for entry in self.entries})
 
     def of_kind(self, kind: str) -> list[CorpusItem]:
-        """The entries of one schema.org type, in the order of the corpus."""
+        """Return the items of one schema.org type, in the order of the corpus."""
         return [entry for entry in self.entries if entry.kind == kind]
 
 
@@ -154,9 +159,9 @@ _corpus: Corpus | None = None
 
 
 def load() -> Corpus:
-    """The corpus of this process. Reads the database the first time; run it in a thread.
+    """Return the corpus of this process; the first call reads the database (run it in a thread).
 
-    An empty table is not remembered, so that the fixture may be loaded while the site runs.
+    An empty table is not cached, so that the fixture may be loaded while the site runs.
     """
     global _corpus
     with _lock:
@@ -169,5 +174,5 @@ def load() -> Corpus:
 
 
 def loaded() -> Corpus | None:
-    """The corpus of this process if it has been read; needs no thread."""
+    """Return the corpus of this process if it has been read; needs no thread."""
     return _corpus

@@ -1,95 +1,392 @@
-"""What the agent asks back when a request is too vague (section 4.1.3), and when it does."""
+"""Elicitations (section 4.1.3): the questions, when they are asked, and how answers are read.
+
+NLWeb says how to ask and not how the answers are returned, so this agent looks for them in
+attributes of the query named after the questions, in a context object of any type, and in
+sentences appended to the text. Lists and strings joined by commas mean the same.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from playground.demo import elicitation_answers
-from playground.demo import questions as asking
+from playground.demo.failures import invalid_parameter
 from playground.demo.index import words_of
 from playground.demo.query_parser import parse_query
-from playground.demo.questions import Elicitation
-from playground.demo.requests import AskRequest
+from playground.demo.requests import MAX_TEXT, AskRequest
 
-_MEALS = frozenset({"dinner", "supper", "lunch", "hungry", "tonight", "evening"})
-_SURPRISE = re.compile(r"\bsurprise me\b.*\bask first\b", re.I | re.S)
-_VAGUE = frozenset({"site", "itemType", "num_results"})
+Question = Mapping[str, Any]
+#: Text and questions, as they are sent.
+Elicitation = Mapping[str, Any]
+
+#: The id of the answer to an elicitation without a list of questions.
+IN_WORDS = "answer"
+
+DIET = {
+    "id": "dietary_restrictions",
+    "text": "Do you have any dietary restrictions?",
+    "type": "multi_select",
+    "options": ["vegetarian", "vegan", "gluten-free", "dairy-free", "none"],
+}
+TIME = {
+    "id": "cooking_time",
+    "text": "How much time do you have for cooking?",
+    "type": "single_select",
+    "options": ["under 20 minutes", "20-40 minutes", "40-60 minutes", "over an hour"],
+}
+_SAUCE = {
+    "id": "sauce_type",
+    "text": "What type of sauce do you prefer?",
+    "type": "single_select",
+    "options": ["tomato", "cream", "pesto", "oil-based", "no preference"],
+}
+_PROTEIN = {
+    "id": "protein_type",
+    "text": "What type of protein would you like?",
+    "type": "single_select",
+    "options": ["chicken", "beef", "fish", "pork", "tofu", "beans", "no preference"],
+}
+_GUESTS = {
+    "id": "guests",
+    "text": "How many guests do you expect?",
+    "type": "number",
+    "default": 6,
+}
+_COURSES = {
+    "id": "courses",
+    "text": "Which courses shall there be?",
+    "type": "multi_select",
+    "options": ["starter", "main", "side", "dessert"],
+    "default": ["starter", "main", "dessert"],
+}
+_CHILDREN = {
+    "id": "with_children",
+    "text": "Will there be children at the table?",
+    "type": "boolean",
+    "default": False,
+}
+_WISHES = {"id": "wishes", "text": "Anything you would love to serve?", "type": "free_text"}
+_OCCASION = {
+    "id": "occasion",
+    "text": "What is the occasion?",
+    "type": "single_select",
+    "options": ["weeknight supper", "picnic", "birthday"],
+}
+
+DINNER: Elicitation = {
+    "text": "Happy to help you find a dinner! A few questions first, so that it suits you:",
+    "questions": [DIET, _PROTEIN, TIME],
+}
+PASTA: Elicitation = {
+    "text": "There is a lot of pasta here. Which kind would you like?",
+    "questions": [_SAUCE, DIET, TIME],
+}
+#: The 0.54 examples (section 3) ask without a list of questions.
+PASTA_IN_WORDS: Elicitation = {
+    "text": "There is a lot of pasta here, so tell me more about what you would like. Which"
+    " sauce: tomato, cream, pesto, or just oil? Any dietary restrictions? And how much time do"
+    " you have for cooking?"
+}
+DINNER_PARTY: Elicitation = {
+    "text": "A dinner party! Tell me about it and I will put a menu together.",
+    "questions": [
+        _GUESTS,
+        _COURSES,
+        _CHILDREN,
+        _WISHES,
+        DIET,
+        {**TIME, "text": "How long may a dish take?"},
+    ],
+}
+#: The first of two rounds: the second depends on the occasion.
+MENU: Elicitation = {
+    "text": "Gladly. What the menu should be like depends on what it is for.",
+    "questions": [_OCCASION],
+}
+MENU_FOR: Mapping[str, Elicitation] = {
+    "weeknight supper": {
+        "text": "A weeknight: then it had better be quick.",
+        "questions": [{**TIME, "default": "20-40 minutes"}, DIET],
+    },
+    "picnic": {
+        "text": "A picnic: everything has to travel.",
+        "questions": [
+            {
+                "id": "carried_far",
+                "text": "Will it be carried for longer than an hour?",
+                "type": "boolean",
+                "default": True,
+            },
+            {**_GUESTS, "text": "How many people will eat?", "default": 4},
+        ],
+    },
+    "birthday": {
+        "text": "A birthday: congratulations! Two things to know about the party.",
+        "questions": [
+            {
+                "id": "cake",
+                "text": "Which cake shall it be?",
+                "type": "single_select",
+                "options": ["chocolate", "fruit", "no cake"],
+                "default": "chocolate",
+            },
+            _CHILDREN,
+            {
+                "id": "honoured",
+                "text": "Whose birthday is it?",
+                "type": "free_text",
+                "default": "a friend",
+            },
+        ],
+    },
+}
+
+#: Asked before a surprise; over MCP it is asked by an elicitation of MCP's own.
+SURPRISE: Elicitation = {
+    "text": "A surprise it shall be! Only so that you can eat it, and in time:",
+    "questions": [DIET, TIME],
+}
+
+ELICITATIONS: Sequence[Elicitation] = (
+    DINNER, PASTA, PASTA_IN_WORDS, DINNER_PARTY, MENU, SURPRISE, *MENU_FOR.values(),
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
 class Questions:
-    """Questions to ask, with what has to be remembered until they are answered."""
+    """An elicitation to send, with the answers to keep until it is answered."""
 
     elicitation: Elicitation
     #: Answers of an earlier round; they travel in the session context.
     answers: Mapping[str, Any] = field(default_factory=dict)
 
 
-def is_party(ask: AskRequest) -> bool:
-    """Whether a dinner for guests is asked for, which takes one round of questions."""
-    return "dinner party" in ask.text.lower()
-
-
-def is_menu(ask: AskRequest) -> bool:
-    """Whether a menu is asked for, which takes two rounds of questions."""
-    return bool({"menu", "menus"} & set(words_of(ask.text))) and not is_party(ask)
-
-
-def is_surprise(text: str) -> bool:
-    """Whether a text wants to be surprised, and asked before."""
-    return bool(_SURPRISE.search(text))
-
-
 def questions_or_request(ask: AskRequest) -> AskRequest | Questions:
-    """What to ask before answering, or the request with its answers checked.
+    """Return the elicitation to send first, or the request with its answers checked.
 
-    Raises `FailureError` INVALID_PARAMETER for an answer that does not fit its question.
+    Raise `FailureError` INVALID_PARAMETER for an answer that does not fit its question.
     """
     if is_menu(ask):
-        return _examine_menu(ask)
+        return _menu_questions(ask)
     elicitation = _elicitation_for(ask)
     if elicitation is None:
         return ask
-    if set(ask.answers) & set(asking.ids_of(elicitation)):
-        checked = elicitation_answers.check(elicitation, ask.answers)
+    if set(ask.answers) & set(ids_of(elicitation)):
+        checked = check_answers(elicitation, ask.answers)
         return replace(ask, answers={**ask.answers, **checked})
-    if not (is_party(ask) or is_surprise(ask.text)) and _says_enough(ask):
+    if not (is_party(ask) or is_surprise(ask.text)) and _is_specific(ask):
         return ask
     return Questions(elicitation)
 
 
-def _examine_menu(ask: AskRequest) -> AskRequest | Questions:
-    """The occasion first, then what the occasion makes one ask."""
+def is_party(ask: AskRequest) -> bool:
+    """Return True for a dinner party, which takes one round of questions."""
+    return "dinner party" in ask.text.lower()
+
+
+def is_menu(ask: AskRequest) -> bool:
+    """Return True for a menu, which takes two rounds of questions."""
+    return bool({"menu", "menus"} & set(words_of(ask.text))) and not is_party(ask)
+
+
+def is_surprise(text: str) -> bool:
+    """Return True for a text that asks for a surprise and for questions before it."""
+    return bool(_SURPRISE.search(text))
+
+
+def ids_of(elicitation: Elicitation) -> list[str]:
+    """Return the ids of the questions; IN_WORDS where there is no list of them."""
+    return [str(q["id"]) for q in elicitation.get("questions", [])] or [IN_WORDS]
+
+
+def labels() -> dict[str, str]:
+    """Return the labels of answers in a text: each wording of each question, with its id."""
+    found: dict[str, str] = {}
+    for elicitation in ELICITATIONS:
+        for question in elicitation.get("questions", []):
+            found[str(question["text"])] = str(question["id"])
+        if "questions" not in elicitation:
+            found[str(elicitation["text"])] = IN_WORDS
+    return found
+
+
+#: Every id that an answer can have.
+IDS = frozenset(name for elicitation in ELICITATIONS for name in ids_of(elicitation))
+_MEALS = frozenset({"dinner", "supper", "lunch", "hungry", "tonight", "evening"})
+_SURPRISE = re.compile(r"\bsurprise me\b.*\bask first\b", re.I | re.S)
+#: Filters that do not make a request specific.
+_VAGUE = frozenset({"site", "itemType", "num_results"})
+
+
+def _menu_questions(ask: AskRequest) -> AskRequest | Questions:
+    """Ask for the occasion first, then the questions of the occasion."""
     earlier = {**ask.pending, **ask.answers}
-    first = elicitation_answers.check(asking.MENU, earlier)
+    first = check_answers(MENU, earlier)
     if "occasion" not in first:
-        return Questions(asking.MENU)
-    second = asking.MENU_FOR[first["occasion"]]
-    checked = elicitation_answers.check(second, ask.answers)
+        return Questions(MENU)
+    second = MENU_FOR[first["occasion"]]
+    checked = check_answers(second, ask.answers)
     if not checked:
         return Questions(second, first)
     return replace(ask, answers={**first, **checked})
 
 
 def _elicitation_for(ask: AskRequest) -> Elicitation | None:
-    """The questions that belong to a request, whether or not it answers them."""
+    """Return the elicitation for a request, answered or not; None if there is none."""
     if is_party(ask):
-        return asking.DINNER_PARTY
+        return DINNER_PARTY
     if is_surprise(ask.text):
-        return asking.SURPRISE
+        return SURPRISE
     words = set(parse_query(ask.text).search_terms)
     if words == {"pasta"}:
-        return asking.PASTA_IN_WORDS if ask.version == "0.54" else asking.PASTA
+        return PASTA_IN_WORDS if ask.version == "0.54" else PASTA
     if words <= _MEALS and bool(set(words_of(ask.text)) & (_MEALS | {"eat", "cook", "meal"})):
-        return asking.DINNER
+        return DINNER
     return None
 
 
-def _says_enough(ask: AskRequest) -> bool:
-    """Whether anything narrows the request: an answer, or any filter but site and type."""
-    wish = parse_query(ask.text)
-    said = wish.diets or wish.max_minutes is not None or wish.kinds - {"Recipe"}
-    return bool(set(ask.filters) - _VAGUE or ask.answers or said or wish.order or wish.without)
+def _is_specific(ask: AskRequest) -> bool:
+    """Return True if an answer, or any filter but site and type, narrows the request."""
+    query = parse_query(ask.text)
+    narrows = query.diets or query.max_minutes is not None or query.kinds - {"Recipe"}
+    return bool(set(ask.filters) - _VAGUE or ask.answers or narrows or query.order or query.without)
+
+
+_LABELS = {text.lower(): name for text, name in labels().items()}
+#: The wording of a question, or its id and a colon; the answer follows.
+_LABEL = re.compile(
+    "|".join(
+        [
+            *(rf"(?:{re.escape(text)})[\s:]*" for text in sorted(_LABELS, key=len, reverse=True)),
+            *(rf"(?<!\w){re.escape(name)}\s*[:=]\s*" for name in sorted(IDS)),
+        ]
+    ),
+    re.I,
+)
+#: Separators of an answer with several parts.
+_LISTED = re.compile(r"\s*(?:,\s*and\b|,|;|\band\b)\s*", re.I)
+_YES = frozenset({"yes", "true", "y", "1"})
+_NO = frozenset({"no", "false", "n", "0"})
+
+
+def gather_answers(ask: AskRequest) -> AskRequest:
+    """Return the request with its answers moved out of text, context and filters.
+
+    A filter takes precedence over the context, and the context over the text. Never raise.
+    """
+    text, in_text = _in_text(ask.text)
+    answers = {**in_text, **dict(_in_context(ask.context))}
+    answers |= {name: value for name, value in ask.filters.items() if name in IDS}
+    answers = {name: value for name, value in answers.items() if value not in (None, "")}
+    if isinstance(words := answers.get(IN_WORDS), str):
+        text = f"{text}. {words}"[:MAX_TEXT]
+    filters = {name: value for name, value in ask.filters.items() if name not in IDS}
+    return replace(ask, text=text, filters=filters, answers=answers)
+
+
+def check_answers(elicitation: Elicitation, answers: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the answers to these questions in the types of the questions; drop others.
+
+    Raise `FailureError` INVALID_PARAMETER for an answer that does not fit.
+    """
+    return {
+        str(question["id"]): _CHECKS[str(question["type"])](question, answers[question["id"]])
+        for question in elicitation.get("questions", [])
+        if question["id"] in answers
+    }
+
+
+def _in_text(text: str) -> tuple[str, dict[str, Any]]:
+    """Return the text before the first label, and the answers by id."""
+    found = list(_LABEL.finditer(text))
+    if not found or not text[: found[0].start()].strip():
+        return text, {}
+    answers: dict[str, Any] = {}
+    ends = [*(match.start() for match in found[1:]), len(text)]
+    for match, end in zip(found, ends, strict=True):
+        label = re.sub(r"[\s:=]+$", "", match[0]).lower()
+        answer = text[match.end() : end].strip().rstrip(".;,").strip()
+        answers[_LABELS.get(label, label)] = answer
+    return text[: found[0].start()].strip(), answers
+
+
+def _in_context(context: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Yield answers in the context or one level down: `{id: value}` or `{id, answer}`."""
+    for name, value in context.items():
+        if name in IDS:
+            yield name, value
+        elif isinstance(value, dict):
+            yield from ((inner, value[inner]) for inner in value if inner in IDS)
+        elif isinstance(value, list):
+            yield from (pair for part in value if (pair := _pair(part)))
+
+
+def _pair(part: Any) -> tuple[str, Any] | None:
+    """Read an entry of a list of answers, such as `{"id": "guests", "answer": 4}`."""
+    if isinstance(part, dict) and isinstance(name := part.get("id"), str) and name in IDS:
+        for key in ("answer", "value"):
+            if key in part:
+                return name, part[key]
+    return None
+
+
+def _invalid(question: Question, value: Any, expected: str) -> Exception:
+    return invalid_parameter(str(question["id"]), value, expected, expected)
+
+
+def _option(question: Question, value: Any, given: Any) -> str:
+    options = {str(option).lower(): str(option) for option in question["options"]}
+    if isinstance(value, str) and (option := options.get(value.strip().lower())):
+        return option
+    raise _invalid(question, given, f"one of: {', '.join(options.values())}")
+
+
+def _one(question: Question, value: Any) -> str:
+    only = value[0] if isinstance(value, list) and len(value) == 1 else value
+    return _option(question, only, value)
+
+
+def _several(question: Question, value: Any) -> list[str]:
+    values = value if isinstance(value, list) else [value]
+    parts = [
+        part
+        for each in values
+        for part in (_LISTED.split(each.strip()) if isinstance(each, str) else [each])
+    ]
+    if not parts:
+        raise _invalid(question, value, "at least one of the options")
+    return list(dict.fromkeys(_option(question, part, value) for part in parts))
+
+
+def _number(question: Question, value: Any) -> float:
+    if isinstance(value, str) and re.fullmatch(r"\s*\d{1,6}(\.\d{1,3})?\s*", value, re.ASCII):
+        value = float(value)
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 1 <= value <= 10_000:
+        raise _invalid(question, value, "a number from 1 to 10,000")
+    return value
+
+
+def _boolean(question: Question, value: Any) -> bool:
+    word = str(value).strip().lower()
+    if word in _YES | _NO:
+        return word in _YES
+    raise _invalid(question, value, "true or false")
+
+
+def _free_text(question: Question, value: Any) -> str:
+    if isinstance(value, list) and all(isinstance(part, str) for part in value):
+        value = ", ".join(value)
+    if not isinstance(value, str):
+        raise _invalid(question, value, "a string")
+    return value.strip()
+
+
+_CHECKS = {
+    "single_select": _one,
+    "multi_select": _several,
+    "number": _number,
+    "boolean": _boolean,
+    "free_text": _free_text,
+}

@@ -1,4 +1,4 @@
-"""Requests worth trying, for the demo's page; a test sends every one of them."""
+"""Example requests of NLWeb on the demo page; a test sends every one of them."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A request to copy, and what comes of it."""
+    """A request to copy, and the type of its response."""
 
     title: str
     request: Mapping[str, Any]
-    #: The response type to expect.
+    #: The expected response type.
     answer: str = "answer"
 
     @property
     def text(self) -> str:
-        """The request as JSON, a line for each of its sections."""
+        """Return the request as JSON, with a line for each of its sections."""
         sections = (f"  {_json(name)}: {_json(value)}" for name, value in self.request.items())
         return "{\n" + ",\n".join(sections) + "\n}"
 
@@ -30,7 +30,7 @@ def _json(value: Any) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Examples of one kind."""
+    """Examples of one topic."""
 
     title: str
     lead: str

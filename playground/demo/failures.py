@@ -1,6 +1,6 @@
-"""Every way the agent says no: its codes, their HTTP status, and how to provoke each.
+"""Failure codes with their HTTP status, message, and a way to provoke each.
 
-Sections 4.1.4 (codes) and 7.4 (status codes). One table, which the demo page shows too.
+Sections 4.1.4 (codes) and 7.4 (status codes). The demo page shows the same table.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """One row of the table of failures."""
+    """A row of the table of failures."""
 
     status: int
     message: str
-    #: How to get it, for the demo page.
+    #: How to provoke it, for the demo page.
     trigger: str
     headers: Mapping[str, str] = field(default_factory=dict)
 
@@ -59,7 +59,7 @@ CODES: Mapping[str, Code] = {
 
 
 class FailureError(Exception):
-    """The agent says no. Raised anywhere below the views, which turn it into a reply."""
+    """A failure response. Raised anywhere below the views, which convert it to a response."""
 
     def __init__(
         self, code: str, message: str = "", details: Mapping[str, Any] | None = None
@@ -74,7 +74,7 @@ class FailureError(Exception):
 
     @property
     def error(self) -> dict[str, Any]:
-        """The `error` attribute of the reply (section 4.1.4)."""
+        """Return the `error` attribute of the response (section 4.1.4)."""
         error: dict[str, Any] = {"code": self.code, "message": self.message}
         if self.details is not None:
             error["details"] = dict(self.details)
@@ -82,7 +82,7 @@ class FailureError(Exception):
 
 
 def invalid_parameter(name: str, value: Any, expected: str, sentence: str) -> FailureError:
-    """INVALID_PARAMETER with the details of the 0.54 examples, section 6."""
+    """Return a failure INVALID_PARAMETER with the details of the 0.54 examples, section 6."""
     return FailureError(
         "INVALID_PARAMETER",
         f"The parameter '{name}' must be {sentence}",

@@ -1,4 +1,4 @@
-"""The other protocols on the demo's page: addresses, what to say, and what comes of it."""
+"""Guides to MCP, the Agent API and A2A on the demo page: URLs, prompts and what they do."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 from django.urls import reverse
 
-from playground.demo.a2a.card import SKILLS
+from playground.demo.a2a.skills import SKILLS
 from playground.demo.agent_api.handlers import ROWS
 from playground.demo.agent_api.malformed import BROKEN
 from playground.demo.mcp.tools import TOOLS
@@ -17,46 +17,46 @@ from playground.demo.mcp.tools import TOOLS
 
 @dataclass(frozen=True, slots=True)
 class GuideExample:
-    """Something to say, and what comes of it."""
+    """A prompt, and what it does."""
 
     prompt: str
     happens: str
-    #: The request that says it, as JSON; "" where the workbench cannot send one.
+    #: The request with the prompt, as JSON; "" if the workbench cannot send it.
     request: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class ExampleTable:
-    """Things to try of one kind."""
+    """A table of prompts."""
 
     title: str
-    #: What the first column holds.
+    #: The heading of the first column.
     column: str
     rows: Sequence[GuideExample]
 
 
 @dataclass(frozen=True, slots=True)
 class Guide:
-    """One protocol."""
+    """The guide to one protocol."""
 
     slug: str
     title: str
     lead: str
-    #: (verb, name of the route, what it is for).
+    #: (HTTP method, URL name, purpose).
     addresses: Sequence[tuple[str, str, str]]
     tables: Sequence[ExampleTable]
-    #: The agent of the playground that speaks it; "" for none.
+    #: The agent of the playground that uses the protocol; "" for none.
     agent: str = ""
 
 
 def guides(origin: str) -> list[dict[str, Any]]:
-    """Each guide with its addresses on `origin`."""
+    """Return each guide with its URLs on `origin`."""
     return [
         {
             "guide": guide,
             "addresses": [
-                (f"demo-{guide.slug}-{number}", verb, origin + reverse(route), purpose)
-                for number, (verb, route, purpose) in enumerate(guide.addresses, 1)
+                (f"demo-{guide.slug}-{number}", method, origin + reverse(name), purpose)
+                for number, (method, name, purpose) in enumerate(guide.addresses, 1)
             ],
         }
         for guide in GUIDES
@@ -71,7 +71,7 @@ def _ask(text: str, happens: str, **more: Any) -> GuideExample:
     return GuideExample(text, happens, _json({"query": {"text": text}, **more}))
 
 
-def _turn(text: str, happens: str, **more: Any) -> GuideExample:
+def _message(text: str, happens: str, **more: Any) -> GuideExample:
     content = [{"type": "text", "text": text}]
     message = {"role": "user", "type": "message", "content": content}
     return GuideExample(text, happens, _json({"input": [message], "stream": True, **more}))
@@ -133,30 +133,30 @@ _AGENT_API = Guide(
             "",
             "Say",
             (
-                _turn(
+                _message(
                     "tomato soup",
                     "Reasoning, a call of search_recipes and its output, then text,"
                     " a picture and the recipes as data.",
                 ),
-                _turn(
+                _message(
                     "What can I cook with my pantry?",
                     "Calls your function get_pantry and ends; the"
                     " output in the next request is what it cooks with.",
                     tools=[_PANTRY],
                 ),
-                _turn(
+                _message(
                     "Check my pantry and my calendar",
                     "Calls two of your functions at once, and"
                     " goes on when one request brings both outputs.",
                     tools=[_PANTRY, _CALENDAR],
                 ),
-                *(_turn(row.text, row.happens) for row in ROWS),
+                *(_message(row.text, row.happens) for row in ROWS),
             ),
         ),
         ExampleTable(
             "Broken on purpose",
             "Say",
-            [_turn(f"broken: {name}", broken.happens) for name, broken in BROKEN.items()],
+            [_message(f"broken: {name}", broken.happens) for name, broken in BROKEN.items()],
         ),
     ),
     "demo-agent-api",

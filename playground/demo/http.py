@@ -1,4 +1,4 @@
-"""HTTP for the demo: JSON replies, event streams, and what all its endpoints have in common."""
+"""HTTP of the demo: JSON responses, event streams, and the decorator of all endpoints."""
 
 from __future__ import annotations
 
@@ -13,30 +13,30 @@ from django.views.decorators.csrf import csrf_exempt
 
 from playground.demo.responses import encode
 
-#: Seconds between two events of a stream, at pace 1: slow enough to be watched.
+#: Seconds between two events of a stream at pace 1: slow enough to watch.
 PAUSE = 0.06
 
 View = Callable[..., Coroutine[Any, Any, HttpResponseBase]]
 
 
 def endpoint(view: View) -> View:
-    """Opens a view to programs: no CSRF token and no login, as befits a public agent.
+    """Exempt a view from CSRF checks and login, and set the headers of all endpoints.
 
-    Its callers are agents' clients, which have no cookie that another site could misuse. What
-    they can change is a short list that belongs to everyone.
+    Callers are clients of agents, without a cookie that another site could misuse. They can
+    change only short lists that everyone shares.
     """
 
     @functools.wraps(view)
     async def wrapper(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        # The GZip middleware would compress streams too, event by event. It goes by this
-        # header, and an agent that answers in many small pieces has no use for it.
+        # Without this header the GZip middleware leaves responses alone; it would compress
+        # streams event by event.
         request.META.pop("HTTP_ACCEPT_ENCODING", None)
         response = await view(request, *args, **kwargs)
-        # Replies are data: even opened in a browser, nothing in them may run or load.
+        # Responses are data: even in a browser, nothing in them may run or load.
         response.headers["Content-Security-Policy"] = "sandbox; default-src 'none'"
         return response
 
-    # Programs call an agent: no cookie of a browser counts here, so nobody can be made to send one.
+    # Cookies have no meaning here, so a forged request gains nothing.
     wrapped: View = csrf_exempt(login_not_required(wrapper))
     return wrapped
 
@@ -44,7 +44,7 @@ def endpoint(view: View) -> View:
 def json_response(
     document: Any, status: int = 200, headers: Mapping[str, str] | None = None
 ) -> HttpResponse:
-    """A JSON reply."""
+    """Return a JSON response."""
     return HttpResponse(encode(document), "application/json", status, headers=dict(headers or {}))
 
 
@@ -53,9 +53,9 @@ def event_stream(
     content_type: str = "text/event-stream",
     headers: Mapping[str, str] | None = None,
 ) -> StreamingHttpResponse:
-    """A reply that streams. The iterator is closed as soon as the client goes away."""
-    # The second header keeps reverse proxies from collecting the stream.
-    quiet = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}
+    """Return a streaming response; its iterator is closed when the client disconnects."""
+    # The second header prevents reverse proxies from buffering the stream.
+    unbuffered = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}
     return StreamingHttpResponse(
-        chunks, content_type=content_type, headers={**quiet, **(headers or {})}
+        chunks, content_type=content_type, headers={**unbuffered, **(headers or {})}
     )

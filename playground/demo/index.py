@@ -1,7 +1,7 @@
-"""Ranked full-text search over a corpus in memory, with SQLite's FTS5.
+"""Ranked full-text index of a corpus in memory, with SQLite's FTS5.
 
-The index lives in a private in-memory database, so it is the same whichever database the
-site keeps its data in. Porter stemming; bm25 with a weight for each column.
+The index is a private in-memory database, so it is the same whichever database the site uses.
+Porter stemming; bm25 with a weight for each column.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ import sqlite3
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-#: Letters and digits of any script: all that is ever put into an FTS5 expression.
+#: Letters and digits of any script: nothing else gets into an FTS5 expression.
 _WORD = re.compile(r"[^\W_]+")
 _MAX_WORDS = 64
 
 
 class IndexRow(NamedTuple):
-    """What is searched of one entry, from what weighs most to what weighs least."""
+    """The searched fields of an item, by decreasing weight."""
 
     name: str
     keywords: str
@@ -26,12 +26,12 @@ class IndexRow(NamedTuple):
 
 
 def words_of(text: str) -> list[str]:
-    """The words of a text in lower case; apostrophes within words are dropped."""
+    """Return the words of a text in lower case; apostrophes within words are dropped."""
     return _WORD.findall(text.lower().replace("'", "").replace("’", ""))
 
 
 class Index:
-    """A full-text index over rows, which are known by their position."""
+    """A full-text index over rows, which are identified by their position."""
 
     def __init__(self, rows: Iterable[IndexRow]) -> None:
         # Read from one thread at a time, though not always from the one that built it.
@@ -47,9 +47,9 @@ class Index:
         )
 
     def scores(self, words: Iterable[str]) -> Mapping[int, float]:
-        """A positive score for each row that has any of the words; higher fits better.
+        """Return a positive score for each row with any of the words; higher is better.
 
-        The words may be anything a user typed: they reach FTS5 as quoted strings of letters
+        The words may be anything that a user typed: they reach FTS5 as quoted strings of letters
         and digits, never as its syntax.
         """
         found = dict.fromkeys(word for text in words for word in words_of(text))

@@ -1,4 +1,4 @@
-"""Turns entries into result items, and into the sentences that go with them. Deterministic."""
+"""Result items of corpus items, and sentences about them. Deterministic."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ Item = dict[str, Any]
 
 
 def item(entry: CorpusItem, links: DemoUrls) -> Item:
-    """An entry as a result item: its document, its provenance and its actions (section 5)."""
+    """Return a result item: the document of an entry, its grounding and its actions (section 5)."""
     result = dict(entry.document)
     image = result.get("image")
     if isinstance(image, str) and "://" not in image:
-        # Served from here, so that pictures show with the network unplugged.
+        # Served from this site, so that images show without a network.
         result["image"] = links.static + image
     result["grounding"] = _grounding(entry)
     result["actions"] = actions.actions_of(entry, links)
@@ -26,15 +26,15 @@ def item(entry: CorpusItem, links: DemoUrls) -> Item:
 
 
 def _grounding(entry: CorpusItem) -> Item:
-    """Where the data of an entry come from, and how far they can be trusted."""
+    """Return the sources of an entry, a citation and a rating (section 4.1.1)."""
     doc = entry.document
     reviews = (doc.get("aggregateRating") or {}).get("reviewCount", 0)
-    said = str(doc.get("description") or "").partition(";")[0].rstrip(".")
+    quote = str(doc.get("description") or "").partition(";")[0].rstrip(".")
     return {
         "source_urls": [doc["url"]],
         "site": entry.site,
         "citations": [
-            {"@type": "Quotation", "name": entry.name, "url": doc["url"], "text": f"{said}."}
+            {"@type": "Quotation", "name": entry.name, "url": doc["url"], "text": f"{quote}."}
         ],
         "rating": {
             "@type": "Rating",
@@ -48,11 +48,11 @@ def _grounding(entry: CorpusItem) -> Item:
 
 
 def summary(found: SearchResult, text: str) -> str:
-    """A few sentences about what was found, made from the results and nothing else."""
+    """Return a summary in sentences, made from the results alone."""
     entries = found.entries
     names = listed([entry.name for entry in entries[:3]])
-    many = f"{found.total} results fit" if found.total != 1 else "One result fits"
-    sentences = [f"{many} “{text[:120]}”: {names}{' come first' if found.total > 3 else ''}."]
+    count = f"{found.total} results fit" if found.total != 1 else "One result fits"
+    sentences = [f"{count} “{text[:120]}”: {names}{' come first' if found.total > 3 else ''}."]
     timed = [(entry.minutes, entry) for entry in entries if entry.minutes is not None]
     if len(timed) > 1:
         minutes, quickest = min(timed, key=lambda pair: pair[0])
@@ -65,12 +65,12 @@ def summary(found: SearchResult, text: str) -> str:
 
 
 def summary_item(text: str) -> Item:
-    """The summary as a result item (section 4.1.1)."""
+    """Return a summary as a result item (section 4.1.1)."""
     return {"@type": "SearchSummary", "text": text}
 
 
 def content(found: SearchResult, text: str) -> list[Item]:
-    """The answer in words, for the language model of a ChatGPT app (section 4.1.1)."""
+    """Return the answer as text, for the language model of a ChatGPT app (section 4.1.1)."""
     parts = [f"Here is what fits “{text[:120]}”:"]
     for number, entry in enumerate(found.entries, 1):
         description = str(entry.document.get("description") or "").strip()
@@ -80,7 +80,7 @@ def content(found: SearchResult, text: str) -> list[Item]:
 
 
 def contents(items: Sequence[Item]) -> str:
-    """What is in an answer, as a sentence: the summary in it, or the names of its items."""
+    """Return an answer as a sentence: the summary in it, or the names of its items."""
     for found in items:
         if found["@type"] == "SearchSummary":
             return str(found["text"])
@@ -88,14 +88,14 @@ def contents(items: Sequence[Item]) -> str:
 
 
 def listed(names: Sequence[str]) -> str:
-    """Names as a phrase: `A, B and C`."""
+    """Return names as a phrase: `A, B and C`."""
     if len(names) < 2:
         return "".join(names)
     return f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def minutes_text(minutes: float) -> str:
-    """Minutes as people say them: `45 minutes`, `2 hours`, `1 hour 15 minutes`."""
+    """Return minutes as text: `45 minutes`, `2 hours`, `1 hour 15 minutes`."""
     hours, rest = divmod(round(minutes), 60)
     parts = [f"{hours} hour{'s' if hours > 1 else ''}"] if hours else []
     if rest or not hours:
@@ -104,5 +104,5 @@ def minutes_text(minutes: float) -> str:
 
 
 def short(entry: CorpusItem) -> Mapping[str, Any]:
-    """An entry as a reference: type, name and address."""
+    """Return a reference to an entry: type, name and URL."""
     return {"@type": entry.kind, "name": entry.name, "url": entry.document["url"]}

@@ -1,91 +1,131 @@
-"""The cart and the cookbook: endpoints that actions call, and what the agent says of them."""
+"""The cart and the cookbook: their rows, their endpoints, and the item that shows them.
+
+Everyone who uses the demo shares them, so they are bounded: the oldest entries are deleted.
+"""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from typing import Any
 
+from asgiref.sync import sync_to_async
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.urls import reverse
 
-from playground.demo import requests, storage
+from playground.demo import requests
 from playground.demo.actions import http
 from playground.demo.failures import FailureError
 from playground.demo.http import endpoint, json_response
-from playground.demo.models import ListItem
+from playground.demo.models import ListItem, prune
 from playground.demo.responses import Document
 
-_MAX_BODY = 20_000
+#: Entries that are kept of each list.
+ENTRIES = 100
+#: Characters of an entry, and bytes of a request that adds one.
+_MAX_ENTRY = 20_000
+
+
+@sync_to_async
+def add(name: str, entry: Document) -> tuple[ListItem, int]:
+    """Add an entry; return its row and the length of the list. Raise `FailureError`."""
+    text = json.dumps(entry)
+    if len(text) > _MAX_ENTRY:
+        raise FailureError("TOKEN_LIMIT", "That is too much to save.")
+    row = ListItem.objects.create(list_name=name, entry=text)
+    prune(ListItem.objects.filter(list_name=name), ENTRIES)
+    return row, ListItem.objects.filter(list_name=name).count()
+
+
+@sync_to_async
+def entries(name: str, words: str = "") -> list[ListItem]:
+    """Return the entries of a list, oldest first; only those with `words` in them, if given."""
+    return _matching(name, words)
+
+
+@sync_to_async
+def remove(name: str, *, pk: int | None = None, words: str = "") -> int:
+    """Remove one entry, those with `words` in them, or all; return how many were removed."""
+    rows = _matching(name, words) if pk is None else ListItem.objects.filter(list_name=name, pk=pk)
+    removed, _ = ListItem.objects.filter(pk__in=[row.pk for row in rows]).delete()
+    return removed
+
+
+def _matching(name: str, words: str) -> list[ListItem]:
+    # In Python: SQLite compares only ASCII without regard to case, and the lists are short.
+    wanted = words.lower()
+    rows = ListItem.objects.filter(list_name=name).order_by("pk")
+    return [row for row in rows if wanted in json.dumps(row.content, ensure_ascii=False).lower()]
 
 
 @endpoint
 async def saved_list(request: HttpRequest, name: str) -> HttpResponseBase:
-    """`POST` adds to a list, `GET` shows it, `DELETE` empties it; `?q=` for what mentions it."""
+    """`POST` adds to a list, `GET` returns it, `DELETE` empties it; `?q=` selects entries."""
     words = request.GET.get("q", "")[:200]
     if request.method == "POST":
         return await _add(request, name)
     if request.method == "GET":
-        rows = await storage.entries(name, words)
-        items = [_shown(request, row) for row in rows]
+        rows = await entries(name, words)
+        items = [_entry_document(request, row) for row in rows]
         return json_response({"list": name, "count": len(items), "items": items})
     if request.method == "DELETE":
-        return json_response({"list": name, "removed": await storage.remove(name, words=words)})
+        return json_response({"list": name, "removed": await remove(name, words=words)})
     return _not_allowed("GET, POST, DELETE")
 
 
 @endpoint
 async def entry(request: HttpRequest, name: str, pk: int) -> HttpResponseBase:
-    """`GET` shows one entry of a list, `DELETE` takes it off; 404 if it is not there."""
+    """`GET` returns one entry of a list, `DELETE` removes it; 404 for an unknown one."""
     if request.method not in ("GET", "DELETE"):
         return _not_allowed("GET, DELETE")
-    rows = [row for row in await storage.entries(name) if row.pk == pk]
+    rows = [row for row in await entries(name) if row.pk == pk]
     if not rows:
         return json_response({"error": f"There is no entry {pk} in the {name}."}, 404)
     if request.method == "DELETE":
-        return json_response({"list": name, "removed": await storage.remove(name, pk=pk)})
-    return json_response(_shown(request, rows[0]))
+        return json_response({"list": name, "removed": await remove(name, pk=pk)})
+    return json_response(_entry_document(request, rows[0]))
 
 
 async def described(request: HttpRequest, name: str) -> Document:
-    """A list as a result item whose entries, items themselves, can be taken off it."""
-    rows = await storage.entries(name)
-    whole = request.build_absolute_uri(reverse(f"demo-{name}"))
-    many = "1 entry" if len(rows) == 1 else f"{len(rows)} entries"
+    """Return a list as a result item; its entries are items with an action that removes them."""
+    rows = await entries(name)
+    url = request.build_absolute_uri(reverse(f"demo-{name}"))
+    count = "1 entry" if len(rows) == 1 else f"{len(rows)} entries"
     return {
         "@type": "ItemList",
         "@context": "https://schema.org",
         "name": f"The {name} of this demo",
-        "description": f"{many}, shared by everyone who uses this playground.",
-        "url": whole,
+        "description": f"{count}, shared by everyone who uses this playground.",
+        "url": url,
         "numberOfItems": len(rows),
         "itemListElement": _elements(request, rows),
         "actions": [
-            http("ViewAction", f"show_{name}", f"Show the {name} as JSON", whole, "GET"),
-            http("DeleteAction", f"clear_{name}", f"Empty the {name}", whole, "DELETE"),
+            http("ViewAction", f"show_{name}", f"Show the {name} as JSON", url, "GET"),
+            http("DeleteAction", f"clear_{name}", f"Empty the {name}", url, "DELETE"),
         ],
     }
 
 
 async def _add(request: HttpRequest, name: str) -> HttpResponse:
-    if len(request.body) > _MAX_BODY:
+    if len(request.body) > _MAX_ENTRY:
         return json_response({"error": "That is too much to save."}, 413)
     try:
-        row, count = await storage.add(name, requests.read_json(request.body))
+        row, count = await add(name, requests.read_json(request.body))
     except FailureError as failure:
-        too_much = failure.code == "TOKEN_LIMIT"
-        return json_response({"error": failure.message}, 413 if too_much else 400)
-    document = {"saved": True, "list": name, "count": count, **_address(request, row)}
+        is_too_large = failure.code == "TOKEN_LIMIT"
+        return json_response({"error": failure.message}, 413 if is_too_large else 400)
+    document = {"saved": True, "list": name, "count": count, **_id_and_url(request, row)}
     return json_response(document, 201, {"Location": document["url"]})
 
 
-def _address(request: HttpRequest, row: ListItem) -> Document:
+def _id_and_url(request: HttpRequest, row: ListItem) -> Document:
     path = reverse(f"demo-{row.list_name}-entry", args=[row.pk])
     return {"id": row.pk, "url": request.build_absolute_uri(path)}
 
 
-def _shown(request: HttpRequest, row: ListItem) -> Document:
-    return {**_address(request, row), "content": row.content}
+def _entry_document(request: HttpRequest, row: ListItem) -> Document:
+    return {**_id_and_url(request, row), "content": row.content}
 
 
 def _elements(request: HttpRequest, rows: Sequence[ListItem]) -> list[Document]:
@@ -96,23 +136,23 @@ def _elements(request: HttpRequest, rows: Sequence[ListItem]) -> list[Document]:
 
 
 def _element(request: HttpRequest, row: ListItem) -> Document:
-    url = _address(request, row)["url"]
-    remove = f"Take this off the {row.list_name}"
+    url = _id_and_url(request, row)["url"]
+    remove_text = f"Take this off the {row.list_name}"
     return {
         "@type": "Thing",
         "name": _title(row.content),
         "url": url,
-        "actions": [http("DeleteAction", "remove", remove, url, "DELETE")],
+        "actions": [http("DeleteAction", "remove", remove_text, url, "DELETE")],
     }
 
 
 def _title(content: Document) -> str:
-    """A few words for an entry: its name, or the things in it."""
-    things: Any = content.get("items")
+    """Return a title for an entry: its name, or the items in it."""
+    items: Any = content.get("items")
     if isinstance(content.get("name"), str):
         return str(content["name"])[:80]
-    if isinstance(things, list) and things:
-        return ", ".join(str(thing) for thing in things)[:80]
+    if isinstance(items, list) and items:
+        return ", ".join(str(item) for item in items)[:80]
     return "Something"
 
 

@@ -1,4 +1,4 @@
-"""Menus for an occasion: a recipe for each course, and a summary of them."""
+"""Menus for an occasion or a dinner party: a recipe for each course, and a summary."""
 
 from __future__ import annotations
 
@@ -6,13 +6,11 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from playground.demo import criteria as filtering
 from playground.demo.actions import DemoUrls
 from playground.demo.corpus import Corpus, CorpusItem, strings
-from playground.demo.criteria import contains
 from playground.demo.failures import FailureError
+from playground.demo.filters import contains, read_filters
 from playground.demo.items import item, listed
-from playground.demo.planning import categories
 from playground.demo.responses import Document
 
 _COURSES: Mapping[str, frozenset[str]] = {
@@ -27,7 +25,7 @@ _CAKES = {"chocolate": "chocolate", "fruit": "apple lemon berry"}
 def menu_for_occasion(
     corpus: Corpus, answers: Mapping[str, Any], links: DemoUrls
 ) -> list[Document]:
-    """A menu that suits the occasion in `answers`, checked before. Raises `FailureError`."""
+    """Return a menu for the occasion in the checked `answers`. Raise `FailureError`."""
     plans: Mapping[str, dict[str, Any]] = {
         "weeknight supper": {"guests": 2, "courses": ["main", "side"]},
         "picnic": {
@@ -45,42 +43,44 @@ def menu_for_occasion(
     if answers.get("cake") == "no cake":
         plan["courses"].remove("dessert")
     summary, *courses = menu(corpus, {**plan, **answers}, links)
-    whose = f" of {answers['honoured']}" if answers.get("honoured") else ""
-    summary["text"] = f"For the {answers['occasion']}{whose}. {summary['text']}"
+    whom = f" of {answers['honoured']}" if answers.get("honoured") else ""
+    summary["text"] = f"For the {answers['occasion']}{whom}. {summary['text']}"
     return [summary, *courses]
 
 
 def menu(corpus: Corpus, answers: Mapping[str, Any], links: DemoUrls) -> list[Document]:
-    """A summary and a recipe for each course. The answers are checked. Raises `FailureError`."""
+    """Return a summary and a recipe for each course, from checked answers.
+
+    Raise `FailureError` NO_RESULTS when the corpus lacks a course for the diet and time.
+    """
     guests = answers.get("guests", 6)
-    wanted = strings(answers.get("courses"))
-    filters = ("dietary_restrictions", "cooking_time")
-    criteria = filtering.read({name: answers[name] for name in filters if name in answers})
-    wishes = _understandable(answers.get("wishes"))
+    courses = strings(answers.get("courses"))
+    filter_names = ("dietary_restrictions", "cooking_time")
+    criteria = read_filters({name: answers[name] for name in filter_names if name in answers})
+    wishes = _words(answers.get("wishes"))
     chosen: list[CorpusItem] = []
-    for course in wanted or ["starter", "main", "dessert"]:
+    for course in courses or ["starter", "main", "dessert"]:
         pool = [
             entry
             for entry in corpus.of_kind("Recipe")
-            if criteria.admits(entry) and _COURSES[course] & categories(entry)
+            if criteria.admits(entry) and _COURSES[course] & entry.categories
         ]
         if not pool:
             raise FailureError("NO_RESULTS", f"There is no {course} here for that diet and time.")
-        # Nobody wants a dish twice, if there is another; then what was wished for counts,
-        # then what others liked best.
+        # A dish is repeated only if there is no other; wishes are preferred first, then ratings.
         fresh = [entry for entry in pool if entry not in chosen] or pool
-        chosen.append(max(fresh, key=lambda entry: (_fits(entry, wishes), entry.rating)))
+        chosen.append(max(fresh, key=lambda entry: (_matches(entry, wishes), entry.rating)))
     children = " It is mild enough for children." if answers.get("with_children") is True else ""
     names = listed([entry.name for entry in chosen])
     text = f"A menu for {guests:g} guests: {names}.{children}"
     return [{"@type": "SearchSummary", "text": text}, *(item(entry, links) for entry in chosen)]
 
 
-def _understandable(wishes: Any) -> list[str]:
-    """The words of a wish that can name an ingredient or a dish."""
+def _words(wishes: Any) -> list[str]:
+    """Return the words of a wish that can name an ingredient or a dish."""
     return [word for text in strings(wishes) for word in re.findall(r"\w{4,}", text.lower())]
 
 
-def _fits(entry: CorpusItem, wishes: Sequence[str]) -> int:
+def _matches(entry: CorpusItem, wishes: Sequence[str]) -> int:
     text = f"{entry.name.lower()}\n{entry.ingredients}"
     return sum(contains(text, word) for word in wishes)

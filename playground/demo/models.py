@@ -1,7 +1,7 @@
-"""The corpus of the demo agent, loaded from `fixtures/demo_corpus.json`, and what it keeps.
+"""Models of the demo: the corpus, loaded from `fixtures/demo_corpus.json`, and stored state.
 
-What callers sent is kept as JSON text in ASCII: a JSON column of PostgreSQL refuses a lone
-surrogate and the character 0, which both can stand in a request.
+Text from callers is stored as JSON in ASCII: a JSON column of PostgreSQL rejects a lone
+surrogate and the character 0, and a request may contain both.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ from django.db import models
 
 
 class ItemManager(models.Manager["Item"]):
-    """Finds items the way the fixture names them."""
+    """Manager that finds items by their natural key in the fixture."""
 
     def get_by_natural_key(self, url: str) -> Item:
-        """The item at `url`: it makes loading the fixture again an update, not a copy."""
+        """Return the item at `url`: loading the fixture again updates instead of copying."""
         return self.get(url=url)
 
 
 class Item(models.Model):
-    """One thing that the agent can answer with, as a schema.org document."""
+    """An item of the corpus as a schema.org document."""
 
     #: The part of the corpus that it belongs to; `query.site` chooses one (section 3.1).
     site = models.CharField(max_length=80)
@@ -39,17 +39,17 @@ class Item(models.Model):
         return self.url
 
     def natural_key(self) -> tuple[str]:
-        """What the fixture knows an item by."""
+        """Return the key of the item in the fixture."""
         return (self.url,)
 
 
 class PromisedTask(models.Model):
-    """A task that was promised (section 4.1.2)."""
+    """A promised task (section 4.1.2)."""
 
     token = models.CharField(max_length=80, unique=True)
     #: The request, as JSON text.
     ask = models.TextField()
-    #: How it will end.
+    #: How it ends: plan or failing.
     script = models.CharField(max_length=20)
     #: Seconds since the epoch, and how many it takes from there.
     started = models.FloatField()
@@ -64,11 +64,11 @@ class PromisedTask(models.Model):
 
 
 class ListItem(models.Model):
-    """Something that an action put into the cart or the cookbook (section 5)."""
+    """An entry that an action put into the cart or the cookbook (section 5)."""
 
     #: cart or cookbook.
     list_name = models.CharField(max_length=20, db_index=True)
-    #: What was put there, as JSON text.
+    #: The entry, as JSON text.
     entry = models.TextField()
 
     class Meta:
@@ -79,20 +79,20 @@ class ListItem(models.Model):
 
     @property
     def content(self) -> dict[str, Any]:
-        """What was put there."""
-        found: dict[str, Any] = json.loads(self.entry)
-        return found
+        """Return the entry, parsed."""
+        content: dict[str, Any] = json.loads(self.entry)
+        return content
 
 
 class StoredState(models.Model):
-    """What a protocol has to remember between two requests: a session, a question, a task."""
+    """State of a protocol between two requests: a session, an open question, a task."""
 
-    #: Which of the demo's endpoints it belongs to.
+    #: The endpoint of the demo that it belongs to.
     area = models.CharField(max_length=20)
     key = models.CharField(max_length=200)
-    #: What is remembered, as JSON text.
+    #: The state, as JSON text.
     state = models.TextField()
-    #: When it was used last, in seconds since the epoch.
+    #: Time of last use, in seconds since the epoch.
     used_at = models.FloatField()
 
     class Meta:
@@ -103,3 +103,10 @@ class StoredState(models.Model):
 
     def __str__(self) -> str:
         return f"{self.area} {self.key}"
+
+
+def prune(rows: models.QuerySet[Any], keep: int) -> None:
+    """Delete all rows but the newest `keep`."""
+    surplus = rows.order_by("-pk").values_list("pk", flat=True)[keep : keep + 1]
+    for newest in surplus:
+        rows.filter(pk__lte=newest).delete()

@@ -1,29 +1,43 @@
-"""Tasks that take a while: made in answer to an ask, looked at and cancelled with await.
+"""Promised tasks: their progress by the clock, and the rows that hold them (section 4.1.2).
 
-A task is not work going on somewhere but a start time: how far it has come follows from the
-clock on the wall, so it goes on through a restart and costs nothing but its row.
+A task is not work in progress but a start time: its progress follows from the wall clock, so
+that it survives a restart and costs nothing but its row. Rows are shared by everyone who uses
+the demo and bounded: the oldest are deleted.
 """
 
 from __future__ import annotations
 
+import json
+import re
+import secrets
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from asgiref.sync import sync_to_async
+
+from playground.demo.failures import FailureError
+from playground.demo.models import PromisedTask, prune
 from playground.demo.requests import AskRequest
 
-#: How long a meal plan takes, in seconds, at pace 1.
+#: Seconds that a meal plan takes at pace 1.
 SECONDS = 10.0
-_LOOKING = (0.0, "Looking at what you like to eat…")
+#: Rows that are kept.
+TASKS = 256
+#: Characters of a stored request.
+_MAX_REQUEST = 20_000
+_TOKEN = re.compile(r"[\w-]{1,80}", re.ASCII)
+_FIRST_STAGE = (0.0, "Looking at what you like to eat…")
+#: (least progress, message) of each stage, by script.
 _STAGES: dict[str, Sequence[tuple[float, str]]] = {
     "plan": (
-        _LOOKING,
+        _FIRST_STAGE,
         (0.25, "Choosing breakfasts, lunches and dinners…"),
         (0.6, "Balancing the week…"),
         (0.8, "Writing the shopping list…"),
     ),
     "failing": (
-        _LOOKING,
+        _FIRST_STAGE,
         (0.25, "Choosing breakfasts, lunches and dinners…"),
         (0.6, "The cellar is empty, looking again…"),
     ),
@@ -34,43 +48,100 @@ now = time.time
 
 @dataclass(frozen=True, slots=True)
 class PromiseRequest:
-    """A promise to be made: what it is for, and what will become of it."""
+    """A request that is answered with a promise, before its task is stored."""
 
     ask: AskRequest
     #: plan ends in an answer, failing in a failure.
-    plot: str
+    script: str
 
     @property
     def seconds(self) -> float:
-        """How long it will take."""
+        """Return the seconds that the task will take."""
         return SECONDS * self.ask.pace
 
 
 @dataclass(frozen=True, slots=True)
 class PromisedAnswer:
-    """One promised answer: what was asked, and since when it has been in the making."""
+    """A promised answer: its request, and when its task was started."""
 
     token: str
     ask: AskRequest
-    plot: str
+    script: str
     #: Seconds since the epoch.
     started: float
     seconds: float
     cancelled: bool = False
 
     def progress(self) -> float:
-        """How far it has come, from 0 to 1. A clock that is set back does not go below 0."""
+        """Return the progress from 0 to 1; a clock that is set back does not go below 0."""
         if self.seconds <= 0:
             return 1.0
         return min(1.0, max(0.0, (now() - self.started) / self.seconds))
 
     def describe(self) -> dict[str, object]:
-        """The `promise` attribute of a reply (section 4.1.2)."""
+        """Return the `promise` attribute of a response (section 4.1.2)."""
         progress = self.progress()
-        message = [text for least, text in _STAGES[self.plot] if progress >= least][-1]
+        message = [text for least, text in _STAGES[self.script] if progress >= least][-1]
         return {
             "token": self.token,
             "estimated_time": max(1, round(self.seconds * (1 - progress))),
             "message": message,
             "progress": round(progress, 2),
         }
+
+
+@sync_to_async
+def save_task(request: PromiseRequest) -> PromisedAnswer:
+    """Start a task. Raise `FailureError` TOKEN_LIMIT for a request too large to store."""
+    ask = request.ask
+    stored = {
+        "version": ask.version,
+        "text": ask.text,
+        "filters": ask.filters,
+        "context": ask.context,
+        "session": ask.session,
+        "answers": ask.answers,
+        "response_format": ask.response_format,
+        "modes": sorted(ask.modes),
+    }
+    text = json.dumps(stored)
+    if len(text) > _MAX_REQUEST:
+        raise FailureError("TOKEN_LIMIT", "That is more than this agent can keep in mind.")
+    row = PromisedTask.objects.create(
+        token=f"promise_{secrets.token_urlsafe(12)}",
+        ask=text,
+        script=request.script,
+        started=now(),
+        seconds=request.seconds,
+    )
+    prune(PromisedTask.objects.all(), TASKS)
+    return _answer_of(row)
+
+
+@sync_to_async
+def task(token: str) -> PromisedAnswer:
+    """Return the task of a token. Raise `FailureError` INVALID_QUERY for an unknown token."""
+    return _answer_of(_row_of(token))
+
+
+@sync_to_async
+def cancel(token: str) -> PromisedAnswer:
+    """Cancel a task and return it; a finished one stays finished. Raise `FailureError`."""
+    row = _row_of(token)
+    if _answer_of(row).progress() < 1:
+        row.cancelled = True
+        row.save(update_fields=["cancelled"])
+    return _answer_of(row)
+
+
+def _row_of(token: str) -> PromisedTask:
+    found = PromisedTask.objects.filter(token=token).first() if _TOKEN.fullmatch(token) else None
+    if found is None:
+        raise FailureError("INVALID_QUERY", "No task has this promise_token.")
+    return found
+
+
+def _answer_of(row: PromisedTask) -> PromisedAnswer:
+    stored = json.loads(row.ask)
+    ask = AskRequest(**{**stored, "modes": frozenset(stored["modes"])})
+    return PromisedAnswer(row.token, ask, row.script, row.started, row.seconds, row.cancelled)

@@ -1,4 +1,4 @@
-"""What a question in plain words asks for: words to search, and constraints said in passing."""
+"""Parser of queries in plain words: search terms, and constraints within the text."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _STOP_WORDS = frozenset(
     mins hour hours under within less ready only quite rather
     """.split()
 )
-#: Words for which others count as well, though less.
+#: Synonyms of search terms, which score less.
 _SYNONYMS: dict[str, tuple[str, ...]] = {
     "aubergine": ("eggplant",),
     "bbq": ("barbecue", "grill"),
@@ -56,7 +56,7 @@ _SYNONYMS: dict[str, tuple[str, ...]] = {
     "warm": ("soup", "stew"),
     "zucchini": ("courgette",),
 }
-#: Words that ask for an order rather than for a thing.
+#: Words that set the order of results, with the value to order by.
 _ORDERS = {
     "lighter": "calories",
     "lightest": "calories",
@@ -87,7 +87,7 @@ _TYPES = {
     "article": "Article",
     "articles": "Article",
 }
-#: What one does in a restaurant says nothing about which one to choose.
+#: Words that do not help to choose a restaurant.
 _MEALS = frozenset({"dinner", "lunch", "supper"})
 _DIETS = re.compile(
     r"(?<!non-)(?<!not )\b(vegetarian|vegan|gluten[- ]free|dairy[- ]free|lactose[- ]free)\b", re.I
@@ -104,23 +104,23 @@ _WITHOUT = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class ParsedQuery:
-    """A question, understood as far as this agent understands anything."""
+    """A query with its search terms and constraints."""
 
-    #: What to look for; empty when the question names only a type or a constraint.
+    #: Empty when the query has only a type or a constraint.
     search_terms: Sequence[str]
-    #: What counts a little: synonyms.
+    #: Synonyms of the search terms.
     related: Sequence[str]
     kinds: frozenset[str]
     diets: frozenset[str]
-    #: Ingredients that must not be in it.
+    #: Excluded ingredients.
     without: frozenset[str]
     max_minutes: float | None
-    #: What there should be least of: calories, minutes or price; "" for the usual order.
+    #: The value to order by, ascending: calories, minutes or price; "" for relevance.
     order: str = ""
 
 
 def parse_query(text: str) -> ParsedQuery:
-    """What `text` asks for. Never raises."""
+    """Parse a query. Never raise."""
     without = excluded(text)
     words = [w for w in words_of(text) if w not in _STOP_WORDS and w not in without]
     kinds = {_TYPES[word] for word in words if word in _TYPES}
@@ -140,12 +140,12 @@ def parse_query(text: str) -> ParsedQuery:
 
 
 def diets_in(text: str) -> frozenset[str]:
-    """The diets that a text mentions."""
+    """Return the diets in a text."""
     return frozenset(diet_key(found) for found in _DIETS.findall(text))
 
 
 def excluded(text: str) -> frozenset[str]:
-    """What a text says it wants to be without."""
+    """Return the excluded ingredients in a text."""
     return frozenset(word.lower() for word in _WITHOUT.findall(text) if len(word) > 2)
 
 

@@ -1,7 +1,7 @@
-"""Reads a request for `ask` or `await`: JSON bytes in, one checked record out.
+"""Requests of `ask` and `await`: a parser of JSON bytes into validated records.
 
-Strict about structure, as section 7.4 asks for (400 for a malformed request), and indifferent
-to attributes that it does not know. An attribute that is null counts as absent.
+Strict about structure, as section 7.4 requires (400 for a malformed request); unknown
+attributes are ignored. An attribute that is null counts as absent.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from playground.demo.failures import FailureError, invalid_parameter
 
 VERSIONS = ("0.54", "0.55")
 FORMATS = ("conversational_search", "chatgpt_app")
-#: Longer questions than this get TOKEN_LIMIT.
+#: Most characters of a query; longer ones get TOKEN_LIMIT.
 MAX_TEXT = 4000
 _MAX_PACE = 100.0
 _MAX_TURN = 1_000_000
@@ -27,21 +27,21 @@ _MAX_TOPIC = 80
 
 @dataclass(frozen=True, slots=True)
 class AskRequest:
-    """A request for `ask`, checked."""
+    """A validated `ask` request."""
 
     version: str
     text: str
     #: The attributes of query other than text.
     filters: Mapping[str, Any]
     context: Mapping[str, Any]
-    #: What to return as session context: what came, one turn on.
+    #: The session context to return: the one received, one turn later.
     session: Mapping[str, Any]
     streaming: bool = False
     response_format: str = FORMATS[0]
     modes: frozenset[str] = frozenset({"list"})
-    #: Multiplies every deliberate delay; 0 means none.
+    #: Factor of every deliberate delay; 0 means none.
     pace: float = 1.0
-    #: Answers to this agent's questions, by id, wherever they were.
+    #: Answers to this agent's questions, by id, wherever the request had them.
     answers: Mapping[str, Any] = field(default_factory=dict)
     #: Answers to the first of two rounds of questions, from the session context.
     pending: Mapping[str, Any] = field(default_factory=dict)
@@ -49,7 +49,7 @@ class AskRequest:
 
 @dataclass(frozen=True, slots=True)
 class AwaitRequest:
-    """A request for `await`, checked (section 4.2)."""
+    """A validated `await` request (section 4.2)."""
 
     version: str
     token: str
@@ -58,9 +58,9 @@ class AwaitRequest:
 
 
 def read_json(body: bytes) -> dict[str, Any]:
-    """The body as a JSON object. Raises `FailureError` INVALID_QUERY for anything else."""
+    """Return the body as a JSON object. Raise `FailureError` INVALID_QUERY for anything else."""
     try:
-        document = json.loads(body, parse_constant=_refuse, parse_float=_finite)
+        document = json.loads(body, parse_constant=_reject_constant, parse_float=_finite_float)
     except RecursionError:
         raise FailureError("INVALID_QUERY", "The request is nested too deeply.") from None
     except ValueError as error:
@@ -71,7 +71,7 @@ def read_json(body: bytes) -> dict[str, Any]:
 
 
 def version_of(document: Mapping[str, Any]) -> str:
-    """The version to answer in: the one asked for, or the newest. Never raises."""
+    """Return the version of the response: the requested one, or the newest. Never raise."""
     meta = document.get("meta")
     if isinstance(meta, dict):
         # 0.54 calls the attribute api_version in its text and version in its examples.
@@ -82,16 +82,16 @@ def version_of(document: Mapping[str, Any]) -> str:
 
 
 def session_of(document: Mapping[str, Any]) -> dict[str, Any] | None:
-    """The session context that came with a request, however broken the rest. Never raises."""
+    """Return the session context of a request, even of an invalid one. Never raise."""
     meta = document.get("meta")
     session = meta.get("session_context") if isinstance(meta, dict) else None
     return session if isinstance(session, dict) else None
 
 
 def read_ask(document: Mapping[str, Any], accept: str, pace: str | None) -> AskRequest:
-    """The request for `ask` in `document`; `accept` and `pace` come with the HTTP request.
+    """Read an `ask` request from `document`, the Accept header and the parameter `pace`.
 
-    Raises `FailureError` with the code that the caller should get.
+    Raise `FailureError` with the code of the response.
     """
     query = _object(document, "query", required=True)
     prefer = _object(document, "prefer")
@@ -112,7 +112,7 @@ def read_ask(document: Mapping[str, Any], accept: str, pace: str | None) -> AskR
 
 
 def read_await(document: Mapping[str, Any]) -> AwaitRequest:
-    """The request for `await` in `document`. Raises `FailureError`."""
+    """Read an `await` request from `document`. Raise `FailureError`."""
     token = document.get("promise_token")
     if not isinstance(token, str) or not token:
         raise FailureError("INVALID_QUERY", "promise_token must be a string.")
@@ -123,7 +123,7 @@ def read_await(document: Mapping[str, Any]) -> AwaitRequest:
 
 
 def read_pace(value: str | None) -> float:
-    """The factor for deliberate delays, 1 where none was given. Raises `FailureError`."""
+    """Read the factor of deliberate delays; 1 by default. Raise `FailureError`."""
     if value is None:
         return 1.0
     if re.fullmatch(r"\d{1,3}(\.\d{1,6})?", value, re.ASCII) and float(value) <= _MAX_PACE:
@@ -131,11 +131,11 @@ def read_pace(value: str | None) -> float:
     raise invalid_parameter("pace", value, "number", "a number from 0 to 100")
 
 
-def _refuse(name: str) -> Any:
+def _reject_constant(name: str) -> Any:
     raise ValueError(f"{name} is not a JSON number")
 
 
-def _finite(text: str) -> float:
+def _finite_float(text: str) -> float:
     if not math.isfinite(value := float(text)):
         raise ValueError("a number is too large")
     return value
@@ -163,13 +163,13 @@ def _text(query: Mapping[str, Any]) -> str:
 
 
 def next_turn(document: Mapping[str, Any], text: str) -> dict[str, Any]:
-    """The session context to return: the caller's own with this turn counted and named.
+    """Return the session context of the response: the caller's, with this turn counted and named.
 
-    One without a conversation id is given one. What waited for answers (`pending`) is over;
-    whoever asks again puts it back.
+    A conversation id is added if there is none. `pending` answers are removed; another round
+    of questions sets them again.
     """
-    came = _object(_object(document, "meta"), "session_context")
-    session = {"conversation_id": f"conv_{secrets.token_hex(6)}"} | came
+    received = _object(_object(document, "meta"), "session_context")
+    session = {"conversation_id": f"conv_{secrets.token_hex(6)}"} | received
     session.pop("pending", None)
     turn = session.get("turn")
     counted = turn if isinstance(turn, int) and 0 <= turn < _MAX_TURN else 0
@@ -182,7 +182,7 @@ def _pending(document: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _streaming(prefer: Mapping[str, Any], accept: str) -> bool:
-    """`prefer.streaming` decides; without it, the Accept header (section 7.3)."""
+    """Return `prefer.streaming`, by default the choice of the Accept header (section 7.3)."""
     streaming = prefer.get("streaming")
     if streaming is None:
         return "text/event-stream" in accept and "json" not in accept
@@ -191,7 +191,7 @@ def _streaming(prefer: Mapping[str, Any], accept: str) -> bool:
     return streaming
 
 
-def _words(prefer: Mapping[str, Any], name: str) -> list[str]:
+def _list_of(prefer: Mapping[str, Any], name: str) -> list[str]:
     value = prefer.get(name)
     if value is None:
         return []
@@ -201,24 +201,24 @@ def _words(prefer: Mapping[str, Any], name: str) -> list[str]:
 
 
 def _format(prefer: Mapping[str, Any]) -> str:
-    """The first format of the list that this agent has (section 3.3.1)."""
-    wanted = _words(prefer, "response_format")
-    for name in wanted or FORMATS:
+    """Return the first supported format of the list (section 3.3.1)."""
+    requested = _list_of(prefer, "response_format")
+    for name in requested or FORMATS:
         if name in FORMATS:
             return name
     raise FailureError(
         "UNSUPPORTED_FORMAT",
-        f"No answer as {', '.join(wanted)}: this agent has {' and '.join(FORMATS)}.",
+        f"No answer as {', '.join(requested)}: this agent has {' and '.join(FORMATS)}.",
     )
 
 
 def _modes(prefer: Mapping[str, Any], version: str) -> frozenset[str]:
-    """The modes asked for (section 3.3.2); `detailed` is known from the 0.54 examples only."""
+    """Return the requested modes (section 3.3.2); `detailed` is in the 0.54 examples only."""
     known = {"list", "summarize"} | ({"detailed"} if version == "0.54" else set())
-    wanted = frozenset(_words(prefer, "mode") or ["list"])
-    if unknown := sorted(wanted - known):
+    requested = frozenset(_list_of(prefer, "mode") or ["list"])
+    if unknown := sorted(requested - known):
         raise FailureError(
             "UNSUPPORTED_MODE",
             f"Unknown mode {', '.join(unknown)}: this agent has {', '.join(sorted(known))}.",
         )
-    return wanted
+    return requested

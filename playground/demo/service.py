@@ -1,4 +1,8 @@
-"""An answer of this agent as every protocol needs it: one document in, one reply out."""
+"""The agent behind every protocol: a request document in, a response out.
+
+`decide` chooses the response; here the request is read, the database used, and the document
+of the response built.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +16,7 @@ from django.conf import settings
 from django.http import HttpRequest
 from django.urls import reverse
 
-from playground.demo import corpus, decide, lists, requests, storage
+from playground.demo import corpus, decide, lists, promises, requests
 from playground.demo.actions import DemoUrls
 from playground.demo.corpus import Corpus
 from playground.demo.promises import PromiseRequest
@@ -21,36 +25,36 @@ from playground.demo.responses import Answer, Document, ListResponse, SingleResp
 
 @dataclass(frozen=True, slots=True)
 class ServedResponse:
-    """A reply, with what of its request shows in it."""
+    """A response, with the parts of its request that it repeats."""
 
     response: Answer | SingleResponse
     version: str
     session: Mapping[str, Any]
     streaming: bool = False
-    #: Multiplies every deliberate delay; 0 means none.
+    #: Factor of every deliberate delay; 0 means none.
     pace: float = 1.0
     started_at: float = field(default_factory=time.monotonic)
 
     @property
     def status(self) -> int:
-        """Its HTTP status."""
+        """Return the HTTP status."""
         return self.response.status if isinstance(self.response, SingleResponse) else 200
 
     @property
     def milliseconds(self) -> int:
-        """How long it has taken so far."""
+        """Return the time since the request was received."""
         return round((time.monotonic() - self.started_at) * 1000)
 
     def document(self) -> Document:
-        """The whole reply in one piece (section 4)."""
-        session, reply = self.session, self.response
-        if isinstance(reply, SingleResponse):
-            session = {**session, **reply.remember}
-            body, more, kind = reply.body, reply.meta, reply.kind
+        """Return the response as one document (section 4)."""
+        session, response = self.session, self.response
+        if isinstance(response, SingleResponse):
+            session = {**session, **response.session_update}
+            body, more, kind = response.body, response.meta, response.kind
         else:
-            body, kind = {"results": reply.items}, "answer"
-            # As at the end of a stream: the same answer says the same, however it travels.
-            more = {**reply.meta, "total_items": len(reply.items)}
+            body, kind = {"results": response.items}, "answer"
+            # The same members as at the end of a stream.
+            more = {**response.meta, "total_items": len(response.items)}
         if kind == "answer":
             more = {**more, "processing_time_ms": self.milliseconds}
         return {"_meta": meta(kind, self.version, session, **more), **body}
@@ -59,42 +63,45 @@ class ServedResponse:
 async def ask(
     request: HttpRequest, document: Mapping[str, Any], *, whole: bool = False
 ) -> ServedResponse:
-    """The reply to an `ask`; `whole` where the protocol has no way to deliver it in parts.
+    """Return the response to an `ask`; `whole` if the protocol cannot stream it.
 
-    Raises `FailureError`.
+    Raise `FailureError`.
     """
-    began = time.monotonic()
-    asked = requests.read_ask(document, request.headers.get("Accept", ""), request.GET.get("pace"))
+    started_at = time.monotonic()
+    parsed = requests.read_ask(document, request.headers.get("Accept", ""), request.GET.get("pace"))
     if whole:
-        asked = replace(asked, streaming=False)
-    reply = decide.ask(await known(), asked, links(request))
-    if isinstance(reply, PromiseRequest):
-        reply = decide.promise(await storage.save_task(reply))
-    elif isinstance(reply, ListResponse):
-        reply = decide.assembled_answer([await lists.described(request, reply.name)], reply.ask)
-    return ServedResponse(reply, asked.version, asked.session, asked.streaming, asked.pace, began)
+        parsed = replace(parsed, streaming=False)
+    response = decide.ask(await loaded_corpus(), parsed, links(request))
+    if isinstance(response, PromiseRequest):
+        response = decide.promise(await promises.save_task(response))
+    elif isinstance(response, ListResponse):
+        item = await lists.described(request, response.name)
+        response = decide.assembled_answer([item], response.ask)
+    return ServedResponse(
+        response, parsed.version, parsed.session, parsed.streaming, parsed.pace, started_at
+    )
 
 
 async def await_(document: Mapping[str, Any]) -> ServedResponse:
-    """The reply to an `await` (section 4.2). Raises `FailureError`."""
-    began = time.monotonic()
-    awaited = requests.read_await(document)
-    found = storage.cancel if awaited.action == "cancel" else storage.task
-    task = await found(awaited.token)
-    reply = decide.await_(await known(), task)
-    session = {**task.ask.session, **awaited.session}
-    return ServedResponse(reply, awaited.version, session, started_at=began)
+    """Return the response to an `await` (section 4.2). Raise `FailureError`."""
+    started_at = time.monotonic()
+    parsed = requests.read_await(document)
+    load_task = promises.cancel if parsed.action == "cancel" else promises.task
+    task = await load_task(parsed.token)
+    response = decide.await_(await loaded_corpus(), task)
+    session = {**task.ask.session, **parsed.session}
+    return ServedResponse(response, parsed.version, session, started_at=started_at)
 
 
-async def known() -> Corpus:
-    """The corpus, read from the database the first time."""
+async def loaded_corpus() -> Corpus:
+    """Return the corpus, which the first call reads from the database."""
     return corpus.loaded() or await sync_to_async(corpus.load)()
 
 
 def links(request: HttpRequest) -> DemoUrls:
-    """Where the parts of this demo are, on the origin that the request came to."""
+    """Return the URLs of the demo on the origin of the request."""
     return DemoUrls(
-        # Without the hash of the manifest: an item's picture has one address for good.
+        # Without the hash of the manifest: the URL of an item's image is permanent.
         static=request.build_absolute_uri(settings.STATIC_URL),
         cookbook=request.build_absolute_uri(reverse("demo-cookbook")),
         cart=request.build_absolute_uri(reverse("demo-cart")),

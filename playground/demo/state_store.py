@@ -1,7 +1,8 @@
-"""What the protocols with a memory keep between two requests, in the database.
+"""State that protocols keep between two requests: sessions, open questions, tasks.
 
-The next request may come to another process. Whoever knows a key may use it: keys are long
-and random where it matters. Rows expire and are bounded: the oldest go first.
+It is stored in the database, because the next request may reach another process. Whoever knows
+a key may use it: keys are long and random where it matters. Rows expire and are bounded: the
+oldest are deleted first.
 """
 
 from __future__ import annotations
@@ -13,8 +14,7 @@ from typing import Any
 
 from asgiref.sync import sync_to_async
 
-from playground.demo.models import StoredState
-from playground.demo.storage import prune
+from playground.demo.models import StoredState, prune
 
 #: Rows that are kept of each area.
 ROWS = 512
@@ -25,7 +25,7 @@ now = time.time
 
 @sync_to_async
 def save(area: str, key: str, state: Mapping[str, Any]) -> None:
-    """Keep `state` under `key`, in the place of what was there."""
+    """Store `state` under `key`, replacing what was stored there."""
     values = {"state": json.dumps(dict(state)), "used_at": now()}
     StoredState.objects.update_or_create(area=area, key=key, defaults=values)
     prune(StoredState.objects.filter(area=area), ROWS)
@@ -33,29 +33,31 @@ def save(area: str, key: str, state: Mapping[str, Any]) -> None:
 
 @sync_to_async
 def load(area: str, key: str, seconds: float) -> dict[str, Any] | None:
-    """What is kept under `key`; None if there is nothing, or nothing used for `seconds`."""
-    if not _possible(key):
+    """Return the state under `key`, or None if it is missing or unused for `seconds`."""
+    if not _is_valid(key):
         return None
     row = StoredState.objects.filter(area=area, key=key, used_at__gte=now() - seconds).first()
     if row is None:
         return None
-    found: dict[str, Any] = json.loads(row.state)
-    return found
+    state: dict[str, Any] = json.loads(row.state)
+    return state
 
 
 @sync_to_async
 def touch(area: str, key: str) -> None:
-    """Note that what is kept under `key` has been used just now."""
+    """Set the time of last use of the state under `key` to now."""
     StoredState.objects.filter(area=area, key=key).update(used_at=now())
 
 
 @sync_to_async
 def delete(area: str, key: str) -> bool:
-    """Keep it no longer; whether it was there."""
-    gone, _ = StoredState.objects.filter(area=area, key=key).delete() if _possible(key) else (0, {})
-    return bool(gone)
+    """Delete the state under `key`; return True if it existed."""
+    if not _is_valid(key):
+        return False
+    deleted, _ = StoredState.objects.filter(area=area, key=key).delete()
+    return bool(deleted)
 
 
-def _possible(key: str) -> bool:
-    """Whether a database can be asked for it: callers may send anything."""
+def _is_valid(key: str) -> bool:
+    """Return True if a database can look `key` up: callers may send anything."""
     return len(key) <= _MAX_KEY and key.isascii() and key.isprintable()

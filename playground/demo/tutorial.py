@@ -1,4 +1,4 @@
-"""The `detailed` mode that the 0.54 examples show (section 5): one recipe, step by step."""
+"""Tutorial of a recipe, step by step: the `detailed` mode of the 0.54 examples (section 5)."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from playground.demo.responses import Answer, Document, StreamPart
 
 
 def tutorial(entries: list[CorpusItem], links: DemoUrls) -> Answer:
-    """The best recipe that has steps, its steps as sections, with text in between."""
-    taught = [entry for entry in entries if _steps(entry)]
-    if not taught:
+    """Return the best recipe with steps, its steps as sections, with text between them."""
+    with_steps = [entry for entry in entries if _steps(entry)]
+    if not with_steps:
         return Answer.of([item(entry, links) for entry in entries])
-    recipe = taught[0]
+    recipe = with_steps[0]
     steps = _steps(recipe)
     time = f" and {minutes_text(recipe.minutes)}" if recipe.minutes is not None else ""
     opening = f"{recipe.name} takes {len(steps)} steps{time}. Let us start."
@@ -37,6 +37,6 @@ def _steps(entry: CorpusItem) -> list[str]:
 
 
 def _section(number: int, step: str) -> Document:
-    """A step as a section, named after its first clause."""
+    """Return a step as a section, named after its first clause."""
     title = step.partition(",")[0].partition(".")[0]
     return {"@type": "HowToSection", "name": f"Step {number}: {title}", "description": step}

@@ -1,4 +1,4 @@
-"""Where the demo answers; mounted under `demo/`."""
+"""URLs of the demo, included under `demo/`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The endpoints of the agent, section 7.1 (`ask`, `await`), its scenarios, and its page."""
+"""Endpoints of NLWeb over HTTP (section 7.1), of the scenarios, and the demo page."""
 
 from __future__ import annotations
 
@@ -11,13 +11,15 @@ from django.contrib.auth.decorators import login_not_required
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
+from django.urls import reverse
 
-from playground.demo import pages, requests, responses, service
-from playground.demo.failures import FailureError
+from playground.demo import examples, requests, responses, scenarios, service
+from playground.demo.failures import CODES, FailureError
+from playground.demo.guides import guides
 from playground.demo.http import PAUSE, endpoint, event_stream, json_response
 from playground.demo.responses import Answer, meta
 from playground.demo.scenarios import SCENARIOS
-from playground.demo.scenarios.scene import read_scene
+from playground.demo.scenarios.scenario import read_request
 from playground.demo.service import ServedResponse
 
 logger = logging.getLogger("playground.demo")
@@ -27,37 +29,37 @@ logger = logging.getLogger("playground.demo")
 async def ask(request: HttpRequest) -> HttpResponseBase:
     """`POST /ask`: an answer, questions, a promise or a failure, as JSON or as a stream."""
 
-    async def answer(document: Mapping[str, Any]) -> HttpResponseBase:
+    async def respond(document: Mapping[str, Any]) -> HttpResponseBase:
         served = await service.ask(request, document)
         if isinstance(served.response, Answer) and served.streaming:
             return event_stream(_events(served, served.response))
         return json_response(served.document(), served.status)
 
-    return await _replying(request, answer)
+    return await _respond_or_fail(request, respond)
 
 
 @endpoint
 async def await_(request: HttpRequest) -> HttpResponseBase:
-    """`POST /await`: how a promised task is doing, its answer, or its end (section 4.2)."""
+    """`POST /await`: the progress of a promised task, its answer, or its failure (section 4.2)."""
 
-    async def answer(document: Mapping[str, Any]) -> HttpResponseBase:
+    async def respond(document: Mapping[str, Any]) -> HttpResponseBase:
         served = await service.await_(document)
         return json_response(served.document(), served.status)
 
-    return await _replying(request, answer)
+    return await _respond_or_fail(request, respond)
 
 
 @endpoint
 async def scenario(request: HttpRequest, slug: str, operation: str) -> HttpResponseBase:
-    """`POST scenarios/<slug>/ask` and `…/await`: plays one of the scripted scenarios."""
+    """`POST scenarios/<slug>/ask` and `…/await`: the response of a scripted scenario."""
     if not (found := SCENARIOS.get(slug)):
         failure = FailureError("INVALID_QUERY", f"There is no scenario {slug[:80]}.")
         return json_response(responses.failure(failure, requests.VERSIONS[-1], None), 404)
     if request.method != "POST":
         return _post_only()
     try:
-        play = found.play if operation == "ask" else found.await_
-        return await play(read_scene(request))
+        respond = found.play if operation == "ask" else found.await_
+        return await respond(read_request(request))
     except FailureError as failure:
         document = responses.failure(failure, requests.VERSIONS[-1], None)
         return json_response(document, failure.status)
@@ -65,30 +67,43 @@ async def scenario(request: HttpRequest, slug: str, operation: str) -> HttpRespo
 
 @login_not_required
 def page(request: HttpRequest) -> HttpResponse:
-    """For people: what the agent can do, questions to copy, and the scenarios."""
+    """Render the demo page: URLs, examples, guides, failures and scenarios."""
     origin = request.build_absolute_uri("/").rstrip("/")
-    return render(request, "demo/index.html", pages.context(origin))
+    context = {
+        "ask_url": origin + reverse("demo-ask"),
+        "await_url": origin + reverse("demo-await"),
+        "cart_url": origin + reverse("demo-cart"),
+        "cookbook_url": origin + reverse("demo-cookbook"),
+        "groups": examples.GROUPS,
+        "guides": guides(origin),
+        "codes": CODES.items(),
+        "chapters": [
+            (title, [(row, origin + reverse("demo-scenario", args=[row.slug])) for row in rows])
+            for title, rows in scenarios.GROUPS.items()
+        ],
+    }
+    return render(request, "demo/index.html", context)
 
 
-async def _replying(
-    request: HttpRequest, answer: Callable[[Mapping[str, Any]], Awaitable[HttpResponseBase]]
+async def _respond_or_fail(
+    request: HttpRequest, respond: Callable[[Mapping[str, Any]], Awaitable[HttpResponseBase]]
 ) -> HttpResponseBase:
-    """Read the request, answer it, and turn whatever goes wrong into a failure reply."""
+    """Read the request and respond to it; convert every error to a failure response."""
     version, session = requests.VERSIONS[-1], None
     try:
         if request.method != "POST":
             return _post_only()
-        asked = requests.read_json(request.body)
-        version = requests.version_of(asked)
-        session = requests.session_of(asked)
-        return await answer(asked)
+        document = requests.read_json(request.body)
+        version = requests.version_of(document)
+        session = requests.session_of(document)
+        return await respond(document)
     except FailureError as error:
         failure = error
     except Exception:
-        logger.exception("The demo agent could not answer")
+        logger.exception("Answering an NLWeb request over HTTP failed")
         failure = FailureError("INTERNAL_ERROR")
-    document = responses.failure(failure, version, session)
-    return json_response(document, failure.status, failure.headers)
+    body = responses.failure(failure, version, session)
+    return json_response(body, failure.status, failure.headers)
 
 
 def _post_only() -> HttpResponse:
@@ -98,23 +113,22 @@ def _post_only() -> HttpResponse:
     )
 
 
-async def _events(served: ServedResponse, reply: Answer) -> AsyncIterator[bytes]:
-    """An answer as server-sent events (section 6.1; 0.54 examples, section 5)."""
+async def _events(served: ServedResponse, answer: Answer) -> AsyncIterator[bytes]:
+    """Yield an answer as server-sent events (section 6.1; 0.54 examples, section 5)."""
     event = responses.event
     version = served.version
-    opening = meta("answer", version, None, streaming=True)
-    yield event("start", {"_meta": opening})
+    yield event("start", {"_meta": meta("answer", version, None, streaming=True)})
     index = 0
-    for part in reply.parts:
+    for part in answer.parts:
         await asyncio.sleep(PAUSE * served.pace)
         if part.item is not None:
             yield event("result", {"index": index, "item": part.item})
             index += 1
         else:
             yield event("content", part.content)
-    if reply.failure:
-        yield event("error", responses.failure(reply.failure, version, served.session))
-    more = {**reply.meta, "total_items": index, "processing_time_ms": served.milliseconds}
+    if answer.failure:
+        yield event("error", responses.failure(answer.failure, version, served.session))
+    more = {**answer.meta, "total_items": index, "processing_time_ms": served.milliseconds}
     yield event("complete", {"_meta": meta("answer", version, served.session, **more)})
-    if reply.closing_failure:
-        yield event("end", {"message": reply.closing_failure})
+    if answer.closing_failure:
+        yield event("end", {"message": answer.closing_failure})

@@ -1,4 +1,4 @@
-"""What the demo serves at the root of the site: its card, where A2A clients look first."""
+"""URLs of the demo at the root of the site: the agent card, where A2A clients look first."""
 
 from __future__ import annotations
 

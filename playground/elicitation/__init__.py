@@ -1,15 +1,15 @@
 """Elicitation: an agent's questions as a form, and the answers as the next request.
 
-Pure, and a part of its own because NLWeb says how to ask and not how to answer (0.55 section
-4.1.3): what stands here is the playground's choice, not the protocol's.
+Pure. A package of its own because NLWeb defines how an agent asks and not how a client answers
+(0.55 section 4.1.3): answer strategies are the playground's choice, not the protocol's.
 
-============  =========================================================================
-`fields`      questions, whatever the agent made of them, as fields
-`bounds`      what an answer has to be, where its question says so
-`answers`     what was filled in, checked, as values
-`strategies`  the ways to tell the agent: the request that carries the answers
-`template`    the user's own request with placeholders
-============  =========================================================================
+=============  =========================================================================
+`form`         elicitation form: an agent's questions as fields
+`constraints`  constraints on answers, as text and as a check
+`answers`      validation of submitted answers
+`strategies`   answer strategies: the request that carries the answers
+`template`     request template of the user, with placeholders for the answers
+=============  =========================================================================
 """
 
 from playground.elicitation.answers import (

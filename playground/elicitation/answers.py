@@ -1,8 +1,8 @@
-"""What was filled into a form, checked against the agent's questions (0.55 section 4.1.3).
+"""Validation of submitted answers against the agent's questions (0.55 section 4.1.3).
 
-Every question wants an answer, except free text, which may stay empty and is then left out;
-with `PARTIAL` in the data, every question may. A question that says itself whether it wants an
-answer, and what that has to be, is taken at its word.
+Every question requires an answer, except free text, which may stay empty and is then left out;
+with `SKIP_UNANSWERED` in the data, no question does. A question with constraints of its own decides
+itself whether it requires an answer and which.
 """
 
 from __future__ import annotations
@@ -17,34 +17,34 @@ from typing import Any
 from playground.elicitation.constraints import constraint_error
 from playground.elicitation.form import ElicitationForm, QuestionField
 
-#: Name of the checkbox that says "send only what I answered".
+#: Name of the checkbox to send a partial answer.
 SKIP_UNANSWERED = "partial"
-#: What an error that belongs to no field is keyed by.
+#: Key of an error that belongs to no field.
 FORM_ERROR_KEY = "form"
 
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
 _INTEGER = re.compile(r"[+-]?\d+", re.ASCII)
-#: Python reads no longer ones, and nobody means them.
+#: The most characters of a number; Python parses no longer integers.
 _LONGEST_NUMBER = 100
 
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """Values by the questions' ids; errors, as sentences, by `Field.name` or `WHOLE_FORM`."""
+    """Values by question id; errors, as sentences, by `QuestionField.name` or `FORM_ERROR_KEY`."""
 
     values: dict[str, Any]
     errors: dict[str, str]
 
 
 class _RefusedError(Exception):
-    """An answer that does not fit its question; the message is for the user."""
+    """An invalid answer; the message is for the user."""
 
 
 def read_answers(form: ElicitationForm, data: Mapping[str, Sequence[str]]) -> Answers:
-    """The answers in submitted data: name of a control to its values, strings all.
+    """Return the answers in submitted data: names of controls with their values, all strings.
 
-    Values are a string, a list of strings, an int or float, or a bool by the field's control.
-    Names that are not the form's are passed over; with errors, `values` holds what was right.
+    A value is a string, a list of strings, an int or float, or a bool, by the field's control.
+    Names of other forms are ignored; with errors, `values` holds the valid answers.
     """
     partial = any(data.get(SKIP_UNANSWERED, ()))
     values: dict[str, Any] = {}
@@ -58,17 +58,17 @@ def read_answers(form: ElicitationForm, data: Mapping[str, Sequence[str]]) -> An
                 errors[field.name] = _MISSING[field.control]
         except _RefusedError as refusal:
             errors[field.name] = str(refusal)
-    # Where the binding asks, an answer may be empty: that everything was left out is one.
+    # If the binding defines how to answer, an answer without values is valid.
     if not values and not errors and form.resume is None:
         errors[FORM_ERROR_KEY] = "Answer at least one question."
     return Answers(values, errors)
 
 
 def to_data(form: ElicitationForm, values: Mapping[str, Any]) -> dict[str, list[str]]:
-    """Answers by question id as data that `read_answers` takes.
+    """Return answers by question id as data for `read_answers`.
 
-    For answers that come from a file, and to fill in a form again. Any JSON value is taken:
-    whether it fits its question is for `read_answers` to say.
+    For answers from a file, and to fill in a form again. Any JSON value is accepted: it is
+    validated by `read_answers`.
     """
     return {
         field.name: [_as_text(value) for value in _listed(values[field.id])]
@@ -78,8 +78,8 @@ def to_data(form: ElicitationForm, values: Mapping[str, Any]) -> dict[str, list[
 
 
 def _within(field: QuestionField, value: Any) -> Any:
-    if said := constraint_error(field.bounds, value):
-        raise _RefusedError(said)
+    if message := constraint_error(field.constraints, value):
+        raise _RefusedError(message)
     return value
 
 
@@ -93,15 +93,15 @@ def _as_text(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-def _plain(text: str) -> str:
-    """A text with the line ends that it had before a browser sent it with CR LF."""
+def _normalized(text: str) -> str:
+    """Normalize line ends, which a browser sends as CR LF."""
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
-def _chosen(field: QuestionField, given: Sequence[str]) -> list[str]:
-    """The options among the texts that were given, in the form's order."""
-    texts = {_plain(text) for text in given}
-    return [option for option in field.options if _plain(option) in texts]
+def _chosen_options(field: QuestionField, given: Sequence[str]) -> list[str]:
+    """Return the options among the submitted texts, in the form's order."""
+    texts = {_normalized(text) for text in given}
+    return [option for option in field.options if _normalized(option) in texts]
 
 
 def _one(given: Sequence[str]) -> str:
@@ -111,21 +111,21 @@ def _one(given: Sequence[str]) -> str:
 
 
 def _radio(field: QuestionField, given: Sequence[str]) -> str:
-    chosen = _chosen(field, [_one(given)])
+    chosen = _chosen_options(field, [_one(given)])
     if not chosen:
         raise _RefusedError("This is not one of the options.")
     return chosen[0]
 
 
 def _checkboxes(field: QuestionField, given: Sequence[str]) -> list[str]:
-    chosen = _chosen(field, given)
-    if {_plain(text) for text in given} != {_plain(option) for option in chosen}:
+    chosen = _chosen_options(field, given)
+    if {_normalized(text) for text in given} != {_normalized(option) for option in chosen}:
         raise _RefusedError("Not everything that was chosen is among the options.")
     return chosen
 
 
 def _text(_field: QuestionField, given: Sequence[str]) -> str:
-    return _plain(_one(given))
+    return _normalized(_one(given))
 
 
 def _number(_field: QuestionField, given: Sequence[str]) -> int | float:

@@ -1,6 +1,6 @@
-"""What an answer has to be where its question says so: in words, and as a check.
+"""Constraints on answers, as text and as a check.
 
-NLWeb's questions say nothing of the kind; those of MCP do, by a small part of JSON Schema.
+NLWeb's questions have none; those of MCP have, in a small subset of JSON Schema.
 """
 
 from __future__ import annotations
@@ -16,75 +16,77 @@ from playground.protocols.events import Constraints
 _EMAIL = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s.]+")
 
 
-def describe_constraints(control: str, bounds: Constraints | None) -> str:
-    """The bounds as a sentence for whoever answers; "" where there are none to speak of."""
-    if bounds is None:
+def describe_constraints(control: str, constraints: Constraints | None) -> str:
+    """Return the constraints as a sentence for the user; "" if there is nothing to say."""
+    if constraints is None:
         return ""
     if control == "number":
-        said = _number(bounds)
+        sentence = _number(constraints)
     elif control == "checkboxes":
-        said = _count(bounds)
+        sentence = _count(constraints)
     elif control == "text":
-        said = _text(bounds)
+        sentence = _text(constraints)
     else:
-        said = ""
-    if bounds.required:
-        return f"{said}." if said else ""
-    return f"{said}; may be left out." if said else "May be left out."
+        sentence = ""
+    if constraints.required:
+        return f"{sentence}." if sentence else ""
+    return f"{sentence}; may be left out." if sentence else "May be left out."
 
 
-def constraint_error(bounds: Constraints | None, value: Any) -> str | None:
-    """Why an answer is out of bounds, as a sentence; None if it is not."""
-    if bounds is None:
+def constraint_error(constraints: Constraints | None, value: Any) -> str | None:
+    """Return why an answer violates the constraints, as a sentence; None if it does not."""
+    if constraints is None:
         return None
     if isinstance(value, bool):
         return None
     if isinstance(value, int | float):
-        return _refused_number(bounds, value)
+        return _number_error(constraints, value)
     if isinstance(value, list):
-        wanted = _between(bounds.minimum, bounds.maximum, "option", "options")
-        return None if _is_within(bounds, len(value)) else f"Choose {wanted}."
-    return _refused_text(bounds, value) if isinstance(value, str) else None
+        wanted = _between(constraints.minimum, constraints.maximum, "option", "options")
+        return None if _is_within(constraints, len(value)) else f"Choose {wanted}."
+    return _text_error(constraints, value) if isinstance(value, str) else None
 
 
-def _refused_number(bounds: Constraints, value: float) -> str | None:
-    if bounds.integer and not float(value).is_integer():
+def _number_error(constraints: Constraints, value: float) -> str | None:
+    if constraints.integer and not float(value).is_integer():
         return "Give a whole number."
-    return None if _is_within(bounds, value) else f"Give {_lower(_number(bounds))}."
+    return None if _is_within(constraints, value) else f"Give {_lower(_number(constraints))}."
 
 
-def _refused_text(bounds: Constraints, value: str) -> str | None:
-    shortest, longest = bounds.min_length or 0, bounds.max_length
+def _text_error(constraints: Constraints, value: str) -> str | None:
+    shortest, longest = constraints.min_length or 0, constraints.max_length
     if len(value) < shortest or (longest is not None and len(value) > longest):
-        return f"Give {_between(bounds.min_length, longest, 'character', 'characters')}."
-    known = _FORMATS.get(bounds.format)
+        return f"Give {_between(constraints.min_length, longest, 'character', 'characters')}."
+    known = _FORMATS.get(constraints.format)
     return f"Give {known[0]}." if known and not known[1](value.strip()) else None
 
 
-def _is_within(bounds: Constraints, value: float) -> bool:
-    if bounds.minimum is not None and value < bounds.minimum:
+def _is_within(constraints: Constraints, value: float) -> bool:
+    if constraints.minimum is not None and value < constraints.minimum:
         return False
-    return bounds.maximum is None or value <= bounds.maximum
+    return constraints.maximum is None or value <= constraints.maximum
 
 
-def _number(bounds: Constraints) -> str:
-    kind = "A whole number" if bounds.integer else "A number"
-    limits = _range(bounds.minimum, bounds.maximum)
-    return f"{kind} {limits}" if limits else kind if bounds.integer else ""
+def _number(constraints: Constraints) -> str:
+    kind = "A whole number" if constraints.integer else "A number"
+    limits = _range(constraints.minimum, constraints.maximum)
+    return f"{kind} {limits}" if limits else kind if constraints.integer else ""
 
 
-def _count(bounds: Constraints) -> str:
-    if bounds.minimum is None and bounds.maximum is None:
+def _count(constraints: Constraints) -> str:
+    if constraints.minimum is None and constraints.maximum is None:
         return ""
-    return _between(bounds.minimum, bounds.maximum, "option", "options").capitalize()
+    return _between(constraints.minimum, constraints.maximum, "option", "options").capitalize()
 
 
-def _text(bounds: Constraints) -> str:
-    known = _FORMATS.get(bounds.format)
-    said = [known[0]] if known else []
-    if bounds.min_length or bounds.max_length is not None:
-        said.append(_between(bounds.min_length, bounds.max_length, "character", "characters"))
-    text = " of ".join(said)
+def _text(constraints: Constraints) -> str:
+    known = _FORMATS.get(constraints.format)
+    sentence = [known[0]] if known else []
+    if constraints.min_length or constraints.max_length is not None:
+        sentence.append(
+            _between(constraints.min_length, constraints.max_length, "character", "characters")
+        )
+    text = " of ".join(sentence)
     return text[:1].upper() + text[1:]
 
 
@@ -98,13 +100,13 @@ def _range(least: float | None, most: float | None) -> str:
 
 def _between(least: float | None, most: float | None, one: str, many: str) -> str:
     if least and most is not None:
-        return f"{least:g} to {most:g} {many}" if least != most else _counted(least, one, many)
+        return f"{least:g} to {most:g} {many}" if least != most else _with_unit(least, one, many)
     if least:
-        return f"at least {_counted(least, one, many)}"
-    return f"at most {_counted(most or 0, one, many)}"
+        return f"at least {_with_unit(least, one, many)}"
+    return f"at most {_with_unit(most or 0, one, many)}"
 
 
-def _counted(number: float, one: str, many: str) -> str:
+def _with_unit(number: float, one: str, many: str) -> str:
     return f"{number:g} {one if number == 1 else many}"
 
 
@@ -120,7 +122,7 @@ def _is_uri(text: str) -> bool:
     return bool(parts.scheme and (parts.netloc or parts.path)) and " " not in text
 
 
-def _parses(parse: Callable[[str], object]) -> Callable[[str], bool]:
+def _is_parsed_by(parse: Callable[[str], object]) -> Callable[[str], bool]:
     def fits(text: str) -> bool:
         try:
             parse(text)
@@ -131,10 +133,10 @@ def _parses(parse: Callable[[str], object]) -> Callable[[str], bool]:
     return fits
 
 
-#: (what it is, with its article, and whether a text is one) by the formats that MCP knows.
+#: (name with its article, function that checks a text) by the formats of MCP.
 _FORMATS: Mapping[str, tuple[str, Callable[[str], bool]]] = {
     "email": ("an e-mail address", lambda text: bool(_EMAIL.fullmatch(text))),
     "uri": ("an address like https://example.com/", _is_uri),
-    "date": ("a date like 2026-11-21", _parses(date.fromisoformat)),
-    "date-time": ("a time like 2026-11-21T18:30:00Z", _parses(datetime.fromisoformat)),
+    "date": ("a date like 2026-11-21", _is_parsed_by(date.fromisoformat)),
+    "date-time": ("a time like 2026-11-21T18:30:00Z", _is_parsed_by(datetime.fromisoformat)),
 }

@@ -1,8 +1,8 @@
-"""An agent's questions as the fields of a form.
+"""Elicitation form: an agent's questions as fields.
 
-Total: whatever the agent asks, there is a field to answer it in. Where the control is not what
-the question's type calls for, or a default is not taken, the field's note says why. Labels and
-options are the agent's words as they came, markup included: text, to be escaped where shown.
+Total: every question gets a field. If the control is not the one of the question's type, or a
+default is ignored, the field's note tells why. Labels and options are the agent's texts
+verbatim, markup included: escape them on output.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from playground.protocols.text import shorten
 
 MAX_FIELDS = 200
 MAX_OPTIONS = 200
-#: Characters of a text that are shown, and that an option may have.
+#: The most characters of a text that is shown, and of an option.
 MAX_TEXT = 20_000
-#: Characters of a label that are searched for words that ask for a secret.
+#: The most characters of a label that are searched for words for a secret.
 MAX_LABEL = 2_000
 
-#: Control by type of question (NLWeb 0.55 section 4.1.3).
+#: Control by question type (NLWeb 0.55 section 4.1.3).
 _CONTROLS: Mapping[str, str] = {
     "single_select": "radio",
     "multi_select": "checkboxes",
@@ -45,72 +45,72 @@ _SECRET = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class QuestionField:
-    """One question, as something that can be filled in."""
+    """One question as a form field."""
 
     #: Position in the form, from 0.
     number: int
-    #: What the answer is keyed by; unique in the form.
+    #: Key of the answer; unique in the form.
     id: str
     #: The label; never empty.
     text: str
     #: `radio`, `checkboxes`, `text`, `number` or `boolean`.
     control: str
-    #: What can be chosen; with the control `text`, suggestions.
+    #: The choices; with the control `text`, suggestions.
     options: tuple[str, ...] = ()
-    #: The agent's default where it fits: one option, a tuple of options, a text, a finite
-    #: number, True or False. None where there is none.
+    #: The agent's default if it is valid: one option, a tuple of options, a text, a finite number,
+    #: True or False. None without one.
     default: Any = None
-    #: Why the field is not quite what the agent asked for, in sentences; mostly empty.
+    #: Why the field differs from the question, in sentences; mostly empty.
     note: str = ""
-    #: Whether it looks like a question for a password or another secret.
+    #: Whether the question seems to ask for a password or another secret.
     sensitive: bool = False
-    #: What the options are called, one for each.
+    #: Labels of the options, one for each.
     labels: tuple[str, ...] = ()
-    #: What the agent says about the question beside its text; may be empty.
+    #: The agent's description of the question; may be empty.
     hint: str = ""
-    #: What the answer has to be; None where the protocol knows no such thing.
-    bounds: Constraints | None = None
+    #: Constraints on the answer; None if the protocol has no such thing.
+    constraints: Constraints | None = None
 
     @property
     def rule(self) -> str:
-        """What the answer has to be, as a sentence; mostly empty."""
-        return describe_constraints(self.control, self.bounds)
+        """Return the constraints as a sentence; mostly empty."""
+        return describe_constraints(self.control, self.constraints)
 
     @property
     def is_required(self) -> bool:
-        """Whether there has to be an answer: of NLWeb's questions only free text needs none."""
-        return self.control != "text" if self.bounds is None else self.bounds.required
+        """Return whether an answer is required: of NLWeb's questions all except free text."""
+        return self.control != "text" if self.constraints is None else self.constraints.required
 
     @property
     def name(self) -> str:
-        """The name of its controls in a submitted form."""
+        """Return the name of its controls in a submitted form."""
         return f"q{self.number}"
 
 
 @dataclass(frozen=True, slots=True)
 class ElicitationForm:
-    """An elicitation, as a form."""
+    """An elicitation as a form."""
 
-    #: What the agent says above its questions; may be empty.
+    #: The agent's text above its questions; may be empty.
     text: str
     fields: tuple[QuestionField, ...]
-    #: How many questions were left out, because they are too many.
+    #: The number of questions beyond the limit, which were left out.
     remaining: int = 0
-    #: Whether the agent asked in words alone, so that the one field is a free answer to them.
+    #: Whether the elicitation is a text alone, so that the one field is a free answer.
     text_only: bool = False
-    #: What was done to the text, as a sentence; mostly empty.
+    #: A sentence on changes to the text; mostly empty.
     note: str = ""
-    #: How an answer travels where the binding says so: see `Elicitation.reply`.
+    #: Data for sending the answer, if the binding defines it: see `Elicitation.resume`.
     resume: Mapping[str, Any] | None = None
-    #: Addresses that the agent sends its user to, as they came.
+    #: URLs for the user to open, as received.
     links: tuple[str, ...] = ()
 
 
 def build_form(elicitation: Elicitation) -> ElicitationForm:
-    """The form for an elicitation. One in words alone (0.54) gets one field, `answer`."""
+    """Return the form of an elicitation. A text alone (0.54) gets one field, `answer`."""
     text, note = _shortened(elicitation.text, "text")
-    questions, reply, links = elicitation.questions, elicitation.resume, elicitation.links
-    if not questions and reply is None:
+    questions, resume, links = elicitation.questions, elicitation.resume, elicitation.links
+    if not questions and resume is None:
         sensitive = _is_sensitive(elicitation.text)
         field = QuestionField(0, "answer", "Your answer", "text", sensitive=sensitive)
         return ElicitationForm(text, (field,), text_only=True, note=note)
@@ -120,12 +120,12 @@ def build_form(elicitation: Elicitation) -> ElicitationForm:
         fields.append(_field(number, question, name))
     rest = len(questions) - len(shown)
     return ElicitationForm(
-        text, tuple(fields), rest, note=note, resume=reply, links=links[:MAX_OPTIONS]
+        text, tuple(fields), rest, note=note, resume=resume, links=links[:MAX_OPTIONS]
     )
 
 
 def _names(questions: Collection[Question]) -> Iterator[str]:
-    """A name of its own for each question: its id, or the id with a number."""
+    """Return a unique name for each question: its id, or the id with a number."""
     given = {question.id for question in questions}
     taken: set[str] = set()
     for question in questions:
@@ -163,12 +163,12 @@ def _field(number: int, question: Question, name: str) -> QuestionField:
         sensitive=any(map(_is_sensitive, (question.id, question.text, question.type))),
         labels=_labels(question, options),
         hint=hint,
-        bounds=question.constraints,
+        constraints=question.constraints,
     )
 
 
 def _labels(question: Question, options: tuple[str, ...]) -> tuple[str, ...]:
-    """What each option is called: itself, where the agent gives it no name."""
+    """Return the label of each option: the option itself if the agent gives no label."""
     named = dict(zip(question.options, question.labels, strict=False))
     return tuple(named.get(option, "").strip()[:MAX_TEXT] or option for option in options)
 
@@ -180,21 +180,21 @@ def _shortened(text: str, what: str) -> tuple[str, str]:
 
 
 def _options(given: tuple[str, ...]) -> tuple[tuple[str, ...], str]:
-    """What can be chosen, each once, and what was left out.
+    """Return the distinct options, and a note on those that were left out.
 
-    A blank option is none: choosing it looks the same as choosing nothing.
+    Blank options are left out: choosing one looks like choosing nothing.
     """
     different = dict.fromkeys(option for option in given if option.strip())
     short = [option for option in different if len(option) <= MAX_TEXT]
-    kept = tuple(short[:MAX_OPTIONS])
-    if not (lost := len(different) - len(kept)):
-        return kept, ""
+    options = tuple(short[:MAX_OPTIONS])
+    if not (left_out := len(different) - len(options)):
+        return options, ""
     limits = f"{MAX_OPTIONS} options of at most {MAX_TEXT:,} characters can be shown"
-    return kept, f"{limits}; {lost} more {'was' if lost == 1 else 'were'} left out."
+    return options, f"{limits}; {left_out} more {'was' if left_out == 1 else 'were'} left out."
 
 
 def _control(kind: str, options: tuple[str, ...]) -> tuple[str, str]:
-    """The control for a type of question, and why it is not that of the type."""
+    """Return the control for a question, and why it is not the control of its type."""
     control = _CONTROLS.get(kind.strip().lower().replace("-", "_"))
     if control is None:
         shown = shorten(kind, 61)
@@ -205,7 +205,7 @@ def _control(kind: str, options: tuple[str, ...]) -> tuple[str, str]:
 
 
 def _default(value: Any, control: str, options: tuple[str, ...]) -> tuple[Any, str]:
-    """The default as the control takes it, or None and why it does not."""
+    """Return the default for the control, or None and the reason."""
     if value is None:
         return None, ""
     default = _DEFAULTS[control](value, options)
@@ -228,7 +228,7 @@ def _some_of(value: Any, options: tuple[str, ...]) -> tuple[str, ...] | None:
 
 
 def _text(value: Any, _options: tuple[str, ...]) -> str | None:
-    """A string, or the number that the reader has made an option of."""
+    """Return a string, or a number converted to an option by the reader."""
     if isinstance(value, str):
         return value if len(value) <= MAX_TEXT else None
     return str(value) if type(value) in (int, float) else None
@@ -261,6 +261,6 @@ _WANTED: Mapping[str, str] = {
 
 
 def _is_sensitive(text: str) -> bool:
-    """Whether a label, an id or a type looks like it asks for a secret."""
+    """Return whether a label, an id or a type seems to ask for a secret."""
     words = _CAMEL.sub(" ", text[:MAX_LABEL]).replace("_", " ").replace("-", " ")
     return _SECRET.search(words) is not None

@@ -1,7 +1,7 @@
-"""The ways to answer: each makes the next request of the one that was asked and the answers.
+"""Answer strategies: each derives the next request from the previous one and the answers.
 
-All of them keep the request that was asked, so that what an earlier round of questions has
-added stays; add its text to `context.prev`; and echo the session context.
+Every strategy keeps the members of the previous request, so that those of earlier elicitations
+stay; appends its query to `context.prev`; and echoes the session context.
 """
 
 from __future__ import annotations
@@ -13,47 +13,47 @@ from typing import Any
 
 from playground.elicitation import template as templates
 from playground.elicitation.form import ElicitationForm
-from playground.protocols.nlweb import turns
+from playground.protocols.nlweb import requests
 
-#: Members of the query that no question may overwrite.
+#: Members of the query that a question must not overwrite.
 _QUERY = frozenset({"text", "site"})
-#: Members of a context that mean something else than an answer.
+#: Members of a context with a meaning of their own.
 _CONTEXT = frozenset({"@type", "@context", "@id", "prev", "text", "memory"})
 
-Builder = Callable[["_Turn"], dict[str, Any]]
+Builder = Callable[["_StrategyInput"], dict[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
 class Strategy:
-    """One way to answer."""
+    """One answer strategy."""
 
     name: str
     label: str
-    #: What it does, as a sentence for the user.
+    #: A sentence for the user.
     explanation: str
     build: Builder
 
 
 @dataclass(frozen=True, slots=True)
-class _Turn:
-    """What a strategy works with."""
+class _StrategyInput:
+    """The input of a strategy."""
 
     request: dict[str, Any]
     form: ElicitationForm
     values: Mapping[str, Any]
-    #: The queries so far, the one that was asked included.
+    #: The queries so far, including the one of this request.
     prev: list[str]
     session_context: Mapping[str, Any] | None
     template: str
 
     @property
     def query(self) -> Mapping[str, Any]:
-        return turns.as_object(self.request.get("query"))
+        return requests.as_object(self.request.get("query"))
 
     def carry(self, document: dict[str, Any]) -> dict[str, Any]:
-        """The document with what every strategy takes along."""
-        return turns.with_session_context(
-            turns.with_previous(document, self.prev), self.session_context
+        """Return the document with what every strategy keeps."""
+        return requests.with_session_context(
+            requests.with_previous(document, self.prev), self.session_context
         )
 
 
@@ -67,33 +67,35 @@ def next_request(
     session_context: Mapping[str, Any] | None,
     template: str = "",
 ) -> dict[str, Any]:
-    """The request that answers `form`, which the agent sent in reply to `request`.
+    """Return the request that answers `form`, which the agent sent in response to `request`.
 
-    `values` are those of `read_answers`, by question id; `prev` the queries before `request`,
-    oldest first (with that of `request` itself at their end or not); `session_context` what is
-    echoed, None for nothing; `template` the text for the strategy of that name. Raises
-    `TemplateError` for a template that makes no request, `ValueError` for an unknown strategy.
+    `values` come from `read_answers`, by question id; `prev` holds the queries before `request`,
+    oldest first (with or without that of `request` at the end); `session_context` is echoed,
+    None for none; `template` is the text for the strategy of that name. Raise `TemplateError`
+    for a template without a valid request, `ValueError` for an unknown strategy.
     """
     if strategy not in STRATEGIES:
         known = ", ".join(STRATEGIES)
         raise ValueError(f"There is no way to answer {strategy!r}; known are {known}.")
-    queries = turns.previous_queries([*prev, turns.query_text(request)])
-    turn = _Turn(turns.request_base(request), form, values, queries, session_context, template)
+    queries = requests.previous_queries([*prev, requests.query_text(request)])
+    turn = _StrategyInput(
+        requests.request_base(request), form, values, queries, session_context, template
+    )
     return STRATEGIES[strategy].build(turn)
 
 
-def _filters(turn: _Turn) -> dict[str, Any]:
-    """Each answer as a member of the query; one asked again replaces the answer before."""
+def _filters(turn: _StrategyInput) -> dict[str, Any]:
+    """Set each answer as a member of the query; a repeated question replaces its answer."""
     query = {**turn.query, **_members(turn.values, _QUERY)}
     return turn.carry({**turn.request, "query": query})
 
 
-def _text(turn: _Turn) -> dict[str, Any]:
-    """The answers said after the question that was asked."""
+def _text(turn: _StrategyInput) -> dict[str, Any]:
+    """Append the answers as text to the query that was asked."""
     text = turn.query.get("text")
     parts = [text] if isinstance(text, str) and text.strip() else []
     if parts and parts[0][-1].isalnum() and not turn.form.text_only:
-        parts[0] += "."  # Sentences follow; a free answer goes on where the query ended.
+        parts[0] += "."  # Sentences follow; a free answer continues the query.
     query = {
         **turn.query,
         "text": " ".join([*parts, *answers_as_sentences(turn.form, turn.values)]),
@@ -101,22 +103,22 @@ def _text(turn: _Turn) -> dict[str, Any]:
     return turn.carry({**turn.request, "query": query})
 
 
-def _context(turn: _Turn) -> dict[str, Any]:
-    """The answers beside what the context holds already; its type says that they are there."""
+def _context(turn: _StrategyInput) -> dict[str, Any]:
+    """Add the answers to the context; its `@type` announces them."""
     context = {
-        **turns.as_object(turn.request.get("context")),
+        **requests.as_object(turn.request.get("context")),
         "@type": "ElicitationAnswers",
         **_members(turn.values, _CONTEXT),
         "prev": turn.prev,
     }
-    return turns.with_session_context({**turn.request, "context": context}, turn.session_context)
+    return requests.with_session_context({**turn.request, "context": context}, turn.session_context)
 
 
-def _template(turn: _Turn) -> dict[str, Any]:
-    """The user's own document: nothing is added that it does not ask for."""
+def _template(turn: _StrategyInput) -> dict[str, Any]:
+    """Fill in the user's own document; nothing else is added."""
     answers: dict[str, Any] = {field.id: turn.values.get(field.id) for field in turn.form.fields}
     names: dict[str, Any] = {
-        "text": turns.query_text(turn.request),
+        "text": requests.query_text(turn.request),
         "answers": dict(turn.values),
         "prev": turn.prev,
         "session_context": turn.session_context,
@@ -126,7 +128,7 @@ def _template(turn: _Turn) -> dict[str, Any]:
 
 
 def _members(values: Mapping[str, Any], reserved: frozenset[str]) -> dict[str, Any]:
-    """Answers as members of an object; `answer_<id>` where the id means something else there."""
+    """Return answers as members of an object; `answer_<id>` if the id has another meaning there."""
     found: dict[str, Any] = {}
     for name, value in values.items():
         member = name
@@ -137,7 +139,7 @@ def _members(values: Mapping[str, Any], reserved: frozenset[str]) -> dict[str, A
 
 
 def answers_as_sentences(form: ElicitationForm, values: Mapping[str, Any]) -> list[str]:
-    """The answers in words, a sentence for each: the question, then what was answered."""
+    """Return the answers as text, a sentence for each: the question, then the answer."""
     found: list[str] = []
     for field in form.fields:
         if field.id not in values:
@@ -154,7 +156,7 @@ def answers_as_sentences(form: ElicitationForm, values: Mapping[str, Any]) -> li
 
 
 def value_as_text(value: Any) -> str:
-    """A value as it stands within a sentence: yes and no, lists with commas and an "and"."""
+    """Return a value as text within a sentence: yes and no, lists with commas and an "and"."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, str):

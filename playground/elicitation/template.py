@@ -1,7 +1,7 @@
-"""The user's own request: JSON with placeholders, filled in one pass.
+"""Request template of the user: JSON with placeholders, filled in one pass.
 
-No template engine: there is nothing but names to look up, and what is filled in is never
-looked at again, so that an agent's text cannot bring placeholders of its own.
+Not a template engine: placeholders are only looked up, and inserted values are not scanned
+again, so that an agent's text cannot introduce placeholders.
 """
 
 from __future__ import annotations
@@ -12,32 +12,32 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from playground.protocols import json_decoder, json_errors
-from playground.protocols.nlweb import turns
+from playground.protocols.nlweb import requests
 from playground.protocols.text import shorten
 
-#: How deep a template may be nested.
+#: The most levels of nesting of a template.
 MAX_DEPTH = 100
 
 _PLACEHOLDER = re.compile(r"\{\{([^{}]*)\}\}")
 
 
 class TemplateError(ValueError):
-    """A template that makes no request. The message is a sentence for the user."""
+    """A template without a valid request. The message is a sentence for the user."""
 
 
 def default_template(request: Any, has_session: bool) -> str:
-    """A template to begin with: like the request that was asked, the answers in its context.
+    """Return a template to begin with: the previous request, with the answers in its context.
 
-    `has_session` says whether there is a session context to echo.
+    `has_session` tells whether there is a session context to echo.
     """
-    asked = turns.as_object(request)
-    meta = turns.without(turns.as_object(asked.get("meta")), "session_context")
+    previous = requests.as_object(request)
+    meta = requests.without(requests.as_object(previous.get("meta")), "session_context")
     if has_session:
         meta["session_context"] = "{{session_context}}"
     document = {
         "query": {"text": "{{text}}"},
         "context": {"@type": "ElicitationAnswers", "prev": "{{prev}}", "answers": "{{answers}}"},
-        "prefer": turns.as_object(asked.get("prefer")),
+        "prefer": requests.as_object(previous.get("prefer")),
         "meta": meta,
     }
     sections = {name: section for name, section in document.items() if section}
@@ -45,13 +45,13 @@ def default_template(request: Any, has_session: bool) -> str:
 
 
 def fill_template(
-    template: str, values: Mapping[str, Any], in_words: Callable[[Any], str]
+    template: str, values: Mapping[str, Any], as_text: Callable[[Any], str]
 ) -> dict[str, Any]:
-    """The document that a template makes with `values`, placeholder names to JSON values.
+    """Return the document of a template with `values`, JSON values by placeholder name.
 
     A string that is one placeholder becomes the value itself, a placeholder within a longer
-    string the value in words; names of members are left as they are. Raises `TemplateError`
-    for what is not a JSON object or has a placeholder that is not in `values`.
+    string becomes text; names of members stay as they are. Raise `TemplateError` for anything
+    but a JSON object, and for a placeholder without a value.
     """
     document = _read(template)
 
@@ -67,9 +67,9 @@ def fill_template(
             return [filled(inner) for inner in value]
         if not isinstance(value, str):
             return value
-        if whole := _PLACEHOLDER.fullmatch(value):
-            return look_up(whole[1].strip())
-        return _PLACEHOLDER.sub(lambda found: in_words(look_up(found[1].strip())), value)
+        if match := _PLACEHOLDER.fullmatch(value):
+            return look_up(match[1].strip())
+        return _PLACEHOLDER.sub(lambda found: as_text(look_up(found[1].strip())), value)
 
     return {name: filled(value) for name, value in document.items()}
 
@@ -82,8 +82,8 @@ def _read(template: str) -> dict[str, Any]:
     try:
         document = json_decoder.decode(template)
     except json.JSONDecodeError as error:
-        fault = f"{json_errors.said(error)} (line {error.lineno}, column {error.colno})"
-        raise TemplateError(f"The template is not JSON: {fault}.") from None
+        problem = f"{json_errors.describe_error(error)} (line {error.lineno}, column {error.colno})"
+        raise TemplateError(f"The template is not JSON: {problem}.") from None
     except ValueError:
         raise TemplateError("The template has a number with too many digits.") from None
     if not isinstance(document, dict):

@@ -1,31 +1,45 @@
-"""Starts, drives and cancels runs; the only owner of background tasks.
+"""Engine: starts, drives and cancels runs; the only owner of background tasks.
 
-Imported by views and management commands. `create_run`, `send` and `cancel` are what they need.
+Imported by views and management commands, which need `prepare`, `create_run`, `send` and `cancel`
+most. What a caller needs is imported from this package; doctor, fetch, retention and collection
+runs have modules of their own.
+
+=====================  ========================================================================
+`call_loop`            the loop exchange → transport → frames, for everything that is sent
+`collection_runs`      runs of a collection: plan, units, steps and their evaluation
+`concurrency`          the concurrency limit of one user, and the queue for a slot
+`doctor`               the connection doctor: calls of a diagnosis, and its stored report
+`driver`               the driver of one run: calls, frames, final state
+`fetch`                download of a file by GET, for imports from a URL
+`heartbeat`            heartbeat of runs and collection runs, stop requests of other processes
+`preparation`          from a request template and variables to a prepared request
+`promise_polling`      await requests, leases, cancellation, recovery, the background poller
+`promises`             poll intervals, and what the response to a poll changes
+`request`              the prepared request: as it is stored, and as it is sent
+`retention`            retention limits, run trees, pruning and deletion of runs
+`runs`                 the record of a new run: conversation, parent, concurrency limit
+`secrets`              where a secret may be sent, and its substitution
+`server_probe`         a few calls to a server, for its tools or agent card; nothing is stored
+`states`               the states of a run and their transitions
+`task_registry`        background tasks by key: strong references, errors logged
+`tasks`                the tasks of runs: start, stop, cancel
+`writer`               frames in batches, retries of the database, notification of viewers
+=====================  ========================================================================
 """
 
-from playground.engine.peeking import peek
 from playground.engine.preparation import (
-    Composition,
     PreparationResult,
-    Scope,
-    address_of,
+    RequestTemplate,
+    VariableScope,
+    agent_url_over,
     follow_up_request,
-    kept_headers,
     prepare,
     refused,
-    repeated,
+    repeat_request,
     request_over_binding,
+    stored_headers,
 )
-from playground.engine.request import (
-    Headers,
-    PreparedRequest,
-    WithheldError,
-    action_request,
-    request_to,
-)
-from playground.engine.runs import RunParent, create_run
-from playground.engine.tasks import cancel, send, start, stop, stop_all
-from playground.engine.tracking import (
+from playground.engine.promise_polling import (
     cancel_promise,
     poll_now,
     poll_until_settled,
@@ -33,28 +47,32 @@ from playground.engine.tracking import (
     start_promise_poller,
     stop_polling,
 )
+from playground.engine.request import Headers, PreparedRequest, action_request, request_to
+from playground.engine.runs import RunParent, create_run
+from playground.engine.secrets import SecretNotAllowedError
+from playground.engine.server_probe import probe
+from playground.engine.tasks import cancel, send, start, stop, stop_all
 
 __all__ = [
-    "Composition",
     "Headers",
     "PreparationResult",
     "PreparedRequest",
+    "RequestTemplate",
     "RunParent",
-    "Scope",
-    "WithheldError",
+    "SecretNotAllowedError",
+    "VariableScope",
     "action_request",
-    "address_of",
+    "agent_url_over",
     "cancel",
     "cancel_promise",
     "create_run",
     "follow_up_request",
-    "kept_headers",
-    "peek",
     "poll_now",
     "poll_until_settled",
     "prepare",
+    "probe",
     "refused",
-    "repeated",
+    "repeat_request",
     "request_over_binding",
     "request_to",
     "resume_polling",
@@ -64,4 +82,5 @@ __all__ = [
     "stop",
     "stop_all",
     "stop_polling",
+    "stored_headers",
 ]

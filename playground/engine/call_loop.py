@@ -1,6 +1,6 @@
-"""The call loop: exchange → transport → frames, for everything that the playground sends.
+"""Call loop: exchange → transport → frames, for everything that the playground sends.
 
-Runs, probes of a server, the connection doctor and fetched files make their calls here, so that
+Runs, probes of a server, the connection doctor and downloads make their calls here, so that
 the outbound policy, the limits and the redaction of secrets are the same for all of them. Only
 the driver stores the frames. Imported by the modules of the engine.
 """
@@ -47,10 +47,10 @@ async def make_calls(
     """Make the calls of an exchange one after the other; yield their frames as they arrive.
 
     The caller hands every frame to the exchange before it takes the next list. A call ends
-    early when the exchange has enough of its reply (`Choosy`). Closing the generator closes
+    early when the exchange has enough of the response (`StopsEarly`). Closing the generator closes
     the connection.
     """
-    choosy = exchange if isinstance(exchange, StopsEarly) else None
+    stops_early = exchange if isinstance(exchange, StopsEarly) else None
     made = 0
     while (max_calls is None or made < max_calls) and (call := exchange.next_call()):
         made += 1
@@ -58,7 +58,7 @@ async def make_calls(
         async with contextlib.aclosing(transport.send(call, clock)) as stream:
             async for frames in stream:
                 yield frames
-                if choosy and choosy.has_enough:
+                if stops_early and stops_early.has_enough:
                     break
 
 
@@ -72,19 +72,19 @@ async def collect_frames(call: HttpCall, transport: Transport) -> list[Frame]:
 
 
 class OwnerSlots:
-    """A limit on what one owner does at once outside of runs, which have a limit of their own.
+    """A limit on what one owner does at once outside of runs, which have their own limit.
 
     Owners are keys of users; None is the only owner in local mode.
     """
 
-    def __init__(self, most: int) -> None:
-        self._most = most
+    def __init__(self, maximum: int) -> None:
+        self._maximum = maximum
         self._taken: Counter[int | None] = Counter()
 
     @contextlib.contextmanager
     def take(self, owner: int | None) -> Iterator[bool]:
         """Take a slot while the block runs; yields False, and takes none, if all are taken."""
-        if self._taken[owner] >= self._most:
+        if self._taken[owner] >= self._maximum:
             yield False
             return
         self._taken[owner] += 1

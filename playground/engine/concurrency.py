@@ -1,7 +1,8 @@
-"""Room for runs: who finds none waits in a queue of their owner's, and the first looks for all.
+"""Concurrency limit per owner, with a FIFO queue of the tasks that wait for a slot.
 
-As many waiters as there may be then cost one small question now and then, and not one each; and
-nobody begins a run between somebody else's look and the run that was begun upon it.
+Only the first task of the queue queries the database, so waiting costs one small query now and then
+however long the queue is, and no other task of this process starts a run between the query and the
+run that it allows.
 """
 
 from __future__ import annotations
@@ -19,43 +20,43 @@ from playground.engine.runs import is_at_run_limit
 from playground.executors import run_in_reader
 from playground.models.liveness import mark_interrupted
 
-#: Seconds between two looks for room, where no run of this process has ended.
+#: Seconds between two queries for a free slot, unless a run of this process ends.
 CHECK_INTERVAL = 0.25
-#: Seconds between two looks for runs that take up room although their process has died.
+#: Seconds between two searches for unfinished runs whose process has died.
 CLEANUP_INTERVAL = 1.0
-#: Seconds of waiting after which somebody may like to know.
+#: Seconds of waiting after which the caller is notified.
 WAIT_NOTICE_SECONDS = 3.0
 
 
 class ConcurrencyLimit:
-    """The places of one owner's runs, for those of this process that wait for one."""
+    """The slots for runs of one owner, and the queue of this process for them."""
 
     def __init__(self, owner: User | None) -> None:
         self.users = 0
         self._owner = owner
-        self._turn = asyncio.Lock()
+        self._lock = asyncio.Lock()
         self._ended = asyncio.Event()
-        self._tidied_at = -math.inf
+        self._cleaned_up_at = -math.inf
 
     def note_end(self) -> None:
-        """A run of the owner has ended: there may be room."""
+        """Note that a run of the owner has ended: a slot may be free."""
         self._ended.set()
 
     @contextlib.asynccontextmanager
     async def slot(self, stopped: asyncio.Event) -> AsyncIterator[None]:
-        """Be the only one that begins a run; entered without a turn once `stopped` is set."""
-        acquiring = asyncio.ensure_future(self._turn.acquire())
+        """Wait for the head of the queue and hold it; entered without it once `stopped` is set."""
+        acquiring = asyncio.ensure_future(self._lock.acquire())
         try:
-            # Whoever is cancelled here must leave the queue, too: the turn would stay theirs.
+            # A task that is cancelled here must leave the queue, too, or it would block it.
             await _first_of(acquiring, stopped, None)
             yield
         finally:
             if not acquiring.cancel():
-                self._turn.release()
+                self._lock.release()
 
     async def wait(self, stopped: asyncio.Event, on_wait: Callable[[], None]) -> None:
-        """Wait until there is room, or until `stopped`; call `on_wait` once that takes long."""
-        began = time.monotonic()
+        """Wait until a slot is free, or until `stopped`; call `on_wait` once that takes long."""
+        started = time.monotonic()
         while not stopped.is_set():
             ended = asyncio.ensure_future(self._ended.wait())
             await _first_of(ended, stopped, CHECK_INTERVAL)
@@ -63,47 +64,49 @@ class ConcurrencyLimit:
             self._ended.clear()
             if not await run_in_reader(self._is_full):
                 return
-            if time.monotonic() - began > WAIT_NOTICE_SECONDS:
+            if time.monotonic() - started > WAIT_NOTICE_SECONDS:
                 on_wait()
 
     def _is_full(self) -> bool:
         if not is_at_run_limit(self._owner):
             return False
-        if time.monotonic() - self._tidied_at <= CLEANUP_INTERVAL:
+        if time.monotonic() - self._cleaned_up_at <= CLEANUP_INTERVAL:
             return True
-        self._tidied_at = time.monotonic()
+        self._cleaned_up_at = time.monotonic()
         mark_interrupted()
         return is_at_run_limit(self._owner)
 
 
-async def _first_of(future: asyncio.Future[Any], event: asyncio.Event, most: float | None) -> None:
-    """Wait for either, at most for `most` seconds."""
+async def _first_of(
+    future: asyncio.Future[Any], event: asyncio.Event, seconds: float | None
+) -> None:
+    """Wait for either, at most for `seconds`."""
     other: asyncio.Future[Any] = asyncio.ensure_future(event.wait())
     try:
-        await asyncio.wait({future, other}, timeout=most, return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait({future, other}, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
     finally:
         other.cancel()
 
 
-#: By the owner's key. Only those that somebody uses.
-_rooms: dict[int | None, ConcurrencyLimit] = {}
+#: Limits in use, by the owner's key.
+_limits: dict[int | None, ConcurrencyLimit] = {}
 
 
 @contextlib.contextmanager
 def concurrency_limit(owner: User | None) -> Iterator[ConcurrencyLimit]:
-    """The one room of an owner in this process, for as long as it is used."""
+    """Share one limit per owner in this process, for as long as it is used."""
     key = owner.pk if owner else None
-    room = _rooms.setdefault(key, ConcurrencyLimit(owner))
-    room.users += 1
+    limit = _limits.setdefault(key, ConcurrencyLimit(owner))
+    limit.users += 1
     try:
-        yield room
+        yield limit
     finally:
-        room.users -= 1
-        if not room.users and _rooms.get(key) is room:
-            del _rooms[key]
+        limit.users -= 1
+        if not limit.users and _limits.get(key) is limit:
+            del _limits[key]
 
 
 def release(owner: int | None) -> None:
-    """A run of the owner with this key has ended."""
-    if room := _rooms.get(owner):
-        room.note_end()
+    """Note that a run of the owner with this key has ended."""
+    if limit := _limits.get(owner):
+        limit.note_end()

@@ -1,4 +1,4 @@
-"""Drives one run: while the exchange has a next call, make it and hand back every frame."""
+"""Driver of one run: while the exchange has a next call, make it and hand back every frame."""
 
 from __future__ import annotations
 
@@ -8,15 +8,14 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import Any
+from typing import Any, Protocol
 
 from django.conf import settings
 from django.utils import timezone
 
 from playground.counters import RunCounters
 from playground.engine.call_loop import make_calls, new_transport, start_clock
-from playground.engine.heartbeat import beat
-from playground.engine.promises import PromiseObserver, start_polling
+from playground.engine.heartbeat import send_heartbeats
 from playground.engine.states import transition
 from playground.engine.writer import FrameWriter, RunEndedError, notify_viewers
 from playground.executors import run_in_writer
@@ -35,16 +34,28 @@ logger = logging.getLogger(__name__)
 Listener = Callable[[Frame, Sequence[Event]], None]
 Reading = tuple[Frame, Sequence[Event]]
 
-#: Frames that are read before others get their turn on the event loop.
+#: Frames that are read before other tasks get their turn on the event loop.
 SLICE = 250
-#: Bytes of a reply that are read in a thread: parsing them would hold up everybody else.
+#: Bytes of a response that are read in a thread: parsing them would block the event loop.
 LARGE = 128 * 1024
-#: Characters of a run's key that mark the ids of its calls.
-_MARK = 12
+#: Characters of a run's key at the beginning of its request ids.
+_REQUEST_ID_PREFIX = 12
+
+
+class RunFollower(Protocol):
+    """Code that continues what a run ends with: the polling of a promise."""
+
+    def observe(self, events: Sequence[Event]) -> None:
+        """Handle the events of one frame."""
+        ...
+
+    async def complete(self, outcome: Outcome) -> None:
+        """Handle the run's completion, before it is stored and announced."""
+        ...
 
 
 class Driver:
-    """One run under way."""
+    """One run in progress."""
 
     def __init__(
         self,
@@ -53,28 +64,29 @@ class Driver:
         *,
         document: Mapping[str, Any] | None = None,
         redact: Sequence[str] = (),
-        headers: Sequence[tuple[str, str]] = (),
         listener: Listener | None = None,
         limits: RunLimits | None = None,
-        on_errand: Callable[[Mapping[str, Any]], None] | None = None,
+        on_automatic_response: Callable[[Mapping[str, Any]], None] | None = None,
+        follower: RunFollower | None = None,
         attended: bool = True,
     ) -> None:
         """Drive `run` to `target`; values of `redact` appear in no frame.
 
-        `document` is what is sent where that is not what the run keeps: it holds secrets.
-        `headers` are the request's own, for the checks on a promise that the run may end with;
-        `on_errand` sends an answer that is due in mid-call (`Interactive.errands`). A run that
-        is not `attended` is one of many: it is stored when it is over rather than at once, `run`
-        itself is brought up to date then, and what it is promised is not followed.
+        `document` is sent in place of the stored one: it holds the values of secrets.
+        `on_automatic_response` sends a response that is due in mid-call (see
+        `WaitsForUser.automatic_responses`), `follower` is told of every event and of the run's
+        completion. A run that is not `attended` is one of many: it is stored when it ends rather
+        than at once, and `run` itself is updated then.
         """
         limits = limits or settings.RUN_LIMITS
         self.run = run
-        target = replace(target, request_id_prefix=run.pk.hex[:_MARK])
+        target = replace(target, request_id_prefix=run.pk.hex[:_REQUEST_ID_PREFIX])
         self.exchange: Exchange = registry.exchange(
             target, run.request if document is None else document, max_depth=limits.max_depth
         )
         self._interactive = self.exchange if isinstance(self.exchange, WaitsForUser) else None
-        self._on_errand = on_errand
+        self._on_automatic_response = on_automatic_response
+        self._follower = follower
         self._attended = attended
         self._transport = new_transport(
             limits,
@@ -82,30 +94,28 @@ class Driver:
             mask=registry.masker(target.protocol),
             patient=self._is_patient,
         )
-        #: Frames that were taken from the transport and not numbered yet.
-        self._in_hand: list[Frame] = []
+        #: Frames from the transport that are not numbered yet.
+        self._unnumbered: list[Frame] = []
         self._listener = listener
-        self._headers = headers
-        self._sighting = PromiseObserver()
         self._state = RunState(run.state)
         self._clock = start_clock()
         self._problem: Problem | None = None
-        self._tally = RunCounters()
+        self._counters = RunCounters()
         self._task: asyncio.Task[Any] | None = None
         self._stop_requested = False
         self._finishing = False
 
     def stop(self) -> None:
-        """End the run as cancelled, at whatever point it is; one that is ending ends as it does."""
+        """End the run as cancelled, at any point; a run that is ending keeps its final state."""
         self._stop_requested = True
         if self._task and not self._finishing:
             self._task.cancel()
 
     async def drive(self) -> None:
-        """Make every call of the exchange; end in a final state unless the process goes down.
+        """Make every call of the exchange; end in a final state unless the process stops.
 
         Raises `asyncio.CancelledError` when it was cancelled by anything but `stop`: the run
-        is then left as it is and shows as interrupted after the next start.
+        then stays as it is, and is marked as interrupted after the next start.
         """
         if self.run.is_final:
             return  # Refused when it was recorded.
@@ -113,21 +123,21 @@ class Driver:
         self._clock = start_clock()
         with FrameWriter(self.run, eager=self._attended) as writer:
 
-            async def note_alive(now: datetime) -> None:
+            async def store_heartbeat(now: datetime) -> None:
                 writer.add(heartbeat_at=now)
 
-            heart = asyncio.create_task(beat(self.run, self.stop, note_alive))
+            heartbeat = asyncio.create_task(send_heartbeats(self.run, self.stop, store_heartbeat))
             try:
                 final = await self._end_state(writer)
             except RunEndedError:
-                logger.warning("run %s was ended by somebody else", self.run.pk)
+                logger.warning("Driving run %s stopped: another process has ended it", self.run.pk)
                 return
             finally:
-                heart.cancel()
+                heartbeat.cancel()
             await self._finish(writer, final)
 
     async def _end_state(self, writer: FrameWriter) -> RunState:
-        """Make the calls; whatever happens, say what state the run ends in."""
+        """Make the calls; return the final state, whatever happens."""
         try:
             if self._stop_requested:
                 return RunState.CANCELLED
@@ -136,14 +146,14 @@ class Driver:
             if not self._stop_requested:
                 raise
             self._finishing = True
-            await self._take_leftovers(writer)
+            await self._take_unread_frames(writer)
             return RunState.CANCELLED
         except RunEndedError:
             raise
         except Exception as error:
-            # Our bug, not the agent's: logged with its traceback, told to the user plainly.
-            logger.exception("run %s failed inside the playground", self.run.pk)
-            self._problem = _internal(error)
+            # An error of the playground, not of the agent.
+            logger.exception("Driving run %s failed", self.run.pk)
+            self._problem = _internal_problem(error)
             return RunState.FAILED
         finally:
             self._finishing = True
@@ -164,23 +174,23 @@ class Driver:
 
     async def _take(self, writer: FrameWriter, frames: Sequence[Frame]) -> None:
         """Number the frames, read them, and queue them with what they change."""
-        self._in_hand.extend(frames)
-        while self._in_hand:
-            numbered = writer.number(self._in_hand[:SLICE])
-            del self._in_hand[:SLICE]
-            await self._read_and_put(writer, numbered)
-            # Others get their turn, also while a flood comes in one piece.
+        self._unnumbered.extend(frames)
+        while self._unnumbered:
+            numbered = writer.number(self._unnumbered[:SLICE])
+            del self._unnumbered[:SLICE]
+            await self._read_and_store(writer, numbered)
+            # Other tasks get their turn, also while a flood arrives in one piece.
             await asyncio.sleep(0)
             await writer.wait_for_capacity()
 
-    async def _take_leftovers(self, writer: FrameWriter) -> None:
-        """Keep what had arrived when the run was stopped, down to the last unfinished event."""
+    async def _take_unread_frames(self, writer: FrameWriter) -> None:
+        """Store what had arrived when the run was stopped, the last incomplete event included."""
         await self._take(writer, ())
         for frames in self._transport.unread_frames():
             await self._take(writer, frames)
         self._problem = None
 
-    async def _read_and_put(self, writer: FrameWriter, frames: list[Frame]) -> None:
+    async def _read_and_store(self, writer: FrameWriter, frames: list[Frame]) -> None:
         if not self._is_large(frames):
             self._put(writer, self._read(frames))
             return
@@ -195,7 +205,7 @@ class Driver:
 
     def _is_large(self, frames: Sequence[Frame]) -> bool:
         if any(frame.kind is FrameKind.END for frame in frames):
-            return bool(self._tally.columns["bytes"] > LARGE)
+            return bool(self._counters.columns["bytes"] > LARGE)
         return sum(len(frame.data) for frame in frames) > LARGE
 
     def _read(self, frames: Sequence[Frame]) -> list[Reading]:
@@ -207,26 +217,27 @@ class Driver:
                 self._state = transition(self._state, RunState.STREAMING)
             elif frame.kind is FrameKind.ERROR:
                 self._problem = Problem.from_bytes(frame.data)
-            self._sighting.observe(events)
+            if self._follower:
+                self._follower.observe(events)
             if self._listener:
                 self._listener(frame, events)
-        self._run_errands()
+        self._send_automatic_responses()
         problem = self.exchange.problem
         if not self._problem and problem and problem.state == RunState.REFUSED:
             self._problem = problem
-        part = FramePart([frame for frame, _ in readings], **self._tally.add(readings))
-        writer.add(part, state=self._state, outcome=self.exchange.outcome, **self._tally.columns)
+        part = FramePart([frame for frame, _ in readings], **self._counters.add(readings))
+        writer.add(part, state=self._state, outcome=self.exchange.outcome, **self._counters.columns)
 
     def _is_patient(self) -> bool:
-        """Whether the other side waits for the user: it may be silent for long."""
+        """Return whether the agent waits for the user: then the idle timeout does not apply."""
         return self._interactive is not None and self._interactive.is_waiting_for_user
 
-    def _run_errands(self) -> None:
-        """Send what is due in mid-call and needs no user, each as a run of its own."""
-        if self._interactive is None or self._on_errand is None or self._stop_requested:
+    def _send_automatic_responses(self) -> None:
+        """Send the responses that are due in mid-call and need no user, each as its own run."""
+        if self._interactive is None or self._on_automatic_response is None or self._stop_requested:
             return
-        for errand in self._interactive.automatic_responses():
-            self._on_errand(errand)
+        for resume in self._interactive.automatic_responses():
+            self._on_automatic_response(resume)
 
     async def _finish(self, writer: FrameWriter, final: RunState) -> None:
         self._state = transition(self._state, final)
@@ -240,43 +251,44 @@ class Driver:
             "heartbeat_at": timezone.now(),
         }
         try:
-            promised = self.exchange.outcome is Outcome.PROMISE
-            if final is RunState.COMPLETED and promised and self._attended:
-                # Before the end is announced: a viewer stays for what is being followed.
-                await run_in_writer(start_polling, self.run, self._sighting, self._headers)
-            await self._remember()
+            if final is RunState.COMPLETED and self._follower:
+                # Before the end is announced: a viewer stays connected while a promise is polled.
+                await self._follower.complete(self.exchange.outcome)
+            await self._store_handshake()
             writer.add(**columns)
             await writer.drain()
             if not self._attended:
-                # Asking the database for what was just stored is what many small runs wait for.
-                vars(self.run).update(self._tally.columns | columns)
+                # Reading what was just stored again would take most of the time of a small run.
+                vars(self.run).update(self._counters.columns | columns)
         except RunEndedError:
-            logger.warning("run %s was ended by somebody else", self.run.pk)
+            logger.warning("Driving run %s stopped: another process has ended it", self.run.pk)
         except Exception as error:
-            # Frames that could not be stored are lost, but nobody waits for them for ever.
-            logger.exception("run %s could not be stored to its end", self.run.pk)
-            columns |= {"state": RunState.FAILED, "problem": _internal(error).to_json()}
+            # Frames that could not be stored are lost, but the run ends, and viewers are notified.
+            logger.exception("Storing the end of run %s failed", self.run.pk)
+            columns |= {"state": RunState.FAILED, "problem": _internal_problem(error).to_json()}
             unfinished = Run.objects.unfinished().filter(pk=self.run.pk)
             await run_in_writer(unfinished.update, **columns)
             await notify_viewers(self.run)
 
-    async def _remember(self) -> None:
-        """Keep what the exchange found out about its agent, for the next one."""
-        opening = self.exchange.handshake
-        # What an action was run on is not the agent that gave it, and a session that was
-        # opened with the secrets of an environment is not for requests without them.
-        is_own_way = not self.run.secret_names and not (self.run.request_template or {}).get("auth")
-        if opening is not None and is_own_way and self.run.protocol != registry.ACTION:
-            await run_in_writer(_keep, self.run, opening)
+    async def _store_handshake(self) -> None:
+        """Save the handshake with the agent, so that the next exchange can use it."""
+        handshake = self.exchange.handshake
+        # An action does not go to the agent that offered it, and a session that was opened with
+        # the secrets of an environment is not for requests without them.
+        without_secrets = not self.run.secret_names and not (self.run.request_template or {}).get(
+            "auth"
+        )
+        if handshake is not None and without_secrets and self.run.protocol != registry.ACTION:
+            await run_in_writer(_save_handshake, self.run, handshake)
 
 
-def _keep(run: Run, opening: Mapping[str, Any]) -> None:
-    # The run has the agent as it was when it was sent to.
+def _save_handshake(run: Run, handshake: Mapping[str, Any]) -> None:
+    # The run has the agent as it was when the request was sent.
     if run.agent is not None:
-        run.agent.save_handshake(opening)
+        run.agent.save_handshake(handshake)
 
 
-def _internal(error: Exception) -> Problem:
+def _internal_problem(error: Exception) -> Problem:
     return Problem(
         state=RunState.FAILED,
         stage=Stage.INTERNAL,

@@ -1,7 +1,7 @@
-"""Heartbeat of runs and collection runs, and the Stop that another process asks for.
+"""Heartbeat of runs and collection runs, and stop requests from other processes.
 
-A database that fails for a moment does not end a heartbeat: a run without one is taken for one
-whose process died, although it goes on.
+A database that fails for a moment does not end a heartbeat: a run without one would be taken for a
+run whose process has died.
 """
 
 from __future__ import annotations
@@ -20,36 +20,36 @@ from playground.models.liveness import HEARTBEAT_INTERVAL
 
 logger = logging.getLogger(__name__)
 
-#: Seconds between two looks for a Stop that came in by another process.
-LOOK = 1.0
+#: Seconds between two queries for a stop request of another process.
+STOP_REQUEST_INTERVAL = 1.0
 
 
 @contextlib.contextmanager
-def forgiving(what: str) -> Iterator[None]:
-    """Log what goes wrong inside, and go on; a cancellation is no such thing."""
+def log_database_errors(operation: str) -> Iterator[None]:
+    """Log an exception of the block and continue; a cancellation is raised."""
     try:
         yield
     except Exception:
-        logger.warning("%s was left out this time", what, exc_info=True)
+        logger.warning("%s failed and was skipped", operation, exc_info=True)
 
 
-async def beat(
+async def send_heartbeats(
     record: Run | CollectionRun,
     stop: Callable[[], None],
-    note_alive: Callable[[datetime], Awaitable[None]],
+    store_heartbeat: Callable[[datetime], Awaitable[None]],
 ) -> None:
-    """Store when a record was last alive, and call `stop` when another process asked for it.
+    """Store the time of each heartbeat, and call `stop` when another process asked for it.
 
-    `note_alive` is awaited every `HEARTBEAT` seconds with the time; the database is asked for a
-    request to stop every `LOOK` seconds. Goes on until it is cancelled.
+    `store_heartbeat` is awaited every `HEARTBEAT_INTERVAL` seconds with the time; the database is
+    queried for a stop request every `STOP_REQUEST_INTERVAL` seconds. Runs until it is cancelled.
     """
     model: type[Run | CollectionRun] = type(record)
     stop_requests = model.objects.filter(pk=record.pk, stop_requested=True)
     while True:
-        for _ in range(round(HEARTBEAT_INTERVAL / LOOK)):
-            await asyncio.sleep(LOOK)
-            with forgiving("a look for Stop"):
+        for _ in range(round(HEARTBEAT_INTERVAL / STOP_REQUEST_INTERVAL)):
+            await asyncio.sleep(STOP_REQUEST_INTERVAL)
+            with log_database_errors(f"Reading the stop request of {record.pk}"):
                 if await run_in_reader(stop_requests.exists):
                     stop()
-        with forgiving("a sign of life"):
-            await note_alive(timezone.now())
+        with log_database_errors(f"Storing the heartbeat of {record.pk}"):
+            await store_heartbeat(timezone.now())

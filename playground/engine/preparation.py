@@ -1,12 +1,12 @@
-"""Preparation of requests: from a template and what its names stand for to a `PreparedRequest`.
+"""Preparation of requests: puts variables and secrets into a request template.
 
-- A `Composition` is a request as a user wrote or saved it, with `{{name}}` in any part of it; a
-  `Scope` says what the names stand for. `prepare` puts them together once: every name has a value,
-  every secret may go where the request goes, and what is stored holds no secret.
-- A request that follows on a run takes along what went with that run: `follow_up_request`, and
-  `repeated` for the same once more.
-- Where a request goes: the address of an agent over each binding, `retarget` for another way, and
-  agents that are made of an address that somebody typed.
+- A `RequestTemplate` is a request as a user wrote or saved it, with `{{name}}` in any part of it; a
+  `VariableScope` has the values of the names. `prepare` substitutes them once: every name has a
+  value, every secret may be sent to the URL, and what is stored holds no secret.
+- A request that follows a run uses the secrets of that run: `follow_up_request`, and
+  `repeat_request` for the same request again.
+- Targets: the URL of an agent over each binding, `retarget` for another agent or binding, and
+  agents that are made from a URL.
 
 For the engine, and for views and commands, which import most of it from `playground.engine`.
 """
@@ -25,56 +25,61 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils import timezone
 
+from playground.collections.credentials import clean_url_template
 from playground.engine.request import (
     Headers,
     PreparedRequest,
     Provenance,
-    Secret,
     WireValues,
-    WithheldError,
-    authorising,
-    filled,
-    keepable,
     request_to,
+    storable_headers,
 )
-from playground.library.credentials import clean_url_template
+from playground.engine.secrets import (
+    Secret,
+    SecretNotAllowedError,
+    request_auth_headers,
+    secret_substitution,
+)
 from playground.models import Agent, Environment, Run, SavedRequest, Variable
 from playground.models.collections import resolve_target
 from playground.protocols import headers as header_rules
 from playground.protocols import registry
-from playground.protocols.addresses import address_over, name_of, normal
 from playground.protocols.exchange import RequestProblem
 from playground.protocols.headers import is_credential
 from playground.protocols.http import merge_headers
-from playground.protocols.origins import same_origin
+from playground.protocols.origins import (
+    MAX_URL,
+    normalize_url,
+    same_origin,
+    url_label,
+    url_over_binding,
+)
 from playground.transport import check_url
 from playground.variables import Substituted, Substitution, Value, VariableError, names_in
 
-#: Where a problem or a name is, beside the JSON pointers of the document.
+#: Locations of problems and names outside the document, where they are JSON pointers.
 HEADERS, ADDRESS, AUTH, EXPECTATIONS = "#headers", "#address", "#auth", "#expectations"
-#: Characters of an address.
-MAX_ADDRESS = 2000
 #: Characters of the name of an agent.
 MAX_NAME = Agent._meta.get_field("name").max_length or 0
 
 Owner = User | None
 
 
-# Templates and scopes
+# Request templates and variable scopes
 
 
 @dataclass(frozen=True, slots=True)
-class Composition:
-    """A request as it was composed: every part of it may hold `{{name}}`."""
+class RequestTemplate:
+    """A request as it was written: every part of it may hold `{{name}}`."""
 
     request: dict[str, Any]
     headers: Headers = field(default=(), repr=False)
     agent: Agent | None = None
-    #: Where it goes where there is no agent.
+    #: The URL, where there is no agent.
     address: str = ""
-    #: With an address: what is spoken there; "" for NLWeb.
+    #: The protocol of the URL; "" for NLWeb.
     protocol: str = ""
-    #: None for those of the agent; one that its protocol does not have is as good as none.
+    #: None for those of the agent, as is one that its protocol does not have.
     version: str | None = None
     binding: str | None = None
     #: As `SavedRequest.auth`.
@@ -83,8 +88,8 @@ class Composition:
     expectations: Sequence[Mapping[str, Any]] = ()
 
     @classmethod
-    def of(cls, saved: SavedRequest, owner: Owner = None) -> Composition:
-        """Return a saved request as one; its agent is looked up among those of `owner`."""
+    def from_saved_request(cls, saved: SavedRequest, owner: Owner = None) -> RequestTemplate:
+        """Return the template of a saved request; its agent is one of those of `owner`."""
         agents = Agent.objects.filter(owner=owner, protocol=saved.protocol)
         agent, address = resolve_target(saved, agents)
         return cls(
@@ -102,27 +107,26 @@ class Composition:
 
 
 @dataclass(slots=True)
-class Scope:
-    """What names stand for: `values` first (captures, a row of data), then the environment.
+class VariableScope:
+    """The values of names: `values` first (captures, a data row), then the environment.
 
-    A name that is a secret of the environment stays one, wherever its value comes from. The
+    A name that is a secret of the environment is one wherever its value comes from. The
     environment is read once.
     """
 
     environment: Environment | None = None
     values: Mapping[str, Any] = field(default_factory=dict, repr=False)
-    #: Of names that a request before this one captures, that request's name: it is where a
-    #: value is missed that is not there.
+    #: The name of the earlier request that captures a name, for the message about a missing value.
     captured: Mapping[str, str] = field(default_factory=dict)
     _rows: dict[str, Variable] | None = field(default=None, init=False, repr=False)
 
     @property
     def slug(self) -> str:
-        """Return the environment's slug, "" for none."""
+        """The environment's slug, "" for none."""
         return self.environment.slug if self.environment else ""
 
     def find(self, name: str) -> Value | None:
-        """Return what `name` stands for, None where nobody knows."""
+        """Return the value of `name`, None without one."""
         row = self._known.get(name)
         is_secret = row is not None and row.kind == Variable.Kind.SECRET
         if name in self.values:
@@ -132,8 +136,8 @@ class Scope:
             return None
         return Value(row.secret, secret=True) if is_secret else Value(row.content)
 
-    def secret(self, name: str) -> Secret | None:
-        """Return the secret of that name, None where it is none or has no value."""
+    def find_secret(self, name: str) -> Secret | None:
+        """Return the secret of that name, None where it is not a secret or has no value."""
         row, found = self._known.get(name), self.find(name)
         if row is None or found is None or not found.secret:
             return None
@@ -156,101 +160,107 @@ def _text(value: Any) -> str:
 
 @dataclass(slots=True)
 class PreparationResult:
-    """A request that was prepared, if it could be, and everything that is wrong with it."""
+    """The prepared request, if there is one, and its validation problems."""
 
-    #: None where there is nothing that could be sent, or shown as if it could.
+    #: None where there is nothing to send or to preview.
     prepared: PreparedRequest | None = None
     problems: list[RequestProblem] = field(default_factory=list)
     #: Names that had a value.
     used: tuple[str, ...] = ()
-    #: (JSON pointer, or one of the places above; name) of each that had none.
+    #: (JSON pointer or location, name) of each name without a value.
     unresolved: tuple[tuple[str, str], ...] = ()
 
     @property
     def errors(self) -> list[RequestProblem]:
-        """Return the problems that stop a send."""
+        """The problems that prevent sending."""
         return [problem for problem in self.problems if problem.level == "error"]
 
     @property
     def missing(self) -> list[str]:
-        """Return the names without a value, each once."""
+        """The names without a value, each once."""
         return list(dict.fromkeys(name for _, name in self.unresolved))
 
     @property
     def built_in(self) -> list[str]:
-        """Return the built-in names that had a value; a send makes these values anew."""
+        """The built-in names that had a value; their values are new on every send."""
         return [name for name in self.used if name.startswith("$")]
 
-    def refuse(self, place: str, message: str) -> None:
-        """Note something that stops a send."""
+    def add_error(self, place: str, message: str) -> None:
+        """Add a problem that prevents sending."""
         self.problems.append(RequestProblem(place, message, "error"))
 
     def keep_agent(self) -> None:
-        """Save the agent that was made of an address, so that what follows finds it."""
+        """Save the agent that was made from a URL, so that later requests find it."""
         if self.prepared is not None:
             self.prepared = with_kept_agent(self.prepared)
 
 
 def refused(message: str) -> PreparationResult:
-    """Return a result without a request, for one reason."""
+    """Return a result without a request, with one error."""
     return PreparationResult(problems=[RequestProblem("", message, "error")])
 
 
 def prepare(
-    composition: Composition, scope: Scope, owner: Owner = None, *, moment: datetime | None = None
+    template: RequestTemplate,
+    scope: VariableScope,
+    owner: Owner = None,
+    *,
+    moment: datetime | None = None,
 ) -> PreparationResult:
-    """Return the request of a composition, and everything that is wrong with it.
+    """Return the prepared request of a template, and its validation problems.
 
-    With unresolved names, or secrets that may not go there, there is a request as well, for a
-    look at it: `errors` says whether it may be sent. An address that belongs to no agent of
-    `owner` makes one that is not saved. `moment` is that of the built-in variables, None for now.
+    With unresolved names, or secrets that may not be sent, there is a request as well, for the
+    preview: `errors` says whether it may be sent. A URL that belongs to no agent of `owner` makes
+    an agent that is not saved. `moment` is that of the built-in variables, None for now.
     """
-    return _Preparation(composition, scope, owner, moment or timezone.now()).result
+    return _Preparation(template, scope, owner, moment or timezone.now()).result
 
 
 class _Preparation:
-    """One composition on its way to a request."""
+    """The preparation of one request template."""
 
     def __init__(
-        self, composition: Composition, scope: Scope, owner: Owner, moment: datetime
+        self, template: RequestTemplate, scope: VariableScope, owner: Owner, moment: datetime
     ) -> None:
         self.result = PreparationResult()
-        self._composition = composition
+        self._template = template
         self._scope = scope
         self._owner = owner
         self._moment = moment
-        self._work = Substitution(scope.find, moment=moment)
-        #: Names that have a value in what is expected.
-        self._judged: tuple[str, ...] = ()
+        self._substitution = Substitution(scope.find, moment=moment)
+        #: Names that have a value in the expectations.
+        self._expectation_names: tuple[str, ...] = ()
         try:
-            self._go()
+            self._prepare()
         except VariableError as error:
-            self.result.refuse("", str(error))
-        self.result.used = tuple(dict.fromkeys((*self._work.used, *self._judged)))
-        self.result.unresolved = tuple(self._work.unresolved)
+            self.result.add_error("", str(error))
+        self.result.used = tuple(
+            dict.fromkeys((*self._substitution.used, *self._expectation_names))
+        )
+        self.result.unresolved = tuple(self._substitution.unresolved)
 
-    def _go(self) -> None:
-        composition, result = self._composition, self.result
+    def _prepare(self) -> None:
+        template, result = self._template, self.result
         destination = self._destination()
         if destination is None:
             return
         agent, url = destination
-        version, binding = self._spoken(agent)
-        document = self._work.json(composition.request)
+        version, binding = self._version_and_binding(agent)
+        document = self._substitution.json(template.request)
         headers = self._headers()
-        own, disguised = authorising(composition.auth, self._secret)
+        own, encoded_credentials = request_auth_headers(template.auth, self._secret)
         self._check_auth(own)
         if result.problems:
             return  # A header that no call can have.
         wire = None
-        if self._work.secrets or composition.auth:
+        if self._substitution.secrets or template.auth:
             wire = WireValues(
                 request=document.stored,
                 document=document.wire,
                 headers=merge_headers(own, [pair.wire for pair in headers]),
                 url=url.wire,
-                secrets=tuple(filter(None, map(self._scope.secret, self._secrets()))),
-                disguised=(disguised,) if disguised else (),
+                secrets=tuple(filter(None, map(self._scope.find_secret, self._secrets()))),
+                encoded_credentials=(encoded_credentials,) if encoded_credentials else (),
             )
         prepared = result.prepared = request_to(
             agent,
@@ -259,173 +269,180 @@ class _Preparation:
             version=version,
             binding=binding,
             url=url.stored,
-            auth=composition.auth,
+            auth=template.auth,
             wire=wire,
             provenance=self._provenance(),
         )
-        self._say_what_is_missing()
-        if not self._lacks(ADDRESS):
-            for refusal in prepared.refusals():
-                result.refuse("", refusal)
-        # What is kept: a message of the check may quote it.
+        self._add_missing_value_errors()
+        if not self._is_unresolved_in(ADDRESS):
+            for error in prepared.errors():
+                result.add_error("", error)
+        # The stored document: the messages may quote it.
         result.problems += registry.validate_request(prepared.target, prepared.request)
 
-    # Where it goes
+    # Target
 
     def _destination(self) -> tuple[Agent, Substituted] | None:
-        """Return the agent and its address; None where there is none that could be called."""
-        composition = self._composition
-        agent = composition.agent
-        if agent is None and not composition.address:
-            self.result.refuse("", "Choose an agent to send the request to.")
+        """Return the agent and its URL; None where there is none that could be called."""
+        template = self._template
+        agent = template.agent
+        if agent is None and not template.address:
+            self.result.add_error("", "Choose an agent to send the request to.")
             return None
-        template = composition.address
+        url_template = template.address
         if agent is not None:
-            _, binding = self._spoken(agent)
-            template = address_of(agent, binding)
+            _, binding = self._version_and_binding(agent)
+            url_template = agent_url_over(agent, binding)
         try:
-            url = self._work.url(template, ADDRESS)
+            url = self._substitution.url(url_template, ADDRESS)
         except VariableError as error:
-            self.result.refuse(ADDRESS, str(error))
+            self.result.add_error(ADDRESS, str(error))
             return None
         if agent is not None:
-            if names_in(template) and not same_origin(template, url.wire):
-                # What authenticates at an agent belongs to the origin that it was given for.
-                self.result.refuse(ADDRESS, "An agent's address cannot have names before its path.")
+            if names_in(url_template) and not same_origin(url_template, url.wire):
+                # Credentials of an agent belong to the origin that they were given for.
+                self.result.add_error(
+                    ADDRESS, "An agent's address cannot have names before its path."
+                )
             return agent, url
         return (self._agent_at(url.stored), url) if self._is_callable(url) else None
 
     def _is_callable(self, url: Substituted) -> bool:
-        if self._lacks(ADDRESS):
-            self._say_what_is_missing()
+        if self._is_unresolved_in(ADDRESS):
+            self._add_missing_value_errors()
             return False
         refusal = check_url(url.wire)
-        if refusal is None and len(url.stored) > MAX_ADDRESS:
-            refusal = f"The URL is longer than {MAX_ADDRESS} characters."
+        if refusal is None and len(url.stored) > MAX_URL:
+            refusal = f"The URL is longer than {MAX_URL} characters."
         if refusal:
-            self.result.refuse(ADDRESS, refusal)
+            self.result.add_error(ADDRESS, refusal)
         return refusal is None
 
     def _agent_at(self, url: str) -> Agent:
-        """Return the owner's agent at this address, or a new one, which is not saved."""
+        """Return the owner's agent with this URL, or a new one, which is not saved."""
         owner = self._owner.pk if self._owner else None
-        new = agent_for(url, self._composition.protocol, owner)
-        _, new.binding = self._spoken(new)
-        return known_as(new) or new
+        new = agent_for_url(url, self._template.protocol, owner)
+        _, new.binding = self._version_and_binding(new)
+        return matching_agent(new) or new
 
-    def _spoken(self, agent: Agent) -> tuple[str, str]:
-        return version_and_binding(agent, self._composition.version, self._composition.binding)
+    def _version_and_binding(self, agent: Agent) -> tuple[str, str]:
+        return version_and_binding(agent, self._template.version, self._template.binding)
 
-    # What goes along
+    # Headers and secrets
 
     def _headers(self) -> list[Substituted]:
-        """Return pairs of name and value, each as it goes out and as it is kept."""
+        """Return pairs of name and value, each as it is sent and as it is stored."""
         found = []
-        for name, value in self._composition.headers:
-            before = len(self._work.unresolved)
-            names, values = (self._work.text(part, HEADERS) for part in (name, value))
-            unresolved = len(self._work.unresolved) > before
+        for name, value in self._template.headers:
+            before = len(self._substitution.unresolved)
+            names, values = (self._substitution.text(part, HEADERS) for part in (name, value))
+            unresolved = len(self._substitution.unresolved) > before
             if names.wire != names.stored:
-                self.result.refuse(HEADERS, f"A secret cannot be the name of a header: {name}.")
-            # One whose names have no value is said to lack them.
+                self.result.add_error(HEADERS, f"A secret cannot be the name of a header: {name}.")
+            # Unresolved names are reported as such.
             elif not unresolved and (refusal := header_rules.header_error(names.wire, values.wire)):
-                self.result.refuse(HEADERS, refusal)
+                self.result.add_error(HEADERS, refusal)
             found.append(Substituted((names.wire, values.wire), (names.stored, values.stored)))
         return found
 
     def _secret(self, name: str) -> str:
-        """Return the value of the secret that authenticates, "" where there is none."""
-        found = self._scope.secret(name)
+        """Return the value of the secret of the authentication, "" without one."""
+        found = self._scope.find_secret(name)
         if found is None:
-            self._work.unresolved.append((AUTH, name))
+            self._substitution.unresolved.append((AUTH, name))
             return ""
         return found.value
 
     def _check_auth(self, own: Sequence[tuple[str, str]]) -> None:
         for name, value in own:
             if refusal := header_rules.header_error(name, value):
-                self.result.refuse(AUTH, refusal)
+                self.result.add_error(AUTH, refusal)
 
     def _secrets(self) -> tuple[str, ...]:
-        """Return the names of all secrets that go along."""
-        own = str(self._composition.auth.get("secret", ""))
-        found = (*self._work.secrets, *([own] if own and self._scope.secret(own) else ()))
+        """Return the names of all secrets that are sent."""
+        own = str(self._template.auth.get("secret", ""))
+        found = (
+            *self._substitution.secrets,
+            *([own] if own and self._scope.find_secret(own) else ()),
+        )
         return tuple(dict.fromkeys(found))
 
-    # What its run stores of where it came from
+    # Provenance
 
     def _provenance(self) -> Provenance:
         return Provenance(
-            saved_request=self._composition.saved,
-            request_template=self._template(),
+            saved_request=self._template.saved,
+            request_template=self._stored_template(),
             environment=self._scope.slug,
             secret_names=self._secrets(),
             expectations=self._expectations(),
         )
 
-    def _template(self) -> dict[str, Any] | None:
-        """Return what the user wrote, None where that is what is sent."""
-        composition = self._composition
-        parts = [composition.request, list(composition.headers), composition.address]
-        wanted = [dict(each) for each in composition.expectations]
-        if not composition.auth and not names_in([parts, wanted]):
+    def _stored_template(self) -> dict[str, Any] | None:
+        """Return the request as it was written, None where nothing was substituted in it."""
+        template = self._template
+        parts = [template.request, list(template.headers), template.address]
+        wanted = [dict(each) for each in template.expectations]
+        if not template.auth and not names_in([parts, wanted]):
             return None
-        template = {
-            "document": composition.request,
-            "headers": keepable(composition.headers),
-            "address": "" if composition.agent else clean_url_template(composition.address),
-            "auth": dict(composition.auth),
+        stored = {
+            "document": template.request,
+            "headers": storable_headers(template.headers),
+            "address": "" if template.agent else clean_url_template(template.address),
+            "auth": dict(template.auth),
         }
-        # Without names in it, it is what the run is held to, and that is kept with the run.
-        return template | ({"expectations": wanted} if names_in(wanted) else {})
+        # Expectations without names are stored with the run as they are.
+        return stored | ({"expectations": wanted} if names_in(wanted) else {})
 
     def _expectations(self) -> Sequence[Mapping[str, Any]]:
-        """Return what the reply is held to, with values for the names in it."""
+        """Return the expectations, with values for their names."""
         wanted: Sequence[Mapping[str, Any]]
-        wanted, found = expected(self._composition.expectations, self._scope, self._moment)
-        self._judged = found.used
-        self._work.unresolved += [(EXPECTATIONS, name) for _, name in found.unresolved]
-        if why := why_not(found.secrets):
-            self.result.refuse(EXPECTATIONS, why)
+        wanted, found = resolve_expectations(self._template.expectations, self._scope, self._moment)
+        self._expectation_names = found.used
+        self._substitution.unresolved += [(EXPECTATIONS, name) for _, name in found.unresolved]
+        if why := expectation_error(found.secrets):
+            self.result.add_error(EXPECTATIONS, why)
         return wanted
 
-    # What is missing
+    # Missing values
 
-    def _lacks(self, place: str) -> bool:
-        return any(each == place for each, _ in self._work.unresolved)
+    def _is_unresolved_in(self, place: str) -> bool:
+        return any(each == place for each, _ in self._substitution.unresolved)
 
-    def _say_what_is_missing(self) -> None:
-        if not self._work.unresolved:
+    def _add_missing_value_errors(self) -> None:
+        if not self._substitution.unresolved:
             return
-        place = self._work.unresolved[0][0]
-        missing = list(dict.fromkeys(name for _, name in self._work.unresolved))
+        place = self._substitution.unresolved[0][0]
+        missing = list(dict.fromkeys(name for _, name in self._substitution.unresolved))
         captured = self._scope.captured
         for name in filter(captured.__contains__, missing):
             told = (
                 f"There is no value for “{name}”: “{captured[name]}”, which captures it, got none."
             )
-            self.result.refuse(place, told)
+            self.result.add_error(place, told)
         names = _listed(name for name in missing if name not in captured)
         if not names:
             return
         environment = self._scope.environment
         where = f"in the environment “{environment.name}”" if environment else "anywhere"
         advice = "Add it there" if environment else "Choose an environment that has it"
-        self.result.refuse(place, f"There is no value for {names} {where}. {advice}.")
+        self.result.add_error(place, f"There is no value for {names} {where}. {advice}.")
 
 
-def expected(expectations: Any, scope: Scope, moment: datetime) -> tuple[Any, Substitution]:
-    """Return expectations with the values of their names, and which names these are.
+def resolve_expectations(
+    expectations: Any, scope: VariableScope, moment: datetime
+) -> tuple[Any, Substitution]:
+    """Return expectations with the values of their names, and the substitution with the names.
 
-    They are judged again whenever somebody looks, so the values are kept with the run, and of
-    a secret nothing but its name can be: `why_not` says so. Raises `VariableError`.
+    Expectations are evaluated again on every view, so the values are stored with the run; secrets
+    cannot be, which `expectation_error` reports. Raises `VariableError`.
     """
     work = Substitution(scope.find, moment=moment)
     return work.json(expectations).stored, work
 
 
-def why_not(secrets: Sequence[str]) -> str:
-    """Return why expectations with these secrets are refused, a sentence; "" without any."""
+def expectation_error(secrets: Sequence[str]) -> str:
+    """Return why expectations with these secrets are refused, as a sentence; "" without any."""
     if not secrets:
         return ""
     return f"No secret can be a part of what is expected, because that is kept: {_listed(secrets)}."
@@ -435,19 +452,19 @@ def _listed(names: Iterable[str]) -> str:
     return ", ".join(f"“{name}”" for name in names)
 
 
-# Requests that follow on a run
+# Requests that follow a run
 
 
-def repeated(run: Run) -> PreparationResult:
-    """Return the request of a run once more, the same way.
+def repeat_request(run: Run) -> PreparationResult:
+    """Return the request of a run again, to the same target.
 
-    What the user composed with names in it is prepared anew, with what they stand for now; what
-    a run carried on of another keeps what went with it. The run must have its agent; raises
-    `WithheldError` as `follow_up_request`.
+    A request that was written with names in it is prepared again with their present values; a
+    request that followed another run keeps the secrets of that run. The run must have its agent;
+    raises `SecretNotAllowedError` as `follow_up_request`.
     """
-    template = run.request_template or {}
-    if "document" not in template:
-        prepared = follow_up_request(run, run.request, kept_headers(run))
+    stored = run.request_template or {}
+    if "document" not in stored:
+        prepared = follow_up_request(run, run.request, stored_headers(run))
         provenance = replace(
             prepared.provenance,
             saved_request=run.saved_request,
@@ -456,36 +473,36 @@ def repeated(run: Run) -> PreparationResult:
         return PreparationResult(replace(prepared, provenance=provenance))
     environment = Environment.objects.filter(owner=run.owner_id, slug=run.environment).first()
     if run.environment and environment is None:
-        raise WithheldError(f"The environment “{run.environment}” is gone.")
-    address = str(template.get("address") or "")
-    composition = Composition(
-        request=template["document"],
-        headers=[(name, value) for name, value in template["headers"] if value],
+        raise SecretNotAllowedError(f"The environment “{run.environment}” is gone.")
+    address = str(stored.get("address") or "")
+    template = RequestTemplate(
+        request=stored["document"],
+        headers=[(name, value) for name, value in stored["headers"] if value],
         agent=None if address else run.agent,
         address=address,
         protocol=run.protocol,
         version=run.version,
         binding=run.binding,
-        auth=template.get("auth") or {},
+        auth=stored.get("auth") or {},
         saved=run.saved_request,
-        expectations=template.get("expectations", run.expectations) or (),
+        expectations=stored.get("expectations", run.expectations) or (),
     )
-    return prepare(composition, Scope(environment), run.owner)
+    return prepare(template, VariableScope(environment), run.owner)
 
 
 def follow_up_request(
     run: Run, request: dict[str, Any], headers: Headers = (), *, agent: Agent | None = None
 ) -> PreparedRequest:
-    """Return a request that goes the way that `run` went: its version, its binding, its address.
+    """Return a request to the target of `run`: its version, its binding, its URL.
 
-    Over the agent's own binding that is the address that the agent has now; so it is where the
-    agent has moved to another origin, because what authenticates there belongs to that one.
-    `agent` stands in for the run's.
+    Over the agent's own binding the URL is the present one of the agent; so it is after the agent
+    has moved to another origin, because its credentials belong to that one. `agent` overrides the
+    run's.
 
-    It authenticates as the run did, and the secrets that went with the run go with it where it
-    has their placeholders: no other, whatever names stand in what the agent said. Raises
-    `ValueError` for a run without an agent, and `WithheldError`, which is one, for a secret that
-    is gone or may not go there.
+    The request authenticates as the run did, and the secrets of the run replace their placeholders
+    in it: no other names are substituted, whatever the agent's response contains. Raises
+    `ValueError` for a run without an agent, and `SecretNotAllowedError`, a subclass, for a secret
+    that was deleted or may not be sent to the URL.
     """
     agent = agent or run.agent
     if agent is None:
@@ -512,13 +529,13 @@ def follow_up_request(
         wire=wire,
         provenance=provenance,
     )
-    if wire and (refusals := prepared.refusals()):
-        raise WithheldError(" ".join(refusals))
+    if wire and (refusals := prepared.errors()):
+        raise SecretNotAllowedError(" ".join(refusals))
     return prepared
 
 
-def kept_headers(run: Run) -> list[tuple[str, str]]:
-    """Return a run's own headers as far as they are kept: empty ones would replace the agent's."""
+def stored_headers(run: Run) -> list[tuple[str, str]]:
+    """Return a run's own headers without empty credentials, which would replace the agent's."""
     return [(name, value) for name, value in run.headers if value or not is_credential(name)]
 
 
@@ -529,22 +546,22 @@ def _with_secrets(
     headers: Headers,
     url: str,
 ) -> WireValues:
-    """Return what the wire sees of a request that holds the placeholders of these secrets."""
+    """Return the wire values of a request that holds the placeholders of these secrets."""
     values = {each.name: each.value for each in secrets}
-    own, disguised = authorising(auth, values.__getitem__)
-    fill = filled(secrets)
+    own, encoded_credentials = request_auth_headers(auth, values.__getitem__)
+    fill = secret_substitution(secrets)
     return WireValues(
         request=request,
         document=fill.json(request).wire,
         headers=merge_headers(own, [(name, fill.text(value).wire) for name, value in headers]),
         url=fill.url(url).wire,
         secrets=secrets,
-        disguised=(disguised,) if disguised else (),
+        encoded_credentials=(encoded_credentials,) if encoded_credentials else (),
     )
 
 
 def _secrets_of(run: Run) -> tuple[Secret, ...]:
-    """Return the secrets that went with a run. Raises `WithheldError` for one that is gone."""
+    """Return the secrets of a run. Raises `SecretNotAllowedError` for a deleted one."""
     rows = Variable.objects.filter(
         environment__owner=run.owner_id,
         environment__slug=run.environment,
@@ -552,7 +569,7 @@ def _secrets_of(run: Run) -> tuple[Secret, ...]:
     )
     found = {row.name: row for row in rows if row.secret}
     if missing := [name for name in run.secret_names if name not in found]:
-        raise WithheldError(
+        raise SecretNotAllowedError(
             f"The environment “{run.environment}” has no secret {_listed(missing)} any more."
         )
     return tuple(
@@ -562,41 +579,42 @@ def _secrets_of(run: Run) -> tuple[Secret, ...]:
 
 
 def _address_after(run: Run, agent: Agent) -> str:
-    """Return where a request to `agent` goes that follows on `run`."""
+    """Return the URL of a request to `agent` that follows `run`."""
     if names_in(agent.url):
-        return run.url  # What the names in it stood for, the run knows.
+        return run.url  # With the values that the names had.
     if run.binding == agent.binding or not same_origin(run.url, agent.url):
-        return address_of(agent, run.binding or agent.binding)
+        return agent_url_over(agent, run.binding or agent.binding)
     return run.url
 
 
-# Bindings and addresses of an agent
+# Bindings and URLs of an agent
 
 
-def bindings_of(agent: Agent) -> list[str]:
-    """Return over which bindings a request to `agent` can go: MCP carries NLWeb only."""
+def available_bindings(agent: Agent) -> list[str]:
+    """Return the bindings that a request to `agent` can be sent over: over MCP only NLWeb can."""
     if agent.protocol == Agent.Protocol.NLWEB:
         return [str(name) for name in Agent.Binding.values if name in registry.BINDINGS]
     return [agent.binding]
 
 
 def version_and_binding(agent: Agent, version: str | None, binding: str | None) -> tuple[str, str]:
-    """Return these for a request to `agent`; its own in place of one that it does not have.
+    """Return the version and the binding of a request to `agent`.
 
-    Where its protocol does not have its own version either, the newest one is returned.
+    The agent's own replace one that it does not have; a version that its protocol does not have
+    either is replaced by the newest one.
     """
     known = [each.name for each in registry.versions(agent.protocol)]
     found = next((each for each in (version, agent.version) if each in known), known[-1])
-    return str(found), binding if binding in bindings_of(agent) else str(agent.binding)
+    return str(found), binding if binding in available_bindings(agent) else str(agent.binding)
 
 
-def address_of(agent: Agent, binding: str) -> str:
-    """Return where `agent` is over `binding`: see `playground.protocols.addresses`."""
+def agent_url_over(agent: Agent, binding: str) -> str:
+    """Return the URL of `agent` over `binding`: see `playground.protocols.origins`."""
     if binding == agent.binding:
         return str(agent.url)
     others = Agent.objects.filter(owner=agent.owner_id, protocol=agent.protocol)
     found = others.exclude(pk=agent.pk).values_list("binding", "url")
-    return address_over(binding, agent.url, agent.binding, found)
+    return url_over_binding(binding, agent.url, agent.binding, found)
 
 
 def request_over_binding(
@@ -608,24 +626,24 @@ def request_over_binding(
     binding: str | None = None,
 ) -> PreparedRequest:
     """Return a request to `agent` over `binding`, None for its own."""
-    url = address_of(agent, binding) if binding else None
+    url = agent_url_over(agent, binding) if binding else None
     return request_to(agent, request, headers, version=version, binding=binding, url=url)
 
 
 def retarget(
     prepared: PreparedRequest, agent: Agent, headers: Headers, *, binding: str | None = None
 ) -> PreparedRequest:
-    """Return the same request to `agent` over `binding`, None for its own, in the same version.
+    """Return the request for `agent` over `binding`, None for its own, in the same version.
 
-    `headers` are those of its headers that go along.
+    `headers` are those of its headers that are sent.
     """
-    url = address_of(agent, binding or agent.binding)
+    url = agent_url_over(agent, binding or agent.binding)
     wire = prepared.wire
     if wire is not None:
         dropped = {name.lower() for name, _ in prepared.headers}
         dropped -= {name.lower() for name, _ in headers}
         kept = [pair for pair in wire.headers if pair[0].lower() not in dropped]
-        wire = replace(wire.at(url), headers=kept)
+        wire = replace(wire.with_url(url), headers=kept)
     return request_to(
         agent,
         prepared.request,
@@ -639,62 +657,62 @@ def retarget(
     )
 
 
-# Agents made of an address: somebody typed where to send, and not to whom
+# Agents that are made from a URL
 
 
-class AddressError(ValueError):
-    """An address that cannot be called; says why, as a sentence."""
+class AgentUrlError(ValueError):
+    """A URL that cannot be called; the message is a sentence."""
 
 
-def agent_for(url: str, protocol: str, owner_id: int | None) -> Agent:
-    """Return a new agent at an address, over HTTP, named after where it is. Not saved."""
+def agent_for_url(url: str, protocol: str, owner_id: int | None) -> Agent:
+    """Return a new agent with this URL, over HTTP, named after it. Not saved."""
     protocol = protocol if protocol in registry.PROTOCOLS else str(Agent.Protocol.NLWEB)
     return Agent(
         owner_id=owner_id,
-        name=name_of(clean_url_template(url), MAX_NAME),
+        name=url_label(clean_url_template(url), MAX_NAME),
         url=url,
         protocol=protocol,
         version=registry.versions(protocol)[-1].name,
     )
 
 
-def stand_in(url: str, requests: Iterable[SavedRequest], owner_id: int | None) -> Agent:
-    """Return an agent at an address that stands in for the agents of `requests`. Not saved.
+def override_agent(url: str, requests: Iterable[SavedRequest], owner_id: int | None) -> Agent:
+    """Return an agent with this URL that overrides the agents of `requests`. Not saved.
 
-    An address says nothing of what is spoken there: what all of the requests speak, and over
-    the binding that all of them have, if there is one. Raises `AddressError`.
+    It has the protocol that all of the requests have, and their binding, if they have the same.
+    Raises `AgentUrlError`.
     """
     if refusal := check_url(url):
-        raise AddressError(refusal)
+        raise AgentUrlError(refusal)
     spoken = {(each.protocol, each.binding) for each in requests}
     protocols = {protocol for protocol, _ in spoken}
     bindings = {binding for _, binding in spoken}
-    agent = agent_for(url, protocols.pop() if len(protocols) == 1 else "", owner_id)
+    agent = agent_for_url(url, protocols.pop() if len(protocols) == 1 else "", owner_id)
     if len(bindings) == 1:
         agent.binding = bindings.pop()
     return agent
 
 
-def known_as(agent: Agent) -> Agent | None:
-    """Return the owner's agent that is at the same address and speaks the same, if any.
+def matching_agent(agent: Agent) -> Agent | None:
+    """Return the owner's agent with an equivalent URL and the same protocol and binding, if any.
 
-    Of several the one whose address is written in the same way.
+    An agent with the same text as URL is preferred.
     """
     host = urlsplit(agent.url).hostname or ""
     found = Agent.objects.filter(
         owner=agent.owner_id, protocol=agent.protocol, binding=agent.binding, url__icontains=host
     )
-    same = [each for each in found if normal(each.url) == normal(agent.url)]
+    same = [each for each in found if normalize_url(each.url) == normalize_url(agent.url)]
     return min(same, key=lambda each: each.url != agent.url, default=None)
 
 
 def with_kept_agent(prepared: PreparedRequest) -> PreparedRequest:
-    """Return the same request, its agent saved where it was made of an address: see `keep`."""
+    """Return the request with its agent saved, if that was made from a URL."""
     agent = prepared.agent
     if agent.pk is not None:
         return prepared
-    keep(agent)
-    # It may be another one now, with headers of its own.
+    save_agent(agent)
+    # It may be another agent now, with other headers.
     return request_to(
         agent,
         prepared.request,
@@ -707,13 +725,13 @@ def with_kept_agent(prepared: PreparedRequest) -> PreparedRequest:
     ).resuming(prepared.target.resume)
 
 
-def keep(agent: Agent) -> None:
-    """Save an agent that was made of an address, under a name that no other has.
+def save_agent(agent: Agent) -> None:
+    """Save an agent that was made from a URL, under a unique name.
 
-    Where another request has brought one for the same address meanwhile, it becomes that one.
+    If another request has saved one for the same URL meanwhile, it becomes that one.
     """
     with transaction.atomic():
-        if found := known_as(agent):
+        if found := matching_agent(agent):
             agent.pk = found.pk
             agent.refresh_from_db()
             return
@@ -722,7 +740,7 @@ def keep(agent: Agent) -> None:
 
 
 def _free_name(agent: Agent) -> str:
-    """Return its name; with what it speaks, or a number, where another agent has that name."""
+    """Return its name; with its protocol or binding, or a number, where the name is taken."""
     taken = set(Agent.objects.filter(owner=agent.owner_id).values_list("name", flat=True))
     if agent.name not in taken:
         return agent.name

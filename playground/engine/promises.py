@@ -1,12 +1,12 @@
-"""What is known of a promise: when to ask after it, and what a reply makes of it.
+"""Promises: the start of polling, the time of the next poll, and the result of each poll.
 
-Decisions only; `playground.engine.tracking` makes the calls.
+Decides and changes `PolledPromise` records; `playground.engine.promise_polling` sends the polls.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -14,6 +14,8 @@ from typing import Any
 from django.conf import settings
 from django.utils import timezone
 
+from playground.engine.driver import Listener
+from playground.executors import run_in_writer
 from playground.models import PolledPromise, PollingStatus, Run, RunKind, RunState
 from playground.models.json_text import storable
 from playground.protocols.events import Event, Failure, Outcome, Promise
@@ -21,218 +23,139 @@ from playground.protocols.frames import Frame, FrameKind
 from playground.protocols.http import read_head
 from playground.protocols.nlweb.failures import retry_after_seconds
 
-Listener = Callable[[Frame, Sequence[Event]], None]
-
-#: Seconds between two checks, at least and at most.
+#: The shortest and the longest poll interval, in seconds.
 MIN_POLL_INTERVAL, MAX_POLL_INTERVAL = 1.0, 30.0
-#: Checks that are spread over the time that the agent estimates.
+#: Polls that are spread over the time that the agent estimates.
 POLLS_PER_ESTIMATE = 6
-#: How much longer each wait is at least than the one before it.
+#: The least factor by which each interval is longer than the previous one.
 BACKOFF_FACTOR = 1.2
-#: Failures that say nothing about the task, only about this check.
+#: Failures that concern the poll and not the task: error codes, and statuses.
 TRANSIENT_CODES = frozenset({"RATE_LIMITED", "TIMEOUT"})
-_PASSING_STATUS = frozenset({408, 425, 429, 502, 503, 504})
-
-
-def poll_interval(estimated: float | None, checks: int) -> float:
-    """Seconds until the next check, 1 to 30.
-
-    `estimated` is what the agent said last (seconds, section 4.1.2), `checks` how many there
-    were. Longer from check to check, so that an estimate that never shrinks is not hammered.
-    """
-    backing_off = min(MAX_POLL_INTERVAL, MIN_POLL_INTERVAL * BACKOFF_FACTOR ** min(checks, 50))
-    if estimated is None or estimated < 0:
-        return max(2.0, backing_off) if checks else 2.0
-    return min(MAX_POLL_INTERVAL, max(backing_off, estimated / POLLS_PER_ESTIMATE))
-
-
-@dataclass(slots=True)
-class PromiseObserver:
-    """The promise that a run ends with, and where it stands among its entries."""
-
-    promise: Promise | None = None
-    part: int = 0
-
-    def observe(self, events: Sequence[Event]) -> None:
-        """Take in the events of one frame."""
-        for part, event in enumerate(events):
-            if type(event) is Promise:
-                self.promise, self.part = event, part
-
-
-def start_polling(
-    run: Run, sighting: PromiseObserver, headers: Sequence[tuple[str, str]]
-) -> PolledPromise | None:
-    """Start to follow the promise that a turn ended with; None where there is no token."""
-    promise = sighting.promise
-    if promise is None or not run.is_turn or PolledPromise.objects.filter(run=run).exists():
-        return None
-    tracker = PolledPromise(
-        run=run,
-        entry_seq=promise.seq,
-        entry_part=sighting.part,
-        token=promise.token,
-        polling_seconds=settings.PROMISE_PATIENCE,
-    )
-    tracker.headers = [list(pair) for pair in headers]
-    tracker.add_update(promise)
-    if not promise.token:
-        tracker.status = PollingStatus.PAUSED
-        tracker.status_message = "The promise has no token, so nobody can ask after it."
-    elif is_below_promise_limit(run):
-        schedule_next_poll(tracker)
-    else:
-        tracker.status, tracker.status_message = PollingStatus.PAUSED, PROMISE_LIMIT_REACHED
-    tracker.save()
-    return tracker
-
-
-#: Said of a promise that is one too many.
+_TRANSIENT_STATUSES = frozenset({408, 425, 429, 502, 503, 504})
+#: The status message of a promise beyond the limit.
 PROMISE_LIMIT_REACHED = (
     "As many promises are followed as may be at once. Ask after this one by hand, leave another"
     " one alone, or raise PLAYGROUND_MAX_PROMISES."
 )
 
 
+def poll_interval(estimated: float | None, polls: int) -> float:
+    """Return the seconds until the next poll, 1 to 30.
+
+    `estimated` is the agent's latest estimate (seconds, section 4.1.2), `polls` the number of polls
+    so far. The interval grows from poll to poll, so that an agent whose estimate never shrinks is
+    not flooded with requests.
+    """
+    backoff = min(MAX_POLL_INTERVAL, MIN_POLL_INTERVAL * BACKOFF_FACTOR ** min(polls, 50))
+    if estimated is None or estimated < 0:
+        return max(2.0, backoff) if polls else 2.0
+    return min(MAX_POLL_INTERVAL, max(backoff, estimated / POLLS_PER_ESTIMATE))
+
+
+# The start
+
+
+class PromiseObserver:
+    """The run follower that starts polling the promise that a turn ends with."""
+
+    def __init__(self, run: Run, headers: Sequence[tuple[str, str]] = ()) -> None:
+        """Observe `run`; `headers` are the request's own, and the polls are sent with them."""
+        self._run = run
+        self._headers = headers
+        self._promise: Promise | None = None
+        self._part = 0
+
+    def observe(self, events: Sequence[Event]) -> None:
+        """Note the latest promise among the events of one frame, and its number among them."""
+        for part, event in enumerate(events):
+            if type(event) is Promise:
+                self._promise, self._part = event, part
+
+    async def complete(self, outcome: Outcome) -> None:
+        """Start polling if the run has completed with a promise."""
+        if outcome is Outcome.PROMISE:
+            await run_in_writer(self.start_polling)
+
+    def start_polling(self) -> None:
+        """Store the promise to be polled, unless the run is no turn or has one already."""
+        run, announced = self._run, self._promise
+        if announced is None or not run.is_turn or PolledPromise.objects.filter(run=run).exists():
+            return
+        promise = PolledPromise(
+            run=run,
+            entry_seq=announced.seq,
+            entry_part=self._part,
+            token=announced.token,
+            polling_seconds=settings.PROMISE_PATIENCE,
+        )
+        promise.headers = [list(pair) for pair in self._headers]
+        promise.add_update(announced)
+        if not announced.token:
+            promise.status = PollingStatus.PAUSED
+            promise.status_message = "The promise has no token, so nobody can ask after it."
+        elif is_below_promise_limit(run):
+            schedule_next_poll(promise)
+        else:
+            promise.status, promise.status_message = PollingStatus.PAUSED, PROMISE_LIMIT_REACHED
+        promise.save()
+
+
 def is_below_promise_limit(run: Run) -> bool:
-    """Whether the user of a run may have one more promise followed."""
-    following = PolledPromise.objects.filter(status=PollingStatus.POLLING, run__owner=run.owner_id)
-    return following.count() < settings.RUN_LIMITS.max_promises
+    """Return whether one more promise of the run's owner may be polled."""
+    polling = PolledPromise.objects.filter(status=PollingStatus.POLLING, run__owner=run.owner_id)
+    return polling.count() < settings.RUN_LIMITS.max_promises
 
 
-def schedule_next_poll(tracker: PolledPromise, wait: float | None = None) -> None:
-    """Set when to check next, or give up where the patience is at its end. Does not save.
+def schedule_next_poll(promise: PolledPromise, wait: float | None = None) -> None:
+    """Set the time of the next poll, or end polling after the deadline. Does not save.
 
-    `wait` is what the agent asked for, in seconds; None for the usual wait.
+    `wait` is the Retry-After of the agent, in seconds; None for `poll_interval`.
     """
     now = timezone.now()
-    tracker.leased_until = None
-    if now >= tracker.deadline:
-        tracker.status, tracker.next_poll_at = PollingStatus.TIMED_OUT, None
-        tracker.status_message = "The promise was not kept in the time that it was followed."
+    promise.leased_until = None
+    if now >= promise.deadline:
+        promise.status, promise.next_poll_at = PollingStatus.TIMED_OUT, None
+        promise.status_message = "The promise was not kept in the time that it was followed."
         return
     if wait is None:
-        wait = poll_interval(tracker.latest.get("estimated_time"), tracker.polls)
+        wait = poll_interval(promise.latest.get("estimated_time"), promise.polls)
     else:
-        wait = max(MIN_POLL_INTERVAL, wait)  # An agent that says "at once" is not hammered either.
-    # First of all bounded: an agent can ask to wait for longer than there are dates.
-    left = (tracker.deadline - now).total_seconds()
-    tracker.next_poll_at = now + timedelta(seconds=min(wait, left))
+        wait = max(MIN_POLL_INTERVAL, wait)  # Also where the agent says "at once".
+    # Bounded before it is added: an agent may ask for a longer wait than dates can express.
+    left = (promise.deadline - now).total_seconds()
+    promise.next_poll_at = now + timedelta(seconds=min(wait, left))
+
+
+# The result of a poll
 
 
 @dataclass(frozen=True, slots=True)
 class PollResult:
-    """What one check, or the cancellation, brought."""
+    """The result of one poll, or of the cancellation."""
 
     run: Run
     promise: Promise | None = None
     failure: Failure | None = None
-    #: Seconds that the agent asked to wait, None where it asked for nothing.
+    #: Retry-After in seconds, None without one.
     retry_after: float | None = None
 
 
-def apply_poll_result(tracker: PolledPromise, reply: PollResult) -> None:
-    """What a reply makes of a tracker. Does not save; a settled tracker stays as it is."""
-    if tracker.is_settled:
-        return
-    cancelling = reply.run.kind == RunKind.CANCEL
-    tracker.polls += not cancelling
-    if reply.promise:
-        tracker.add_update(reply.promise)
-    if reply.run.state != RunState.COMPLETED:
-        _missed(tracker, reply)
-    elif reply.run.outcome in (Outcome.ANSWER, Outcome.ELICITATION):
-        _end(tracker, PollingStatus.FULFILLED, reply.run)
-        if cancelling:
-            tracker.status_message = (
-                "The task was cancelled, and the agent answered it all the same."
-            )
-    elif reply.failure and not _is_passing(reply):
-        _failed(tracker, reply.run, reply.failure.code)
-    elif cancelling:
-        tracker.cancel_requested = False
-        tracker.status, tracker.next_poll_at = PollingStatus.PAUSED, None
-        tracker.status_message = (
-            "The agent did not confirm the cancellation with a CANCELLED failure:"
-            f" it answered with {_words(reply)}."
-        )
-    else:
-        _go_on(tracker, reply)
-
-
-def _go_on(tracker: PolledPromise, reply: PollResult) -> None:
-    tracker.status_message = ""
-    if reply.promise is None:
-        tracker.status_message = f"The last check brought {_words(reply)}."
-    elif reply.promise.token and reply.promise.token != tracker.token:
-        tracker.token = reply.promise.token
-        tracker.status_message = (
-            "The agent gave the promise another token, which is used from now on."
-        )
-    if tracker.status == PollingStatus.POLLING:
-        schedule_next_poll(tracker, reply.retry_after)
-
-
-def _missed(tracker: PolledPromise, reply: PollResult) -> None:
-    """The check itself went wrong, which says nothing about the task."""
-    run = reply.run
-    problem: dict[str, Any] = run.problem if isinstance(run.problem, dict) else {}
-    cause = storable(str(problem.get("cause") or run.state))
-    what = "The cancellation" if run.kind == RunKind.CANCEL else "The last check"
-    tracker.status_message = f"{what} did not work: {cause}"
-    if run.kind == RunKind.CANCEL:
-        tracker.cancel_requested = False  # A check that was stopped says nothing of a cancellation.
-    if run.kind == RunKind.CANCEL or run.state == RunState.CANCELLED:
-        tracker.status, tracker.next_poll_at = PollingStatus.PAUSED, None
-    elif tracker.status == PollingStatus.POLLING:
-        schedule_next_poll(tracker)
-
-
-def _failed(tracker: PolledPromise, run: Run, code: str) -> None:
-    asked = tracker.cancel_requested or run.kind == RunKind.CANCEL
-    if code.upper() == "CANCELLED":
-        _end(tracker, PollingStatus.CANCELLED, run)
-        tracker.status_message = "" if asked else "The agent says that the task was cancelled."
-        return
-    _end(tracker, PollingStatus.FAILED, run)
-    if asked:
-        code = storable(code[:80]) or "a failure without a code"
-        tracker.status_message = f"Cancelling was answered with {code} and not with CANCELLED."
-
-
-def _end(tracker: PolledPromise, status: PollingStatus, run: Run) -> None:
-    tracker.status, tracker.final_run, tracker.status_message = status, run, ""
-    tracker.cancel_requested, tracker.next_poll_at, tracker.headers = False, None, []
-    tracker.ended_at, tracker.leased_until = timezone.now(), None
-
-
-def _is_passing(reply: PollResult) -> bool:
-    code = reply.failure.code.upper() if reply.failure else ""
-    return code in TRANSIENT_CODES or (reply.run.status or 0) in _PASSING_STATUS
-
-
-def _words(reply: PollResult) -> str:
-    if reply.failure:
-        return f"the failure {storable(reply.failure.code[:80])}"
-    return "a promise" if reply.promise else "nothing that could be read as a reply"
-
-
 class PollCollector:
-    """Listens to a check: keeps what its last promise, its failure and its head said."""
+    """The listener of a poll's run: collects its last promise, its failure and Retry-After."""
 
     def __init__(self, run: Run, listener: Listener | None = None) -> None:
         self._run = run
         self._listener = listener
         self._promise: Promise | None = None
         self._failure: Failure | None = None
-        self._wait: float | None = None
+        self._retry_after: float | None = None
 
     def __call__(self, frame: Frame, events: Sequence[Event]) -> None:
-        """Take in one frame."""
+        """Collect from one frame."""
         if frame.kind is FrameKind.HEAD:
             headers = read_head(frame.data)[1]
-            asked = headers.get("retry-after", "")
-            self._wait = retry_after_seconds(asked, headers.get("date") or time.time())
+            retry_after = headers.get("retry-after", "")
+            self._retry_after = retry_after_seconds(retry_after, headers.get("date") or time.time())
         for event in events:
             if isinstance(event, Promise):
                 self._promise = event
@@ -241,6 +164,93 @@ class PollCollector:
         if self._listener:
             self._listener(frame, events)
 
-    def reply(self) -> PollResult:
-        """What the check brought. To be asked once its run has ended."""
-        return PollResult(self._run, self._promise, self._failure, self._wait)
+    def result(self) -> PollResult:
+        """Return the result of the poll, once its run has ended."""
+        return PollResult(self._run, self._promise, self._failure, self._retry_after)
+
+
+def apply_poll_result(promise: PolledPromise, result: PollResult) -> None:
+    """Change a promise by the result of a poll. Does not save; a settled promise stays as it is."""
+    if promise.is_settled:
+        return
+    cancelling = result.run.kind == RunKind.CANCEL
+    promise.polls += not cancelling
+    if result.promise:
+        promise.add_update(result.promise)
+    if result.run.state != RunState.COMPLETED:
+        _apply_failed_run(promise, result)
+    elif result.run.outcome in (Outcome.ANSWER, Outcome.ELICITATION):
+        _settle(promise, PollingStatus.FULFILLED, result.run)
+        if cancelling:
+            promise.status_message = (
+                "The task was cancelled, and the agent answered it all the same."
+            )
+    elif result.failure and not _is_transient(result):
+        _apply_failure(promise, result.run, result.failure.code)
+    elif cancelling:
+        promise.cancel_requested = False
+        promise.status, promise.next_poll_at = PollingStatus.PAUSED, None
+        promise.status_message = (
+            "The agent did not confirm the cancellation with a CANCELLED failure:"
+            f" it answered with {_describe(result)}."
+        )
+    else:
+        _apply_pending(promise, result)
+
+
+def _apply_pending(promise: PolledPromise, result: PollResult) -> None:
+    """Schedule the next poll of a promise that is still pending."""
+    promise.status_message = ""
+    if result.promise is None:
+        promise.status_message = f"The last check brought {_describe(result)}."
+    elif result.promise.token and result.promise.token != promise.token:
+        promise.token = result.promise.token
+        promise.status_message = (
+            "The agent gave the promise another token, which is used from now on."
+        )
+    if promise.status == PollingStatus.POLLING:
+        schedule_next_poll(promise, result.retry_after)
+
+
+def _apply_failed_run(promise: PolledPromise, result: PollResult) -> None:
+    """Apply a run that did not complete: that concerns the poll and not the task."""
+    run = result.run
+    problem: dict[str, Any] = run.problem if isinstance(run.problem, dict) else {}
+    cause = storable(str(problem.get("cause") or run.state))
+    subject = "The cancellation" if run.kind == RunKind.CANCEL else "The last check"
+    promise.status_message = f"{subject} did not work: {cause}"
+    if run.kind == RunKind.CANCEL:
+        promise.cancel_requested = False  # A poll that was stopped says nothing of a cancellation.
+    if run.kind == RunKind.CANCEL or run.state == RunState.CANCELLED:
+        promise.status, promise.next_poll_at = PollingStatus.PAUSED, None
+    elif promise.status == PollingStatus.POLLING:
+        schedule_next_poll(promise)
+
+
+def _apply_failure(promise: PolledPromise, run: Run, code: str) -> None:
+    requested = promise.cancel_requested or run.kind == RunKind.CANCEL
+    if code.upper() == "CANCELLED":
+        _settle(promise, PollingStatus.CANCELLED, run)
+        promise.status_message = "" if requested else "The agent says that the task was cancelled."
+        return
+    _settle(promise, PollingStatus.FAILED, run)
+    if requested:
+        code = storable(code[:80]) or "a failure without a code"
+        promise.status_message = f"Cancelling was answered with {code} and not with CANCELLED."
+
+
+def _settle(promise: PolledPromise, status: PollingStatus, run: Run) -> None:
+    promise.status, promise.final_run, promise.status_message = status, run, ""
+    promise.cancel_requested, promise.next_poll_at, promise.headers = False, None, []
+    promise.ended_at, promise.leased_until = timezone.now(), None
+
+
+def _is_transient(result: PollResult) -> bool:
+    code = result.failure.code.upper() if result.failure else ""
+    return code in TRANSIENT_CODES or (result.run.status or 0) in _TRANSIENT_STATUSES
+
+
+def _describe(result: PollResult) -> str:
+    if result.failure:
+        return f"the failure {storable(result.failure.code[:80])}"
+    return "a promise" if result.promise else "nothing that could be read as a reply"

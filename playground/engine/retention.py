@@ -1,47 +1,84 @@
-"""How long runs are kept: what goes by an owner's limits, and letting it go.
+"""Retention of runs: an owner's limits, which runs they delete, and the deletion itself.
 
-What would go is decided by `decide`, a function of what there is and nothing else: what is shown
-before anything goes, and what goes then, are decided by the same rule. It goes in small
-transactions, so that nobody who sends waits for long; two processes that do it at once find less
-to do.
+`plan_pruning` alone decides what is deleted, as a function of the stored runs and the limits, so a
+preview and the deletion cannot disagree. `start_pruning` applies the limits of every owner when a
+server starts and every hour, `prune` applies those of one owner at once.
+
+Deletion happens in small transactions in the thread that writes frames, with pauses between them:
+a request that is sent meanwhile waits for one of them at most. Two processes that prune at the same
+time find less to delete.
+
+**Run trees.** A turn that is deleted leaves the turns that follow it, which can be read by
+themselves. Polls, cancellations, client responses and actions mean nothing without their turn, and
+a turn is incomplete without them: a tree is deleted or retained as a whole. A request that is still
+to be sent in a conversation includes what earlier turns said, so those are retained until then.
 """
 
 from __future__ import annotations
 
+import asyncio
+import enum
+import logging
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from functools import partial
+from typing import Any
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import Exists, OuterRef
+from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
-from playground.engine.families import RetentionReason, RunTree, deletable_runs, run_trees
-from playground.models import CollectionRun, Conversation, Retention, Run, Step
+from playground.engine.task_registry import SingleTask
+from playground.executors import run_in_reader, run_in_writer
+from playground.models import (
+    CollectionRun,
+    Conversation,
+    PolledPromise,
+    PollingStatus,
+    Retention,
+    Run,
+    RunKind,
+    SavedRequest,
+    Share,
+    Step,
+)
 from playground.models.liveness import mark_interrupted
 
-#: What one transaction deletes at most: runs, and bytes that they received.
-BATCH_RUNS, BATCH_BYTES = 100, 20 * 1024 * 1024
+logger = logging.getLogger(__name__)
 
-#: What a limit may be at most: days, runs, and units of 1024 * 1024 bytes.
+#: The largest limits: days, runs, and units of 1024 * 1024 bytes.
 MAX_DAYS, MAX_RUNS, MAX_MEBIBYTES = 36_500, 100_000_000, 10_000_000
+#: The most that one transaction deletes: runs, and bytes that they received.
+BATCH_RUNS, BATCH_BYTES = 100, 20 * 1024 * 1024
+#: Seconds between two times that the limits are applied, and between two transactions.
+EVERY, PAUSE = 3600.0, 0.02
+#: Levels of child runs in a tree: a question of an action's action has a few.
+MAX_LEVELS = 20
+#: Keys in one query.
+_CHUNK = 500
+
+_TURNS = frozenset({RunKind.ASK.value, RunKind.ANSWER.value})
+
+
+# Limits
 
 
 @dataclass(frozen=True, slots=True)
 class RetentionLimits:
-    """What is kept at most; None for any."""
+    """The most that is retained; None for no limit."""
 
     max_days: int | None = None
-    #: Families: a turn's checks and actions go with it and are not counted.
+    #: Run trees: polls and actions are deleted with their turn and not counted.
     max_runs: int | None = None
-    #: Of what came over the wire.
+    #: Bytes received.
     max_bytes: int | None = None
 
     @classmethod
     def of(cls, owner: int | None) -> RetentionLimits:
-        """Those that an owner has set."""
+        """Return the limits that an owner has set."""
         found = Retention.objects.filter(owner=owner).first()
         return cls(found.max_days, found.max_runs, found.max_bytes) if found else cls()
 
@@ -51,9 +88,177 @@ class RetentionLimits:
         return (self.max_days, self.max_runs, self.max_bytes) != (None, None, None)
 
 
+def owners_with_limits() -> list[int | None]:
+    """Return the keys of the owners who have set a limit."""
+    return list(Retention.objects.order_by("pk").values_list("owner_id", flat=True))
+
+
+# Run trees, and the reasons to retain them
+
+
+class RetentionReason(enum.StrEnum):
+    """Why a run is retained beyond the limits, the strongest reason first."""
+
+    UNDER_WAY = "under way"
+    COLLECTION_RUN = "part of a collection run under way"
+    POLLED = "waiting for a promise that is followed"
+    HAS_ACTIVE_FOLLOW_UP = "carried on by a run under way, or by a promise that is followed"
+    SHARED = "shared by a link"
+    RECORDED = "the recorded reply of a saved request"
+
+
+@dataclass(slots=True)
+class RunTree:
+    """A turn, or a child run whose turn was deleted, with all child runs below it."""
+
+    root: UUID
+    agent: str
+    #: When the latest of the runs was created.
+    latest: datetime
+    runs: int = 0
+    #: Bytes received.
+    bytes: int = 0
+    retention_reason: RetentionReason | None = None
+    members: list[UUID] = field(default_factory=list)
+
+    @property
+    def age(self) -> tuple[datetime, UUID]:
+        """The sort key, the oldest tree first."""
+        return self.latest, self.root
+
+
+def run_trees(owner: int | None) -> list[RunTree]:
+    """Return all runs of an owner as trees, in no order; reads a few columns of every run."""
+    names = ("pk", "parent_id", "kind", "agent_name", "created_at", "bytes")
+    rows = list(Run.objects.filter(owner=owner).order_by().values_list(*names))
+    parents = {pk: parent for pk, parent, kind, *_ in rows if kind not in _TURNS}
+    known = {row[0] for row in rows}
+    reasons = retention_reasons(Run.objects.filter(owner=owner))
+    trees: dict[UUID, RunTree] = {}
+    for pk, _, _, agent, created_at, size in rows:
+        root = _root(pk, parents, known)
+        tree = trees.setdefault(root, RunTree(root, agent, created_at))
+        tree.runs += 1
+        tree.bytes += size
+        tree.members.append(pk)
+        tree.latest = max(tree.latest, created_at)
+        tree.retention_reason = _stronger(tree.retention_reason, reasons.get(pk))
+        if pk == root:
+            tree.agent = agent
+    return list(trees.values())
+
+
+def with_descendants(runs: Iterable[UUID]) -> set[UUID]:
+    """Return the keys of the runs and of all child runs below them; turns are no child runs."""
+    found = level = set(runs)
+    for _ in range(MAX_LEVELS):
+        below: set[UUID] = set()
+        for keys in _chunks(level):
+            children = Run.objects.filter(parent__in=keys).exclude(kind__in=_TURNS)
+            below |= set(children.values_list("pk", flat=True))
+        level = below - found
+        if not level:
+            break
+        found = found | level
+    return found
+
+
+def retention_reasons(runs: QuerySet[Run]) -> dict[UUID, RetentionReason]:
+    """Return the runs that are retained for a reason of their own, in a few small queries."""
+    now = timezone.now()
+    busy = Q(status=PollingStatus.POLLING) | Q(cancel_requested=True) | Q(leased_until__gt=now)
+    keys = runs.order_by().values("pk")
+    running_steps = Step.objects.filter(collection_run__state=CollectionRun.State.RUNNING)
+    polled = PolledPromise.objects.filter(busy)
+    unfinished = Run.objects.unfinished()
+    sources: list[tuple[RetentionReason, QuerySet[Any], str]] = [
+        (RetentionReason.RECORDED, SavedRequest.objects.all(), "recorded_run_id"),
+        (RetentionReason.SHARED, Share.objects.valid(), "run_id"),
+        (RetentionReason.HAS_ACTIVE_FOLLOW_UP, _ancestors(unfinished, polled), "pk"),
+        (RetentionReason.POLLED, polled, "run_id"),
+        (RetentionReason.COLLECTION_RUN, running_steps, "run_id"),
+        (RetentionReason.UNDER_WAY, unfinished, "pk"),
+    ]
+    found: dict[UUID, RetentionReason] = {}
+    for reason, rows, name in sources:
+        retained = rows.filter(**{f"{name}__in": keys}).order_by()
+        found |= dict.fromkeys(retained.values_list(name, flat=True), reason)
+    return found
+
+
+def retention_reasons_by_id(keys: Iterable[UUID]) -> dict[UUID, RetentionReason]:
+    """Return the same as `retention_reasons` for any number of keys."""
+    found: dict[UUID, RetentionReason] = {}
+    for chunk in _chunks(keys):
+        found |= retention_reasons(Run.objects.filter(pk__in=chunk))
+    return found
+
+
+def deletable_runs(keys: Iterable[UUID], also: Container[RetentionReason] = ()) -> list[UUID]:
+    """Return the runs that may be deleted now: complete trees, retained for no reason.
+
+    Reasons in `also` do not count. A tree that has grown by a run that is not among the keys is
+    retained.
+    """
+    asked = set(keys)
+    every = with_descendants(asked)
+    parents: dict[UUID, UUID | None] = {}
+    for chunk in _chunks(every):
+        below = Run.objects.filter(pk__in=chunk).exclude(kind__in=_TURNS).order_by()
+        parents |= dict(below.values_list("pk", "parent_id"))
+    roots = {pk: _root(pk, parents, every) for pk in every}
+    retained = (pk for pk, reason in retention_reasons_by_id(every).items() if reason not in also)
+    retained_roots = {roots[pk] for pk in (*retained, *(every - asked))}
+    return [pk for pk in asked if roots[pk] not in retained_roots]
+
+
+def _root(pk: UUID, parents: Mapping[UUID, UUID | None], known: set[UUID]) -> UUID:
+    for _ in range(MAX_LEVELS):
+        parent = parents.get(pk)
+        if parent is None or parent not in known:
+            break
+        pk = parent
+    return pk
+
+
+def _ancestors(unfinished: QuerySet[Run], polled: QuerySet[PolledPromise]) -> QuerySet[Run]:
+    """Return the runs that unfinished runs, and runs with a polled promise, continue.
+
+    There are few of those at any time; each of their conversations is read as a whole and
+    traversed in memory.
+    """
+    names = ("pk", "conversation_id")
+    busy = {*unfinished.values_list(*names), *polled.values_list("run_id", "run__conversation")}
+    conversations = {conversation for _, conversation in busy if conversation}
+    parents: dict[UUID, UUID | None] = {}
+    for chunk in _chunks(conversations):
+        rows = Run.objects.filter(conversation__in=chunk).order_by()
+        parents |= dict(rows.values_list("pk", "parent_id"))
+    found: set[UUID] = set()
+    for pk, _ in busy:
+        parent = parents.get(pk)
+        while parent is not None and parent not in found:
+            found.add(parent)
+            parent = parents.get(parent)
+    return Run.objects.filter(pk__in=found)
+
+
+def _stronger(one: RetentionReason | None, other: RetentionReason | None) -> RetentionReason | None:
+    order = list(RetentionReason)
+    return min((reason for reason in (one, other) if reason), key=order.index, default=None)
+
+
+def _chunks(keys: Iterable[UUID]) -> Iterable[list[UUID]]:
+    every = list(keys)
+    return (every[at : at + _CHUNK] for at in range(0, len(every), _CHUNK))
+
+
+# The decision
+
+
 @dataclass(frozen=True, slots=True)
 class PruningPlan:
-    """What goes, and what would but must stay, both the oldest first."""
+    """The trees to delete, and those retained beyond the limits, both the oldest first."""
 
     to_delete: tuple[RunTree, ...] = ()
     retained: tuple[RunTree, ...] = ()
@@ -61,7 +266,7 @@ class PruningPlan:
 
 @dataclass(frozen=True, slots=True)
 class AgentUsage:
-    """What one agent has of something."""
+    """Runs and bytes of one agent."""
 
     agent: str
     runs: int
@@ -70,83 +275,81 @@ class AgentUsage:
 
 @dataclass(frozen=True, slots=True)
 class PruningPreview:
-    """What would go, to be read before it does."""
+    """The effect of limits before they are applied."""
 
-    #: Runs, checks and actions among them, and bytes that there are, and those that would go.
+    #: Stored runs, polls and actions included, and their bytes; those that would be deleted.
     all_runs: int = 0
     all_bytes: int = 0
     runs: int = 0
     bytes: int = 0
-    #: When the oldest and the newest of what would go was made.
+    #: When the oldest and the newest of the runs to delete was created.
     oldest: datetime | None = None
     newest: datetime | None = None
-    #: The same by agent, most runs first.
+    #: The runs to delete by agent, most runs first.
     agents: tuple[AgentUsage, ...] = ()
-    #: Runs that are beyond the limits and stay, by the reason.
+    #: Runs beyond the limits that are retained, by reason.
     retained: dict[RetentionReason, int] = field(default_factory=dict)
 
 
-def plan_pruning(
-    families: Iterable[RunTree], limits: RetentionLimits, now: datetime
-) -> PruningPlan:
-    """What goes by the limits, the oldest first; a family goes as a whole or stays.
+def plan_pruning(trees: Iterable[RunTree], limits: RetentionLimits, now: datetime) -> PruningPlan:
+    """Return the trees that the limits delete, the oldest first.
 
-    What must stay counts like everything else, so that others go in its place.
+    Retained trees count towards the limits, so newer ones are deleted in their place.
     """
-    every = sorted(families, key=lambda family: family.age)
-    count, size = len(every), sum(each.bytes for each in every)
+    every = sorted(trees, key=lambda tree: tree.age)
+    count, size = len(every), sum(tree.bytes for tree in every)
     cutoff = None if limits.max_days is None else now - timedelta(min(limits.max_days, MAX_DAYS))
-    going: list[RunTree] = []
-    held: list[RunTree] = []
-    for family in every:
+    to_delete: list[RunTree] = []
+    retained: list[RunTree] = []
+    for tree in every:
         beyond = (
-            (cutoff is not None and family.latest < cutoff)
+            (cutoff is not None and tree.latest < cutoff)
             or (limits.max_runs is not None and count > limits.max_runs)
             or (limits.max_bytes is not None and size > limits.max_bytes)
         )
         if not beyond:
-            break  # Those that follow are newer, and there are no more of them.
-        if family.retention_reason is not None:
-            held.append(family)
+            break  # The following trees are newer, and neither count nor size has changed.
+        if tree.retention_reason is not None:
+            retained.append(tree)
             continue
-        going.append(family)
-        count, size = count - 1, size - family.bytes
-    return PruningPlan(tuple(going), tuple(held))
+        to_delete.append(tree)
+        count, size = count - 1, size - tree.bytes
+    return PruningPlan(tuple(to_delete), tuple(retained))
 
 
 def preview(owner: int | None, limits: RetentionLimits) -> PruningPreview:
-    """What would go if these were the limits."""
+    """Return what these limits would delete."""
     mark_interrupted()
-    families = run_trees(owner)
-    decision = plan_pruning(families, limits, timezone.now())
-    going = decision.to_delete
-    held: dict[RetentionReason, int] = defaultdict(int)
-    for family in decision.retained:
-        assert family.retention_reason
-        held[family.retention_reason] += family.runs
+    trees = run_trees(owner)
+    plan = plan_pruning(trees, limits, timezone.now())
+    to_delete = plan.to_delete
+    retained: dict[RetentionReason, int] = defaultdict(int)
+    for tree in plan.retained:
+        assert tree.retention_reason
+        retained[tree.retention_reason] += tree.runs
     return PruningPreview(
-        all_runs=sum(each.runs for each in families),
-        all_bytes=sum(each.bytes for each in families),
-        runs=sum(each.runs for each in going),
-        bytes=sum(each.bytes for each in going),
-        oldest=going[0].latest if going else None,
-        newest=going[-1].latest if going else None,
-        agents=tuple(_by_agent(going)),
-        retained=dict(held),
+        all_runs=sum(tree.runs for tree in trees),
+        all_bytes=sum(tree.bytes for tree in trees),
+        runs=sum(tree.runs for tree in to_delete),
+        bytes=sum(tree.bytes for tree in to_delete),
+        oldest=to_delete[0].latest if to_delete else None,
+        newest=to_delete[-1].latest if to_delete else None,
+        agents=tuple(_usage_by_agent(to_delete)),
+        retained=dict(retained),
     )
 
 
-def _by_agent(families: Iterable[RunTree]) -> list[AgentUsage]:
+def _usage_by_agent(trees: Iterable[RunTree]) -> list[AgentUsage]:
     found: dict[str, tuple[int, int]] = {}
-    for each in families:
-        runs, size = found.get(each.agent, (0, 0))
-        found[each.agent] = runs + each.runs, size + each.bytes
-    shares = [AgentUsage(agent, *counts) for agent, counts in found.items()]
-    return sorted(shares, key=lambda share: (-share.runs, share.agent))
+    for tree in trees:
+        runs, size = found.get(tree.agent, (0, 0))
+        found[tree.agent] = runs + tree.runs, size + tree.bytes
+    usage = [AgentUsage(agent, *counts) for agent, counts in found.items()]
+    return sorted(usage, key=lambda each: (-each.runs, each.agent))
 
 
 def runs_to_delete(owner: int | None, limits: RetentionLimits | None = None) -> list[RunTree]:
-    """What goes, the oldest first, by some limits or by those that an owner has set."""
+    """Return the trees that `limits`, by default the owner's own, delete, the oldest first."""
     limits = limits or RetentionLimits.of(owner)
     if not limits.any:
         return []
@@ -154,37 +357,42 @@ def runs_to_delete(owner: int | None, limits: RetentionLimits | None = None) -> 
     return list(plan_pruning(run_trees(owner), limits, timezone.now()).to_delete)
 
 
-def deletion_batches(families: Iterable[RunTree]) -> Iterator[list[UUID]]:
-    """The keys of the runs in parts that one transaction may delete, no family cut in two."""
+# The deletion
+
+
+def deletion_batches(trees: Iterable[RunTree]) -> Iterator[list[UUID]]:
+    """Yield the keys of the runs, one transaction's at a time; no tree is divided."""
     batch: list[UUID] = []
     size = 0
-    for family in families:
-        if batch and (len(batch) + family.runs > BATCH_RUNS or size + family.bytes > BATCH_BYTES):
+    for tree in trees:
+        if batch and (len(batch) + tree.runs > BATCH_RUNS or size + tree.bytes > BATCH_BYTES):
             yield batch
             batch, size = [], 0
-        batch += family.members
-        size += family.bytes
+        batch += tree.members
+        size += tree.bytes
     if batch:
         yield batch
 
 
 def delete(keys: Iterable[UUID], *, also: frozenset[RetentionReason] = frozenset()) -> int:
-    """Delete runs with their frames, and conversations that are empty then; returns how many.
+    """Delete runs with their frames, and conversations left empty; return the number of runs.
 
-    Families that must stay do, unless it is for a reason in `also`: somebody may have shared a
-    run of one since. Whoever deletes the same at the same time takes what is left. The summary
-    of a collection run goes with the last of its requests.
+    Trees with a reason to be retained are not deleted, except for reasons in `also`: a run may
+    have been shared since. Rows that another transaction deletes are skipped. The record of a
+    collection run is deleted with the last of its requests.
     """
     with transaction.atomic():
-        free = deletable_runs(keys, also)
-        rows = Run.objects.select_for_update(skip_locked=True).filter(pk__in=free)
+        deletable = deletable_runs(keys, also)
+        rows = Run.objects.select_for_update(skip_locked=True).filter(pk__in=deletable)
         found = list(rows.order_by().values_list("pk", "conversation_id"))
         runs = Run.objects.filter(pk__in=[pk for pk, _ in found])
-        summaries = set(Step.objects.filter(run__in=runs).values_list("collection_run", flat=True))
+        collection_runs = set(
+            Step.objects.filter(run__in=runs).values_list("collection_run", flat=True)
+        )
         runs.only("pk").delete()
         sent = Step.objects.filter(collection_run=OuterRef("pk"), run__isnull=False)
         ended = CollectionRun.objects.exclude(state=CollectionRun.State.RUNNING)
-        ended.filter(pk__in=summaries).filter(~Exists(sent)).delete()
+        ended.filter(pk__in=collection_runs).filter(~Exists(sent)).delete()
         conversations = {conversation for _, conversation in found if conversation}
         others = Run.objects.filter(conversation=OuterRef("pk"))
         empty = Conversation.objects.filter(pk__in=conversations).filter(~Exists(others))
@@ -192,6 +400,59 @@ def delete(keys: Iterable[UUID], *, also: frozenset[RetentionReason] = frozenset
     return len(found)
 
 
-def owners_with_limits() -> list[int | None]:
-    """Those who have set a limit."""
-    return list(Retention.objects.order_by("pk").values_list("owner_id", flat=True))
+#: Prunings in progress, by owner; the result of a task is the number of runs deleted.
+_prunings: dict[int | None, SingleTask[int]] = {}
+
+
+def start_pruning() -> asyncio.Task[None]:
+    """Apply all owners' limits in this process, now and every hour; calling it once is enough.
+
+    Must be called on the event loop's thread.
+    """
+    return _pruner.begin()
+
+
+def prune(owner: int | None) -> asyncio.Task[int]:
+    """Apply an owner's limits in the background; the task returns the number of runs deleted.
+
+    A pruning in progress is not started again. Must be called on the event loop's thread.
+    """
+    if owner not in _prunings:
+        _prunings[owner] = SingleTask(partial(_prune, owner), "prune")
+    return _prunings[owner].begin()
+
+
+async def _prune_all() -> None:
+    while True:
+        try:
+            for owner in await run_in_reader(owners_with_limits):
+                await _prune_and_log(owner)
+        except Exception:
+            logger.exception("Reading the retention limits failed")
+        await asyncio.sleep(EVERY)
+
+
+async def _prune_and_log(owner: int | None) -> None:
+    """Apply an owner's limits; log an error, so that the other owners' limits are applied."""
+    try:
+        await prune(owner)
+    except Exception:
+        logger.exception("Pruning the runs of owner %s failed", owner)
+
+
+_pruner = SingleTask(_prune_all, "retention")
+
+
+async def _prune(owner: int | None) -> int:
+    deleted = 0
+    applied: RetentionLimits | None = None
+    while (limits := await run_in_reader(RetentionLimits.of, owner)) != applied:
+        applied = limits
+        for batch in deletion_batches(await run_in_reader(runs_to_delete, owner, limits)):
+            if await run_in_reader(RetentionLimits.of, owner) != limits:
+                break  # The owner has changed the limits since the plan was made.
+            deleted += await run_in_writer(delete, batch)
+            await asyncio.sleep(PAUSE)
+    if deleted:
+        logger.info("Pruning of owner %s deleted %d runs", owner, deleted)
+    return deleted

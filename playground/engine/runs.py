@@ -1,4 +1,4 @@
-"""From a prepared request to a run that can be driven: linked, limited, recorded."""
+"""Creation of runs: the record of a prepared request, its conversation and its limit."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from django.contrib.auth.models import User
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
-from playground.engine.request import PreparedRequest, keepable
+from playground.engine.request import PreparedRequest, storable_headers
 from playground.models import Conversation, Run, RunKind, RunState
 from playground.models.json_text import storable
 from playground.models.liveness import mark_interrupted, this_driver
@@ -22,14 +22,14 @@ from playground.protocols.problems import Problem, Stage
 
 @dataclass(frozen=True, slots=True)
 class RunParent:
-    """Where a run belongs: the turn that it follows, or the entry of it that it came of."""
+    """The parent of a run: the turn that it follows, or the entry that it belongs to."""
 
     kind: RunKind = RunKind.ASK
     parent: Run | None = None
-    #: Number and part of the parent's entry: the question, the promise, the card.
+    #: Entry reference of the parent's entry: the question, the promise, the card.
     seq: int | None = None
     part: int | None = None
-    #: What was answered, {question id: value}.
+    #: The answers, {question id: value}.
     answers: Mapping[str, Any] | None = None
 
 
@@ -40,10 +40,10 @@ def create_run(
     *,
     has_room: bool = False,
 ) -> Run:
-    """Record a run of `prepared` for `owner`; it is refused at once when too many are under way.
+    """Record a run of `prepared` for `owner`; beyond the concurrency limit it is refused at once.
 
-    Without a `link` to a turn before it, it starts a conversation. With `has_room` somebody has
-    looked already that there are not too many.
+    Without a `link` to a parent it starts a conversation. With `has_room` the caller has checked
+    the limit.
     """
     target = prepared.target
     link = link or RunParent()
@@ -63,7 +63,7 @@ def create_run(
         version=target.version,
         request=prepared.request,
         resume=dict(target.resume) if target.resume is not None else None,
-        headers=keepable(prepared.headers),
+        headers=storable_headers(prepared.headers),
         text=storable(_text(target, prepared.request)[:500]),
         driver=this_driver(),
         heartbeat_at=timezone.now(),
@@ -71,17 +71,17 @@ def create_run(
     )
     if not has_room and not _has_room(owner, run.kind):
         run.state = RunState.REFUSED
-        run.problem = _too_many(settings.RUN_LIMITS.max_runs).to_json()
+        run.problem = _limit_problem(settings.RUN_LIMITS.max_runs).to_json()
     run.save()
     return run
 
 
 def is_at_run_limit(owner: User | None, kind: str = RunKind.ASK) -> bool:
-    """Whether as many runs of this kind are under way for `owner` as may be.
+    """Return whether `owner` has as many unfinished runs of this kind as allowed.
 
-    Those of a process that has died count until somebody looks: see `mark_interrupted`.
+    Runs of a process that has died count until `mark_interrupted` is called.
     """
-    return _under_way(owner, kind).count() >= settings.RUN_LIMITS.max_runs
+    return _unfinished(owner, kind).count() >= settings.RUN_LIMITS.max_runs
 
 
 def _has_room(owner: User | None, kind: str) -> bool:
@@ -94,24 +94,25 @@ def _conversation(parent: Run | None, owner: User | None) -> Conversation:
     if parent is not None and parent.conversation is not None:
         return parent.conversation
     conversation = Conversation.objects.create(owner=owner)
-    if parent is not None:  # A run from before there were conversations.
+    if parent is not None:  # A run that is older than conversations.
         Run.objects.filter(pk=parent.pk).update(conversation=conversation)
         parent.conversation = conversation
     return conversation
 
 
-#: Kinds that are counted for themselves.
-_APART = (RunKind.POLL, RunKind.CLIENT_RESPONSE)
+#: Kinds that are counted separately.
+_COUNTED_SEPARATELY = (RunKind.POLL, RunKind.CLIENT_RESPONSE)
 
 
-def _under_way(owner: User | None, kind: str) -> QuerySet[Run]:
-    """Runs that count against a new one: checks that hang keep nobody from sending.
+def _unfinished(owner: User | None, kind: str) -> QuerySet[Run]:
+    """Return the runs that count towards the limit of a new run.
 
-    Nor does a run that waits for an answer keep its user from giving it.
+    Polls that hang do not prevent sending, and a run that waits for an answer does not prevent the
+    client response.
     """
     runs = Run.objects.unfinished().filter(owner=owner)
-    apart = kind if kind in _APART else ""
-    return runs.filter(Q(kind=apart) if apart else ~Q(kind__in=_APART))
+    separate = kind if kind in _COUNTED_SEPARATELY else ""
+    return runs.filter(Q(kind=separate) if separate else ~Q(kind__in=_COUNTED_SEPARATELY))
 
 
 def _text(target: Target, request: Mapping[str, Any]) -> str:
@@ -121,7 +122,7 @@ def _text(target: Target, request: Mapping[str, Any]) -> str:
     return registry.request_text(target.protocol, request)
 
 
-def _too_many(limit: int) -> Problem:
+def _limit_problem(limit: int) -> Problem:
     return Problem(
         state=RunState.REFUSED,
         stage=Stage.LIMIT,

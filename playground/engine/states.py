@@ -1,10 +1,10 @@
-"""The states of a run and the ways between them, in one table.
+"""State machine of a run: the states and the transitions between them, in one table.
 
-A state says how the *transfer* went and nothing about what the agent answered. A run moves
+A state describes the *transfer* and not the answer of the agent. A run moves
 forward only: queued, connecting once its first call is made, streaming once a response head
-is there, and then exactly one final state, from which nothing leads on. Every state but the
-final ones can end in each of them, because a user can stop, a limit can be crossed and a
-process can die at any moment; only `completed` and `truncated` need a response first.
+is received, and then exactly one final state, without further transitions. Every other state
+can end in each of the final ones, because a user can stop the run, a limit can be exceeded and a
+process can die at any time; only `completed` and `truncated` need a response first.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ TRANSITIONS: dict[S, frozenset[S]] = {
 
 
 class InvalidTransitionError(Exception):
-    """The playground's own bug: a run was to make a step that the table does not have."""
+    """A transition that the table does not have: a bug of the playground."""
 
 
 def transition(state: S, target: S) -> S:
-    """`target`, if the table leads there from `state` (staying is always allowed)."""
+    """Return `target`, if the table has that transition from `state`, or it is the same state."""
     if target != state and target not in TRANSITIONS[state]:
         raise InvalidTransitionError(f"{state} → {target}")
     return target

@@ -1,8 +1,8 @@
-"""The one writer of a run: numbers frames, stores them in batches, nudges the viewers.
+"""Writer of a run's frames: numbers them, stores them in batches and notifies the viewers.
 
-Frames are saved before anyone is told of them. A calm stream is flushed at once; a fast one
-at most every 25 ms, so that a flood costs a few rows per flush and not a row per frame. Who
-waits for everything to be stored does not wait for that.
+Frames are stored before viewers are notified. A slow stream is flushed at once, a fast one at most
+every 25 ms, so that a flood costs a few rows per flush and not a row per frame. `drain` flushes
+without that pause.
 """
 
 from __future__ import annotations
@@ -27,19 +27,19 @@ logger = logging.getLogger(__name__)
 
 #: Seconds between two flushes of a fast stream.
 FLUSH_INTERVAL = 0.025
-#: Seconds to wait before each retry of what the database refused.
+#: Seconds to wait before each retry of a failed flush.
 RETRIES = (0.05, 0.3, 1.0)
-#: Bytes waiting for the database beyond which the transport is made to wait.
+#: Bytes waiting for the database beyond which the transport has to wait.
 HIGH_WATER = 4 * 1024 * 1024
 
 
 class RunEndedError(Exception):
-    """The run was given a final state by somebody else; nothing may be added to it."""
+    """Another process has given the run a final state; nothing may be added to it."""
 
 
 @dataclass(slots=True)
 class PendingFlush:
-    """What waits for the next flush."""
+    """Frames and columns that wait for the next flush."""
 
     parts: list[FramePart] = field(default_factory=list)
     #: Columns of the run that change with the frames.
@@ -54,13 +54,13 @@ class FrameWriter:
     """Numbers and stores the frames of one run, together with the run's own columns."""
 
     def __init__(self, run: Run, *, eager: bool = True) -> None:
-        """Write the frames of `run`; the first ones at once, where somebody is `eager` for them."""
+        """Write the frames of `run`; if `eager`, the first ones without a pause."""
         self._run = run
         self._eager = eager
         self._pending = PendingFlush()
         self._last_seq = run.frames
         self._wake = asyncio.Event()
-        #: Set while somebody waits for what was put to be stored.
+        #: Set while `drain` waits.
         self._hurry = asyncio.Event()
         self._drained = asyncio.Event()
         self._drained.set()
@@ -75,7 +75,7 @@ class FrameWriter:
             self._pump.cancel()
 
     def number(self, frames: Sequence[Frame]) -> list[Frame]:
-        """The same frames with the next numbers of the run."""
+        """Return the frames with the next numbers of the run."""
         first = self._last_seq + 1
         self._last_seq += len(frames)
         # Built anew: dataclasses.replace() costs four times as much, for every event.
@@ -98,7 +98,7 @@ class FrameWriter:
             await self.drain()
 
     async def drain(self) -> None:
-        """Wait until everything that was put is stored and announced."""
+        """Wait until everything that was added is stored and the viewers are notified."""
         assert self._pump is not None
         self._hurry.set()
         drained = asyncio.ensure_future(self._drained.wait())
@@ -120,7 +120,8 @@ class FrameWriter:
             last = loop.time()
             batch, self._pending = self._pending, PendingFlush()
             await with_retries(
-                partial(run_in_writer, store, self._run, batch), f"run {self._run.pk}: a flush"
+                partial(run_in_writer, store, self._run, batch),
+                f"Storing frames of run {self._run.pk}",
             )
             await notify_viewers(self._run)
             if not self._pending:
@@ -128,17 +129,17 @@ class FrameWriter:
                 self._drained.set()
 
     async def _rest(self, pause: float) -> None:
-        """Let more come in for `pause` seconds, unless somebody waits for what is there."""
+        """Collect more frames for `pause` seconds, unless `drain` waits."""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(pause):
                 await self._hurry.wait()
 
 
-async def with_retries(attempt: Callable[[], Awaitable[None]], what: str) -> None:
-    """Await an attempt; retry it after each pause of `RETRIES`, and raise what the last raises.
+async def with_retries(attempt: Callable[[], Awaitable[None]], operation: str) -> None:
+    """Await an attempt; retry it after each pause of `RETRIES`, and raise the last exception.
 
-    This gives another chance to a database that is busy or away for a moment. `RunEndedError`
-    is raised at once: no retry changes it. `what` names the attempt in the log.
+    For a database that is busy or unavailable for a moment. `RunEndedError` is raised at once: no
+    retry changes it. `operation` names the attempt in the log.
     """
     for pause in RETRIES:
         try:
@@ -146,7 +147,7 @@ async def with_retries(attempt: Callable[[], Awaitable[None]], what: str) -> Non
         except RunEndedError:
             raise
         except Exception:
-            logger.warning("%s failed, trying again", what, exc_info=True)
+            logger.warning("%s failed and is retried", operation, exc_info=True)
             await asyncio.sleep(pause)
     return await attempt()
 
@@ -154,7 +155,7 @@ async def with_retries(attempt: Callable[[], Awaitable[None]], what: str) -> Non
 def store(run: Run, batch: PendingFlush) -> None:
     """Store numbered frames and the run's changed columns in one transaction.
 
-    Raises `RunEndedError` when the run has a final state already: final means final.
+    Raises `RunEndedError` when the run has a final state already.
     """
     changes = dict(batch.changes)
     if batch.parts:
@@ -166,10 +167,10 @@ def store(run: Run, batch: PendingFlush) -> None:
 
 
 async def notify_viewers(run: Run | CollectionRun) -> None:
-    """Tell the run's viewers that there is something to read. Carries no data on purpose.
+    """Notify the run's viewers that something was stored; the notification carries no data.
 
-    Whatever is wrong with the channel layer is not the run's affair: a viewer that misses a
-    nudge reads the store on the next one, or after a short while.
+    An error of the channel layer is logged only: a viewer that misses a notification reads the
+    database on the next one, or after a moment.
     """
     if isinstance(run, Run):
         groups, message = run.viewer_groups, "run.changed"
@@ -179,8 +180,8 @@ async def notify_viewers(run: Run | CollectionRun) -> None:
         for group in groups:
             await send_to_group(group, {"type": message})
     except Exception:
-        kind = run._meta.verbose_name
-        logger.warning("%s %s: its viewers could not be nudged", kind, run.pk, exc_info=True)
+        name = run._meta.verbose_name
+        logger.warning("Notifying the viewers of %s %s failed", name, run.pk, exc_info=True)
 
 
 async def send_to_group(group: str, message: Mapping[str, Any]) -> None:

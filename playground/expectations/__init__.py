@@ -1,6 +1,6 @@
-"""What is expected of a reply, and whether it came: a pure core without Django.
+"""Expectations of a run and their evaluation: a pure core without Django.
 
-Expectations are a list of JSON objects, kept with a request. Each says what it is in `type`:
+Expectations are a list of JSON objects, stored with a request. The member `type` selects the type:
 
 =================  ============================================================================
 type               members
@@ -8,46 +8,43 @@ type               members
 `state`            `equals`: completed, truncated, failed, refused, cancelled, interrupted
 `outcome`          `equals`: answer, elicitation, promise, failure, none
 `status`           `equals`: the HTTP status of the last response
-`response_type`    `equals`: what the reply calls itself, in any capitalisation
+`response_type`    `equals`: the response type in the metadata, in any capitalisation
 `results`          `min`, `max`, `exact`: the number of results; one of them or more
-`json`             `path`: JSONPath (RFC 9535) into the reply's document (see
-                   `playground.observing`), and exactly one of `equals` (any JSON), `contains`
+`json`             `path`: JSONPath (RFC 9535) into the response document (see
+                   `playground.stored_runs`), and exactly one of `equals` (any JSON), `contains`
                    (an element, a part of a text, a member's name), `matches` (a regular
                    expression of RE2, anywhere in a text), `exists` (true or false), `is` (string,
                    number, integer, boolean, null, array, object); with `every`: true all
-                   values at the path have to meet it, otherwise one is enough
+                   values at the path have to satisfy it, otherwise one is enough
 `first_within`     `ms`: from the start of the request to the first event
-`complete_within`  `ms`: from the start of the request to the end of a complete reply
+`complete_within`  `ms`: from the start of the request to the end of a complete response
 `no_gap_over`      `ms`: the longest time without an event, from the first one to the end
-`order`            `events`: kinds of events that come in this order, others between them
+`order`            `events`: kinds of events in this order, with others between them
 `conformance`      `level`: must (no must rule fails) or should (no should rule either)
-`failure`          `code`: the code of a failure that the agent told
+`failure`          `code`: the code of a failure that the agent reported
 =================  ============================================================================
 
-`check_schema(list)` says what is wrong with a list and where, `evaluate(list, observed)` gives
-a `Check` for each expectation, `capture(captures, document)` takes values from a reply by path,
-for the requests that follow. None of them raises on what it is given.
+`check_schema(list)` returns the problems of a list with their locations, `evaluate(list, facts)`
+returns a `Check` for each expectation, and `capture(captures, document)` takes values from a
+response by path, for the requests that follow. None of them raises on any input.
 
-=============  ============================================================================
-`table`        the types: one row each
-`simple`       facts of a run; its results, failures and conformance
-`timing`       when events came, and in which order
-`reply`        values in the reply
-`paths`        JSONPath: read by a library, with the limits
-`walking`      the walk over a document, every step counted
-`patterns`     regular expressions by RE2
-`values`       equality, types and words of JSON values
-`budget`       what judging may cost
-`observed`     a run as expectations see it
-`schema`       what an expectation may look like; `schema.json` is its JSON Schema
-`evaluating`   all of it together
-=============  ============================================================================
+===================  ==========================================================================
+`evaluate`           evaluation of a list of expectations, and captures
+`expectation_types`  expectation types, and the table of all of them
+`facts`              run facts: the input of an evaluation
+`schema`             validation of expectations and captures; `schema.json` is the JSON Schema
+`suggestions`        expectations suggested for a run
+`jsonpath`           JSONPath: parsing, and evaluation step by step
+`regex`              regular expressions by RE2
+`values`             equality, types and shortened texts of JSON values
+`step_limit`         limit on the steps of an evaluation
+===================  ==========================================================================
 """
 
 from playground.expectations.evaluate import Check, capture, evaluate
+from playground.expectations.expectation_types import EXPECTATION_TYPES
 from playground.expectations.facts import Failed, RunFacts, TimedEvent
 from playground.expectations.schema import check_captures, check_schema, schema
-from playground.expectations.table import EXPECTATION_TYPES
 
 __all__ = [
     "EXPECTATION_TYPES",

@@ -1,4 +1,4 @@
-"""What is known of a run, as expectations see it: without frames, without a database."""
+"""Run facts: a run as expectations see it, without frames and without a database."""
 
 from __future__ import annotations
 
@@ -7,44 +7,44 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-#: Rules that failed, by their level (`must`, `should`, `info`).
+#: Ids of the rules that failed, by level (`must`, `should`, `info`).
 Failed = Mapping[str, Sequence[str]]
 
 
 @dataclass(frozen=True, slots=True)
 class TimedEvent:
-    """An event: what it is, in the words of the Events list, and when it came."""
+    """The kind of an event, as in the Events list, and its time."""
 
     kind: str
-    #: Milliseconds since the request was begun.
+    #: Milliseconds since the start of the request.
     at_ms: float
 
 
 @dataclass(frozen=True)
 class RunFacts:
-    """One run that has ended."""
+    """The facts about one finished run."""
 
     #: `completed`, `truncated`, `failed`, `refused`, `cancelled` or `interrupted`.
     state: str
     #: `answer`, `elicitation`, `promise`, `failure` or `none`.
     outcome: str
-    #: Of the last response, None where there was none.
+    #: Of the last response; None without one.
     status: int | None = None
-    #: What the reply calls itself in its metadata, "" where it does not.
+    #: The response type in the metadata, "" without one.
     response_type: str = ""
     results: int = 0
-    #: The reply as one JSON document, the same for a stream and a whole reply; None for none.
+    #: The response document, the same for a stream and a single body; None without a response.
     document: Any = None
     events: tuple[TimedEvent, ...] = ()
-    #: Milliseconds from the request to the end of the run, None where that is not known.
+    #: Milliseconds from the start of the request to the end of the run; None if unknown.
     ended_ms: float | None = None
-    #: Codes of the failures that the agent told, in order.
+    #: Codes of the failures that the agent reported, in order.
     failures: tuple[str, ...] = ()
-    #: Asks the rules of the specification: what failed of them, None where there are none for
-    #: this kind of reply. Called once, and only where an expectation wants to know.
+    #: Run the rules of the specification: the ids of those that failed, or None without rules for
+    #: this kind of response. Called at most once, and only if an expectation needs the result.
     run_rules: Callable[[], Failed | None] = field(default=lambda: None, repr=False, compare=False)
 
     @cached_property
     def findings(self) -> Failed | None:
-        """The rules that failed, by level; None where there are no rules for such a reply."""
+        """Return the failed rules by level; None without rules for this kind of response."""
         return self.run_rules()

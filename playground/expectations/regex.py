@@ -1,4 +1,4 @@
-"""Regular expressions by RE2: their cost grows with the text and never runs away."""
+"""Regular expressions by RE2, whose cost grows linearly with the text."""
 
 from __future__ import annotations
 
@@ -10,64 +10,63 @@ import re2
 
 from playground.expectations.step_limit import StepLimit
 
-#: Characters of a pattern, and instructions of the program that RE2 makes of it.
+#: The most characters of a pattern, and instructions of its RE2 program.
 MAX_PATTERN, MAX_PROGRAM = 1_000, 5_000
-#: Bytes that RE2 may take for a program: about three times what the largest one needs. It gives
-#: up on what is larger after some milliseconds.
+#: The most bytes for a program: about three times the need of the largest allowed one. RE2 rejects
+#: larger ones after some milliseconds.
 _MAX_MEMORY = 1 << 19
-#: Instructions times characters that cost one step, at the worst that RE2 does.
+#: Instructions times characters that cost one step, in the worst case of RE2.
 _PER_STEP = 64
-#: Steps that it takes to read a pattern, whatever comes of it, and to read one of its classes of
-#: letters from all of Unicode.
-_READING, _READING_CLASS = 10_000, 500
+#: Steps to compile a pattern, valid or not, and to compile one of its classes of Unicode letters.
+_COMPILE_STEPS, _COMPILE_CLASS_STEPS = 10_000, 500
 
 
 class PatternError(ValueError):
-    """A pattern that RE2 does not take, with the reason as a sentence."""
+    """A pattern that RE2 rejects, with the reason as a sentence."""
 
 
-def matches(pattern: str, text: str, budget: StepLimit) -> bool:
-    """Whether some part of `text` matches; `^` and `$` stand for its start and its end.
+def matches(pattern: str, text: str, limit: StepLimit) -> bool:
+    """Return whether some part of `text` matches; `^` and `$` are its start and its end.
 
-    Raises `PatternError`, and `TooMuchError` for more text than the budget is enough for.
+    Raise `PatternError`, and `StepLimitError` if the text needs more steps than are left.
     """
-    return _runs(_paid(_read, pattern, budget), text, budget)
+    return _matches(_compiled(_compile, pattern, limit), text, limit)
 
 
-def filter_search(pattern: str, text: str, budget: StepLimit) -> bool:
-    """Whether some part of `text` matches as a filter means it (RFC 9535 section 2.4.7).
+def filter_search(pattern: str, text: str, limit: StepLimit) -> bool:
+    """Return whether some part of `text` matches, as in a filter (RFC 9535 section 2.4.7).
 
-    Raises as `matches`.
+    Raise as `matches`.
     """
-    return _runs(_paid(_for_search, pattern, budget), text, budget)
+    return _matches(_compiled(_for_search, pattern, limit), text, limit)
 
 
-def filter_match(pattern: str, text: str, budget: StepLimit) -> bool:
-    """Whether the whole of `text` does (RFC 9535 section 2.4.6). Raises as `matches`."""
-    return _runs(_paid(_for_match, pattern, budget), text, budget)
+def filter_match(pattern: str, text: str, limit: StepLimit) -> bool:
+    """Return whether all of `text` matches (RFC 9535 section 2.4.6). Raise as `matches`."""
+    return _matches(_compiled(_for_match, pattern, limit), text, limit)
 
 
 def compile_pattern(pattern: str) -> Any:
-    """The program of a pattern. Raises `PatternError` with a sentence."""
+    """Return the program of a pattern. Raise `PatternError` with a sentence."""
     _check_length(pattern)
-    return _program(_read(pattern))
+    return _program(_compile(pattern))
 
 
-def _runs(program: Any, text: str, budget: StepLimit) -> bool:
-    budget.take(1 + program.programsize * len(text) // _PER_STEP)
-    # What cannot be written as UTF-8 comes from no JSON text, and RE2 reads nothing else.
+def _matches(program: Any, text: str, limit: StepLimit) -> bool:
+    limit.take(1 + program.programsize * len(text) // _PER_STEP)
+    # Text that cannot be encoded as UTF-8 never comes from JSON, and RE2 accepts nothing else.
     return program.search(text.encode("utf-8", "replace").decode()) is not None
 
 
-def _paid(read: _Reader, pattern: str, budget: StepLimit) -> Any:
-    """The program of a pattern, read and paid for once: a reply may bring one after another."""
+def _compiled(compile_: _Compiler, pattern: str, limit: StepLimit) -> Any:
+    """Return the program of a pattern; its steps are counted once, as filters repeat patterns."""
     _check_length(pattern)
-    key = read, pattern
-    if key not in budget.known:
+    key = compile_, pattern
+    if key not in limit.results:
         classes = pattern.count(r"\p") + pattern.count(r"\P")
-        budget.take(_READING + _READING_CLASS * classes)
-        budget.known[key] = read(pattern)
-    return _program(budget.known[key])
+        limit.take(_COMPILE_STEPS + _COMPILE_CLASS_STEPS * classes)
+        limit.results[key] = compile_(pattern)
+    return _program(limit.results[key])
 
 
 def _check_length(pattern: str) -> None:
@@ -81,13 +80,13 @@ def _program(found: Any) -> Any:
     return found
 
 
-#: Makes a program of a pattern, or a sentence that says why there is none.
-_Reader = Callable[[str], Any]
+#: Compiles a pattern to a program, or to a sentence with the reason for the failure.
+_Compiler = Callable[[str], Any]
 
 
-# A reason is kept as well as a program: what RE2 refuses takes it the longest.
+# Reasons are cached as well: rejected patterns take RE2 the longest.
 @lru_cache(maxsize=256)
-def _read(pattern: str) -> Any:
+def _compile(pattern: str) -> Any:
     options = re2.Options()
     options.max_mem = _MAX_MEMORY
     options.log_errors = False
@@ -95,25 +94,25 @@ def _read(pattern: str) -> Any:
         program = re2.compile(pattern, options)
     except (re2.error, UnicodeEncodeError) as error:
         reason = error.args[0] if error.args else ""
-        told = reason.decode("utf-8", "replace") if isinstance(reason, bytes) else str(reason)
-        return f"RE2 does not take the pattern: {told}."
+        text = reason.decode("utf-8", "replace") if isinstance(reason, bytes) else str(reason)
+        return f"RE2 does not take the pattern: {text}."
     if program.programsize > MAX_PROGRAM:
         return "The pattern is too large: ask for fewer repetitions."
     return program
 
 
 def _for_search(pattern: str) -> Any:
-    return _read(_not_over_lines(pattern))
+    return _compile(_with_rfc_dots(pattern))
 
 
 def _for_match(pattern: str) -> Any:
-    # A parenthesis of the group must not close one of the pattern.
+    # Compiled alone first, so that a parenthesis in the pattern cannot close the group.
     alone = _for_search(pattern)
-    return alone if isinstance(alone, str) else _read(f"^(?:{_not_over_lines(pattern)})$")
+    return alone if isinstance(alone, str) else _compile(f"^(?:{_with_rfc_dots(pattern)})$")
 
 
-def _not_over_lines(pattern: str) -> str:
-    """A pattern of RFC 9485 as RE2 reads it: its dot stands for no end of a line at all."""
+def _with_rfc_dots(pattern: str) -> str:
+    """Return a pattern of RFC 9485 for RE2: its dot matches no line terminator."""
     parts: list[str] = []
     escaped = in_class = False
     for character in pattern:

@@ -1,60 +1,60 @@
-"""What could be expected of a reply like one that came: a start to be made with one click."""
+"""Suggested expectations for a run, each of which the run passes."""
 
 from __future__ import annotations
 
 import math
 from typing import Any
 
+from playground.expectations.expectation_types import milliseconds
 from playground.expectations.facts import RunFacts
-from playground.expectations.timing import milliseconds
 
-#: How much longer than this time a reply may take.
-_ROOM = 2
+#: Factor between the time that was measured and the time that is suggested.
+_TIME_FACTOR = 2
 
 
-def suggestions(observed: RunFacts, expectations: Any) -> list[dict[str, Any]]:
-    """Expectations that this run meets, each `{"label", "expectation"}`.
+def suggestions(run_facts: RunFacts, expectations: Any) -> list[dict[str, Any]]:
+    """Return expectations that this run passes, each `{"label", "expectation"}`.
 
-    Types that are expected already are left out.
+    Types that the request already expects are left out.
     """
     expected = expectations if isinstance(expectations, list) else []
-    taken = {each.get("type") for each in expected if isinstance(each, dict)}
-    found = [*_of_the_outcome(observed), *_of_the_reply(observed)]
+    expected_types = {each.get("type") for each in expected if isinstance(each, dict)}
+    found = [*_from_outcome(run_facts), *_from_response(run_facts)]
     return [
         {"label": label, "expectation": expectation}
         for label, expectation in found
-        if expectation["type"] not in taken
+        if expectation["type"] not in expected_types
     ]
 
 
-def _of_the_outcome(observed: RunFacts) -> list[tuple[str, dict[str, Any]]]:
+def _from_outcome(run_facts: RunFacts) -> list[tuple[str, dict[str, Any]]]:
     found: list[tuple[str, dict[str, Any]]] = [
-        (observed.state, {"type": "state", "equals": observed.state}),
-        (observed.outcome, {"type": "outcome", "equals": observed.outcome}),
+        (run_facts.state, {"type": "state", "equals": run_facts.state}),
+        (run_facts.outcome, {"type": "outcome", "equals": run_facts.outcome}),
     ]
-    if observed.status is not None:
-        found.append((f"HTTP {observed.status}", {"type": "status", "equals": observed.status}))
-    codes = [code for code in observed.failures if code]
-    if codes and observed.outcome == "failure":
+    if run_facts.status is not None:
+        found.append((f"HTTP {run_facts.status}", {"type": "status", "equals": run_facts.status}))
+    codes = [code for code in run_facts.failures if code]
+    if codes and run_facts.outcome == "failure":
         found.append((f"failure {codes[-1][:40]}", {"type": "failure", "code": codes[-1][:200]}))
     return found
 
 
-def _of_the_reply(observed: RunFacts) -> list[tuple[str, dict[str, Any]]]:
+def _from_response(run_facts: RunFacts) -> list[tuple[str, dict[str, Any]]]:
     found: list[tuple[str, dict[str, Any]]] = []
-    if observed.results:
-        many = f"{observed.results:,} result{'s' if observed.results != 1 else ''}"
-        found.append((many, {"type": "results", "exact": observed.results}))
-    if observed.state == "completed" and observed.ended_ms:
-        most = _rounded_up(observed.ended_ms * _ROOM)
-        words = f"complete within {milliseconds(most)} ({_ROOM} × what it took)"
+    if run_facts.results:
+        many = f"{run_facts.results:,} result{'s' if run_facts.results != 1 else ''}"
+        found.append((many, {"type": "results", "exact": run_facts.results}))
+    if run_facts.state == "completed" and run_facts.ended_ms:
+        most = _rounded_up(run_facts.ended_ms * _TIME_FACTOR)
+        words = f"complete within {milliseconds(most)} ({_TIME_FACTOR} × what it took)"
         found.append((words, {"type": "complete_within", "ms": most}))
-    if observed.findings is not None and not observed.findings.get("must"):
+    if run_facts.findings is not None and not run_facts.findings.get("must"):
         found.append(("no must rule fails", {"type": "conformance", "level": "must"}))
     return found
 
 
 def _rounded_up(value: float) -> int:
-    """To two digits: nobody means 1,387 milliseconds."""
+    """Round up to two significant digits."""
     step: int = 10 ** max(0, math.floor(math.log10(max(value, 1))) - 1)
     return math.ceil(value / step) * step

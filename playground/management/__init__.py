@@ -1,1 +1,6 @@
-"""Management commands."""
+"""Management commands of the playground.
+
+==========  ==========================
+`commands`  the commands, one a module
+==========  ==========================
+"""

@@ -1,4 +1,33 @@
-"""What is kept: agents, requests, runs with their frames. Frames raw, the rest derived."""
+"""Models: agents, collections, runs with their frames, conversations, promises, shares.
+
+Frames are stored verbatim; events and everything else about a response are derived from them.
+
+====================  =========================================================================
+`action_servers`      MCP servers and A2A agents that actions are run on
+`agents`              agents, their credentials and their targets
+`batches`             packing of numbered frames into rows
+`collection_runs`     collection runs and their steps
+`collections`         collections, folders, saved requests and the trash
+`conversations`       conversations, branches and session context
+`detection`           the connection doctor's report as it is stored with an agent
+`elicitation_status`  whether a question is open, answered or declined
+`environments`        environments and their variables, secrets among them
+`fields`              fields that are encrypted in the database
+`frames`              frame batches: the rows that hold the frames of a run
+`history`             the history of runs: filters, pages, candidates for a comparison
+`json_text`           JSON fields that are stored as text
+`key_rotation`        encryption of all encrypted columns with another key
+`liveness`            detection of runs whose process has died
+`ownership`           owners of rows, and which rows a user may see
+`promises`            promises that are polled
+`retention`           limits on the history, one row per owner
+`runs`                runs, their states and kinds
+`search_index`        search for runs by words
+`search_tables`       tables, triggers and indexes of the search, per database
+`shares`              read-only links to runs and collections
+`twins`               pairs of runs of one request that are compared
+====================  =========================================================================
+"""
 
 from playground.models.action_servers import ActionServer
 from playground.models.agents import Agent

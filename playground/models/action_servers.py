@@ -1,4 +1,4 @@
-"""Servers that actions name: where they are, and what was last known of them."""
+"""Action servers: URLs and descriptions of the servers that actions name."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from django.db import models
 
 from playground.models.json_text import JSONTextField
 from playground.models.ownership import OwnedQuerySet
+from playground.protocols.origins import MAX_URL
 
 
 class ActionServer(models.Model):
-    """A server of another protocol that an action is run on, remembered for its user.
+    """A server of another protocol that an action is run on, stored for its user.
 
-    NLWeb 0.55 section 5: an MCP action names its server by an identifier, which is no address;
-    the user says once where it is. An A2A action names its agent by an address, where it has a
-    card.
+    NLWeb 0.55 section 5: an MCP action names its server by an identifier, which is not a URL;
+    the user enters the URL once. An A2A action names its agent by the URL of its agent card.
     """
 
     class Protocol(models.TextChoices):
-        """What the server speaks."""
+        """The protocol of the server."""
 
         MCP = "mcp", "MCP"
         A2A = "a2a", "A2A"
@@ -27,10 +27,10 @@ class ActionServer(models.Model):
         settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.CASCADE
     )
     protocol = models.CharField(max_length=4, choices=Protocol)
-    #: What actions call it: an identifier (MCP) or an address (A2A).
-    identifier = models.CharField(max_length=2000)
-    url = models.CharField("URL", max_length=2000)
-    #: The tools of an MCP server or the card of an A2A agent, as it was read last.
+    #: Its name in actions: an identifier (MCP) or a URL (A2A).
+    identifier = models.CharField(max_length=MAX_URL)
+    url = models.CharField("URL", max_length=MAX_URL)
+    #: The tools of an MCP server or the card of an A2A agent, as read last.
     description = JSONTextField(null=True, blank=True)
     described_at = models.DateTimeField(null=True, blank=True)
 

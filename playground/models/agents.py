@@ -17,39 +17,40 @@ from playground.models.json_text import JSONTextField
 from playground.models.ownership import OwnedQuerySet
 from playground.protocols.exchange import Target
 from playground.protocols.headers import is_credential
+from playground.protocols.origins import MAX_URL
 
-#: Addresses beside those of agents.
+#: Slugs that are paths of other pages under /agents/.
 _RESERVED = frozenset({"new"})
-#: What stands between the parts of an address, where a slug has a dash.
+#: Separators of the parts of a URL; a slug has a dash there.
 _PARTS = re.compile(r"[./:?&=]+")
 
 
 class AgentManager(models.Manager.from_queryset(OwnedQuerySet)):  # type: ignore[misc]
-    """Agents by natural key, so that fixtures need no primary keys."""
+    """Manager of agents by natural key, so that fixtures need no primary keys."""
 
     def get_by_natural_key(self, slug: str) -> Agent:
-        """The shared (unowned) agent with this slug."""
+        """Return the shared (unowned) agent with this slug."""
         agent: Agent = self.get(owner=None, slug=slug)
         return agent
 
 
 class Agent(models.Model):
-    """A named target: where it is, what it speaks, and how to authenticate."""
+    """A named target: URL, protocol, binding, version and authentication."""
 
     class Protocol(models.TextChoices):
-        """The language of requests."""
+        """The protocol of request documents."""
 
         NLWEB = "nlweb", "NLWeb"
         AGENT_API = "agent-api", "Agent API"
 
     class Binding(models.TextChoices):
-        """How requests travel."""
+        """The binding that requests are sent over."""
 
         HTTP = "http", "HTTP"
         MCP = "mcp", "MCP"
 
     class Auth(models.TextChoices):
-        """How the playground shows who it is."""
+        """The authentication scheme."""
 
         NONE = "none", "None"
         BEARER = "bearer", "Bearer token"
@@ -57,7 +58,7 @@ class Agent(models.Model):
         BASIC = "basic", "User name and password"
 
     class AnswerStrategy(models.TextChoices):
-        """How answers to the agent's questions are sent back: NLWeb leaves that open."""
+        """The answer strategy: NLWeb leaves open how answers to questions are sent."""
 
         FILTERS = "filters", "As filters"
         TEXT = "text", "In the text"
@@ -69,7 +70,7 @@ class Agent(models.Model):
     )
     name = models.CharField(max_length=80)
     slug = models.SlugField(max_length=90)
-    url = models.CharField("URL", max_length=2000)
+    url = models.CharField("URL", max_length=MAX_URL)
     protocol = models.CharField(max_length=20, choices=Protocol, default=Protocol.NLWEB)
     binding = models.CharField(max_length=10, choices=Binding, default=Binding.HTTP)
     version = models.CharField(max_length=10, default="0.55")
@@ -84,12 +85,12 @@ class Agent(models.Model):
     #: Names of the tools that take requests over MCP; empty for what the tool list suggests.
     ask_tool = models.CharField("tool for ask", max_length=128, blank=True)
     await_tool = models.CharField("tool for await", max_length=128, blank=True)
-    #: What the last exchange over MCP found out: see `protocols.exchange.Exchange.handshake`.
-    #: Encrypted: a session's id lets its bearer in.
+    #: The handshake of the last exchange over MCP: see `protocols.exchange.Exchange.handshake`.
+    #: Encrypted: the id of a session gives access to it.
     handshake = EncryptedJSONField(default=dict, blank=True, editable=False)
-    #: What the connection doctor found: protocol, version, binding, dialect, and when.
+    #: The result of the connection doctor: see `playground.models.detection`.
     detected = JSONTextField(null=True, blank=True, editable=False)
-    #: The way that answers were sent back last.
+    #: The answer strategy that was used last.
     answer_strategy = models.CharField(
         max_length=10, choices=AnswerStrategy, default=AnswerStrategy.FILTERS
     )
@@ -111,21 +112,21 @@ class Agent(models.Model):
         return self.name
 
     def save(self, *args: object, **kwargs: object) -> None:
-        """Save, with a slug made from the name where there is none."""
+        """Save; make a slug from the name if there is none."""
         if not self.slug:
             self.slug = self._free_slug()
         super().save(*args, **kwargs)  # type: ignore[arg-type]
 
     def get_absolute_url(self) -> str:
-        """The page where the agent is edited."""
+        """Return the URL of the page that edits the agent."""
         return reverse("agent", args=[self.slug])
 
     def natural_key(self) -> tuple[str]:
-        """The slug: what fixtures and the command line call the agent."""
+        """Return the slug, which names the agent in fixtures and on the command line."""
         return (self.slug,)
 
     def _free_slug(self) -> str:
-        # What parts an address stays apart: `a.example:8000/ask` is `a-example-8000-ask`.
+        # The parts of a URL stay separate: `a.example:8000/ask` becomes `a-example-8000-ask`.
         base = slugify(_PARTS.sub("-", self.name))[:80].strip("-") or "agent"
         slug, number = base, 2
         if base in _RESERVED:
@@ -135,8 +136,8 @@ class Agent(models.Model):
         return slug
 
     @property
-    def supports(self) -> str:
-        """What it speaks in a word or two: its version, and its binding where that is not HTTP."""
+    def protocol_label(self) -> str:
+        """A short label: the version, and the binding where that is not HTTP."""
         if self.protocol != self.Protocol.NLWEB:
             return str(self.get_protocol_display())
         version = "older" if self.version == "legacy" else self.version
@@ -146,22 +147,22 @@ class Agent(models.Model):
 
     @property
     def handshake_key(self) -> tuple[object, ...]:
-        """What an opening depends on: it holds for this address, as this caller."""
+        """The URL, protocol, binding and credentials that a handshake is valid for."""
         headers = [tuple(pair) for pair in self.headers]
         return self.url, self.protocol, self.binding, self.auth_headers(), headers
 
-    def save_handshake(self, opening: Mapping[str, Any]) -> None:
-        """Keep what was found out over MCP, unless the agent was changed meanwhile.
+    def save_handshake(self, handshake: Mapping[str, Any]) -> None:
+        """Save a handshake over MCP, unless the agent was changed meanwhile.
 
-        A session that somebody else has opened is not to be used by whoever it is now.
+        A session must not be used with other credentials than those that opened it.
         """
         with transaction.atomic():
             stored = type(self).objects.select_for_update().filter(pk=self.pk).first()
             if stored is not None and stored.handshake_key == self.handshake_key:
-                type(self).objects.filter(pk=self.pk).update(handshake=dict(opening))
+                type(self).objects.filter(pk=self.pk).update(handshake=dict(handshake))
 
     def auth_headers(self) -> list[tuple[str, str]]:
-        """The headers that authenticate, secrets in the clear. For the transport only."""
+        """Return the headers that authenticate, secrets in plain text. For the transport only."""
         match self.auth:
             case self.Auth.BEARER if self.auth_secret:
                 return [("Authorization", f"Bearer {self.auth_secret}")]
@@ -176,10 +177,10 @@ class Agent(models.Model):
     def target(
         self, headers: list[tuple[str, str]] | None = None, *, with_credentials: bool = True
     ) -> Target:
-        """The agent as protocols see it, with the request's own `headers` after its own.
+        """Return the agent's target, with the request's own `headers` after the agent's.
 
-        A header that the request sets replaces the agent's of the same name. Without
-        credentials nothing goes along that shows who asks, its extra headers included.
+        A header of the request replaces the agent's header of the same name. Without
+        `with_credentials` no credentials are included, those in the agent's headers neither.
         """
         own = headers or []
         replaced = {name.lower() for name, _ in own}
@@ -188,13 +189,13 @@ class Agent(models.Model):
             base += self.auth_headers()
         else:
             base = [pair for pair in base if not is_credential(pair[0])]
-        kept = [pair for pair in base if pair[0].lower() not in replaced]
+        remaining = [pair for pair in base if pair[0].lower() not in replaced]
         return Target(
             url=self.url,
             protocol=self.protocol,
             binding=self.binding,
             version=self.version,
-            headers=tuple(kept + own),
+            headers=tuple(remaining + own),
             tools=(self.ask_tool, self.await_tool),
             handshake=self.handshake or None,
         )

@@ -1,4 +1,4 @@
-"""Frames to the rows that hold them: who drives a run stores them so, and who replays one."""
+"""Packing of numbered frames into rows, for the writer of runs and for recordings."""
 
 from __future__ import annotations
 
@@ -9,42 +9,42 @@ from playground.models.frames import FrameBatch
 from playground.models.runs import Run
 from playground.protocols.frames import Frame, FrameKind, pack
 
-#: Frames and bytes of one row: what a reader who looks for one frame has to unpack.
+#: Frames and bytes of one row, which a reader of a single frame has to unpack.
 ROW_FRAMES, ROW_BYTES = 500, 256 * 1024
-#: Kinds of frames that are read without those before them.
+#: Kinds of frames that are read without the frames before them.
 INDEPENDENT_KINDS = frozenset({FrameKind.EVENT, FrameKind.COMMENT})
 
 
 @dataclass(slots=True)
 class FramePart:
-    """Consecutive numbered frames and what a batch's columns say of them."""
+    """Consecutive numbered frames and their counts, which become columns of the row."""
 
     frames: list[Frame]
     entries: int = 0
     pinned: int = 0
-    #: Whether what follows is read differently after these frames than without them.
+    #: Whether later frames are read differently after these frames.
     changes_reading: bool = False
 
     @property
     def is_independent(self) -> bool:
-        """Whether every frame is read by itself."""
+        """Whether every frame is read without the others."""
         return not self.changes_reading and all(
             frame.kind in INDEPENDENT_KINDS for frame in self.frames
         )
 
     @property
     def bytes(self) -> int:
-        """Bytes of the frames' data."""
+        """The bytes of the frames' data."""
         return sum(len(frame.data) for frame in self.frames)
 
 
 def build_batches(run: Run, parts: Iterable[FramePart]) -> list[FrameBatch]:
-    """The rows for the frames of these parts, in order and not yet stored."""
+    """Return the rows for the frames of these parts, in order and not saved."""
     return [_row_of(run, row) for row in _rows(parts)]
 
 
 def _rows(parts: Iterable[FramePart]) -> Iterator[list[FramePart]]:
-    """Parts that go into one row each, in order; a part is never divided."""
+    """Yield the parts of each row, in order; a part is never divided."""
     row: list[FramePart] = []
     frames = size = 0
     for part in parts:

@@ -1,4 +1,4 @@
-"""Collection runs: the requests of a collection sent one after another, and what was met."""
+"""Collection runs and their steps: the requests of a collection that were sent together."""
 
 from __future__ import annotations
 
@@ -20,27 +20,27 @@ class CollectionRunQuerySet(OwnedQuerySet):
     """Queries over collection runs."""
 
     def unfinished(self) -> CollectionRunQuerySet:
-        """Those that are under way, or whose process died under them."""
+        """Return the collection runs in progress, and those whose process died."""
         return self.filter(state=CollectionRun.State.RUNNING)
 
 
 class CollectionRun(models.Model):
-    """One go through a collection."""
+    """One run of a collection."""
 
     class State(models.TextChoices):
-        """How far it is."""
+        """The state of a collection run."""
 
         RUNNING = "running", "Running"
         COMPLETED = "completed", "Completed"
         STOPPED = "stopped", "Stopped"
-        #: The playground went down.
+        #: The playground process died.
         INTERRUPTED = "interrupted", "Interrupted"
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     owner = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.CASCADE
     )
-    #: None once it is deleted, and for one that was run from a file.
+    #: None once it was deleted, and for a run from a file.
     collection = models.ForeignKey(
         Collection, null=True, blank=True, on_delete=models.SET_NULL, related_name="collection_runs"
     )
@@ -50,12 +50,12 @@ class CollectionRun(models.Model):
     #: {"agent": slug or URL, "parallel": N, "iterations": N, "bail": true, ...}; no secret.
     options = JSONTextField(default=dict, blank=True)
     state = models.CharField(max_length=12, choices=State, default=State.RUNNING)
-    #: Requests that are to be sent, all iterations together.
+    #: Requests to send, all iterations together.
     planned = models.PositiveIntegerField(default=0)
     stop_requested = models.BooleanField(default=False)
     created_at = models.DateTimeField(default=timezone.now)
     ended_at = models.DateTimeField(null=True, blank=True)
-    #: Who drives it (host:pid:start), and when it last showed that it is alive.
+    #: The process that drives it (host:pid:start), and its latest heartbeat.
     driver = models.CharField(max_length=120, blank=True)
     heartbeat_at = models.DateTimeField(null=True, blank=True)
 
@@ -69,33 +69,33 @@ class CollectionRun(models.Model):
         return self.name
 
     def get_absolute_url(self) -> str:
-        """The page that shows how it goes."""
+        """Return the URL of the page that shows its progress."""
         return reverse("collection-run", args=[self.pk])
 
     @property
     def group(self) -> str:
-        """The channel-layer group that is nudged when a step has changed."""
+        """The channel-layer group that is notified when a step has changed."""
         return f"collection-run.{self.pk.hex}"
 
     @property
     def is_final(self) -> bool:
-        """Whether nothing more will come."""
+        """Whether the state is final."""
         return self.state != self.State.RUNNING
 
     def duration_ms(self) -> float:
-        """Milliseconds from the beginning to the end, or to now."""
+        """Return the milliseconds from the start to the end, or to now."""
         end = self.ended_at or timezone.now()
         return max(0.0, (end - self.created_at).total_seconds() * 1000)
 
     def counts(self) -> dict[str, int]:
-        """How many steps have come to which verdict; every verdict is in it."""
+        """Return the number of steps by verdict; every verdict is a key."""
         counted = self.steps.order_by().values_list("verdict").annotate(n=models.Count("pk"))
         return {**dict.fromkeys(Step.Verdict.values, 0), **dict(counted)}
 
 
-def end_interrupted(gone: models.QuerySet[Any]) -> int:
-    """End collection runs whose process has died: what was not begun never will be."""
-    keys = list(gone.values_list("pk", flat=True))
+def end_interrupted(dead: models.QuerySet[Any]) -> int:
+    """End collection runs whose process has died, with their steps; return their number."""
+    keys = list(dead.values_list("pk", flat=True))
     if not keys:
         return 0
     end_unfinished_steps(Step.objects.filter(collection_run__in=keys), "the playground went down")
@@ -103,7 +103,7 @@ def end_interrupted(gone: models.QuerySet[Any]) -> int:
 
 
 def _end_interrupted(one: models.QuerySet[Any]) -> int:
-    # It was alive then, and so it was when its requests were. Nobody knows of a later moment.
+    # The latest heartbeat of the run and of its requests: no later moment is known.
     latest = one.aggregate(
         own=models.Max("heartbeat_at"), runs=models.Max("steps__run__heartbeat_at")
     )
@@ -112,26 +112,26 @@ def _end_interrupted(one: models.QuerySet[Any]) -> int:
 
 
 def end_unfinished_steps(steps: models.QuerySet[Step], cause: str) -> None:
-    """End steps that nobody takes any further: what was begun is stopped, the rest skipped."""
+    """End unfinished steps: those in progress become stopped, the others skipped."""
     for verdict, (ended, reason) in _ENDS.items():
         steps.filter(verdict=verdict).update(verdict=ended, reason=reason.format(cause))
 
 
 class Step(models.Model):
-    """One request of a collection run, and what became of it."""
+    """One request of a collection run, and its verdict."""
 
     class Verdict(models.TextChoices):
-        """What became of the expectations."""
+        """The verdict on a step."""
 
         WAITING = "waiting", "Waiting"
         RUNNING = "running", "Running"
         MET = "met", "Met"
         UNMET = "unmet", "Not met"
-        #: It could not be sent: a variable without a value, a refused address, ...
+        #: It could not be sent: a variable without a value, a refused URL, ...
         UNSENT = "unsent", "Not sent"
-        #: Under way when the run was stopped, or the playground went down.
+        #: In progress when the run was stopped, or the playground process died.
         STOPPED = "stopped", "Stopped"
-        #: Never begun: stopped, or bailed out before.
+        #: Not started: the run was stopped, or bailed out.
         SKIPPED = "skipped", "Skipped"
 
     collection_run = models.ForeignKey(
@@ -147,7 +147,7 @@ class Step(models.Model):
     name = models.CharField(max_length=120)
     run = models.ForeignKey(Run, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
     verdict = models.CharField(max_length=8, choices=Verdict, default=Verdict.WAITING)
-    #: What was expected and what came: `playground.expectations.Check` as JSON, in order.
+    #: The results of the expectations: `playground.expectations.Check` as JSON, in order.
     checks = JSONTextField(default=list, blank=True)
     #: Why it was not sent; "" where it was.
     reason = models.TextField(blank=True)
@@ -165,17 +165,17 @@ class Step(models.Model):
 
     @property
     def is_open(self) -> bool:
-        """Whether it has not come to its end."""
+        """Whether it has not ended."""
         return self.verdict in _ENDS
 
     def end(self, cause: str) -> None:
-        """End it, if it is open, as `end_open` does; stores nothing."""
+        """End the step, if it is open, as `end_unfinished_steps` does. Does not save."""
         if self.is_open:
             self.verdict, reason = _ENDS[self.verdict]
             self.reason = reason.format(cause)
 
 
-#: What becomes of a step that is left open, and why, by its verdict until then.
+#: Final verdict and reason of an unfinished step, by its verdict so far.
 _ENDS: dict[str, tuple[str, str]] = {
     Step.Verdict.WAITING: (Step.Verdict.SKIPPED, "Not begun: {}."),
     Step.Verdict.RUNNING: (Step.Verdict.STOPPED, "It was under way when {}."),

@@ -1,7 +1,7 @@
-"""Collections: requests that are kept, in folders one level deep, and what is expected of them.
+"""Collections: saved requests with their expectations, in folders one level deep.
 
 Every model has a natural key, so that a collection is a plain Django fixture without primary
-keys. Moments have defaults instead of `auto_now_add`, because a fixture may leave them out.
+keys. Times have defaults instead of `auto_now_add`, because a fixture may omit them.
 """
 
 from __future__ import annotations
@@ -18,19 +18,20 @@ from django.utils.text import slugify
 from playground.models.agents import Agent
 from playground.models.json_text import JSONTextField
 from playground.models.ownership import OwnedQuerySet
+from playground.protocols.origins import MAX_URL
 
-#: How far apart neighbours are placed, so that one that moves between two others changes
-#: nothing but its own place.
+#: The distance between the positions of neighbours, so that an item that moves between two others
+#: changes its own position only.
 STEP = 1024
-#: Addresses beside those of collections: no slug of one.
+#: Slugs that are paths of other pages under /collections/.
 RESERVED = frozenset({"new", "import", "search", "undo", "runs", "tabs"})
 
 
 class CollectionManager(models.Manager.from_queryset(OwnedQuerySet)):  # type: ignore[misc]
-    """Collections by natural key."""
+    """Manager of collections by natural key."""
 
     def get_by_natural_key(self, slug: str) -> Collection:
-        """The shared (unowned) collection with this slug."""
+        """Return the shared (unowned) collection with this slug."""
         found: Collection = self.get(owner=None, slug=slug)
         return found
 
@@ -42,7 +43,7 @@ class Collection(models.Model):
         settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.CASCADE, editable=False
     )
     name = models.CharField(max_length=120)
-    #: Stays when the name changes: it is what files, addresses and the command line say.
+    #: Does not change with the name: files, URLs and the command line use it.
     slug = models.SlugField(max_length=130)
     #: Markdown.
     description = models.TextField(blank=True)
@@ -50,8 +51,8 @@ class Collection(models.Model):
     position = models.PositiveIntegerField(default=0)
     created_at = models.DateTimeField(default=timezone.now)
     modified_at = models.DateTimeField(default=timezone.now)
-    #: SHA-256 of the file in fixtures/ when it was loaded or written last; "" for never. What
-    #: differs from it since has changed, on disk or here.
+    #: SHA-256 of the file in fixtures/ when it was last loaded or written; "" for never. A
+    #: difference means that the file, or the collection, has changed since.
     file_digest = models.CharField(max_length=64, blank=True, editable=False)
 
     objects = CollectionManager()
@@ -69,26 +70,26 @@ class Collection(models.Model):
         return self.name
 
     def save(self, *args: Any, **kwargs: Any) -> None:
-        """Save, with a slug made from the name where there is none."""
+        """Save; make a slug from the name if there is none."""
         if not self.slug:
             others = Collection.objects.filter(owner=self.owner_id).exclude(pk=self.pk)
             self.slug = free_slug(self.name, "collection", others, RESERVED)
         super().save(*args, **kwargs)
 
     def get_absolute_url(self) -> str:
-        """The page of the collection."""
+        """Return the URL of the collection's page."""
         return reverse("collection", args=[self.slug])
 
     def natural_key(self) -> tuple[str]:
-        """The slug: what fixtures and the command line call the collection."""
+        """Return the slug, which names the collection in fixtures and on the command line."""
         return (self.slug,)
 
 
 class FolderManager(models.Manager["Folder"]):
-    """Folders by natural key."""
+    """Manager of folders by natural key."""
 
     def get_by_natural_key(self, collection: str, slug: str) -> Folder:
-        """The folder of a shared collection."""
+        """Return the folder of a shared collection."""
         return self.get(collection__owner=None, collection__slug=collection, slug=slug)
 
 
@@ -114,55 +115,55 @@ class Folder(models.Model):
         return self.name
 
     def save(self, *args: Any, **kwargs: Any) -> None:
-        """Save, with a slug made from the name where there is none."""
+        """Save; make a slug from the name if there is none."""
         if not self.slug:
             others = Folder.objects.filter(collection=self.collection).exclude(pk=self.pk)
             self.slug = free_slug(self.name, "folder", others)
         super().save(*args, **kwargs)
 
     def natural_key(self) -> tuple[str, str]:
-        """The collection's slug and the folder's."""
+        """Return the slugs of the collection and the folder."""
         return (self.collection.slug, self.slug)
 
     natural_key.dependencies = ["playground.collection"]  # type: ignore[attr-defined]
 
 
 class SavedRequestManager(models.Manager["SavedRequest"]):
-    """Saved requests by natural key."""
+    """Manager of saved requests by natural key."""
 
     def get_by_natural_key(self, collection: str, slug: str) -> SavedRequest:
-        """The request of a shared collection."""
+        """Return the request of a shared collection."""
         return self.get(collection__owner=None, collection__slug=collection, slug=slug)
 
 
 class SavedRequest(models.Model):
-    """A request that is kept: as it was composed, before variables, without any secret."""
+    """A saved request: a request template, without the value of any secret."""
 
     collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="requests")
-    #: None for one that stands before the folders.
+    #: None for a request outside folders; it comes before them.
     folder = models.ForeignKey(
         Folder, null=True, blank=True, on_delete=models.CASCADE, related_name="requests"
     )
     name = models.CharField(max_length=120)
-    #: Stays when the name changes.
+    #: Does not change with the name.
     slug = models.SlugField(max_length=130)
     #: Among the requests of its folder, or among those without one.
     position = models.PositiveIntegerField(default=0)
 
-    #: The slug of the agent that it goes to. By its slug and not as a foreign key: a collection
-    #: may come to somebody who has no such agent.
+    #: The slug of its agent. Not a foreign key: whoever imports a collection may have no such
+    #: agent.
     agent = models.CharField(max_length=90, blank=True)
-    #: Where it goes where there is no such agent; may hold `{{name}}`. One that begins with `/`
-    #: is a path at the agent's origin: see `destination_of`.
-    address = models.CharField(max_length=2000, blank=True)
+    #: The URL, where there is no such agent; may hold `{{name}}`. One that begins with `/`
+    #: is a path at the agent's origin: see `resolve_target`.
+    address = models.CharField(max_length=MAX_URL, blank=True)
     protocol = models.CharField(max_length=20, choices=Agent.Protocol, default=Agent.Protocol.NLWEB)
     binding = models.CharField(max_length=10, choices=Agent.Binding, default=Agent.Binding.HTTP)
     version = models.CharField(max_length=10, default="0.55")
-    #: The document as it was composed; strings may hold `{{name}}`.
+    #: The document as it was written; strings may hold `{{name}}`.
     document = JSONTextField(default=dict)
-    #: [[name, value], ...]; a credential stands here as `{{name}}` of a secret only.
+    #: [[name, value], ...]; credentials are `{{name}}` of a secret only.
     headers = JSONTextField(default=list, blank=True)
-    #: How it authenticates: {} for the way of its agent; otherwise {"type": "none"},
+    #: Its authentication: {} for that of its agent; otherwise {"type": "none"},
     #: {"type": "bearer", "secret": NAME}, {"type": "api_key", "header": H, "secret": NAME} or
     #: {"type": "basic", "user": U, "secret": NAME}; NAME is a secret of the environment.
     auth = JSONTextField(default=dict, blank=True)
@@ -170,11 +171,11 @@ class SavedRequest(models.Model):
     notes = models.TextField(blank=True)
     #: See `playground.expectations`: a list of objects.
     expectations = JSONTextField(default=list, blank=True)
-    #: What is taken from the reply for the requests that follow: {variable: JSONPath}.
+    #: Values of the response for later requests: {variable: JSONPath}.
     captures = JSONTextField(default=dict, blank=True)
-    #: A reply that was recorded, with its timings: see `playground.library.recordings`.
+    #: A recorded response, with its times: see `playground.collections.recordings`.
     reply = JSONTextField(null=True, blank=True)
-    #: The recorded reply as a run, once somebody has looked at it; never exported.
+    #: The recorded response as a run, created when it is first shown; never exported.
     recorded_run = models.ForeignKey(
         "playground.Run", null=True, blank=True, on_delete=models.SET_NULL, related_name="+",
         editable=False,
@@ -197,32 +198,32 @@ class SavedRequest(models.Model):
         return self.name
 
     def save(self, *args: Any, **kwargs: Any) -> None:
-        """Save, with a slug made from the name where there is none."""
+        """Save; make a slug from the name if there is none."""
         if not self.slug:
             others = SavedRequest.objects.filter(collection=self.collection).exclude(pk=self.pk)
             self.slug = free_slug(self.name, "request", others)
         super().save(*args, **kwargs)
 
     def get_absolute_url(self) -> str:
-        """The workbench, with this request in the composer."""
+        """Return the URL of the workbench with this request in the composer."""
         return reverse("saved-request", args=[self.collection.slug, self.slug])
 
     def natural_key(self) -> tuple[str, str]:
-        """The collection's slug and the request's."""
+        """Return the slugs of the collection and the request."""
         return (self.collection.slug, self.slug)
 
     natural_key.dependencies = ["playground.collection", "playground.folder"]  # type: ignore[attr-defined]
 
 
 class TrashedItem(models.Model):
-    """Something of a collection that was deleted, kept so that it can be put back."""
+    """A deleted part of a collection, stored so that it can be restored."""
 
     owner = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.CASCADE
     )
-    #: What was deleted, in words.
+    #: A description of the deleted part.
     label = models.CharField(max_length=200)
-    #: What hung on it, and the text of a fixture: see `playground.library.removals`.
+    #: Its relations, and the text of a fixture: see `playground.collections.trash`.
     fixture = models.TextField()
     created_at = models.DateTimeField(default=timezone.now)
 
@@ -238,9 +239,9 @@ class TrashedItem(models.Model):
 def free_slug(
     name: str, fallback: str, others: models.QuerySet[Any], reserved: frozenset[str] = frozenset()
 ) -> str:
-    """A slug made from `name` that none of `others` has and no address beside them needs."""
+    """Return a slug made from `name` that is not reserved and that none of `others` has."""
     base = slugify(name)[:110].strip("-") or fallback
-    # One query, however many have the same name: an import asks for thousands.
+    # One query, however many have the same name: an import needs thousands of slugs.
     taken = set(others.filter(slug__startswith=base).values_list("slug", flat=True)) | reserved
     slug, number = base, 2
     while slug in taken:
@@ -249,17 +250,17 @@ def free_slug(
 
 
 def requests_in_order(collection: Collection) -> models.QuerySet[SavedRequest]:
-    """The requests of a collection as they are shown and run: without a folder, then by folder."""
-    nowhere_first = models.F("folder__position").asc(nulls_first=True)
-    order = (nowhere_first, "folder__pk", "position", "pk")
+    """Return the requests in display and run order: without a folder, then by folder."""
+    without_folder_first = models.F("folder__position").asc(nulls_first=True)
+    order = (without_folder_first, "folder__pk", "position", "pk")
     return collection.requests.select_related("folder").order_by(*order)
 
 
 def resolve_target(saved: SavedRequest, agents: models.QuerySet[Agent]) -> tuple[Agent | None, str]:
-    """Where a saved request goes: its agent among `agents`, or else an address.
+    """Return the agent among `agents` that a saved request goes to, or else a URL.
 
-    An address that begins with `/` is a path at the origin of its agent, for what that agent
-    has beside its own address; without the agent there is nothing that it could belong to.
+    An address that begins with `/` is a path at the origin of its agent, for an endpoint other
+    than the agent's URL; without the agent the URL is "".
     """
     agent = agents.filter(slug=saved.agent).first() if saved.agent else None
     if not saved.address.startswith("/"):

@@ -1,27 +1,25 @@
-"""Conversations: runs that belong together, and what the next request of one carries."""
+"""Conversations: branches of turns, and the session context of the next request."""
 
 from __future__ import annotations
 
 import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.conf import settings
 from django.db import models
 
 from playground.models.ownership import OwnedQuerySet
+from playground.models.runs import Run
 from playground.protocols import registry
 
-if TYPE_CHECKING:
-    from playground.models.runs import Run
-
-#: Turns that are walked back at most: what a conversation carries has to end somewhere.
+#: The most turns of a branch that are read, back from its last one.
 MAX_TURNS = 200
 
 
 class Conversation(models.Model):
-    """A tree of turns: every request follows one before it, or starts the conversation."""
+    """A tree of turns: every turn follows another one, or starts the conversation."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     owner = models.ForeignKey(
@@ -40,71 +38,73 @@ class Conversation(models.Model):
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One turn of a branch, and what became of the session context in it."""
+    """One turn of a branch, with its session context."""
 
     run: Run
     #: 1 for the first turn of the conversation.
     number: int
-    #: The session context that the request carried; None where it carried none.
+    #: The session context of the request; None without one.
     sent_session_context: Any
-    #: The latest session context that the agent returned in this turn, checks on a promise
-    #: included; None where it returned none.
+    #: The latest session context that the agent returned in this turn, polls included; None
+    #: without one.
     returned_session_context: Mapping[str, Any] | None
-    #: What a request that follows this turn carries; None for nothing.
+    #: The session context of a request that follows this turn; None for none.
     next_session_context: Mapping[str, Any] | None
-    #: Why that: `latest`, `edited`, `off`, or `nothing` where there is nothing to give back.
+    #: Its source: `latest`, `edited`, `off`, or `nothing` where none was returned.
     session_mode: str
-    #: How many turns follow directly on the one before this: more than one is a branching.
+    #: The number of turns that follow the previous one: more than one is a branching.
     siblings: int = 1
 
     @property
     def query(self) -> str:
-        """The query's text, "" where the request has none."""
+        """The text of the query, "" without one."""
         return registry.query_text(self.run.protocol, self.run.request)
 
 
 def turn_of(run: Run) -> Run:
-    """The turn that a run is, or that a check or an action belongs to."""
+    """Return the run itself if it is a turn, else the turn that the child run belongs to."""
     while not run.is_turn and run.parent is not None:
         run = run.parent
     return run
 
 
 def branch_to(run: Run) -> list[Turn]:
-    """The turns of the branch that ends with `run`, oldest first.
+    """Return the turns of the branch that ends with `run`, oldest first.
 
-    For a child run (a check, an action) the branch is that of the turn it belongs to.
+    For a child run (a poll, an action) the branch is that of its turn.
     """
     path = _path(run)
     latest = _latest_contexts(path)
     siblings = _siblings(path)
     turns: list[Turn] = []
-    echo: Mapping[str, Any] | None = None
+    next_context: Mapping[str, Any] | None = None
     mode = "nothing"
     for number, each in enumerate(path, 1):
         returned = latest.get(each.pk)
         sent = registry.session_context(each.protocol, each.request, None)
         current = registry.session_context(each.protocol, each.request, returned)
-        echo, mode = _echo(each, current if isinstance(current, Mapping) else None, echo, mode)
-        turns.append(Turn(each, number, sent, returned, echo, mode, siblings.get(each.pk, 1)))
+        current = current if isinstance(current, Mapping) else None
+        next_context, mode = _next_context(each, current, next_context, mode)
+        following = siblings.get(each.pk, 1)
+        turns.append(Turn(each, number, sent, returned, next_context, mode, following))
     return turns
 
 
 def branch_queries(turns: list[Turn]) -> list[str]:
-    """The queries so far: what `context.prev` of the next request holds."""
+    """Return the queries so far, for `context.prev` of the next request."""
     return [turn.query for turn in turns if turn.query]
 
 
 def _path(run: Run) -> list[Run]:
-    """The turns from the first one to `run`. A few queries, however long the conversation."""
+    """Return the turns from the first one to `run`, with a constant number of queries."""
     turn = turn_of(run)
     if turn.conversation_id is None:
         return [turn]
-    everything = type(run).objects.filter(conversation=turn.conversation_id)
-    # With their trackers: what became of a promise is told for every turn.
+    everything = Run.objects.filter(conversation=turn.conversation_id)
+    # With their polled promises: every turn is shown with the status of its promise.
     newest = everything.turns().select_related("polled_promise").order_by("-created_at")
     known = {each.pk: each for each in newest[: 10 * MAX_TURNS]}
-    # An answer can follow on a check, where what was promised turned out to be a question.
+    # An answer can follow a poll, if the agent asked a question instead of answering.
     others = dict(everything.exclude(pk__in=known).values_list("pk", "parent"))
     path = [turn]
     while len(path) < MAX_TURNS:
@@ -118,9 +118,9 @@ def _path(run: Run) -> list[Run]:
 
 
 def _latest_contexts(path: list[Run]) -> dict[Any, Mapping[str, Any]]:
-    """The latest session context of each turn, by its key."""
+    """Return the latest session context of each turn, by its key."""
     found = {run.pk: run.session_context for run in path}
-    children = type(path[0]).objects.filter(parent__in=path, kind__in=("check", "cancel"))
+    children = Run.objects.filter(parent__in=path, kind__in=("check", "cancel"))
     for child in children.order_by("created_at"):
         if isinstance(child.session_context, Mapping):
             found[child.parent_id] = child.session_context
@@ -130,8 +130,7 @@ def _latest_contexts(path: list[Run]) -> dict[Any, Mapping[str, Any]]:
 def _siblings(path: list[Run]) -> dict[Any, int]:
     parents = [run.parent_id for run in path if run.parent_id]
     counts = (
-        type(path[0])
-        .objects.turns()
+        Run.objects.turns()
         .filter(parent__in=parents)
         .order_by()
         .values_list("parent")
@@ -141,15 +140,15 @@ def _siblings(path: list[Run]) -> dict[Any, int]:
     return {run.pk: by_parent.get(run.parent_id, 1) for run in path}
 
 
-def _echo(
+def _next_context(
     run: Run,
     current: Mapping[str, Any] | None,
     before: Mapping[str, Any] | None,
     mode: str,
 ) -> tuple[Mapping[str, Any] | None, str]:
-    """What follows `run` carries: the user's word first, then the latest that came.
+    """Return the session context after `run`, and its mode: the user's override, or the latest.
 
-    Not echoing stays until it is taken back; an edited context lasts until a newer one comes.
+    The mode `off` lasts until it is revoked; an edited context until a newer one is returned.
     """
     own = run.session_override if isinstance(run.session_override, Mapping) else {}
     if own.get("mode") == "edited":

@@ -1,8 +1,8 @@
-"""What the connection doctor has found of an agent, as it is kept in `Agent.detected`.
+"""Result of the connection doctor, as it is stored in `Agent.detected`.
 
 `{"protocol", "version", "binding", "generation", "dialect", "label", "url", "at", "report"}`:
-what answered and where, and the whole report. While an examination is under way, or when it
-found nothing, there is only the report.
+the detected settings and the complete report. While a diagnosis is in progress, or when it
+detected nothing, there is only the report.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from typing import Any
 
 from playground.models.agents import Agent
 from playground.protocols import registry
-from playground.protocols.origins import same_origin
+from playground.protocols.origins import MAX_URL, same_origin
 
 
 def report_of(agent: Agent) -> dict[str, Any] | None:
-    """The agent's latest report, None where there is none or its address has changed."""
+    """Return the agent's latest report, None without one or if its URL has changed."""
     detected = agent.detected
     report = detected.get("report") if isinstance(detected, dict) else None
     if not isinstance(report, dict) or report.get("url", agent.url) != agent.url:
@@ -24,10 +24,10 @@ def report_of(agent: Agent) -> dict[str, Any] | None:
 
 
 def proposed_changes(agent: Agent) -> dict[str, str]:
-    """The fields of the agent that differ from what was found, with the values found.
+    """Return the fields of the agent that differ from the detected settings, with those.
 
-    Empty where nothing was found, or where the agent is set to it already. The address never
-    leaves its origin: what authenticates there must not go anywhere else.
+    Empty where nothing was detected or nothing differs. The URL never changes its origin: the
+    agent's credentials belong to that origin.
     """
     report = report_of(agent)
     found = report.get("found") if report else None
@@ -43,16 +43,16 @@ def proposed_changes(agent: Agent) -> dict[str, str]:
 
 
 def _url(agent: Agent, found: dict[str, Any]) -> str:
-    """The address that was found; the agent's own where it means the same."""
+    """Return the detected URL; the agent's own where it is equivalent."""
     url = found.get("url")
-    if not isinstance(url, str) or not same_origin(url, agent.url) or len(url) > 2000:
+    if not isinstance(url, str) or not same_origin(url, agent.url) or len(url) > MAX_URL:
         return agent.url
     own = agent.url.partition("?")[0].rstrip("/")
     return agent.url if url.rstrip("/") in (own, own.removesuffix("/ask")) else url
 
 
 def _version(agent: Agent, found: dict[str, Any]) -> str:
-    """The version that was found, or else the agent's own, or the newest of the protocol."""
+    """Return the detected version, or else the agent's own, or the newest of the protocol."""
     known = [version.name for version in registry.versions(found["protocol"])]
     for version in (found.get("version"), agent.version):
         if version in known:

@@ -1,4 +1,4 @@
-"""Environments: named sets of values for `{{name}}` in requests, and secrets among them."""
+"""Environments: named sets of variables for `{{name}}` in requests, secrets among them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _RESERVED = frozenset({"new", "active"})
 
 
 class Environment(models.Model):
-    """A named set of variables; one at a time is active for a user."""
+    """A named set of variables; one environment of a user is active at a time."""
 
     owner = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.CASCADE, editable=False
@@ -41,22 +41,22 @@ class Environment(models.Model):
         return self.name
 
     def save(self, *args: Any, **kwargs: Any) -> None:
-        """Save, with a slug made from the name where there is none."""
+        """Save; make a slug from the name if there is none."""
         if not self.slug:
             others = Environment.objects.filter(owner=self.owner_id).exclude(pk=self.pk)
             self.slug = free_slug(self.name, "environment", others, _RESERVED)
         super().save(*args, **kwargs)
 
     def get_absolute_url(self) -> str:
-        """The page where its variables are edited."""
+        """Return the URL of the page that edits its variables."""
         return reverse("environment", args=[self.slug])
 
 
 class Variable(models.Model):
-    """A named value of an environment. A secret is one that never leaves."""
+    """A named value of an environment; that of a secret is never shown or stored with a run."""
 
     class Kind(models.TextChoices):
-        """What the value is."""
+        """The type of the value."""
 
         TEXT = "text", "Text"
         #: A number, true, false, null, a list or an object, where `{{name}}` is a whole string.
@@ -66,9 +66,9 @@ class Variable(models.Model):
     environment = models.ForeignKey(Environment, on_delete=models.CASCADE, related_name="variables")
     name = models.CharField(max_length=80)
     kind = models.CharField(max_length=6, choices=Kind, default=Kind.TEXT)
-    #: Of text and JSON; "" for a secret.
+    #: The value of text and JSON; "" for a secret.
     value = models.TextField(blank=True)
-    #: Of a secret. Encrypted at rest.
+    #: The value of a secret. Encrypted in the database.
     secret = EncryptedTextField(blank=True)
     #: The origins ("https://example.com") that a secret may be sent to.
     allowed_origins = JSONTextField(default=list, blank=True)
@@ -84,12 +84,12 @@ class Variable(models.Model):
 
     @property
     def is_secret(self) -> bool:
-        """Whether its value never leaves."""
+        """Whether the variable is a secret."""
         return self.kind == self.Kind.SECRET
 
     @property
     def content(self) -> Any:
-        """The value that `{{name}}` stands for; of a secret nothing."""
+        """The value of `{{name}}`; "" for a secret."""
         if self.kind != self.Kind.JSON:
             return self.value
         try:

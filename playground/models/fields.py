@@ -1,4 +1,4 @@
-"""Fields that are encrypted at rest."""
+"""Model fields that are encrypted in the database."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ def _cipher(key: str) -> Fernet:
 
 
 class EncryptedTextField(models.TextField):  # type: ignore[type-arg]
-    """Text that the database only ever sees encrypted (Fernet, key from the settings).
+    """Text that is stored encrypted (Fernet, key from the settings).
 
-    A value that cannot be decrypted, because the key has changed, reads as "": the user is
-    asked again instead of the site failing. Fixtures are written without it.
+    A value that cannot be decrypted, because the key has changed, reads as "": the user enters it
+    again, and no page fails. Fixtures are written without it.
     """
 
     def deconstruct(self) -> Any:
-        """Deconstruct as a plain `TextField`: what a migration creates is a text column."""
+        """Deconstruct as a plain `TextField`: a migration creates a text column."""
         name, _, args, kwargs = super().deconstruct()
         return name, "django.db.models.TextField", args, kwargs
 
     def get_prep_value(self, value: Any) -> Any:
-        """Encrypt; the empty string stays empty so that it can be told in SQL."""
+        """Encrypt; the empty string stays empty, so that SQL can test for it."""
         return _encrypt(str(value)) if value else ""
 
     def from_db_value(self, value: str | None, expression: Any, connection: Any) -> str:
@@ -39,15 +39,15 @@ class EncryptedTextField(models.TextField):  # type: ignore[type-arg]
         return _decrypt(value) if value else ""
 
     def value_to_string(self, obj: models.Model) -> str:
-        """Nothing: what is encrypted at rest must not be in a file beside it."""
+        """Return "": an encrypted value must not be written to a fixture."""
         return ""
 
 
 class EncryptedJSONField(models.TextField):  # type: ignore[type-arg]
-    """JSON that the database only ever sees encrypted, keys and values alike.
+    """JSON that is stored encrypted, keys and values alike.
 
     A value that cannot be decrypted, because the key has changed, reads as the default. Fixtures
-    are written with the default; one that is loaded may have it as plain JSON.
+    are written with the default; a loaded fixture may have plain JSON.
     """
 
     # For the type checker: what is assigned and read is any JSON value.
@@ -55,12 +55,12 @@ class EncryptedJSONField(models.TextField):  # type: ignore[type-arg]
     _pyi_private_get_type: Any
 
     def deconstruct(self) -> Any:
-        """Deconstruct as a plain `TextField`: what a migration creates is a text column."""
+        """Deconstruct as a plain `TextField`: a migration creates a text column."""
         name, _, args, kwargs = super().deconstruct()
         return name, "django.db.models.TextField", args, kwargs
 
     def get_prep_value(self, value: Any) -> Any:
-        """Encrypt the JSON text; what is empty stays empty so that it can be told in SQL."""
+        """Encrypt the JSON text; an empty value stays empty, so that SQL can test for it."""
         return _encrypt(json.dumps(value)) if value else ""
 
     def from_db_value(self, value: str | None, expression: Any, connection: Any) -> Any:
@@ -69,16 +69,16 @@ class EncryptedJSONField(models.TextField):  # type: ignore[type-arg]
         return json.loads(text) if text else self.get_default()
 
     def to_python(self, value: Any) -> Any:
-        """The value as it is: it is no text."""
+        """Return the value as it is: it is not text."""
         return value
 
     def value_to_string(self, obj: models.Model) -> Any:
-        """The default: what is encrypted at rest must not be in a file beside it."""
+        """Return the default: an encrypted value must not be written to a fixture."""
         return self.get_default()
 
 
 def reencrypt(token: str, key: str, *others: str) -> str | None:
-    """What is stored, encrypted with `key` now; None where none of the keys can read it."""
+    """Return a stored value encrypted with `key`; None where no key can decrypt it."""
     try:
         return MultiFernet([_cipher(each) for each in (key, *others)]).rotate(token).decode()
     except (InvalidToken, ValueError):
@@ -90,7 +90,7 @@ def _encrypt(text: str) -> str:
 
 
 def _decrypt(text: str) -> str:
-    # While a key is being replaced, some of what is stored was written with the other one.
+    # While a key is rotated, some values are encrypted with the other one.
     keys = (settings.PLAYGROUND_KEY, *settings.PLAYGROUND_OTHER_KEYS)
     try:
         return MultiFernet([_cipher(key) for key in keys]).decrypt(text.encode()).decode()

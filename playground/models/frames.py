@@ -1,4 +1,4 @@
-"""The frames of a run, as they are stored: raw, many to a row."""
+"""Frame batches: the frames of a run as they are stored, verbatim, many to a row."""
 
 from __future__ import annotations
 
@@ -6,29 +6,30 @@ from collections.abc import Iterator
 
 from django.db import models
 
-from playground.models.runs import Run
 from playground.protocols.frames import Frame, unpack
 
 
 class FrameBatch(models.Model):
     """The frames of one flush, numbered `first` to `last`, packed into one row."""
 
-    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="frame_batches")
+    run = models.ForeignKey(
+        "playground.Run", on_delete=models.CASCADE, related_name="frame_batches"
+    )
     first = models.PositiveIntegerField()
     last = models.PositiveIntegerField()
     data = models.BinaryField()
-    # What a reader may pass over without unpacking it.
-    #: Events that are entries of the thread, and those pinned above it.
+    # Columns that tell a reader which batches it may skip without unpacking them.
+    #: Events that are entries of the thread, and events pinned above it.
     entries = models.PositiveIntegerField(default=0)
     pinned = models.PositiveIntegerField(default=0)
-    #: Whether every frame is read by itself. Pieces of a body are not, and metadata that
-    #: opens an answer changes how later metadata is read.
+    #: Whether every frame is read without the others. Pieces of a body are not, and metadata at
+    #: the beginning of an answer changes how later metadata is read.
     is_independent = models.BooleanField(default=False)
 
     class Meta:
         ordering = ["run", "first"]
         constraints = [
-            # The database's own word that no number is given twice.
+            # No frame number is assigned twice.
             models.UniqueConstraint(fields=["run", "first"], name="frame_batch_first"),
         ]
         indexes = [models.Index(fields=["run", "last"], name="frame_batch_last")]
@@ -38,9 +39,9 @@ class FrameBatch(models.Model):
 
     @property
     def is_skippable(self) -> bool:
-        """Whether a reader who only counts may pass over it."""
+        """Whether a reader that only counts entries may skip it."""
         return self.is_independent and not self.pinned
 
     def frames(self) -> Iterator[Frame]:
-        """The frames, numbered."""
+        """Return the frames, numbered."""
         return unpack(self.data, self.first)

@@ -1,9 +1,9 @@
-"""The history of runs, page by page: as quick with 100,000 runs as with 100.
+"""History of runs: filters, pages and cursors, and the candidates for a comparison.
 
-A page is found by its place in time and never by counting (`Cursor`). What no index answers is
-looked for in stretches: one page looks at so many runs at most, and says where it stopped, so that
-the next one goes on from there. Of a search for words the newest runs are looked at, too: words
-that many runs have fill a page from those, and the others are looked up (`text_index`).
+A page takes the same time with 100,000 runs as with 100: it begins at a time and not at an offset
+(`HistoryCursor`). Where no index answers a filter, one page scans a limited number of rows and
+returns the cursor at which the next page continues. A search for words scans the newest runs first,
+which fill a page for frequent words; other words are found by `playground.models.search_index`.
 """
 
 from __future__ import annotations
@@ -21,40 +21,40 @@ from playground.models.runs import Run, RunQuerySet, RunState
 
 #: Runs of one page.
 PAGE = 40
-#: Runs that the first page of a search looks at, and those that go on from there.
+#: Rows that the first page of a search scans, and every following page.
 SEARCH_FIRST_ROWS, SEARCH_NEXT_ROWS = 500, 20_000
-#: What a list shows; documents, problems and contexts stay where they are.
+#: The columns that a list shows; documents, problems and contexts are not read.
 LIST_COLUMNS = (
     "agent_id", "agent_name", "protocol", "binding", "version", "kind", "parent_id", "text",
     "source", "state", "outcome", "bytes", "events", "results", "failures", "entries",
     "created_at", "started_at", "first_event_us", "ended_us",
 )  # fmt: skip
 
-#: The value of `Filters.agent` for runs whose agent was deleted, or never saved.
+#: The value of `HistoryFilters.agent` for runs whose agent was deleted, or never saved.
 NO_AGENT = -1
-#: The value of `Filters.state` for every state that is not final.
+#: The value of `HistoryFilters.state` for every state that is not final.
 UNDER_WAY = "under-way"
 
-#: Before every other key.
+#: Sorts before every other key.
 _FIRST = UUID(int=0)
 
 
 @dataclass(frozen=True, slots=True)
 class HistoryCursor:
-    """A place between two runs: all that were created before it follow."""
+    """A position between two runs: all runs created before it follow."""
 
     moment: datetime
     pk: UUID = _FIRST
 
     @classmethod
     def read(cls, text: str) -> HistoryCursor | None:
-        """The cursor that `str` wrote; None for anything else."""
+        """Return the cursor with this text, as `str` writes it; None for any other text."""
         moment, _, pk = text.partition("~")
         try:
             found, key = parse_datetime(moment), UUID(pk)
         except ValueError:
             return None
-        # What the database is asked for is in UTC: the first and the last years have no room.
+        # The database compares in UTC, which overflows in the first and the last year.
         if found is None or found.tzinfo is None or not 1 < found.year < 9999:
             return None
         return cls(found, key)
@@ -65,7 +65,7 @@ class HistoryCursor:
 
 @dataclass(frozen=True, slots=True)
 class HistoryFilters:
-    """Which runs; every empty field lets all pass."""
+    """Filters of the history; an empty field matches all runs."""
 
     search: str = ""
     #: The primary key of an agent, or `NO_AGENT`.
@@ -74,28 +74,28 @@ class HistoryFilters:
     #: One of `RunState`, or `UNDER_WAY`.
     state: str = ""
     since: datetime | None = None
-    #: The first moment that is too late.
+    #: The end of the period, exclusive.
     until: datetime | None = None
-    #: One of `MadeBy`.
+    #: One of `RunSource`.
     source: str = ""
-    #: Checks, actions and replies as well, and not only what moves a conversation on.
+    #: Child runs as well, and not only turns.
     children: bool = False
 
     def indexed(self, runs: RunQuerySet) -> RunQuerySet:
-        """Those of `runs` that pass what one index answers by itself, in the order of time."""
+        """Filter `runs` by the time and the one condition that an index answers."""
         runs = runs.filter(**self._times())
         found: RunQuerySet = runs.filter(*self._conditions()[:1])
         return found
 
     def apply(self, runs: RunQuerySet) -> RunQuerySet:
-        """Those of `runs` that pass."""
+        """Filter `runs` by all filters."""
         runs = runs.filter(**self._times()).filter(*self._conditions())
         runs = runs if self.children else runs.turns()
         return runs.search(self.search) if self.search else runs
 
     @property
     def is_indexed(self) -> bool:
-        """Whether an index finds what passes without looking at much that does not."""
+        """Whether an index finds the matching runs without scanning many others."""
         return not self.search and len(self._conditions()) < 2
 
     def _times(self) -> dict[str, datetime]:
@@ -103,7 +103,7 @@ class HistoryFilters:
         return {name: moment for name, moment in bounds.items() if moment is not None}
 
     def _conditions(self) -> list[models.Q]:
-        """The conditions that have an index each, those that let the fewest pass first."""
+        """Return the conditions with an index each, the most selective first."""
         found = []
         if self.agent is not None:
             found.append(models.Q(agent=None if self.agent == NO_AGENT else self.agent))
@@ -124,9 +124,9 @@ class HistoryPage:
     """One page of the history, newest first."""
 
     runs: Sequence[Run] = field(default_factory=list)
-    #: Where the next page begins; None where there is nothing older.
+    #: Where the next page begins; None without older runs.
     older: HistoryCursor | None = None
-    #: Whether older ones were not looked at although the page has room: the search goes on.
+    #: Whether the page is not full and older rows were not scanned: the search continues.
     is_partial: bool = False
 
 
@@ -136,10 +136,10 @@ def history_page(
     before: HistoryCursor | None = None,
     size: int = PAGE,
 ) -> HistoryPage:
-    """The runs of an owner that pass, the newest first, from `before` on.
+    """Return the page of matching runs before the cursor, the newest first.
 
-    Looks at `STRETCH` runs at most where no index finds them, at `FURTHER` after a cursor, and at
-    none of the others where the index of words knows them.
+    Without an index at most `SEARCH_FIRST_ROWS` rows are scanned, after a cursor
+    `SEARCH_NEXT_ROWS`, and no others where the search index has the words.
     """
     runs = runs.order_by("-created_at", "-pk")
     if before is not None:
@@ -153,61 +153,61 @@ def history_page(
     found = filters.apply(runs)
     if floor is not None:
         found = found.filter(created_at__gte=floor)
-    page = _cut(found, size)
+    page = _page(found, size)
     if page.older is not None or floor is None:
         return page
-    if (rest := _looked_up(runs, filters)) is not None:
-        return _cut(rest, size)
+    if (rest := _search_by_index(runs, filters)) is not None:
+        return _page(rest, size)
     return replace(page, older=HistoryCursor(floor), is_partial=True)
 
 
-def _cut(runs: RunQuerySet, size: int) -> HistoryPage:
-    """The first `size` of the runs, and where the next ones begin."""
-    shown = runs.select_related("polled_promise").only(*LIST_COLUMNS, "polled_promise__status")[
+def _page(runs: RunQuerySet, size: int) -> HistoryPage:
+    """Return the first `size` runs, and the cursor of the next page."""
+    rows = runs.select_related("polled_promise").only(*LIST_COLUMNS, "polled_promise__status")[
         : size + 1
     ]
-    page = list(shown)
+    page = list(rows)
     if len(page) <= size:
         return HistoryPage(page)
     last = page[size - 1]
     return HistoryPage(page[:size], HistoryCursor(last.created_at, last.pk))
 
 
-def _looked_up(runs: RunQuerySet, filters: HistoryFilters) -> RunQuerySet | None:
-    """Those of `runs` that pass, by an index of words; None where it does not help.
+def _search_by_index(runs: RunQuerySet, filters: HistoryFilters) -> RunQuerySet | None:
+    """Return the matching runs by the search index; None where that cannot find them.
 
-    What passes is asked of each by itself: SQLite would otherwise go through an owner's whole
-    history, of which it thinks that it is short.
+    The filters are a subquery of each run: SQLite would otherwise scan the whole history of an
+    owner, which its planner takes for short.
     """
     keys = search_index.find_run_ids(filters.indexed(runs), filters.search)
     if keys is None:
         return None
-    passing = filters.apply(runs).order_by().filter(pk=models.OuterRef("pk"))
-    found: RunQuerySet = Run.objects.filter(models.Exists(passing), pk__in=keys)
+    matching = filters.apply(runs).order_by().filter(pk=models.OuterRef("pk"))
+    found: RunQuerySet = Run.objects.filter(models.Exists(matching), pk__in=keys)
     return found.order_by("-created_at", "-pk")
 
 
-def _floor(runs: RunQuerySet, stretch: int) -> datetime | None:
-    """The moment of the last run of a stretch; None where all of them fit in.
+def _floor(runs: RunQuerySet, rows: int) -> datetime | None:
+    """Return the time of the row after `rows` rows; None if there are not so many.
 
-    Read from the index alone, and of one moment all are in: a stretch always has an end.
+    Read from the index alone.
     """
-    moments = runs.order_by("-created_at").values_list("created_at", flat=True)
-    found: datetime | None = next(iter(moments[stretch : stretch + 1]), None)
+    times = runs.order_by("-created_at").values_list("created_at", flat=True)
+    found: datetime | None = next(iter(times[rows : rows + 1]), None)
     return found
 
 
-#: Runs before and after one that are looked at for what it can be compared with.
+#: Runs before and after a run that are searched for candidates of a comparison.
 BEFORE, AFTER = 300, 100
-#: Of these, how many are offered.
+#: Candidates that are offered.
 CANDIDATES = 8
 
 
 def comparison_candidates(run: Run, runs: RunQuerySet) -> list[Run]:
-    """Which of an owner's runs one would compare `run` with, the likeliest first.
+    """Return the runs of an owner to compare `run` with, the likeliest first.
 
-    The same text to the same agent comes first, then the same text to others; of those that are
-    alike the one before it, then the nearest in time. Only what is near in time is looked at.
+    The same text to the same agent comes first, then the same text to other agents; of equals the
+    previous one, then the nearest in time. Only runs near in time are searched.
     """
     turns = runs.turns().exclude(pk=run.pk).select_related("polled_promise")
     turns = turns.only(*LIST_COLUMNS, "polled_promise__status")

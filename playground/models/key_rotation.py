@@ -1,4 +1,4 @@
-"""Everything that is encrypted, encrypted with another key."""
+"""Rotation of the key: encrypts all encrypted columns with another key."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from playground.models.fields import EncryptedJSONField, EncryptedTextField, ree
 
 @dataclass(slots=True)
 class RotationResult:
-    """What was done."""
+    """The result of a rotation."""
 
-    #: Values that are encrypted with the new key now.
+    #: Values that were encrypted with the new key.
     values: int = 0
-    #: Values that none of the keys can read; they stay as they are.
+    #: Values that no key can decrypt; they are not changed.
     unreadable: int = 0
 
 
 @contextmanager
 def commits_on_disk() -> Iterator[None]:
-    """What is committed within is on the disk before anything else is done.
+    """Write the commits of the block to disk before it ends.
 
-    SQLite is set up to forget the last moment at a power cut (settings.py). A key that takes the
-    place of another one must not outlive the commit that it belongs to.
+    SQLite is configured so that a power failure may lose the last commits (settings.py). A key
+    must not be replaced before the values that it encrypts are on disk.
     """
     if connection.vendor != "sqlite" or connection.in_atomic_block:
-        yield  # Others commit so anyway; and within a transaction nothing is committed.
+        yield  # Other databases do so by default; within a transaction nothing is committed.
         return
     with connection.cursor() as cursor:
         before = cursor.execute("PRAGMA synchronous").fetchone()[0]
@@ -45,17 +45,17 @@ def commits_on_disk() -> Iterator[None]:
 def rotate(key: str, others: Sequence[str]) -> RotationResult:
     """Encrypt every encrypted column of every model with `key`, in one transaction.
 
-    `others` are the keys that they may be encrypted with now.
+    `others` are the keys that the values may be encrypted with so far.
     """
-    done = RotationResult()
+    result = RotationResult()
     with transaction.atomic():
         for model, field in encrypted_columns():
-            _rekey_column(model, field, (key, *others), done)
-    return done
+            _rekey_column(model, field, (key, *others), result)
+    return result
 
 
 def encrypted_columns() -> Iterator[tuple[type[models.Model], models.Field]]:  # type: ignore[type-arg]
-    """Every model with every one of its fields that is encrypted."""
+    """Yield every encrypted field, with its model."""
     for model in apps.get_models():
         for field in model._meta.concrete_fields:
             if isinstance(field, EncryptedTextField | EncryptedJSONField):
@@ -66,17 +66,17 @@ def _rekey_column(
     model: type[models.Model],
     field: models.Field,  # type: ignore[type-arg]
     keys: Sequence[str],
-    done: RotationResult,
+    result: RotationResult,
 ) -> None:
-    # As plain text: the field itself would read what it cannot decrypt as nothing.
+    # As plain text: the field itself would read a value that it cannot decrypt as empty.
     name = str(field.name)
     rows = model._base_manager.exclude(**{name: ""})
     raw = rows.annotate(stored=Cast(name, models.TextField())).values_list("pk", "stored")
     for pk, stored in list(raw):
         written = reencrypt(stored, *keys)
         if written is None:
-            done.unreadable += 1
+            result.unreadable += 1
             continue
         value = models.Value(written, models.TextField())
         model._base_manager.filter(pk=pk).update(**{name: value})
-        done.values += 1
+        result.values += 1

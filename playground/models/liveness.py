@@ -1,6 +1,6 @@
-"""Which unfinished runs are still being driven, and which were left behind by a process that died.
+"""Liveness of runs: which unfinished runs are being driven, and which have lost their process.
 
-Beside the models, because the engine, the pages and the websocket all have to ask.
+Here because the engine, the views and the consumers all need it.
 """
 
 from __future__ import annotations
@@ -20,26 +20,26 @@ from django.utils import timezone
 from playground.models.collection_runs import CollectionRun, end_interrupted
 from playground.models.runs import Run, RunState
 
-#: Seconds between two signs of life of a run that is under way.
+#: Seconds between two heartbeats of a run in progress.
 HEARTBEAT_INTERVAL = 5.0
-#: A driver that has not shown a sign of life for this long is dead, wherever it ran.
+#: A driver without a heartbeat for this long is dead, on whatever host it ran.
 HEARTBEAT_TIMEOUT = timedelta(seconds=4 * HEARTBEAT_INTERVAL)
 
-#: The runs, and the collection runs, that this very process drives. It knows better than any
-#: clock, which a suspended machine or a busy event loop can make look silent.
+#: The runs, and the collection runs, that this process drives. They are alive even if a suspended
+#: machine or a busy event loop has delayed their heartbeats.
 local_runs: set[UUID] = set()
 
 
 @cache
 def this_driver() -> str:
-    """Names this process: host, process id and, where the system tells it, its start."""
+    """Return the name of this process: host, process id and, where available, its start."""
     return f"{socket.gethostname()}:{os.getpid()}:{_started(os.getpid())}"
 
 
 def _started(pid: int) -> str:
-    """A process's start, in clock ticks since boot; "" where the system does not tell.
+    """Return the start of a process in clock ticks since boot, "" where not available.
 
-    Process ids are used again, after a reboot and in containers at once.
+    Process ids are reused: after a reboot, and in containers at once.
     """
     try:
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
@@ -49,7 +49,7 @@ def _started(pid: int) -> str:
 
 
 def _is_dead(driver: str) -> bool:
-    """Whether the driver is certainly gone: a process of this machine that no longer is."""
+    """Return whether the driver is a process of this host that no longer exists."""
     process, _, started = driver.rpartition(":")
     host, _, pid = process.rpartition(":")
     if host != socket.gethostname() or not pid.isdigit():
@@ -64,20 +64,20 @@ def _is_dead(driver: str) -> bool:
 
 
 def mark_interrupted() -> int:
-    """Mark unfinished runs of dead processes as interrupted; return how many there were.
+    """Mark unfinished runs of dead processes as interrupted; return their number.
 
-    Called when a server starts and when somebody looks at unfinished runs. Their frames stay.
-    So are collection runs, which do not count.
+    Called when a server starts and when unfinished runs are read. Their frames stay. Collection
+    runs are marked as well and not counted.
     """
     try:
-        end_interrupted(_left_behind(CollectionRun.objects.unfinished()))
-        return _left_behind(Run.objects.unfinished()).update(state=RunState.INTERRUPTED)
+        end_interrupted(_orphaned(CollectionRun.objects.unfinished()))
+        return _orphaned(Run.objects.unfinished()).update(state=RunState.INTERRUPTED)
     except DatabaseError:
         return 0  # Not migrated yet: there are no runs either.
 
 
-def _left_behind(unfinished: QuerySet[Any]) -> QuerySet[Any]:
-    """Those of the unfinished that nobody drives any more."""
+def _orphaned(unfinished: QuerySet[Any]) -> QuerySet[Any]:
+    """Return the unfinished rows that no process drives any more."""
     others = unfinished.exclude(pk__in=local_runs)
     drivers = list(others.values_list("pk", "driver"))
     if not drivers:

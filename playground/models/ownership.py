@@ -1,4 +1,4 @@
-"""Ownership: whom the rows that a user makes belong to, and which rows a user may see."""
+"""Ownership: the owner of the rows that a user creates, and the rows that a user may see."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ if TYPE_CHECKING:
 
 
 def owner_of(user: User | AnonymousUser | None) -> User | None:
-    """Return the owner of what `user` makes: None in local mode, and for nobody in particular.
+    """Return the owner of the rows that `user` creates; None in local mode or if anonymous.
 
-    The user is that of a request (`request.user`) or of a websocket (`scope["user"]`). In local
+    The user is that of a request (`request.user`) or of a WebSocket (`scope["user"]`). In local
     mode everything is shared, also with a browser that sends the session of a user.
     """
     if not settings.HOSTED or user is None or not user.is_authenticated:
@@ -23,10 +23,10 @@ def owner_of(user: User | AnonymousUser | None) -> User | None:
 
 
 class OwnedQuerySet(models.QuerySet):  # type: ignore[type-arg]
-    """Rows that belong to someone; in local mode they all belong to nobody in particular."""
+    """Rows with an owner, which is None for all rows in local mode."""
 
     def owned_by(self, user: User | AnonymousUser) -> Self:
-        """The rows that `user` may see: their own, or the unowned ones of local mode."""
+        """Return the rows that `user` may see: their own, or the unowned ones in local mode."""
         owner = owner_of(user)
         if settings.HOSTED and owner is None:
             return self.none()

@@ -1,4 +1,4 @@
-"""Trackers: promises that are followed until they are kept, broken or given up."""
+"""Promises that are polled: status, updates, the next poll and its lease."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from playground.models.fields import EncryptedJSONField
 from playground.models.json_text import JSONTextField, storable
 from playground.models.runs import Run
 
-#: Points of the history that are kept.
+#: Updates that are stored, the latest ones.
 MAX_HISTORY = 500
 
 
 class PollingStatus(models.TextChoices):
-    """How it stands with a promise."""
+    """The status of polling."""
 
     POLLING = "polling", "Following"
     PAUSED = "paused", "Not followed"
@@ -29,73 +29,73 @@ class PollingStatus(models.TextChoices):
 
     @property
     def is_settled(self) -> bool:
-        """Whether nothing more can come of the promise."""
+        """Whether the status is final."""
         return self in (self.FULFILLED, self.CANCELLED, self.FAILED)
 
 
 class PolledPromiseQuerySet(models.QuerySet):  # type: ignore[type-arg]
-    """Queries over trackers."""
+    """Queries over polled promises."""
 
     def open(self) -> PolledPromiseQuerySet:
-        """Those that something can come of still."""
+        """Return the promises that are not settled."""
         return self.filter(status__in=[s for s in PollingStatus if not s.is_settled])
 
     def unleased(self) -> PolledPromiseQuerySet:
-        """Those that can be asked after and that nobody asks after at the moment.
+        """Return the open promises that no process polls at the moment.
 
-        Whoever claims one records a run for it soon; while that is under way, it is taken.
-        A process that died leaves an interrupted run, so that its promises are free again.
+        A process that has the lease soon records a poll; while that is unfinished, the promise is
+        leased. A process that died leaves an interrupted poll, so its promises are free again.
         """
         now = timezone.now()
-        unclaimed = models.Q(leased_until=None) | models.Q(leased_until__lt=now)
-        checks = Run.objects.unfinished().filter(parent=models.OuterRef("run"), kind="check")
-        return self.open().filter(unclaimed, ~models.Exists(checks))
+        no_lease = models.Q(leased_until=None) | models.Q(leased_until__lt=now)
+        polls = Run.objects.unfinished().filter(parent=models.OuterRef("run"), kind="check")
+        return self.open().filter(no_lease, ~models.Exists(polls))
 
     def locked(self) -> PolledPromiseQuerySet:
-        """For a change: with their runs, and nobody else changes them in this transaction.
+        """Lock the promises, with their runs, for a change in this transaction.
 
-        SQLite has no locks of rows; there a transaction is the only one that writes.
+        SQLite has no row locks; there a transaction is the only writer.
         """
         return self.select_related("run").select_for_update(of=("self",))
 
     def due(self) -> PolledPromiseQuerySet:
-        """Those that are followed, and are to be asked after now."""
+        """Return the promises whose next poll is due."""
         now = timezone.now()
-        # Without a time: the process that was asking after it has died.
+        # Without a time: the process that polled it has died.
         due = models.Q(next_poll_at__lte=now) | models.Q(next_poll_at=None)
         return self.unleased().filter(due, status=PollingStatus.POLLING)
 
 
 class PolledPromise(models.Model):
-    """One promise of one run: how often it was asked after, what it said, what it became."""
+    """The state of polling one promise of one run: updates, number of polls, status."""
 
     run = models.OneToOneField(Run, on_delete=models.CASCADE, related_name="polled_promise")
-    #: The promise's place among the entries of its run.
+    #: The entry reference of the promise in its run.
     entry_seq = models.PositiveIntegerField()
     entry_part = models.PositiveIntegerField(default=0)
     token = JSONTextField()
     status = models.CharField(
         max_length=10, choices=PollingStatus, default=PollingStatus.POLLING, db_index=True
     )
-    #: What the agent said each time, oldest first:
+    #: The updates that the agent sent, oldest first:
     #: [{"at": seconds since the start, "progress", "message", "estimated_time"}, ...];
-    #: "unread" is progress that is no number.
+    #: "unread" is progress that is not a number.
     updates = JSONTextField(default=list)
     polls = models.PositiveIntegerField(default=0)
-    #: Seconds after which following ends; checking by hand goes on.
+    #: Seconds after which polling ends; a single poll is possible after that.
     polling_seconds = models.PositiveIntegerField()
     started_at = models.DateTimeField(default=timezone.now)
     ended_at = models.DateTimeField(null=True, blank=True)
     next_poll_at = models.DateTimeField(null=True, blank=True)
-    #: The run that brought the end: the answer, or the failure.
+    #: The run with the answer or the failure that settled the promise.
     final_run = models.ForeignKey(Run, null=True, on_delete=models.SET_NULL, related_name="+")
-    #: What the reader has to know about how it stands, a sentence.
+    #: A sentence about the status for the page.
     status_message = models.TextField(blank=True)
     #: Whether the user has cancelled the task and the agent has not confirmed it.
     cancel_requested = models.BooleanField(default=False)
-    #: The request's own headers: checks are sent with them. Encrypted, gone with the end.
+    #: The request's own headers, which polls are sent with. Encrypted; emptied when settled.
     headers = EncryptedJSONField(default=list, blank=True)
-    #: Who checks at the moment, so that two processes do not ask at once.
+    #: The end of the lease of the process that polls it, so that no two processes do.
     leased_until = models.DateTimeField(null=True, blank=True)
 
     objects = PolledPromiseQuerySet.as_manager()
@@ -105,52 +105,52 @@ class PolledPromise(models.Model):
 
     @property
     def is_settled(self) -> bool:
-        """Whether nothing more can come of the promise."""
+        """Whether the status is final."""
         return PollingStatus(self.status).is_settled
 
     @property
     def is_leased(self) -> bool:
-        """Whether somebody asks after it, or has it cancelled, at the moment."""
-        claimed = self.leased_until is not None and self.leased_until > timezone.now()
-        return claimed or self.cancel_requested
+        """Whether a poll or a cancellation is in progress."""
+        leased = self.leased_until is not None and self.leased_until > timezone.now()
+        return leased or self.cancel_requested
 
     @property
     def deadline(self) -> Any:
-        """When following ends."""
+        """The time at which polling ends."""
         return self.started_at + timedelta(seconds=self.polling_seconds)
 
     @property
     def latest(self) -> dict[str, Any]:
-        """What the agent said last, {} before it said anything."""
+        """The latest update, {} without one."""
         return self.updates[-1] if self.updates else {}
 
     @property
     def progress(self) -> list[float]:
-        """The progress that the agent reported, oldest first, where it is a number."""
+        """The reported progress, oldest first, as far as it is a number."""
         found = (entry.get("progress") for entry in self.updates)
         return [value for value in found if value is not None]
 
     def add_update(self, promise: Any) -> None:
-        """Add what a `protocols.events.Promise` says to the history."""
+        """Add a `protocols.events.Promise` to the updates."""
         entry = {
             "at": round((timezone.now() - self.started_at).total_seconds(), 3),
             "progress": promise.progress,
             "message": promise.message[:1000],
             "estimated_time": promise.estimated_time,
         }
-        told = promise.raw.get("progress") if isinstance(promise.raw, Mapping) else None
-        if promise.progress is None and told is not None:
-            entry["unread"] = storable(str(told)[:40])
+        raw = promise.raw.get("progress") if isinstance(promise.raw, Mapping) else None
+        if promise.progress is None and raw is not None:
+            entry["unread"] = storable(str(raw)[:40])
         self.updates = [*self.updates, entry][-MAX_HISTORY:]
 
 
 def earlier_progress(run: Run) -> list[float]:
-    """The progress that the agent had reported for a promise when `run` asked after it."""
+    """Return the progress that was reported before the poll `run` was sent, oldest first."""
     if run.is_turn or run.started_at is None:
         return []
-    tracker = PolledPromise.objects.filter(run=run.parent_id).first()
-    if tracker is None:
+    promise = PolledPromise.objects.filter(run=run.parent_id).first()
+    if promise is None:
         return []
-    asked = (run.started_at - tracker.started_at).total_seconds()
-    entries = (entry for entry in tracker.updates if entry["at"] < asked)
+    sent = (run.started_at - promise.started_at).total_seconds()
+    entries = (entry for entry in promise.updates if entry["at"] < sent)
     return [entry["progress"] for entry in entries if entry.get("progress") is not None]

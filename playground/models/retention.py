@@ -1,4 +1,4 @@
-"""How long runs are kept."""
+"""Retention limits of owners; `playground.engine.retention` applies them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from playground.models.ownership import OwnedQuerySet
 
 
 class Retention(models.Model):
-    """One owner's limits on the history; None for no limit. One row an owner at most."""
+    """One owner's limits on the history; None for no limit. At most one row per owner."""
 
     owner = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.CASCADE

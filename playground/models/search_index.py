@@ -1,7 +1,7 @@
-"""Finds runs by the words in them, without reading every run: see `word_tables`.
+"""Search for runs by words through an index of trigrams: see `playground.models.search_tables`.
 
-It knows three letters in a row. Of shorter words, of those that very many runs have, and where the
-database has no such index, it says that it does not know.
+Words shorter than three letters, words of very many runs, and a database without the index have no
+result: None.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from playground.models import search_tables
 from playground.models.runs import MAX_WORDS, RunQuerySet, RunState
 from playground.protocols.events import Outcome
 
-#: More than so many are no help: the newest runs have enough of them.
+#: The most runs of a result: of more, a scan of the newest runs finds enough.
 MOST = 1000
-#: Letters of a word that can be looked up.
+#: The fewest letters of a word that the index finds.
 SHORTEST = 3
 
-#: What a word can also mean, and is in no text then.
+#: Words that match a state or an outcome and not the text.
 _NAMES = {str(value).upper(): str(value) for value in (*RunState, *Outcome)}
 
 _LOOK_UP = """
@@ -31,16 +31,16 @@ _LOOK_UP = """
 
 
 def find_run_ids(runs: RunQuerySet, words: str, most: int = MOST) -> list[UUID] | None:
-    """Keys of runs, among them those of all of `runs` that `RunQuerySet.search` finds.
+    """Return keys of runs, which include all of `runs` that `RunQuerySet.search` finds.
 
-    None where that cannot be told, or where they would be more than `most`.
+    None where the index cannot find them, or where they are more than `most`.
     """
     known = [word for word in words.split()[:MAX_WORDS] if _can_be_looked_up(word)]
     connection = connections[runs.db]
     if not known or not search_tables.is_complete(connection):
         return None
     runs = runs.order_by()
-    # Words that mean a state as well are passed over as long as there are others.
+    # Words that match a state as well are skipped as long as there are others.
     plain = [word for word in known if word.upper() not in _NAMES]
     found = _look_up(connection, runs, plain or known[:1], most)
     if not plain:
@@ -58,7 +58,7 @@ def _can_be_looked_up(word: str) -> bool:
 def _look_up(
     connection: BaseDatabaseWrapper, runs: RunQuerySet, words: list[str], most: int
 ) -> list[UUID]:
-    """The keys of `most` + 1 runs at most; from SQLite also those of other owners."""
+    """Return the keys of at most `most` + 1 runs; on SQLite also of other owners' runs."""
     if connection.vendor == "sqlite":
         return _look_up_trigrams(connection, words, most)
     for word in words:
@@ -67,7 +67,7 @@ def _look_up(
 
 
 def _look_up_trigrams(connection: BaseDatabaseWrapper, words: list[str], most: int) -> list[UUID]:
-    """Runs that have all three letters in a row that the words have, wherever they have them."""
+    """Return the keys of runs that contain all trigrams of the words, anywhere."""
     parts = {word[at : at + SHORTEST] for word in words for at in range(len(word) - SHORTEST + 1)}
     quoted = ('"{}"'.format(part.replace('"', '""')) for part in sorted(parts))
     with connection.cursor() as cursor:

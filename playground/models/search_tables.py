@@ -1,8 +1,8 @@
-"""What the search for words needs of the database: made, taken away and made whole again.
+"""Search tables: tables, triggers and indexes of the search for words, and their repair.
 
-SQLite: a table of trigrams (FTS5), kept beside the runs by triggers, whoever writes them. It keeps
-no text, and knows a run by a number: rows of a table without an integer key may be numbered anew.
-PostgreSQL: an index over trigrams, of an extension that whoever owns a database may install.
+SQLite: a table of trigrams (FTS5) that triggers update with every change of a run. It stores no
+text, and identifies a run by a number: rows of a table without an integer key may be renumbered.
+PostgreSQL: an index over trigrams, with an extension that the owner of a database may install.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _SQLITE_TRIGGERS = (
             FROM playground_run_number WHERE run_id = new.id;
     END
     """,
-    # A table that keeps no text has to be told what it was.
+    # A table without text needs the old text to delete its trigrams.
     """
     CREATE TRIGGER playground_run_words_gone AFTER DELETE ON playground_run BEGIN
         INSERT INTO playground_run_words (playground_run_words, rowid, words)
@@ -43,7 +43,7 @@ _SQLITE_TRIGGERS = (
         DELETE FROM playground_run_number WHERE run_id = old.id;
     END
     """,
-    # A row that is saved as a whole sets every column, whether or not it changes.
+    # Saving a row sets every column, whether or not it has changed.
     """
     CREATE TRIGGER playground_run_words_changed AFTER UPDATE OF text, agent_name ON playground_run
     WHEN old.text <> new.text OR old.agent_name <> new.agent_name BEGIN
@@ -64,7 +64,7 @@ _SQLITE_ROWS = (
         FROM playground_run_number JOIN playground_run ON id = run_id ORDER BY number
     """,
 )
-#: As Django asks whether a text contains another, upper and lower case alike.
+#: As in the SQL of Django's `icontains`.
 _POSTGRESQL = (
     "CREATE EXTENSION IF NOT EXISTS pg_trgm",
     """
@@ -72,13 +72,12 @@ _POSTGRESQL = (
         (upper(text::text) gin_trgm_ops, upper(agent_name::text) gin_trgm_ops)
     """,
 )
-#: What makes it and what takes it away, by the kind of the database. The extension stays: others
-#: may use it.
-_MAKE = {
+#: Statements that create and drop the index, by database. The extension stays: others may use it.
+_CREATE = {
     "sqlite": (*_SQLITE_TABLES, *_SQLITE_TRIGGERS, *_SQLITE_ROWS),
     "postgresql": _POSTGRESQL,
 }
-_TAKE_AWAY = {
+_DROP = {
     "sqlite": (
         "DROP TRIGGER IF EXISTS playground_run_words_added",
         "DROP TRIGGER IF EXISTS playground_run_words_gone",
@@ -88,7 +87,7 @@ _TAKE_AWAY = {
     ),
     "postgresql": ("DROP INDEX IF EXISTS playground_run_words",),
 }
-#: How many parts of it are there, and how many there have to be.
+#: The query that counts the parts of the index, and the number of parts of a complete one.
 _COUNT = {
     "sqlite": """
         SELECT count(*) FROM sqlite_master WHERE name IN (
@@ -97,41 +96,41 @@ _COUNT = {
     """,
     "postgresql": "SELECT count(to_regclass('playground_run_words'))",
 }
-_WHOLE = {"sqlite": len(_SQLITE_TABLES) + len(_SQLITE_TRIGGERS), "postgresql": 1}
+_COMPLETE = {"sqlite": len(_SQLITE_TABLES) + len(_SQLITE_TRIGGERS), "postgresql": 1}
 
 
 def install(connection: BaseDatabaseWrapper) -> bool:
-    """Make it, of all runs that there are; returns whether the database has what that takes."""
-    statements = _MAKE.get(connection.vendor)
+    """Create the index of all runs; return False where the database does not support it."""
+    statements = _CREATE.get(connection.vendor)
     if statements is None:
         return False
     try:
         with transaction.atomic(using=connection.alias):
             _execute(connection, statements)
     except DatabaseError as error:
-        logger.warning("the history is searched without an index of words: %s", error)
+        logger.warning("Creating the search index of the history failed: %s", error)
         return False
     return True
 
 
 def remove(connection: BaseDatabaseWrapper) -> None:
-    """Take it away; the history is then searched without."""
-    _execute(connection, _TAKE_AWAY.get(connection.vendor, ()))
+    """Drop the index; the history is then searched without it."""
+    _execute(connection, _DROP.get(connection.vendor, ()))
 
 
 def repair(connection: BaseDatabaseWrapper) -> None:
-    """Create the index where it is missing, and create it again where a part of it is.
+    """Create the index if it, or a part of it, is missing.
 
-    SQLite changes a table by making another one, and the triggers of the first go with it.
+    SQLite changes a table by creating another one, and the triggers of the first are dropped.
     """
-    if connection.vendor in _MAKE and not is_complete(connection):
+    if connection.vendor in _CREATE and not is_complete(connection):
         remove(connection)
         install(connection)
 
 
 def is_complete(connection: BaseDatabaseWrapper) -> bool:
-    """Whether it is there and knows every run."""
-    return _parts(connection) == _WHOLE.get(connection.vendor, -1)
+    """Return whether the index exists with all its parts."""
+    return _parts(connection) == _COMPLETE.get(connection.vendor, -1)
 
 
 def _parts(connection: BaseDatabaseWrapper) -> int:

@@ -16,7 +16,7 @@ from playground.models.runs import Run
 
 
 def new_token() -> str:
-    """192 random bits: nobody guesses that."""
+    """Return a token of 192 random bits."""
     return secrets.token_urlsafe(24)
 
 
@@ -24,12 +24,12 @@ class ShareQuerySet(OwnedQuerySet):
     """Queries over shares."""
 
     def valid(self) -> ShareQuerySet:
-        """Shares that have not expired; a revoked one is deleted."""
+        """Return the shares that have not expired; revoked ones are deleted."""
         return self.filter(models.Q(expires_at=None) | models.Q(expires_at__gt=timezone.now()))
 
 
 class Share(models.Model):
-    """Whoever has the link sees the run, or the collection, and can change nothing."""
+    """A link that shows a run or a collection to everyone who has it, and allows no change."""
 
     owner = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.CASCADE
@@ -59,10 +59,10 @@ class Share(models.Model):
         return f"link to {self.run or self.collection}"
 
     def save(self, *args: Any, **kwargs: Any) -> None:
-        """Give a new share its token."""
+        """Save; make a token if there is none."""
         self.token = self.token or new_token()
         super().save(*args, **kwargs)
 
     def get_absolute_url(self) -> str:
-        """The page that the link opens."""
+        """Return the URL of the link."""
         return reverse("share", args=[self.token])

@@ -1,4 +1,4 @@
-"""Twins: one request sent two ways, to be compared."""
+"""Twins: pairs of runs of one request, for a comparison."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from playground.models.runs import Run
 
 
 class Twin(models.Model):
-    """Two runs of one request: over two bindings, to two agents, or as two versions."""
+    """Two runs of one request: over two bindings, to two agents, or in two versions."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     owner = models.ForeignKey(
@@ -32,5 +32,5 @@ class Twin(models.Model):
         return f"{self.left} and {self.right}"
 
     def get_absolute_url(self) -> str:
-        """The page that shows both side by side."""
+        """Return the URL of the page that shows both side by side."""
         return reverse("twin", args=[self.pk])

@@ -1,33 +1,34 @@
-"""Bytes in, meaning out: what the protocols say, with no I/O, no clock and no Django.
+"""Protocols: what requests and responses mean, with no I/O, no clock and no Django.
 
-Everybody may import this package; it imports the standard library only.
+Every other package may import this one; it imports the standard library only.
 
-======================  ==========================================================
-`calls`                 a `Call`: one HTTP request that is to be made
-`frames`                a `Frame`: one thing that crossed the wire, and how frames are packed
-`sse`                   server-sent events: split a byte stream into blocks, read a block
-`events`                what frames mean: `Started`, `Result`, `Text`, `Failure`, ...
-`problems`              why a run did not complete: stage, cause, fix
-`places`                which events stand in a run's thread
-`kinds`                 the word for what an event is
-`exchange`              the contract between a protocol, a binding and the engine
-`jsontext`              JSON from elsewhere: how deep it is, and what it says
-`json_pointer`          JSON Pointer: writing, reading and following one
-`json_diff`             differences of two JSON values
-`text`                  text that is shortened
-`http`, `replies`       the plain HTTP binding, and why its replies cannot be read
-`jsonrpc`, `rpc_codes`  what MCP and A2A have in common
-`mcp`                   MCP, in both its generations: a binding of NLWeb, and calls of any tool
-`a2a`                   A2A 0.3 and 1.0: cards, messages, tasks
-`nlweb`                 the NLWeb protocol: 0.54, 0.55, and what the older server speaks
-`agent_api`             the Agent API: messages, and a response as messages and contents
-`actions`               what items offer to do, over HTTP, MCP and A2A
-`origins`               the origin of a URL, which credentials follow
-`addresses`             where an agent takes requests over either binding
-`challenges`            what a refused caller is told to bring along
-`doctor`                what answers at an address: the calls that find out, and what they say
-`comparison`            what two replies do not have in common
-`schemas`               JSON Schema files of every request, response and stream event
-`registry`              which protocols and bindings there are
-======================  ==========================================================
+================  ================================================================
+`a2a`             A2A 0.3 and 1.0: agent cards, messages, tasks
+`actions`         actions of result items, over HTTP, MCP and A2A
+`agent_api`       the Agent API: messages, and responses of messages and contents
+`calls`           `HttpCall`: one HTTP request, not yet made
+`challenges`      the `WWW-Authenticate` header as advice
+`deep_links`      URLs that open the workbench with a request
+`diff`            differences of two responses, and of two JSON values
+`doctor`          diagnosis of an agent's URL: which protocol answers, and how
+`events`          events: `Started`, `Result`, `Text`, `Failure`, …
+`exchange`        the contract between a protocol, a binding and the engine
+`frames`          `Frame`: one thing that crossed the wire; its binary form
+`headers`         request headers: which can be sent, which are credentials
+`http`            the HTTP binding: one POST, a document or a stream
+`json_decoder`    decoder for JSON from agents, with a depth check
+`json_errors`     errors in JSON text, as descriptions and positions
+`json_pointer`    JSON Pointer (RFC 6901)
+`jsonrpc`         JSON-RPC 2.0: messages and error codes, for MCP and A2A
+`mcp`             MCP, stateful and stateless: NLWeb over MCP, and calls of any tool
+`nlweb`           the NLWeb protocol: 0.54, 0.55, and the legacy server
+`origins`         origins of URLs, and an agent's URL over the other binding
+`placement`       placement of events: entry, pinned, aside or none
+`problems`        `Problem`: why a run did not complete; `Explanation` of a code
+`registry`        tables of protocols and bindings
+`schemas`         JSON Schema files of every request, response and stream event
+`sse`             parser for server-sent events
+`text`            shortening of text
+`unreadable`      unreadable HTTP responses: descriptions, causes, fixes
+================  ================================================================
 """

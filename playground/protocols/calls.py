@@ -1,4 +1,4 @@
-"""A call: one HTTP request, described completely and not yet made."""
+"""HTTP calls: one HTTP request, described completely and not yet made."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ class HttpCall:
     """One HTTP request, exactly as it will be sent.
 
     `headers` are sent in this order and in this spelling; the transport adds only what
-    HTTP/1.1 demands (`Host`, `Content-Length`) and, so that what is shown is what came,
-    `Accept-Encoding: identity` unless the call names an encoding itself.
+    HTTP/1.1 requires (`Host`, `Content-Length`) and `Accept-Encoding: identity`, unless the call
+    names an encoding itself, so that the bytes shown are the bytes received.
     """
 
     method: str
     url: str
     headers: tuple[tuple[str, str], ...] = ()
     body: bytes = b""
-    #: True when the caller hopes for a stream.
+    #: Whether the caller prefers an event stream.
     streaming: bool = False
-    #: Seconds to wait before it is made: what makes calls has a clock, what plans them has none.
+    #: Seconds to wait before it is made: exchanges have no clock, the caller has one.
     delay: float = 0.0
 
     @property
     def origin(self) -> str:
-        """Scheme, host and port of the target, "" where it has no address."""
+        """Return scheme, host and port of the URL, "" if it has no origin."""
         return origin_of(self.url)

@@ -1,7 +1,7 @@
-"""Links into the workbench: a whole request in the part of an address that no server sees.
+"""Deep links: URLs that open the workbench with a request filled in.
 
-Everything behind `#` stays in the browser, so that neither a log nor a proxy learns what
-somebody shares.
+The request is in the fragment, which a browser does not send, so neither a log nor a proxy sees
+what is shared.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ def workbench_link(
     document: Mapping[str, Any],
     headers: Sequence[Sequence[str]] = (),
 ) -> str:
-    """The address that opens the workbench (its own address: `workbench`) on a request.
+    """Return the URL that opens the workbench at the URL `workbench` with a request filled in.
 
-    Headers that carry credentials are left out, with or without a value.
+    Headers that carry credentials are omitted, with or without a value.
     """
     request = {
         "address": address,
@@ -41,5 +41,5 @@ def workbench_link(
 
 
 def badge(image: str, link: str) -> str:
-    """Markdown that shows the picture at `image` and leads to `link`."""
+    """Return Markdown that shows the image at `image` and links to `link`."""
     return f"[![Try it in the playground]({image})]({link})"

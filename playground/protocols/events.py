@@ -1,8 +1,8 @@
-"""Events: what frames mean, in one vocabulary for every protocol and binding.
+"""Events: the meaning of frames, in one vocabulary for every protocol and binding.
 
 Frozen and without behaviour. `seq` is the number of the frame that an event was read from;
-several events can come from one frame, and a whole JSON reply yields the same events as the
-stream of the same answer.
+several events can come from one frame, and a response that is one JSON document yields the same
+events as the stream of the same response.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 
 
 class Outcome(enum.StrEnum):
-    """What the agent answered. How the transfer went is a run's state, not its outcome."""
+    """The type of the agent's response. How the transfer went is a run's state, not its outcome."""
 
     ANSWER = "answer"
     ELICITATION = "elicitation"
@@ -27,13 +27,13 @@ class Outcome(enum.StrEnum):
 class Event:
     """Base of all events."""
 
-    #: Number of the frame that this was read from.
+    #: Number of the frame that the event was read from.
     seq: int
 
 
 @dataclass(frozen=True, slots=True)
 class Started(Event):
-    """The agent began to answer and said so: the `_meta` block that came first."""
+    """The start of a response: the first `_meta` block."""
 
     meta: Mapping[str, Any]
 
@@ -43,7 +43,7 @@ class Result(Event):
     """One result item."""
 
     item: Any
-    #: Position in the final list as the agent gave it; None where it gave none.
+    #: Position in the final list as the agent gave it, None if it gave none.
     index: int | None = None
 
 
@@ -52,22 +52,22 @@ class Text(Event):
     """Text beside the results: content parts, a summary in `_meta`, a progress note."""
 
     text: str
-    #: True for a piece that continues the text before it.
+    #: Whether it continues the previous text.
     delta: bool = False
-    #: What the agent calls it: `text`, `instruction`, `summary`, ...
+    #: The type that the agent gives: `text`, `instruction`, `summary`, ...
     kind: str = "text"
-    #: The object the text came in.
+    #: The object that held the text.
     raw: Any = None
 
 
 @dataclass(frozen=True, slots=True)
 class Constraints:
-    """What an answer has to be, where the question says so; each part may be left open."""
+    """Constraints on the answer to a question; each may be unset."""
 
     required: bool = False
-    #: Whether a number has to be whole.
+    #: Whether a number must be an integer.
     integer: bool = False
-    #: Of a number, or of how many options are chosen.
+    #: Limits of a number, or of how many options are selected.
     minimum: float | None = None
     maximum: float | None = None
     #: Characters of a text.
@@ -86,31 +86,31 @@ class Question:
     type: str
     options: tuple[str, ...] = ()
     default: Any = None
-    #: What the options are called, one for each; none where they speak for themselves.
+    #: Labels of the options, one for each; empty if the options are their own labels.
     labels: tuple[str, ...] = ()
-    #: What is said about the question beside its text.
+    #: Help text of the question.
     hint: str = ""
-    #: None where the protocol knows no such thing (NLWeb).
+    #: None where the protocol has no constraints (NLWeb).
     constraints: Constraints | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Elicitation(Event):
-    """The agent asks before it answers."""
+    """Questions that the agent asks before it answers (NLWeb 4.1.3)."""
 
     text: str
     questions: tuple[Question, ...] = ()
     raw: Any = None
-    #: How an answer travels where the binding says so (a question of MCP or A2A itself): a JSON
-    #: object that its exchange understands. None where the protocol leaves it open (NLWeb).
+    #: How to send the answer to an elicitation of the binding itself (MCP, A2A): a JSON object
+    #: that its exchange understands. None where the protocol leaves it open (NLWeb).
     resume: Mapping[str, Any] | None = None
-    #: Addresses that the agent sends its user to, as they came.
+    #: URLs that the agent asks its user to open, verbatim.
     links: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Promise(Event):
-    """The answer will come later; `token` is what to ask for it with."""
+    """A promise: the answer follows later; `token` is needed to poll for it (NLWeb 4.1.2)."""
 
     token: str
     estimated_time: float | None = None
@@ -121,7 +121,7 @@ class Promise(Event):
 
 @dataclass(frozen=True, slots=True)
 class Failure(Event):
-    """The agent says no."""
+    """An error that the agent returned (NLWeb 4.1.4)."""
 
     code: str
     message: str = ""
@@ -131,14 +131,14 @@ class Failure(Event):
 
 @dataclass(frozen=True, slots=True)
 class Completed(Event):
-    """The agent said that its answer is complete."""
+    """The end of a response as the agent declared it."""
 
     meta: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class Note(Event):
-    """Something that is part of the protocol and carries no answer (0.54's `end` event)."""
+    """A part of the protocol that carries no answer (0.54's `end` event)."""
 
     name: str
     data: Any = None
@@ -146,25 +146,25 @@ class Note(Event):
 
 @dataclass(frozen=True, slots=True)
 class Unknown(Event):
-    """Something that could not be read as anything else, kept as it came."""
+    """Data that could not be read as any other event, verbatim."""
 
     #: The event's name, or the media type of a body.
     name: str
     data: Any
-    #: Why it could not be read, in words for the reader.
+    #: Why it could not be read, as a sentence for the user.
     reason: str = ""
 
 
-#: Number of a frame and of the event among those of the frame: where an entry has its place.
+#: Number of a frame, and of an event among those of the frame: names an entry of a thread.
 EntryRef = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
 class Message(Event):
-    """A message of an Agent API response came into being: announced, or by its first content."""
+    """A new message of an Agent API response: announced, or created by its first content."""
 
     id: str
-    #: What the agent calls it: `message`, `function_call`, `reasoning`, ...
+    #: The type that the agent gives: `message`, `function_call`, `reasoning`, ...
     type: str = ""
     role: str = ""
     status: str = ""
@@ -173,12 +173,13 @@ class Message(Event):
 
 @dataclass(frozen=True, slots=True)
 class Content(Event):
-    """A part of a message, or a piece of one (`delta`) that is appended to what came before.
+    """A part of a message, or a piece of one (`delta`) that is appended to the previous pieces.
 
-    A part that is no piece replaces what came of it. Parts are told apart by `index` and `kind`.
+    A part that is not a piece replaces the previous ones. Parts are told apart by `index` and
+    `kind`.
     """
 
-    #: Where the message that it belongs to has its entry.
+    #: The entry of the message that it belongs to.
     message_ref: EntryRef
     msg_id: str
     index: int
@@ -192,29 +193,29 @@ class Content(Event):
 
 @dataclass(frozen=True, slots=True)
 class Status(Event):
-    """A response, a message or a content of the Agent API came to another status."""
+    """A new status of a response, a message or a content of the Agent API."""
 
-    #: `response`, `message`, or `content` for one that says no more than its status.
+    #: `response`, `message`, or `content` for one that has nothing but a status.
     object: str
-    #: Of the response or the message; for a content that of its message.
+    #: Id of the response or the message; for a content that of its message.
     id: str
     status: str
-    #: Where the message has its entry; None for a response.
+    #: The entry of the message; None for a response.
     message_ref: EntryRef | None = None
     usage: Any = None
     raw: Any = None
-    #: Place of a content in its message; None for the others.
+    #: Index of a content in its message; None for the others.
     index: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class ToolCall(Event):
-    """The agent wants a tool to be called, or calls it; `home` is the message that says so."""
+    """A call of a tool that the agent requests or makes; `message_ref` names its message."""
 
     message_ref: EntryRef
     call_id: str
     name: str
-    #: As they came: JSON in a string, or whatever the agent sent.
+    #: Verbatim: JSON in a string, or any value that the agent sent.
     arguments: Any
     #: The message's type: `function_call`, `plugin_call`, `mcp_call`, `mcp_approval_request`, ...
     kind: str = "function_call"
@@ -222,7 +223,7 @@ class ToolCall(Event):
 
 @dataclass(frozen=True, slots=True)
 class ToolOutput(Event):
-    """What a tool returned; paired with its call by `call_id`."""
+    """The output of a tool; paired with its call by `call_id`."""
 
     message_ref: EntryRef
     call_id: str
@@ -233,7 +234,7 @@ class ToolOutput(Event):
 
 @dataclass(frozen=True, slots=True)
 class Progress(Event):
-    """How far the agent is with the call that is under way (MCP's progress notification)."""
+    """Progress of the call that is in progress (MCP's progress notification)."""
 
     progress: float | None
     total: float | None = None
@@ -243,7 +244,7 @@ class Progress(Event):
 
 @dataclass(frozen=True, slots=True)
 class Log(Event):
-    """A line of the agent's log, sent along with its answer (MCP's message notification)."""
+    """A line of the agent's log, sent beside its response (MCP's message notification)."""
 
     level: str
     data: Any
@@ -252,8 +253,20 @@ class Log(Event):
 
 @dataclass(frozen=True, slots=True)
 class Tools(Event):
-    """The tools that a server offers, each as it describes it."""
+    """The tools that a server offers, as the server describes them."""
 
     tools: tuple[Any, ...]
     #: Whether there are more than were read.
     more: bool = False
+
+
+#: Labels of events that are not simply the class name in lower case.
+_LABELS: dict[type[Event], str] = {ToolCall: "tool call", ToolOutput: "tool output"}
+
+
+def event_label(event: Event) -> str:
+    """Return the label of an event's type, as lists of events and expectations of order use it."""
+    kind = type(event)
+    if kind not in _LABELS:
+        _LABELS[kind] = kind.__name__.lower()
+    return _LABELS[kind]

@@ -1,8 +1,8 @@
-"""The contract between a protocol, a binding and whoever drives them.
+"""The contract between a protocol, a binding and their caller.
 
-Two axes, kept apart: a *protocol* knows documents and what they mean (`Reader`), a *binding*
-knows how documents travel (`Exchange`). The engine sees exchanges only: while one has a next
-call, the engine makes it and hands back every frame.
+Two axes, kept apart: a *protocol* gives documents their meaning (`Reader`), a *binding* defines
+how documents travel (`Exchange`). The engine sees exchanges only: while an exchange has a next
+call, the engine makes it and passes every frame back to the exchange.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from playground.protocols.problems import Problem
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Where a request goes and how: what of an agent a protocol has to know."""
+    """Where and how to send a request: the facts about an agent that a protocol needs."""
 
     url: str
     protocol: str = "nlweb"
@@ -27,131 +27,134 @@ class Target:
     version: str = "0.55"
     #: Headers of the agent and of the request, authentication included, in sending order.
     headers: tuple[tuple[str, str], ...] = field(default=(), repr=False)
-    #: Names of the tools for `ask` and `await`; "" for what the tool list suggests. MCP only.
+    #: Names of the tools for `ask` and `await`, "" to select them from the tool list. MCP only.
     tools: tuple[str, str] = ("", "")
-    #: What an earlier exchange with the same agent has found out (`Exchange.handshake`).
+    #: The result of an earlier handshake with the same agent (`Exchange.handshake`).
     handshake: Mapping[str, Any] | None = None
-    #: The answer to a question of the binding itself, as `Elicitation.reply` asks for it.
+    #: The answer to an elicitation of the binding itself, in the form of `Elicitation.resume`.
     resume: Mapping[str, Any] | None = None
-    #: What the ids of calls begin with, so that runs that share a session do not share ids.
+    #: Prefix of request ids, so that runs that share a session do not share ids.
     request_id_prefix: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class RequestProblem:
-    """Something wrong with a request document, found before it is sent."""
+    """A validation problem of a request document, found before it is sent."""
 
     #: JSON pointer into the document, "" for the document itself.
     pointer: str
     message: str
-    #: `error` stops the send; `warning` is shown and lets it through.
+    #: `error` prevents sending; `warning` is only shown.
     level: str = "warning"
 
 
 class Reader(Protocol):
-    """The meaning of a protocol's payloads. Never raises on an agent's data."""
+    """Gives the payloads of a protocol their meaning. Never raises on an agent's data."""
 
     def document(self, seq: int, payload: Any) -> list[Event]:
-        """Events of one whole JSON reply."""
+        """Return the events of a response that is one JSON document."""
         ...
 
     def message(self, seq: int, name: str | None, data: str) -> list[Event]:
-        """Events of one stream message: its event name (None if unnamed) and data."""
+        """Return the events of one stream message: its event name (None if unnamed) and data."""
         ...
 
     def end(self) -> None:
-        """The reply ended the way its framing says, so what it announced holds."""
+        """Note that the response ended as its framing says, so that its announcements count."""
         ...
 
     @property
     def outcome(self) -> Outcome:
-        """What the agent has answered so far."""
+        """Return the outcome of the response so far."""
         ...
 
     @property
     def session_context(self) -> Mapping[str, Any] | None:
-        """The latest session context that the agent returned, None if it returned none."""
+        """Return the latest session context that the agent returned, None if it returned none."""
         ...
 
 
 class Assembler(Protocol):
-    """Puts the events of one reply together into one JSON document. Never raises."""
+    """Puts the events of one response together into one JSON document. Never raises."""
 
     def add(self, events: Iterable[Event]) -> None:
-        """Take in all that one frame says."""
+        """Add all events of one frame."""
         ...
 
     def document(self, outcome: str, session_context: Mapping[str, Any] | None = None) -> Any:
-        """The document of what was taken in; None where nothing was."""
+        """Return the document of the events that were added, None if there were none."""
         ...
 
 
 class Exchange(Protocol):
-    """Says what to send next and turns frames into events. Pure; one instance per run."""
+    """Determines the next call and turns frames into events. Pure; one instance per run."""
 
     def next_call(self) -> HttpCall | None:
-        """The next call to make, None when there is nothing more to send."""
+        """Return the next call to make, None if there is nothing more to send."""
         ...
 
     def receive(self, frame: Frame) -> Sequence[Event]:
-        """What `frame` means. Never raises on an agent's data."""
+        """Return the events of a frame. Never raises on an agent's data."""
         ...
 
     @property
     def outcome(self) -> Outcome:
-        """What the agent has answered so far."""
+        """Return the outcome of the response so far."""
         ...
 
     @property
     def problem(self) -> Problem | None:
-        """Why the reply cannot be read (further), None while there is no reason to say so.
+        """Return why the response cannot be read (any further), None if it can.
 
-        A problem whose state is `refused` (JSON nested too deep) asks the engine to stop
-        the transfer; the others stand at the end of the reply.
+        A problem with the state `refused` (JSON nested too deep) makes the engine stop the
+        transfer; the others take effect at the end of the response.
         """
         ...
 
     @property
     def session_context(self) -> Mapping[str, Any] | None:
-        """The latest session context that the agent returned, None if it returned none."""
+        """Return the latest session context that the agent returned, None if it returned none."""
         ...
 
     @property
     def handshake(self) -> Mapping[str, Any] | None:
-        """What the next exchange with the same agent need not find out again, as JSON.
+        """Return what the next exchange with the same agent need not find out again, as JSON.
 
-        None where there is nothing of the kind, or nothing new.
+        None if there is no handshake, or nothing new in it.
         """
         ...
 
 
 @runtime_checkable
 class WaitsForUser(Exchange, Protocol):
-    """An exchange whose other side asks things back while it answers."""
+    """An exchange in which the server may send requests before it responds."""
 
     @property
     def is_waiting_for_user(self) -> bool:
-        """Whether the other side waits for an answer of the user: its silence is no fault."""
+        """Return whether the server waits for the user, so that its silence is no error."""
         ...
 
     def automatic_responses(self) -> Sequence[Mapping[str, Any]]:
-        """Answers that are due in mid-call and need no user, each once, as `Target.resume`."""
+        """Return the responses that are due in mid-call and need no user, each once.
+
+        Their form is that of `Target.resume`.
+        """
         ...
 
 
 @runtime_checkable
 class StopsEarly(Exchange, Protocol):
-    """An exchange that can do without the rest of a reply."""
+    """An exchange that may not need the rest of a response."""
 
     @property
     def has_enough(self) -> bool:
-        """Whether to hang up on the reply under way, and go on with the next call."""
+        """Return whether to close the current response and continue with the next call."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """One row of a protocol's version table: how the versions differ."""
+    """One row of a protocol's version table: the differences between versions as traits."""
 
     name: str
     label: str

@@ -1,4 +1,4 @@
-"""Frames: what crossed the wire, verbatim, with a number and a time; and how they are packed.
+"""Frames: what crossed the wire, verbatim, with a number and a time; and their binary form.
 
 A run is a sequence of frames numbered from 1. Everything else that the playground shows is
 derived from them, so a better decoder also serves old runs.
@@ -13,11 +13,11 @@ from dataclasses import dataclass
 
 
 class FrameKind(enum.IntEnum):
-    """What crossed the wire. The numbers are stored: append, never renumber."""
+    """Kind of a frame. The numbers are stored: append, never renumber."""
 
     #: The request as sent: HTTP/1.1 head and body. Secrets are redacted before it is stored.
     CALL = 1
-    #: The connection stands. JSON object: `tls` (version or null), `peer` (host:port).
+    #: The connection was established. JSON object: `tls` (version or null), `peer` (host:port).
     OPEN = 2
     #: The response head as received: status line and headers.
     HEAD = 3
@@ -25,18 +25,18 @@ class FrameKind(enum.IntEnum):
     EVENT = 4
     #: Comment lines of an event stream (heartbeats).
     COMMENT = 5
-    #: A piece of a body that is not an event stream, as it arrived.
+    #: A piece of a body that is not an event stream, as it was received.
     BODY = 6
-    #: What was left of an event stream when it ended without a closing blank line.
+    #: The rest of an event stream that ended without a closing blank line.
     TAIL = 7
-    #: The body ended the way its framing says. No bytes.
+    #: The body ended as its framing says. No bytes.
     END = 8
     #: The transfer failed. JSON object: a `playground.protocols.problems.Problem`.
     ERROR = 9
 
 
-#: Kinds whose bytes came from the agent's body. Their sum is the size of what is stored: that
-#: of the reply, unless secrets in it gave way to a mask of another length.
+#: Kinds whose bytes are the response body. Their sum is its stored size: that of the body,
+#: unless secrets in it were replaced by a mask of another length.
 BODY_KINDS = frozenset({FrameKind.EVENT, FrameKind.COMMENT, FrameKind.BODY, FrameKind.TAIL})
 
 
@@ -53,17 +53,17 @@ class Frame:
 
     @property
     def at_ms(self) -> float:
-        """Arrival in milliseconds since the run's first call."""
+        """Return the arrival in milliseconds since the run's first call."""
         return self.at_us / 1000
 
 
 _HEADER = struct.Struct("<BQI")
-#: Enum look-ups are slow, and there is one for every frame that is read.
+#: Enum lookups are slow, and there is one for every frame that is read.
 _KINDS = {kind.value: kind for kind in FrameKind}
 
 
 def pack(frames: Iterable[Frame]) -> bytes:
-    """Frames as one blob. Numbers are left out: a blob's frames are consecutive."""
+    """Return frames as one blob, without their numbers: the frames of a blob are consecutive."""
     parts: list[bytes] = []
     for frame in frames:
         parts.append(_HEADER.pack(frame.kind, frame.at_us, len(frame.data)))
@@ -72,7 +72,7 @@ def pack(frames: Iterable[Frame]) -> bytes:
 
 
 def unpack(blob: bytes | memoryview, first: int) -> Iterator[Frame]:
-    """The frames of a blob made by `pack`, numbered from `first`.
+    """Yield the frames of a blob made by `pack`, numbered from `first`.
 
     Raises `struct.error`, `KeyError` or `ValueError` if the blob was not made by `pack`.
     """

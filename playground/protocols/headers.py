@@ -6,8 +6,8 @@ import re
 
 from playground.protocols.text import shorten
 
-#: Headers that HTTP itself or the transport sets, or that would carry the browser's identity.
-REFUSED = frozenset(
+#: Headers that the transport sets, or that would carry the identity of the browser.
+RESERVED = frozenset(
     "host content-length transfer-encoding connection keep-alive te trailer upgrade "
     "proxy-connection proxy-authenticate cookie expect".split()
 )
@@ -21,15 +21,15 @@ _CREDENTIAL_WORDS = frozenset(
     "credentials jwt key keys passphrase passwd password secret secretkey secrets session "
     "sessionid signature token tokens".split()
 )
-#: Made of such words, and needed to understand what happens.
-_NO_CREDENTIALS = frozenset({"mcp-session-id"})
+#: Headers with such words that are no credentials and are needed to follow an exchange.
+_NOT_CREDENTIALS = frozenset({"mcp-session-id"})
 
 
 def header_error(name: str, value: str) -> str | None:
-    """Why a header cannot be sent, as a sentence; None if it can."""
+    """Return why a header cannot be sent, as a sentence; None if it can."""
     if not is_token(name):
         return f"“{shorten(name, 61)}” is not a header name."
-    if name.lower() in REFUSED:
+    if name.lower() in RESERVED:
         return f"{name} is set by the playground and cannot be given."
     if _CONTROL.search(value):
         return f"The value of {name} has a control character in it."
@@ -39,11 +39,11 @@ def header_error(name: str, value: str) -> str | None:
 
 
 def is_token(text: str) -> bool:
-    """Whether `text` can be the name of a header or of a method (RFC 9110, section 5.6.2)."""
+    """Return whether `text` can be the name of a header or a method (RFC 9110, section 5.6.2)."""
     return _TOKEN.fullmatch(text) is not None
 
 
 def is_credential(header: str) -> bool:
-    """Whether a request header carries a credential, by the words of its name."""
+    """Return whether a request header carries a credential, judging by the words of its name."""
     name = header.lower()
-    return name not in _NO_CREDENTIALS and not _CREDENTIAL_WORDS.isdisjoint(re.split("[-_]", name))
+    return name not in _NOT_CREDENTIALS and not _CREDENTIAL_WORDS.isdisjoint(re.split("[-_]", name))

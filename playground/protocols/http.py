@@ -1,8 +1,8 @@
-"""The HTTP binding: one POST, and a reply that is a JSON document or an event stream.
+"""The HTTP binding: one POST, and a response that is a JSON document or an event stream.
 
-Follows NLWeb 0.55 section 7 (0.54 section 8), and knows nothing of what the documents mean:
-that is the reader's part, the same for every binding. What the agent sent decides how its
-reply is read, not what was asked for.
+Follows NLWeb 0.55 section 7 (0.54 section 8). The meaning of documents is the reader's part, the
+same for every binding. How a response is read depends on what the agent sent, not on what was
+requested.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ from playground.protocols.exchange import Reader, Target
 from playground.protocols.frames import Frame, FrameKind
 from playground.protocols.problems import Problem, Stage
 
-#: How the playground introduces itself.
+#: The User-Agent of the playground.
 USER_AGENT = f"nlweb-playground/{__version__}"
 
 Headers = Sequence[tuple[str, str]]
 
-_NOTHING: Sequence[Event] = ()
+_NO_EVENTS: Sequence[Event] = ()
 
 
 def operation_url(url: str, operation: str) -> str:
-    """The address of an operation (`ask`, `await`) of the agent at `url`.
+    """Return the URL of an operation (`ask`, `await`) of the agent at `url`.
 
-    `url` may be the agent's base or its ask address; the query string is kept. A protocol that
-    knows one address only asks for no operation (""), and gets the address as it is.
+    `url` may be the agent's base URL or its ask URL; the query string is kept. A protocol with one
+    URL only has no operations (""), and its URL is returned unchanged, without the fragment.
     """
     parts = urlsplit(url)
     if not operation:
@@ -46,7 +46,7 @@ def operation_url(url: str, operation: str) -> str:
 
 
 def post(target: Target, operation: str, document: Any, *, streaming: bool) -> HttpCall:
-    """The call that sends a document; a target's header replaces the default of its name."""
+    """Return the call that sends a document; a target's header replaces the default of its name."""
     defaults = (
         ("Content-Type", "application/json"),
         ("Accept", "text/event-stream" if streaming else "application/json"),
@@ -58,27 +58,27 @@ def post(target: Target, operation: str, document: Any, *, streaming: bool) -> H
 
 
 def merge_headers(defaults: Headers, own: Headers) -> tuple[tuple[str, str], ...]:
-    """Both, the defaults first and without those that `own` has headers of the same name for."""
+    """Return both, the defaults first and without those whose name is also in `own`."""
     names = {name.lower() for name, _ in own}
     return (*(pair for pair in defaults if pair[0].lower() not in names), *own)
 
 
 def encode(document: Any) -> bytes:
-    """A JSON value as it is sent."""
+    """Return a JSON value as bytes to send."""
     # Half of a surrogate pair has no UTF-8; its backslash escape is the same string in JSON.
     return json.dumps(document, ensure_ascii=False).encode("utf-8", "backslashreplace")
 
 
 class HttpExchange:
-    """One call and its reply. See `playground.protocols.exchange.Exchange`."""
+    """One call and its response. See `playground.protocols.exchange.Exchange`."""
 
-    #: What a reply has to be, for the sentence about one that is not.
+    #: Name of the expected response with its article, for problems.
     response_name = "an NLWeb reply"
 
     def __init__(
         self, call: HttpCall, reader: Reader, *, max_depth: int, response_name: str = ""
     ) -> None:
-        """Make `call` and read its reply; `response_name` is what that has to be."""
+        """Make `call` and read its response; `response_name` says what that must be."""
         self._call: HttpCall | None = call
         self.response_name = response_name or self.response_name
         self._reader = reader
@@ -87,12 +87,12 @@ class HttpExchange:
         self._status = 0
         self._headers: Mapping[str, str] = {}
         self._body: list[bytes] = []
-        #: Whether the body came as a stream, and whether anything in it could be read.
-        self._streamed = self._understood = self._spoke = False
+        #: Whether the body is a stream, has a readable event, and has any event.
+        self._streamed = self._has_readable_event = self._has_event = False
         self._receivers: Mapping[FrameKind, Callable[[Frame], Sequence[Event]]] = {
             FrameKind.EVENT: self._event,
             FrameKind.HEAD: self._head,
-            FrameKind.BODY: self._piece,
+            FrameKind.BODY: self._body_piece,
             FrameKind.COMMENT: self._comment,
             FrameKind.TAIL: self._tail,
             FrameKind.END: self._end,
@@ -100,33 +100,33 @@ class HttpExchange:
         }
 
     def next_call(self) -> HttpCall | None:
-        """The call, once."""
+        """Return the call, once."""
         call, self._call = self._call, None
         return call
 
     def receive(self, frame: Frame) -> Sequence[Event]:
-        """What `frame` means. Never raises on an agent's data."""
+        """Return the events of a frame. Never raises on an agent's data."""
         receiver = self._receivers.get(frame.kind)
-        return receiver(frame) if receiver else _NOTHING
+        return receiver(frame) if receiver else _NO_EVENTS
 
     @property
     def outcome(self) -> Outcome:
-        """What the agent has answered so far."""
+        """Return the outcome of the response so far."""
         return self._reader.outcome
 
     @property
     def problem(self) -> Problem | None:
-        """Why the reply cannot be read (further)."""
+        """Return why the response cannot be read (any further), None if it can."""
         return self._problem
 
     @property
     def session_context(self) -> Mapping[str, Any] | None:
-        """The latest session context that the agent returned."""
+        """Return the latest session context that the agent returned."""
         return self._reader.session_context
 
     @property
     def handshake(self) -> None:
-        """Nothing: every call stands by itself."""
+        """Return None: HTTP has no handshake."""
         return
 
     # Frames by kind
@@ -134,7 +134,7 @@ class HttpExchange:
     def _head(self, frame: Frame) -> Sequence[Event]:
         self._status, self._headers = read_head(frame.data)
         if self._status // 100 != 3:
-            return _NOTHING
+            return _NO_EVENTS
         location = self._headers.get("location", "")
         return [Note(frame.seq, "redirect", {"status": self._status, "location": location})]
 
@@ -142,23 +142,23 @@ class HttpExchange:
         self._streamed = True
         message = sse.parse(frame.data)
         if not message.has_data and message.event is None:
-            # Only `id`, `retry` or a field that nobody knows: nothing is dispatched.
-            return _NOTHING
+            # Only `id`, `retry` or unknown fields: nothing is dispatched.
+            return _NO_EVENTS
         return self._read(frame.seq, message)
 
     def _comment(self, frame: Frame) -> Sequence[Event]:
         self._streamed = True
-        return _NOTHING
+        return _NO_EVENTS
 
-    def _piece(self, frame: Frame) -> Sequence[Event]:
+    def _body_piece(self, frame: Frame) -> Sequence[Event]:
         self._body.append(frame.data)
-        return _NOTHING
+        return _NO_EVENTS
 
     def _tail(self, frame: Frame) -> Sequence[Event]:
-        """What stood after the last blank line: a standard client would drop it."""
+        """Read the bytes after the last blank line, which a standard client would drop."""
         self._streamed = True
         if sse.Block(frame.data).is_comment:
-            return _NOTHING
+            return _NO_EVENTS
         message = sse.parse(frame.data)
         if is_json(message.data, self._max_depth):
             return self._read(frame.seq, message)
@@ -171,14 +171,14 @@ class HttpExchange:
                 frame.data[: unreadable.QUOTED].decode("utf-8", "replace"),
             )
         )
-        self._spoke = True
+        self._has_event = True
         reason = "The stream ended in the middle of this event."
         return [Unknown(frame.seq, message.event or "message", message.data, reason)]
 
     def _end(self, frame: Frame) -> Sequence[Event]:
-        events: Sequence[Event] = _NOTHING
+        events: Sequence[Event] = _NO_EVENTS
         if self._streamed or self._is_silent_stream():
-            self._judge_stream()
+            self._check_stream()
         else:
             events = self._document(frame.seq)
         if self._problem is None:
@@ -186,21 +186,21 @@ class HttpExchange:
         return events
 
     def _error(self, frame: Frame) -> Sequence[Event]:
-        """The transfer broke. A document that had come whole by then is still an answer."""
+        """Read a document that was complete when the transfer failed."""
         text = b"".join(self._body).decode("utf-8", "replace")
         if is_json(text, self._max_depth):
             return self._document(frame.seq)
-        return _NOTHING
+        return _NO_EVENTS
 
     # Reading
 
     def _read(self, seq: int, message: sse.ServerSentEvent) -> Sequence[Event]:
-        self._spoke = True
+        self._has_event = True
         if json_decoder.exceeds_depth(message.data, self._max_depth):
             return self._too_deep(seq, message.event or "message", message.data)
         events = self._reader.message(seq, message.event, message.data)
-        if not self._understood:
-            self._understood = any(type(event) is not Unknown for event in events)
+        if not self._has_readable_event:
+            self._has_readable_event = any(type(event) is not Unknown for event in events)
         return events
 
     def _document(self, seq: int) -> Sequence[Event]:
@@ -212,30 +212,37 @@ class HttpExchange:
         try:
             payload = json_decoder.decode(text)
         except (ValueError, RecursionError) as error:
-            came, detail = unreadable.describe_body(text, error, utf8=is_utf8(body))
-            self._fail(unreadable.unreadable_problem(came, self._status, self._headers, detail))
-            return _NOTHING if not text.strip() else [self._unread(seq, text, came)]
+            description, detail = unreadable.describe_body(text, error, utf8=is_utf8(body))
+            self._fail(
+                unreadable.unreadable_problem(description, self._status, self._headers, detail)
+            )
+            return _NO_EVENTS if not text.strip() else [self._unknown_body(seq, text, description)]
         events = self._reader.document(seq, payload)
         if all(type(event) is Unknown for event in events):
-            came = f"is JSON, but not {self.response_name}"
-            self._fail(unreadable.unreadable_problem(came, self._status, self._headers, text))
+            description = f"is JSON, but not {self.response_name}"
+            self._fail(
+                unreadable.unreadable_problem(description, self._status, self._headers, text)
+            )
         return events
 
-    def _unread(self, seq: int, text: str, came: str) -> Unknown:
+    def _unknown_body(self, seq: int, text: str, description: str) -> Unknown:
         media_type = self._headers.get("content-type", "").partition(";")[0].strip()
-        return Unknown(seq, media_type or "body", text, f"The reply {came}.")
+        return Unknown(seq, media_type or "body", text, f"The reply {description}.")
 
     def _is_silent_stream(self) -> bool:
-        """Whether a stream was announced and then nothing at all was sent."""
+        """Return whether a stream was announced and then nothing at all was sent."""
         announced = self._headers.get("content-type", "").lower().startswith("text/event-stream")
         return announced and not self._body
 
-    def _judge_stream(self) -> None:
-        if self._understood:
+    def _check_stream(self) -> None:
+        if self._has_readable_event:
             return
-        came = "holds nothing that could be read" if self._spoke else "ended without an event"
-        problem = unreadable.unreadable_problem(came, self._status, self._headers, stream=True)
-        self._fail(problem)
+        description = (
+            "holds nothing that could be read" if self._has_event else "ended without an event"
+        )
+        self._fail(
+            unreadable.unreadable_problem(description, self._status, self._headers, stream=True)
+        )
 
     def _too_deep(self, seq: int, name: str, text: str) -> Sequence[Event]:
         self._problem = Problem(
@@ -249,13 +256,13 @@ class HttpExchange:
         return [Unknown(seq, name, text, "The JSON is nested too deep to be read.")]
 
     def _fail(self, problem: Problem) -> None:
-        """Keep the first problem: those after it follow from it."""
+        """Store the first problem: later ones follow from it."""
         if self._problem is None:
             self._problem = problem
 
 
 def read_head(data: bytes) -> tuple[int, Mapping[str, str]]:
-    """Status (0 if there is none) and headers of a response head, names in lower case."""
+    """Return status (0 if there is none) and headers of a response head, names in lower case."""
     status_line, *lines = data.decode("latin-1").split("\r\n")
     words = status_line.split(None, 2)
     status = words[1] if len(words) > 1 else ""
@@ -264,12 +271,12 @@ def read_head(data: bytes) -> tuple[int, Mapping[str, str]]:
         name, _, value = line.partition(":")
         if name:
             headers.setdefault(name.strip().lower(), value.strip())
-    # Python refuses to make a number of some thousands of digits.
+    # Python cannot convert a number of some thousands of digits.
     return int(status[:9]) if status.isascii() and status.isdigit() else 0, headers
 
 
 def is_json(text: str, max_depth: int) -> bool:
-    """Whether `text` is one complete JSON value."""
+    """Return whether `text` is one complete JSON value."""
     if json_decoder.exceeds_depth(text, max_depth):
         return False
     try:
@@ -280,7 +287,7 @@ def is_json(text: str, max_depth: int) -> bool:
 
 
 def is_utf8(data: bytes) -> bool:
-    """Whether `data` is valid UTF-8."""
+    """Return whether `data` is valid UTF-8."""
     try:
         data.decode("utf-8")
     except UnicodeDecodeError:

@@ -1,4 +1,4 @@
-"""JSON that came from somebody else: how deep it is, and what it says.
+"""Decoder for JSON from agents and users, with a check of its nesting depth.
 
 Why not plain `json.loads`: it accepts what later breaks a page or a database. Half a
 surrogate pair cannot be encoded again, `NaN` and `1e999` cannot be written as JSON, and
@@ -22,11 +22,11 @@ _INFINITY = float("inf")
 # An opening bracket is a bit that is set, a closing one a bit that is not.
 _BITS = bytes.maketrans(b"[{]}", b"1100")
 _OTHERS = bytes(set(range(256)) - set(b'[]{}"'))
-#: Brackets that are looked up at once, and text that is worked on at once.
+#: Brackets per table lookup, and bytes of text per step.
 _WORD, _STEP = 16, 64 * 1024
 
-# Every escape of a JSON string, so that `\\ud800` (a backslash, then letters) is stepped
-# over; group 1 is half of a surrogate pair whose other half is missing.
+# Every escape of a JSON string, so that `\\ud800` (a backslash, then letters) is skipped;
+# group 1 is half of a surrogate pair whose other half is missing.
 _ESCAPE = re.compile(
     r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"
     r"|(\\u[dD][89a-fA-F][0-9a-fA-F]{2})"
@@ -36,11 +36,11 @@ _ESCAPE = re.compile(
 
 
 def exceeds_depth(text: str, limit: int) -> bool:
-    """Whether objects and arrays in `text` are nested more than `limit` deep.
+    """Return whether objects and arrays in `text` are nested more than `limit` deep.
 
-    Right for broken JSON too, up to the place where a parser would give up. Costs next to
-    nothing where there are fewer brackets than `limit`; beyond that one linear pass, whatever
-    the text: a quarter of what parsing takes, for 32 MiB of brackets alone about half a second.
+    Also correct for invalid JSON, up to the place where a parser would stop. Costs next to
+    nothing if there are fewer brackets than `limit`; beyond that one linear pass, whatever
+    the text: a quarter of the time of parsing, for 32 MiB of brackets alone about half a second.
     """
     if text.count("{") + text.count("[") <= limit:
         return False
@@ -51,7 +51,7 @@ def exceeds_depth(text: str, limit: int) -> bool:
         if sys.byteorder == "little":
             words.byteswap()
         depths = list(accumulate(map(net.__getitem__, words), initial=depth))
-        # Only where a word could reach beyond the limit is it worth asking whether one does.
+        # The exact depth is needed only where a word could exceed the limit.
         if max(depths) + _WORD > limit and max(map(add, depths, map(peak.__getitem__, words))) > (
             limit
         ):
@@ -61,28 +61,28 @@ def exceeds_depth(text: str, limit: int) -> bool:
 
 
 def _brackets(text: bytes) -> Iterator[bytes]:
-    """The brackets outside of strings as binary digits, some words at a time."""
+    """Yield the brackets outside of strings as binary digits, some words at a time."""
     if b"\\" in text:
         text = text.replace(b"\\\\", b"").replace(b'\\"', b"")
-    # What is left of a string without brackets is a pair of quotes. Two quotes side by side
-    # can always go: whatever follows is as much inside or outside of a string as before.
+    # A string without brackets is now a pair of quotes. Two adjacent quotes can always be
+    # removed: that does not change what is inside or outside of a string.
     text = text.translate(_BITS, _OTHERS).replace(b'""', b"")
-    inside, rest = 0, b""
+    is_inside, rest = 0, b""
     for start in range(0, len(text), _STEP):
         parts = text[start : start + _STEP].split(b'"')
-        bits = rest + b"".join(parts[inside::2])
-        inside ^= (len(parts) - 1) & 1
-        whole = len(bits) // _WORD * _WORD
-        rest = bits[whole:]
-        if whole:
-            yield bits[:whole]
-    # Closing brackets fill the last word: they make nothing deeper.
+        bits = rest + b"".join(parts[is_inside::2])
+        is_inside ^= (len(parts) - 1) & 1
+        end = len(bits) // _WORD * _WORD
+        rest = bits[end:]
+        if end:
+            yield bits[:end]
+    # Closing brackets fill the last word: they do not increase the depth.
     yield rest.ljust(_WORD, b"0")
 
 
 @cache
 def _tables() -> tuple[list[int], list[int]]:
-    """For each word of brackets: how much deeper it ends than it begins, and gets on its way."""
+    """Return for each word of brackets the change of depth, and the maximum depth within it."""
     net, peak = [0], [0]
     for _ in range(_WORD):
         # One more bracket in front: closing ones for the lower half, opening ones for the upper.
@@ -91,7 +91,7 @@ def _tables() -> tuple[list[int], list[int]]:
     return net, peak
 
 
-def _whole_pairs(escape: re.Match[str]) -> str:
+def _replace_half_pair(escape: re.Match[str]) -> str:
     return "\\ufffd" if escape[1] else escape[0]
 
 
@@ -104,16 +104,16 @@ _DECODER = json.JSONDecoder(parse_float=_finite, parse_constant=str)
 
 
 def decode(text: str) -> Any:
-    """The value of a JSON text, made of what can be written as JSON again.
+    """Return the value of a JSON text, such that it can be written as JSON again.
 
     Numbers that JSON cannot express (`NaN`, `1e999`) become strings, halves of surrogate
     pairs become U+FFFD. Raises `ValueError` (a `json.JSONDecodeError` with line and column
-    where the text is not JSON) and `RecursionError`: see `exceeds_depth`.
+    if the text is not JSON) and `RecursionError`: see `exceeds_depth`.
     """
     if "\\ud" in text or "\\uD" in text:
-        text = _ESCAPE.sub(_whole_pairs, text)
+        text = _ESCAPE.sub(_replace_half_pair, text)
     if text[:1] in ("{", "["):
-        # Without looking for white space around the value: in a stream there is none.
+        # Faster without a search for white space around the value: in a stream there is none.
         value, end = _DECODER.raw_decode(text)
         if end == len(text):
             return value

@@ -1,7 +1,7 @@
-"""What is wrong with a text that is meant to be JSON, in plain words, and where it is.
+"""Errors in a text that is meant to be JSON: plain descriptions, and positions.
 
-The decoder of the standard library speaks of delimiters that it expects, and of a number that
-it would have to round, or of nesting, it gives no place at all.
+The decoder of the standard library mentions expected delimiters, and for a number with too many
+digits or for nesting it gives no position at all.
 """
 
 from __future__ import annotations
@@ -11,15 +11,15 @@ import math
 import re
 from collections.abc import Iterator
 
-#: A string, closed or not: its inside is no bracket and no number. Possessive, and so linear.
+#: A string, closed or not: it contains no bracket and no number. Possessive, and so linear.
 _STRING = r'"(?:[^"\\]|\\.)*+"?'
 _BRACKET = re.compile(rf"{_STRING}|[\[\]{{}}]", re.DOTALL | re.ASCII)
 _NUMBER = re.compile(rf"{_STRING}|-?Infinity|NaN|-?\d[\d.eE+-]*+", re.DOTALL | re.ASCII)
-#: The most digits of a whole number that can be read; the interpreter's own limit.
-_MOST_DIGITS = 4300
+#: Most digits of an integer that can be parsed; the interpreter's own limit.
+_MAX_DIGITS = 4300
 
-#: How the decoder's sentences begin, and what they say in ours.
-_WORDS = {
+#: By the beginning of a message of the decoder: our description.
+_DESCRIPTIONS = {
     "Expecting value": "no JSON value begins here",
     "Expecting property name": "a name in double quotes belongs here",
     "Expecting ':'": "a colon belongs here",
@@ -34,20 +34,20 @@ _WORDS = {
 }
 
 
-def said(error: json.JSONDecodeError) -> str:
-    """What the decoder found, as the end of a sentence without its full stop."""
-    words = (ours for theirs, ours in _WORDS.items() if error.msg.startswith(theirs))
-    return next(words, "it cannot be read from here on")
+def describe_error(error: json.JSONDecodeError) -> str:
+    """Return a decoder's error as the end of a sentence, without its full stop."""
+    found = (text for start, text in _DESCRIPTIONS.items() if error.msg.startswith(start))
+    return next(found, "it cannot be read from here on")
 
 
-def place(text: str, position: int) -> tuple[int, int]:
-    """The line and the column of a position, both from 1."""
+def line_and_column(text: str, position: int) -> tuple[int, int]:
+    """Return the line and the column of a position, both from 1."""
     line = text.count("\n", 0, position) + 1
     return line, position - text.rfind("\n", 0, position)
 
 
 def too_deep_at(text: str, limit: int) -> int | None:
-    """Where the bracket stands that goes deeper than `limit`; none where nothing does."""
+    """Return the position of the first bracket nested deeper than `limit`, None for none."""
     depth = 0
     for token in _BRACKET.finditer(text):
         if token[0] in "[{":
@@ -60,8 +60,8 @@ def too_deep_at(text: str, limit: int) -> int | None:
 
 
 def number_at(text: str) -> int | None:
-    """Where the first number stands that JSON does not have, or that is too long to be read."""
-    return next((start for start, number in _numbers(text) if _is_beyond(number)), None)
+    """Return the position of the first number that JSON does not have, or that is too long."""
+    return next((start for start, number in _numbers(text) if _is_unreadable(number)), None)
 
 
 def _numbers(text: str) -> Iterator[tuple[int, str]]:
@@ -70,11 +70,11 @@ def _numbers(text: str) -> Iterator[tuple[int, str]]:
             yield token.start(), token[0]
 
 
-def _is_beyond(number: str) -> bool:
+def _is_unreadable(number: str) -> bool:
     if number.endswith(("y", "N")):
         return True
     if number.lstrip("-").isdigit():
-        return len(number.lstrip("-")) > _MOST_DIGITS
+        return len(number.lstrip("-")) > _MAX_DIGITS
     try:
         return not math.isfinite(float(number))
     except ValueError:

@@ -1,4 +1,4 @@
-"""JSON Pointer (RFC 6901): writing, reading and following one."""
+"""JSON Pointer (RFC 6901): write, read and resolve one."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import Any
 
 
 def escape(key: object) -> str:
-    """Return a member's name or a place in a list as one reference token (section 3)."""
+    """Return the name of a member or the index of an element as one reference token (section 3)."""
     return str(key).replace("~", "~0").replace("/", "~1")
 
 
 def unescape(token: str) -> str:
-    """Return the key that a reference token stands for (section 4)."""
+    """Return the key that a reference token means (section 4)."""
     return token.replace("~1", "/").replace("~0", "~")
 
 
@@ -22,25 +22,25 @@ def pointer_of(keys: Iterable[object]) -> str:
 
 
 def keys_of(pointer: str) -> list[str]:
-    """Return the keys of a pointer; places in lists are decimal text like other keys."""
+    """Return the keys of a pointer; indexes are decimal text like other keys."""
     return [unescape(token) for token in pointer.split("/")[1:]]
 
 
 def descend(value: Any, key: str) -> Any:
-    """Return the value at a key of an object or a place of a list (section 4).
+    """Return the value at a key of an object or an index of a list (section 4).
 
-    Raises `LookupError` where there is none.
+    Raises `LookupError` if there is none.
     """
     if isinstance(value, Mapping):
         return value[key]
-    is_place = key == "0" or (key.isascii() and key.isdecimal() and not key.startswith("0"))
-    if isinstance(value, list) and is_place and len(key) < 20:
+    is_index = key == "0" or (key.isascii() and key.isdecimal() and not key.startswith("0"))
+    if isinstance(value, list) and is_index and len(key) < 20:
         return value[int(key)]
     raise LookupError(key)
 
 
 def resolve(document: Any, pointer: str) -> Any:
-    """Return the value that a pointer leads to. Raises `LookupError` where there is none."""
+    """Return the value at a pointer. Raises `LookupError` if there is none."""
     for key in keys_of(pointer):
         document = descend(document, key)
     return document

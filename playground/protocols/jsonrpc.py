@@ -1,8 +1,8 @@
-"""JSON-RPC 2.0: messages built, and read leniently.
+"""JSON-RPC 2.0: messages built and read leniently, and the meaning of error codes.
 
-What MCP and A2A have in common. Building is strict; reading takes whatever came, makes the
-best of it, and names every deviation, so that the conformance report can speak of it. Pure and
-total: no JSON value makes `read` raise. What the error codes mean is in `rpc_codes`.
+What MCP and A2A have in common. Building is strict; reading takes any JSON value, makes the
+best of it, and names every deviation for the conformance report. Pure and total: no JSON value
+makes `read` raise.
 """
 
 from __future__ import annotations
@@ -13,34 +13,43 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
+from playground.protocols.problems import Explanation
+
 VERSION = "2.0"
 
-#: Messages that are read of one array; what is beyond is a flood, not a batch.
+#: Most messages that are read of one array.
 MAX_BATCH = 1000
-#: Ids that an agent may give: the standard also allows null, for errors without a request.
+#: Ids of requests and responses: the standard also allows null, for errors without a request.
 Id = str | int | float | None
+
+PARSE_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND = -32700, -32600, -32601
+INVALID_PARAMS, INTERNAL_ERROR = -32602, -32603
+#: MCP 2026-07-28: the server supports other versions, which `data.supported` lists.
+UNSUPPORTED_PROTOCOL_VERSION = -32022
+#: MCP 2025-11-25: the user must open a URL first; `data.elicitations` lists them.
+URL_ELICITATION_REQUIRED = -32042
 
 
 class MessageKind(enum.StrEnum):
-    """What a message is."""
+    """Kind of a JSON-RPC message."""
 
     REQUEST = "request"
     NOTIFICATION = "notification"
     RESULT = "result"
     ERROR = "error"
-    #: No message of JSON-RPC at all.
+    #: Not a JSON-RPC message.
     OTHER = "other"
 
 
 class Deviation(enum.StrEnum):
-    """Where a message departs from the standard (its sections 4 to 6)."""
+    """A deviation of a message from the standard (its sections 4 to 6)."""
 
     NOT_AN_OBJECT = "not-an-object"
     NO_VERSION = "no-version"
     OTHER_VERSION = "other-version"
     NO_ID = "no-id"
     ODD_ID = "odd-id"
-    #: Given by whoever knows which call a response belongs to.
+    #: Added by the caller, which knows the call that a response belongs to.
     WRONG_ID = "wrong-id"
     RESULT_AND_ERROR = "result-and-error"
     METHOD_IN_RESPONSE = "method-in-response"
@@ -82,7 +91,7 @@ SENTENCES: Mapping[Deviation, str] = MappingProxyType(
 class Error:
     """The error of a response, as far as it can be read."""
 
-    #: None where there is none, or none that is a whole number.
+    #: None if there is none, or if it is not an integer.
     code: int | None
     message: str = ""
     data: Any = None
@@ -94,63 +103,63 @@ class JsonRpcMessage:
     """One message, read leniently."""
 
     kind: MessageKind
-    #: As it came, whatever its type; None where there is none.
+    #: Verbatim, whatever its type; None if there is none.
     id: Any = None
     method: str = ""
     params: Any = None
     result: Any = None
-    #: Set for `Kind.ERROR`, and for a result that came with an error all the same.
+    #: Set for `MessageKind.ERROR`, and for a result that has an error as well.
     error: Error | None = None
     problems: tuple[Deviation, ...] = ()
     raw: Any = None
 
     def is_response_to(self, request_id: Id) -> bool:
-        """Whether this is a response to the request with this id; 1 and "1" are not the same."""
+        """Return whether this is a response to the request with this id; 1 and "1" differ."""
         if self.kind not in (MessageKind.RESULT, MessageKind.ERROR):
             return False
         return type(self.id) is type(request_id) and bool(self.id == request_id)
 
 
 def request(request_id: Id, method: str, params: Any = None) -> dict[str, Any]:
-    """A request (section 4); without params where they are None."""
+    """Return a request (section 4), without params if they are None."""
     message = {"jsonrpc": VERSION, "id": request_id, "method": method}
     return message if params is None else {**message, "params": params}
 
 
 def notification(method: str, params: Any = None) -> dict[str, Any]:
-    """A request that wants no response (section 4.1)."""
+    """Return a notification: a request without a response (section 4.1)."""
     message = {"jsonrpc": VERSION, "method": method}
     return message if params is None else {**message, "params": params}
 
 
 def response(request_id: Id, result: Any) -> dict[str, Any]:
-    """The response to a request that went well (section 5)."""
+    """Return the response to a request that succeeded (section 5)."""
     return {"jsonrpc": VERSION, "id": request_id, "result": result}
 
 
 def error_response(request_id: Id, code: int, message: str) -> dict[str, Any]:
-    """The response to a request that did not (section 5.1)."""
+    """Return the response to a request that failed (section 5.1)."""
     return {"jsonrpc": VERSION, "id": request_id, "error": {"code": code, "message": message}}
 
 
 def read(payload: Any) -> JsonRpcMessage:
-    """What a JSON value is as a message. An array is none: see `read_all`."""
+    """Return a JSON value as one message; an array is none, see `read_all`."""
     if not isinstance(payload, Mapping):
         return JsonRpcMessage(MessageKind.OTHER, problems=(Deviation.NOT_AN_OBJECT,), raw=payload)
-    problems = _check_version(payload)
+    problems = _version_problems(payload)
     if payload.get("error") is not None or "result" in payload:
-        return _response(payload, problems)
+        return _read_response(payload, problems)
     if "method" in payload:
-        return _call(payload, problems)
+        return _read_call(payload, problems)
     if "error" in payload:
-        return _response(payload, problems)
+        return _read_response(payload, problems)
     return JsonRpcMessage(
         MessageKind.OTHER, payload.get("id"), problems=(*problems, Deviation.NOTHING), raw=payload
     )
 
 
 def read_all(payload: Any) -> list[JsonRpcMessage]:
-    """The messages of a JSON value: one, or those of a batch (section 6)."""
+    """Return the messages of a JSON value: one, or those of a batch (section 6)."""
     if not isinstance(payload, list):
         return [read(payload)]
     if not payload:
@@ -162,7 +171,7 @@ def read_all(payload: Any) -> list[JsonRpcMessage]:
 
 
 def with_problems(message: JsonRpcMessage, *problems: Deviation) -> JsonRpcMessage:
-    """The message with further deviations."""
+    """Return the message with further deviations."""
     return JsonRpcMessage(
         message.kind,
         message.id,
@@ -175,73 +184,182 @@ def with_problems(message: JsonRpcMessage, *problems: Deviation) -> JsonRpcMessa
     )
 
 
-# Reading
-
-
-def _check_version(payload: Mapping[str, Any]) -> tuple[Deviation, ...]:
+def _version_problems(payload: Mapping[str, Any]) -> tuple[Deviation, ...]:
     version = payload.get("jsonrpc")
     if version == VERSION:
         return ()
     return (Deviation.NO_VERSION if version is None else Deviation.OTHER_VERSION,)
 
 
-def _is_odd(value: Any) -> bool:
+def _is_invalid_id(value: Any) -> bool:
     return isinstance(value, bool) or not isinstance(value, str | int | float)
 
 
-def _call(payload: Mapping[str, Any], problems: tuple[Deviation, ...]) -> JsonRpcMessage:
-    found = list(problems)
+def _read_call(payload: Mapping[str, Any], problems: tuple[Deviation, ...]) -> JsonRpcMessage:
+    deviations = list(problems)
     method, params, own_id = payload["method"], payload.get("params"), payload.get("id")
     if not isinstance(method, str):
-        found.append(Deviation.ODD_METHOD)
+        deviations.append(Deviation.ODD_METHOD)
         return JsonRpcMessage(
-            MessageKind.OTHER, own_id, params=params, problems=tuple(found), raw=payload
+            MessageKind.OTHER, own_id, params=params, problems=tuple(deviations), raw=payload
         )
     if params is not None and not isinstance(params, Mapping | list):
-        found.append(Deviation.ODD_PARAMS)
-    if "id" in payload and _is_odd(own_id):
-        found.append(Deviation.ODD_ID)
+        deviations.append(Deviation.ODD_PARAMS)
+    if "id" in payload and _is_invalid_id(own_id):
+        deviations.append(Deviation.ODD_ID)
     kind = MessageKind.REQUEST if own_id is not None else MessageKind.NOTIFICATION
-    return JsonRpcMessage(kind, own_id, method, params, problems=tuple(found), raw=payload)
+    return JsonRpcMessage(kind, own_id, method, params, problems=tuple(deviations), raw=payload)
 
 
-def _response(payload: Mapping[str, Any], problems: tuple[Deviation, ...]) -> JsonRpcMessage:
-    found = list(problems)
+def _read_response(payload: Mapping[str, Any], problems: tuple[Deviation, ...]) -> JsonRpcMessage:
+    deviations = list(problems)
     own_id, given = payload.get("id"), payload.get("error")
     if own_id is None:
-        # An error may have no id: the request was too broken to find one in it.
+        # An error may have no id, if none could be read in the request.
         if given is None:
-            found.append(Deviation.NO_ID)
-    elif _is_odd(own_id):
-        found.append(Deviation.ODD_ID)
+            deviations.append(Deviation.NO_ID)
+    elif _is_invalid_id(own_id):
+        deviations.append(Deviation.ODD_ID)
     if "method" in payload:
-        found.append(Deviation.METHOD_IN_RESPONSE)
+        deviations.append(Deviation.METHOD_IN_RESPONSE)
     if "result" in payload and given is not None:
-        found.append(Deviation.RESULT_AND_ERROR)
+        deviations.append(Deviation.RESULT_AND_ERROR)
     error = None
     if given is not None or "result" not in payload:
-        error = _error(given, found)
-    # A result says more than an error beside it, unless it says nothing.
+        error = _read_error(given, deviations)
+    # A result takes precedence over an error beside it, unless it is null.
     kind = (
         MessageKind.RESULT
         if payload.get("result") is not None or error is None
         else MessageKind.ERROR
     )
     return JsonRpcMessage(
-        kind, own_id, result=payload.get("result"), error=error, problems=tuple(found), raw=payload
+        kind,
+        own_id,
+        result=payload.get("result"),
+        error=error,
+        problems=tuple(deviations),
+        raw=payload,
     )
 
 
-def _error(given: Any, found: list[Deviation]) -> Error:
+def _read_error(given: Any, deviations: list[Deviation]) -> Error:
     if not isinstance(given, Mapping):
-        found.append(Deviation.ODD_ERROR)
+        deviations.append(Deviation.ODD_ERROR)
         return Error(None, given if isinstance(given, str) else "", raw=given)
     code, message = given.get("code"), given.get("message")
-    whole = code if isinstance(code, int) and not isinstance(code, bool) else None
+    number = code if isinstance(code, int) and not isinstance(code, bool) else None
     if isinstance(code, float) and code.is_integer():
-        whole = int(code)
-    if whole is None:
-        found.append(Deviation.ODD_CODE if "code" in given else Deviation.ODD_ERROR)
+        number = int(code)
+    if number is None:
+        deviations.append(Deviation.ODD_CODE if "code" in given else Deviation.ODD_ERROR)
     elif not isinstance(message, str):
-        found.append(Deviation.ODD_ERROR)
-    return Error(whole, message if isinstance(message, str) else "", given.get("data"), given)
+        deviations.append(Deviation.ODD_ERROR)
+    return Error(number, message if isinstance(message, str) else "", given.get("data"), given)
+
+
+# Error codes
+
+EXPLAINED: Mapping[int, Explanation] = MappingProxyType(
+    {
+        PARSE_ERROR: Explanation(
+            "The server could not read the message as JSON.",
+            "Look at the bytes that were sent on the Wire tab, and at what lies between the two.",
+        ),
+        INVALID_REQUEST: Explanation(
+            "The server read JSON, but not a request that it accepts at this point.",
+            "Check the session and the protocol version, which servers report this way as well.",
+        ),
+        METHOD_NOT_FOUND: Explanation(
+            "The server does not offer this method.",
+            "Check that the address is that of a server of this protocol and version.",
+        ),
+        INVALID_PARAMS: Explanation(
+            "The method or the tool does not take what it was called with.",
+            "Compare the arguments with the tool's schema, and the tool's name with the list.",
+        ),
+        INTERNAL_ERROR: Explanation(
+            "Something went wrong within the server.",
+            "Send it again, and look into the server's log if it happens again.",
+        ),
+        -32001: Explanation(
+            "MCP servers use this code for a time that ran out or a session that they do not know,"
+            " A2A agents for a task that they do not know.",
+            "Send it again; if it is about a session or a task, begin a new one.",
+        ),
+        -32002: Explanation(
+            "An MCP server does not have the resource; an A2A task can no longer be cancelled.",
+            "Check the name or the id that the message speaks of.",
+        ),
+        -32003: Explanation(
+            "An A2A agent does not support push notifications.",
+            "Leave the push settings out; the playground follows tasks by itself.",
+        ),
+        -32004: Explanation(
+            "An A2A agent does not support this operation.",
+            "Look at the capabilities in the agent's card.",
+        ),
+        -32005: Explanation(
+            "An A2A agent does not take or give this kind of content.",
+            "Compare the parts of the message with the input modes in the agent's card.",
+        ),
+        -32009: Explanation(
+            "An A2A agent does not speak the version that was asked for.",
+            "Speak a version that the agent's card lists.",
+        ),
+        -32020: Explanation(
+            "Headers of the request say something else than its body (MCP 2026-07-28).",
+            "Leave MCP-Protocol-Version, Mcp-Method and Mcp-Name out of the agent's own headers.",
+        ),
+        -32021: Explanation(
+            "The server needs something of its client that the playground did not offer.",
+            "The data beside the message name it; this tool cannot be called from here.",
+        ),
+        UNSUPPORTED_PROTOCOL_VERSION: Explanation(
+            "The server speaks other versions of MCP than the one that was asked for.",
+            "The data beside the message list those that it speaks.",
+        ),
+        URL_ELICITATION_REQUIRED: Explanation(
+            "The server wants somebody to visit an address before it answers.",
+            "Open the address if you trust it, do what it asks for, and send the request again.",
+        ),
+        -32800: Explanation(
+            "The request was cancelled before it was done.",
+            "Send it again.",
+        ),
+    }
+)
+
+#: Names of the playground for failures over MCP that have no code of their own.
+NAMED: Mapping[str, Explanation] = MappingProxyType(
+    {
+        "TOOL_ERROR": Explanation(
+            "The tool was called, and failed while it worked.",
+            "Read what it says; if it is about the arguments, compare them with its schema.",
+        ),
+        "INPUT_REQUIRED": Explanation(
+            "The server cannot go on without something that only a program could give it.",
+            "Call it from a client that offers it, a model for instance, or call another tool.",
+        ),
+    }
+)
+
+_SERVER_ERROR = Explanation(
+    "A code from the range that JSON-RPC leaves to the server, which alone knows what it means.",
+    "Read the message and the data beside it, or look the code up where the server documents it.",
+)
+
+
+def explain_code(code: int) -> Explanation | None:
+    """Return the explanation of an error code of the standard, MCP or A2A; None for others."""
+    if found := EXPLAINED.get(code):
+        return found
+    return _SERVER_ERROR if -32099 <= code <= -32000 else None
+
+
+def code_of(text: str) -> int | None:
+    """Return the error code that a text is, None if it is not a number of JSON-RPC's size."""
+    digits = text.strip().removeprefix("-")
+    if not digits.isascii() or not digits.isdigit() or len(digits) > 9:
+        return None
+    return -int(digits) if text.strip().startswith("-") else int(digits)

@@ -1,7 +1,7 @@
-"""Where an event stands in the thread of a run: in it, above it, or not at all.
+"""Placement of events: whether an event is an entry of the thread, above the entries, or not shown.
 
-Known here and not in the rendering, because the engine counts with it: the counts let a
-viewer pass over the part of a flood that nobody looks at without reading it.
+Defined here and not in the rendering, because the engine counts events by placement: with the
+counts a viewer skips the part of a flood that is not shown without reading it.
 """
 
 from __future__ import annotations
@@ -28,46 +28,46 @@ from playground.protocols.events import (
     Tools,
 )
 
-#: Summaries that a run can have pinned; later ones stand in the thread like everything else.
+#: Most summaries of a run that are pinned; later ones are entries.
 MAX_PINNED = 10
-#: How often what a run says of its format can change.
+#: Most changes of the format of a run that are shown.
 MAX_ASIDES = 5
 
 
 class Placement(enum.IntEnum):
     """Where an event is shown. A number, because every event is counted by it."""
 
-    #: Marks progress and is shown in the bar and the Events list only.
+    #: Not in the thread: marks progress, for status lines and lists of all events.
     NONE = 0
     #: An entry of the thread.
     ENTRY = 1
-    #: Sums the others up, and stands above them wherever it came in the stream
+    #: Summarizes the others, and is above them wherever it was in the stream
     #: (NLWeb 0.55 section 4.1.1).
     PINNED = 2
-    #: Says how the entries are meant, and stands above them without being one of them.
+    #: Describes the format of the entries, and is above them without being one of them.
     ASIDE = 3
 
 
 class PlacementAssigner:
-    """Gives the events of one run their places, in order."""
+    """Assigns the events of one run their placements, in order."""
 
     def __init__(self) -> None:
         self._pinned = self._asides = 0
-        self._told = False
+        self._has_server_log = False
         self._format: Mapping[str, Any] = {}
 
     def assign(self, event: Event) -> Placement:
-        """Where `event`, which follows those asked for before, is shown."""
+        """Return the placement of `event`, which follows the events of earlier calls."""
         kind = type(event)
         if kind is Started or kind is Completed:
-            return self._beside(event.meta)  # type: ignore[attr-defined]
+            return self._metadata(event.meta)  # type: ignore[attr-defined]
         if kind is Note:
             return self._note(event)  # type: ignore[arg-type]
         if kind is Log:
-            return self._tell()
+            return self._server_log()
         if kind is Tools:
             return self._aside()
-        if kind in _WITHIN or (kind is Message and event.type == _HEARTBEAT):  # type: ignore[attr-defined]
+        if kind in _NO_ENTRY or (kind is Message and event.type == _HEARTBEAT):  # type: ignore[attr-defined]
             return Placement.NONE
         if self._pinned < MAX_PINNED and is_summary(event):
             self._pinned += 1
@@ -75,15 +75,15 @@ class PlacementAssigner:
         return Placement.ENTRY
 
     def _note(self, note: Note) -> Placement:
-        """What a server tells about its work stands above the results, all of it in one entry."""
+        """Return the placement of a note: all lines of the server log share one entry."""
         if note.name == "redirect":
             return Placement.ENTRY
-        return self._tell() if is_server_log(note) else Placement.NONE
+        return self._server_log() if is_server_log(note) else Placement.NONE
 
-    def _tell(self) -> Placement:
-        if self._told:
+    def _server_log(self) -> Placement:
+        if self._has_server_log:
             return Placement.NONE
-        self._told = True
+        self._has_server_log = True
         return Placement.ASIDE
 
     def _aside(self) -> Placement:
@@ -92,8 +92,8 @@ class PlacementAssigner:
         self._asides += 1
         return Placement.ASIDE
 
-    def _beside(self, meta: Mapping[str, Any]) -> Placement:
-        """Metadata has something to show where its format has members of its own."""
+    def _metadata(self, meta: Mapping[str, Any]) -> Placement:
+        """Return the placement of metadata, which is shown if its format has members of its own."""
         facts = format_facts(meta)
         if not facts or facts == self._format:
             return Placement.NONE
@@ -102,9 +102,9 @@ class PlacementAssigner:
 
 
 def is_server_log(event: Event) -> bool:
-    """Whether the event is a server's word about its own work.
+    """Return whether the event is a line of the server's log.
 
-    A line of its log (MCP), or a note of the older NLWeb server.
+    Either an MCP log notification or a note of the legacy NLWeb server.
     """
     if type(event) is Log:
         return True
@@ -115,7 +115,7 @@ def is_server_log(event: Event) -> bool:
 
 
 def format_facts(meta: Mapping[str, Any]) -> dict[str, Any]:
-    """What a meta block says of a format other than the default (NLWeb 0.55 section 4)."""
+    """Return what a meta block has about a format other than the default (NLWeb 0.55 section 4)."""
     facts = {name: value for name, value in meta.items() if name.startswith(_FORMAT_PREFIX)}
     named = meta.get("response_format")
     if named is not None and named != _DEFAULT_FORMAT:
@@ -123,25 +123,25 @@ def format_facts(meta: Mapping[str, Any]) -> dict[str, Any]:
     return facts
 
 
-#: What becomes of a message stands in the message's own entry, how far the agent is in the bar.
-_WITHIN = frozenset({Content, Status, ToolCall, ToolOutput, Progress})
+#: Events that change the entry of a message, and progress, which has no entry.
+_NO_ENTRY = frozenset({Content, Status, ToolCall, ToolOutput, Progress})
 _HEARTBEAT = "heartbeat"
 _FORMAT_PREFIX, _DEFAULT_FORMAT = "openai/", "conversational_search"
 _SUMMARIES = frozenset({"searchsummary", "summary"})
-_KNOWN = frozenset({"SearchSummary", "Summary"})
-#: Types of one item that are looked at.
+_SUMMARY_TYPES = frozenset({"SearchSummary", "Summary"})
+#: Most types of one item that are examined.
 _MAX_TYPES = 10
 
 
 def is_summary(event: Event) -> bool:
-    """Whether the event sums up the results rather than being one."""
+    """Return whether the event summarizes the results rather than being one."""
     kind = type(event)
     if kind is Result:
-        return _sums_up(event.item)  # type: ignore[attr-defined]
+        return _is_summary_item(event.item)  # type: ignore[attr-defined]
     return kind is Text and event.kind == "summary"  # type: ignore[attr-defined]
 
 
-def _sums_up(item: Any) -> bool:
+def _is_summary_item(item: Any) -> bool:
     if not isinstance(item, Mapping):
         return False
     kind = item.get("@type")
@@ -151,11 +151,11 @@ def _sums_up(item: Any) -> bool:
 
 
 def _is_summary_type(kind: Any) -> bool:
-    """Whether a type's name says summary: in any namespace and capitalisation."""
+    """Return whether a type's name means summary, in any namespace and capitalisation."""
     if type(kind) is not str:
         return False
-    # Nearly every item of a flood has another type, and is told by its end alone.
-    return kind in _KNOWN or (
+    # Nearly every item of a flood has another type, which its last characters show.
+    return kind in _SUMMARY_TYPES or (
         kind[-7:].lower() == "summary" and _NAMESPACE.split(kind)[-1].lower() in _SUMMARIES
     )
 

@@ -1,7 +1,7 @@
-"""Why a run did not complete, in words that help: one record from the wire to the page.
+"""Problems: why a run did not complete; and explanations of the codes of failures.
 
-The transport makes them (as `ERROR` frames), exchanges make them (a reply that cannot be
-read), the engine stores the one that ended a run, and pages show stage, cause and fix.
+The transport creates problems (as `ERROR` frames), and so do exchanges (a response that cannot
+be read). The engine stores the one that ended a run, with its stage, cause and fix.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any, Self
 
 
 class Stage(enum.StrEnum):
-    """How far the run had come."""
+    """How far a run was when its problem occurred."""
 
     POLICY = "policy"
     RESOLVE = "resolve"
@@ -30,31 +30,31 @@ class Stage(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Why a run ended as it did."""
+    """Why a run did not complete, as one record for all layers."""
 
-    #: The final state that it calls for: `failed`, `refused` or `truncated`.
+    #: The final state of the run: `failed`, `refused` or `truncated`.
     state: str
     stage: Stage
     #: What happened, as a sentence.
     cause: str
-    #: What to do about it, as a sentence.
+    #: How to fix it, as a sentence.
     fix: str
-    #: The error's own words or the bytes that broke it; may be empty.
+    #: The text of the error or the offending bytes; may be empty.
     detail: str = ""
-    #: Name of the limit that was crossed (a field of `playground.limits.Limits`).
+    #: Name of the exceeded limit (a field of `playground.limits.RunLimits`).
     limit: str | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """The problem as a JSON object."""
+        """Return the problem as a JSON object."""
         return asdict(self)
 
     def to_bytes(self) -> bytes:
-        """The problem as the data of an `ERROR` frame."""
+        """Return the problem as the data of an `ERROR` frame."""
         return json.dumps(self.to_json(), ensure_ascii=False).encode()
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> Self:
-        """The problem that `to_json` wrote. Raises `KeyError` or `ValueError` for others."""
+        """Return the problem that `to_json` wrote. Raises `KeyError` or `ValueError` for others."""
         return cls(
             state=value["state"],
             stage=Stage(value["stage"]),
@@ -66,5 +66,13 @@ class Problem:
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Self:
-        """The problem in the data of an `ERROR` frame."""
+        """Return the problem in the data of an `ERROR` frame."""
         return cls.from_json(json.loads(data))
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """The meaning of an error code and what to do about it, a sentence each."""
+
+    meaning: str
+    advice: str

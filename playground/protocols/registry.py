@@ -1,4 +1,4 @@
-"""Which protocols and bindings there are.
+"""Registry of protocols and bindings.
 
 Two tables, because they are two axes: any protocol over any binding. A new protocol is a
 package beside `nlweb` and one row in `PROTOCOLS`; a new binding is a module beside `http`
@@ -24,8 +24,8 @@ from playground.protocols.exchange import (
 )
 from playground.protocols.nlweb.documents import AnswerAssembler
 
-#: The protocol of runs that do an action. Beside the tables: an action's request document is
-#: a call already, and says itself what it travels over.
+#: The protocol of runs that do an action. Not in the tables: an action's request document is
+#: a call already, and names its own binding.
 ACTION = "action"
 
 _Row = TypeVar("_Row")
@@ -33,44 +33,44 @@ _Row = TypeVar("_Row")
 
 @dataclass(frozen=True, slots=True)
 class ProtocolSpec:
-    """One row of the protocols: all that a binding and the pages need to know of one."""
+    """One row of the protocols: everything that is protocol-specific."""
 
     label: str
     #: Oldest first.
     versions: tuple[Version, ...]
     #: (version, text, streaming) to a request document.
     new_request: Callable[[str, str, bool], dict[str, Any]]
-    #: (document, version) to what is wrong with it.
-    check: Callable[[Any, str], list[RequestProblem]]
-    #: (version) to a reader of one reply.
+    #: (document, version) to validation problems.
+    validate_request: Callable[[Any, str], list[RequestProblem]]
+    #: (version) to a reader of one response.
     reader: Callable[[str], Reader]
-    #: (document) to the name of what it asks for: the last part of an HTTP address.
+    #: (document) to the name of its operation: the last part of an HTTP URL.
     operation: Callable[[Mapping[str, Any]], str]
-    #: (version, request, token, action, session_context by name) to a request that asks after
-    #: a promise or cancels it.
+    #: (version, request, token, action, session_context by name) to a request that polls a
+    #: promise or cancels it.
     await_request: Callable[..., dict[str, Any]]
-    #: (document, prev, session_context, text by name) to the document of the turn after it.
-    continuation: Callable[..., dict[str, Any]]
-    #: (document) to what the user asks in it, in words: for titles and for the search.
-    text: Callable[[Mapping[str, Any]], str]
-    #: (document) to the question that later requests of the conversation are told of; "" for none.
-    query: Callable[[Any], str]
-    #: (document, what came back for it or None) to what the conversation goes on with: what is
-    #: to be echoed, None for nothing.
-    session: Callable[[Any, Mapping[str, Any] | None], Any]
-    #: (document, what the conversation goes on with) to the document that gives that back.
-    with_session: Callable[[Mapping[str, Any], Mapping[str, Any]], dict[str, Any]]
-    #: (document) to whether the reply is wanted as a stream.
+    #: (document, prev, session_context, text by name) to the document of the next turn.
+    follow_up_document: Callable[..., dict[str, Any]]
+    #: (document) to its text: for titles and for the search.
+    request_text: Callable[[Mapping[str, Any]], str]
+    #: (document) to the query that later requests of the conversation repeat, "" for none.
+    query_text: Callable[[Any], str]
+    #: (document, session context returned for it or None) to the session context that the next
+    #: request sends, None for none.
+    session_context: Callable[[Any, Mapping[str, Any] | None], Any]
+    #: (document, session context) to the document with that session context.
+    with_session_context: Callable[[Mapping[str, Any], Mapping[str, Any]], dict[str, Any]]
+    #: (document) to whether the response is requested as a stream.
     wants_stream: Callable[[Mapping[str, Any]], bool]
-    #: (bytes of a reply: a block, a document or a piece) to the same without leaked keys.
-    #: None where nobody is known to leak any.
+    #: (bytes of a response: a block, a document or a piece) to the same without leaked keys.
+    #: None if no agent is known to leak any.
     mask: Callable[[bytes], bytes] | None
-    #: (target, document) to the call that carries it over HTTP, where that depends on more
-    #: than the operation; None for a POST of the document as it is.
+    #: (target, document) to its call over HTTP, if that depends on more than the operation;
+    #: None for a POST of the document.
     http_call: Callable[[Target, Mapping[str, Any]], HttpCall] | None = None
-    #: () to what puts the events of one reply together into one document.
+    #: () to an assembler of the events of one response.
     assembler: Callable[[], Assembler] = AnswerAssembler
-    #: What a reply is called, with its article.
+    #: Name of a response with its article.
     response_name: str = "an NLWeb reply"
 
 
@@ -85,15 +85,15 @@ PROTOCOLS: Mapping[str, ProtocolSpec] = {
         new_request=lambda version, text, streaming: nlweb.new_request(
             version, text, streaming=streaming
         ),
-        check=nlweb.validate_request,
+        validate_request=nlweb.validate_request,
         reader=nlweb.NLWebReader,
         operation=nlweb.operation,
         await_request=nlweb.new_await,
-        continuation=nlweb.follow_up_document,
-        text=nlweb.text_of_request,
-        query=nlweb.query_text,
-        session=nlweb.session_context,
-        with_session=nlweb.with_session_context,
+        follow_up_document=nlweb.follow_up_document,
+        request_text=nlweb.text_of_request,
+        query_text=nlweb.query_text,
+        session_context=nlweb.session_context,
+        with_session_context=nlweb.with_session_context,
         wants_stream=nlweb.wants_stream,
         mask=nlweb.mask_block,
         http_call=nlweb.http_call,
@@ -104,15 +104,15 @@ PROTOCOLS: Mapping[str, ProtocolSpec] = {
         new_request=lambda version, text, streaming: agent_api.new_request(
             version, text, streaming=streaming
         ),
-        check=agent_api.validate_request,
+        validate_request=agent_api.validate_request,
         reader=agent_api.AgentAPIReader,
         operation=agent_api.operation,
         await_request=_no_promises,
-        continuation=agent_api.follow_up_document,
-        text=agent_api.text_of_request,
-        query=agent_api.text_of_request,
-        session=agent_api.session_context,
-        with_session=agent_api.with_session_context,
+        follow_up_document=agent_api.follow_up_document,
+        request_text=agent_api.text_of_request,
+        query_text=agent_api.text_of_request,
+        session_context=agent_api.session_context,
+        with_session_context=agent_api.with_session_context,
         wants_stream=agent_api.wants_stream,
         mask=None,
         assembler=ResponseAssembler,
@@ -122,27 +122,25 @@ PROTOCOLS: Mapping[str, ProtocolSpec] = {
 
 
 def _over_http(
-    language: ProtocolSpec, target: Target, request: Mapping[str, Any], max_depth: int
+    spec: ProtocolSpec, target: Target, request: Mapping[str, Any], max_depth: int
 ) -> Exchange:
-    if language.http_call is not None:
-        call = language.http_call(target, request)
+    if spec.http_call is not None:
+        call = spec.http_call(target, request)
     else:
-        streaming = language.wants_stream(request)
-        call = http.post(target, language.operation(request), request, streaming=streaming)
-    reader = language.reader(target.version)
-    return http.HttpExchange(
-        call, reader, max_depth=max_depth, response_name=language.response_name
-    )
+        streaming = spec.wants_stream(request)
+        call = http.post(target, spec.operation(request), request, streaming=streaming)
+    reader = spec.reader(target.version)
+    return http.HttpExchange(call, reader, max_depth=max_depth, response_name=spec.response_name)
 
 
 def _over_mcp(
-    language: ProtocolSpec, target: Target, request: Mapping[str, Any], max_depth: int
+    spec: ProtocolSpec, target: Target, request: Mapping[str, Any], max_depth: int
 ) -> Exchange:
     return mcp.exchange(
         target,
-        language.operation(request),
+        spec.operation(request),
         request,
-        lambda: language.reader(target.version),
+        lambda: spec.reader(target.version),
         max_depth=max_depth,
     )
 
@@ -153,21 +151,21 @@ BINDINGS: Mapping[str, Binding] = {"http": _over_http, "mcp": _over_mcp}
 
 
 def exchange(target: Target, request: Mapping[str, Any], *, max_depth: int = 100) -> Exchange:
-    """The exchange that sends `request` to `target` and reads the reply.
+    """Return the exchange that sends `request` to `target` and reads the response.
 
-    `max_depth` is the nesting of JSON that is still read. Raises `ValueError` for a protocol,
+    `max_depth` is the deepest nesting of JSON that is read. Raises `ValueError` for a protocol,
     binding or version that is not in the tables, and for an action that cannot be sent.
     """
     if target.protocol == ACTION:
         return actions.exchange(target, request, max_depth)
-    language = _row(PROTOCOLS, target.protocol, "protocol")
-    return _row(BINDINGS, target.binding, "binding")(language, target, request, max_depth)
+    spec = _row(PROTOCOLS, target.protocol, "protocol")
+    return _row(BINDINGS, target.binding, "binding")(spec, target, request, max_depth)
 
 
 def preview(target: Target, request: Mapping[str, Any]) -> HttpCall | None:
-    """The call that carries `request`, without what a binding may have to say before it.
+    """Return the call with `request`, without the handshake that a binding may make before it.
 
-    Raises as `exchange`. None where there is nothing to send.
+    Raises like `exchange`. None if there is nothing to send.
     """
     return first_calls(target, request)[1]
 
@@ -175,9 +173,9 @@ def preview(target: Target, request: Mapping[str, Any]) -> HttpCall | None:
 def first_calls(
     target: Target, request: Mapping[str, Any]
 ) -> tuple[HttpCall | None, HttpCall | None]:
-    """The call that is made first, and the one that carries `request`: see `preview`.
+    """Return the first call, and the call with `request`: see `preview`.
 
-    Both are the same where a binding has nothing to say before it.
+    Both are the same if the binding has no handshake.
     """
     found = exchange(target, request)
     first = found.next_call()
@@ -185,20 +183,20 @@ def first_calls(
 
 
 def validate_request(target: Target, request: Any) -> list[RequestProblem]:
-    """What is wrong with `request` for this target, errors first. Raises as `exchange`.
+    """Return the validation problems of `request` for this target, errors first.
 
-    Of an action's request nothing is: what speaks against it, its plan has said.
+    Raises like `exchange`. An action's request has none: its plan has the errors.
     """
     if target.protocol == ACTION:
         return []
-    return _row(PROTOCOLS, target.protocol, "protocol").check(request, target.version)
+    return _row(PROTOCOLS, target.protocol, "protocol").validate_request(request, target.version)
 
 
 def masker(protocol: str) -> Callable[[bytes], bytes] | None:
-    """What makes the bytes of a reply fit to be stored: keys sent by mistake are masked.
+    """Return the function that masks leaked keys in the bytes of a response before they are stored.
 
-    None where nothing is known to be masked: the reply to an action is nobody's protocol.
-    Raises `ValueError` for an unknown protocol.
+    None if nothing is known to be masked, as in the response to an action. Raises `ValueError`
+    for an unknown protocol.
     """
     if protocol == ACTION:
         return None
@@ -206,19 +204,19 @@ def masker(protocol: str) -> Callable[[bytes], bytes] | None:
 
 
 def assembler(protocol: str) -> Assembler:
-    """What puts the events of one reply together; of an unknown protocol, as NLWeb's."""
+    """Return a new assembler of the events of one response; NLWeb's for an unknown protocol."""
     return PROTOCOLS.get(protocol, PROTOCOLS["nlweb"]).assembler()
 
 
 def versions(protocol: str) -> tuple[Version, ...]:
-    """The versions of a protocol, oldest first. Raises `ValueError` for an unknown one."""
+    """Return the versions of a protocol, oldest first. Raises `ValueError` for an unknown one."""
     return _row(PROTOCOLS, protocol, "protocol").versions
 
 
 def new_request(
     protocol: str, version: str, text: str, *, streaming: bool = True
 ) -> dict[str, Any]:
-    """A request document with this text. Raises `ValueError` for an unknown name."""
+    """Return a request document with this text. Raises `ValueError` for an unknown name."""
     return _row(PROTOCOLS, protocol, "protocol").new_request(version, text, streaming)
 
 
@@ -231,13 +229,12 @@ def await_request(
     action: str,
     session_context: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """The request that asks after a promise (`checkin`) or calls it off (`cancel`).
+    """Return the request that polls a promise (`checkin`) or cancels it (`cancel`).
 
-    `request` is the one that was answered with the promise. Raises `ValueError` for an
-    unknown name.
+    `request` is the one whose response was the promise. Raises `ValueError` for an unknown name.
     """
-    language = _row(PROTOCOLS, protocol, "protocol")
-    return language.await_request(
+    spec = _row(PROTOCOLS, protocol, "protocol")
+    return spec.await_request(
         version, request, token=token, action=action, session_context=session_context
     )
 
@@ -250,52 +247,52 @@ def follow_up_document(
     session_context: Mapping[str, Any] | None,
     text: str = "",
 ) -> dict[str, Any]:
-    """The document of the turn after `request`, with a new text. Raises as `exchange`.
+    """Return the document of the turn after `request`, with a new text. Raises like `exchange`.
 
-    `prev` is what was asked so far, oldest first; `session_context` is what goes back to the
-    agent of what it returned.
+    `prev` are the queries so far, oldest first; `session_context` is what the agent returned.
     """
-    language = _row(PROTOCOLS, protocol, "protocol")
-    return language.continuation(request, prev=prev, session_context=session_context, text=text)
+    spec = _row(PROTOCOLS, protocol, "protocol")
+    return spec.follow_up_document(request, prev=prev, session_context=session_context, text=text)
 
 
 def request_text(protocol: str, request: Mapping[str, Any]) -> str:
-    """What the user asks in a request, "" where it has no words or the protocol is unknown."""
-    language = PROTOCOLS.get(protocol)
-    return language.text(request) if language else ""
+    """Return the text of a request, "" if it has none or the protocol is unknown."""
+    spec = PROTOCOLS.get(protocol)
+    return spec.request_text(request) if spec else ""
 
 
 def operation(protocol: str, request: Mapping[str, Any]) -> str:
-    """The name of what a request asks for, as rules know it; an unknown protocol's own name."""
-    language = PROTOCOLS.get(protocol)
-    return language.operation(request) if language else protocol
+    """Return the name of a request's operation; an unknown protocol's own name."""
+    spec = PROTOCOLS.get(protocol)
+    return spec.operation(request) if spec else protocol
 
 
 def response_name(protocol: str) -> str:
-    """What a reply of this protocol is called, with its article; an unknown one's is NLWeb's."""
+    """Return the name of a response with its article; NLWeb's for an unknown protocol."""
     return PROTOCOLS.get(protocol, PROTOCOLS["nlweb"]).response_name
 
 
 def query_text(protocol: str, request: Any) -> str:
-    """The question of a request as later ones repeat it, "" for none or an unknown protocol."""
-    language = PROTOCOLS.get(protocol)
-    return language.query(request) if language else ""
+    """Return the query of a request as later ones repeat it, "" for none or an unknown protocol."""
+    spec = PROTOCOLS.get(protocol)
+    return spec.query_text(request) if spec else ""
 
 
 def session_context(protocol: str, request: Any, returned: Mapping[str, Any] | None) -> Any:
-    """What a request that follows echoes: of what was sent, and of what came back for it.
+    """Return the session context that a following request sends.
 
-    None for nothing, and for an unknown protocol.
+    It comes from what was sent and what was returned for it. None for none, and for an unknown
+    protocol.
     """
-    language = PROTOCOLS.get(protocol)
-    return language.session(request, returned) if language else None
+    spec = PROTOCOLS.get(protocol)
+    return spec.session_context(request, returned) if spec else None
 
 
 def with_session_context(
     protocol: str, request: Mapping[str, Any], session_context: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """A request as it is, and with what `session_of` gave. Raises `ValueError` as `exchange`."""
-    return _row(PROTOCOLS, protocol, "protocol").with_session(request, session_context)
+    """Return a request with this session context. Raises `ValueError` like `exchange`."""
+    return _row(PROTOCOLS, protocol, "protocol").with_session_context(request, session_context)
 
 
 def _row(table: Mapping[str, _Row], name: str, axis: str) -> _Row:

@@ -1,8 +1,8 @@
-"""Server-sent events: cut a byte stream into blocks, and read a block.
+"""Parser for server-sent events: split a byte stream into blocks, and read a block.
 
-Why not httpx-sse here: a playground has to show what a client is meant to drop. httpx-sse
-swallows comments and an unterminated last event and keeps no bytes; this module keeps every
-byte in exactly one block. `tests/protocols/test_sse.py` holds the two against each other.
+Why not httpx-sse: a playground has to show what a client must drop. httpx-sse discards comments
+and an unterminated last event and keeps no bytes; this module keeps every byte in exactly one
+block. `tests/protocols/test_sse.py` compares the two.
 
 Follows the WHATWG HTML standard, section 9.2.6 (interpreting an event stream).
 """
@@ -14,17 +14,18 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 #: A line end and, right behind it, a blank line; CR LF is one line end. Begins with a set of
-#: characters and never steps back: several times as fast as three alternatives.
+#: characters and never backtracks: several times as fast as three alternatives.
 _BLOCK_END = re.compile(rb"[\r\n](?:(?<=\r)\n)?+(?:\r\n?|\n)")
 #: Complete comment lines at the start of a block, blank lines between them included.
 _COMMENTS = re.compile(rb"(?:\xef\xbb\xbf)?(?:[\r\n]*+:[^\r\n]*+\r?\n)+")
-#: Where a complete comment is looked for with every chunk; a longer one waits for its blank line.
+#: Bytes in which each chunk is searched for a complete comment; a longer one ends with its
+#: blank line.
 _HEARTBEAT = 4096
 _LINE = re.compile(rb"[^\r\n]+")
 _LINE_END = re.compile(r"\r\n|\n|\r")
 _STREAM_START = re.compile(rb"\s*(?:\xef\xbb\xbf)?(?:(?:data|event|id|retry):|:)")
 _BOM = b"\xef\xbb\xbf"
-#: A byte order mark where a line begins: agents that glue files together send several.
+#: A byte order mark at the start of a line: agents that concatenate files send several.
 _BOM_AT_LINE = re.compile(rb"(?<![^\r\n])\xef\xbb\xbf")
 
 
@@ -40,7 +41,7 @@ class Block:
 
     @property
     def is_comment(self) -> bool:
-        """Whether the block holds nothing but comments and blank lines."""
+        """Return whether the block contains only comments and blank lines."""
         if self.data[:1] not in b":\r\n\xef":
             return False
         data = _without_boms(self.data)
@@ -48,40 +49,40 @@ class Block:
 
 
 class ServerSentEvent(NamedTuple):
-    """A block read as an event: the fields that the standard knows."""
+    """A block read as an event: the fields of the standard."""
 
-    #: The `event` field, or None where the block has none (the standard's "message").
+    #: The `event` field, None if the block has none (the standard's "message").
     event: str | None
     data: str
     id: str | None = None
     retry: int | None = None
-    #: False where the block has no `data` field at all: a standard client dispatches nothing.
+    #: False if the block has no `data` field at all: a standard client dispatches nothing.
     has_data: bool = True
 
 
 class Splitter:
-    """Cuts a stream into blocks; every byte that goes in comes out in exactly one block.
+    """Splits a stream into blocks; every byte of the input is in exactly one block.
 
-    However the stream is cut into chunks, the events are the same. The blocks can differ in
+    However the stream is divided into chunks, the events are the same. The blocks can differ in
     two places, so that nothing waits for bytes that may never come: a heartbeat ends with its
     own line if the chunk ends there, and the LF of a CRLF that arrives after a CR has
-    already ended a block stands at the start of the next.
+    already ended a block is at the start of the next.
     """
 
     def __init__(self, max_line: int) -> None:
-        """`max_line` is the length in bytes, line end excluded, that a line may have."""
+        """Set the most bytes of a line, line end excluded."""
         self._max_line = max_line
-        #: The unfinished block. A bytearray: a long one must not be copied for each chunk.
+        #: The incomplete block. A bytearray: a long one must not be copied for each chunk.
         self._rest = bytearray()
-        #: Length of the unfinished line at its end.
+        #: Length of the incomplete line at its end.
         self._line = 0
 
     def feed(self, data: bytes) -> list[Block]:
-        """The blocks that `data` completes.
+        """Return the blocks that `data` completes.
 
-        Raises `LineTooLongError` when a line, finished or not, exceeds the limit. The
+        Raises `LineTooLongError` when a line, complete or not, exceeds the limit. The
         exception's first argument is the list of blocks that were complete before that line,
-        and the splitter is as it was before the call: `flush() + data` begins with them.
+        and the splitter is unchanged by the call: `flush() + data` begins with them.
         """
         if self._line + len(data) > self._max_line:
             self._check_lines(data)
@@ -96,12 +97,12 @@ class Splitter:
         return blocks
 
     def flush(self) -> bytes:
-        """What is left when the stream has ended: an event without its blank line, or b""."""
+        """Return the rest when the stream has ended: an event without its blank line, or b""."""
         rest, self._rest, self._line = bytes(self._rest), bytearray(), 0
         return rest
 
     def _may_end(self, searched: int) -> bool:
-        """Whether the unfinished block ends somewhere: cheap, before it is copied."""
+        """Return whether the incomplete block ends somewhere: cheap, before it is copied."""
         if _BLOCK_END.search(self._rest, searched):
             return True
         return bool(_COMMENTS.match(self._rest, 0, _HEARTBEAT))
@@ -116,13 +117,13 @@ class Splitter:
 
 
 def _cut(buffer: bytes, searched: int) -> tuple[list[Block], int]:
-    """The blocks of a buffer in which none ends before `searched`, and where they end."""
+    """Return the blocks of a buffer in which none ends before `searched`, and their end."""
     blocks: list[Block] = []
     start = 0
     for end in _block_ends(buffer, searched):
         blocks.append(Block(buffer[start:end]))
         start = end
-    # A heartbeat need not wait for the blank line that some servers never send.
+    # A heartbeat is complete without the blank line, which some servers never send.
     if comments := _COMMENTS.match(buffer, start):
         blocks.append(Block(comments[0]))
         start = comments.end()
@@ -142,7 +143,7 @@ def _block_ends(buffer: bytes, searched: int) -> list[int]:
 
 
 def parse(block: bytes) -> ServerSentEvent:
-    """Read a block as an event. Never raises: bytes that are not UTF-8 become U+FFFD."""
+    """Return a block as an event. Never raises: bytes that are not UTF-8 become U+FFFD."""
     if _is_one_line(block):
         return ServerSentEvent(None, block[6:-2].decode("utf-8", "replace"), None, None, True)
     text = _without_boms(block).decode("utf-8", "replace")
@@ -166,7 +167,7 @@ def parse(block: bytes) -> ServerSentEvent:
 
 
 def _is_one_line(block: bytes) -> bool:
-    """Whether a block is one line of data and nothing else, as in most streams without names."""
+    """Return whether a block is one line of data and nothing else, as in most unnamed streams."""
     framed = block[:6] == b"data: " and block[-2:] == b"\n\n"
     return framed and block.find(b"\n", 6, -2) < 0 and block.find(b"\r") < 0
 
@@ -176,10 +177,10 @@ def _without_boms(block: bytes) -> bytes:
 
 
 def is_event_stream(content_type: str, start: bytes) -> bool:
-    """Whether a reply is an event stream, from its media type and its first bytes.
+    """Return whether a response is an event stream, from its media type and its first bytes.
 
     Agents mislabel both ways: JSON or HTML sent as `text/event-stream`, and events sent as
-    `text/plain`. What the bytes look like wins over what the header says.
+    `text/plain`. The bytes take precedence over the header.
     """
     head = start.removeprefix(_BOM).lstrip()[:1]
     if content_type.partition(";")[0].strip().lower() == "text/event-stream":

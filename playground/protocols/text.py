@@ -1,4 +1,4 @@
-"""Text that is shortened where there is no room for all of it. Limits are in code points."""
+"""Shortening of text to a number of code points."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Why an HTTP reply cannot be read, in words that help: causes and fixes as tables."""
+"""Unreadable HTTP responses: descriptions, causes and fixes as tables."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from playground.protocols import challenges
 from playground.protocols.problems import Problem, Stage
 
-#: Characters of a reply that a problem quotes.
+#: Most characters of a response that a problem quotes.
 QUOTED = 500
 
 _FIXES: Mapping[int, str] = {
@@ -28,34 +28,42 @@ _FIXES: Mapping[int, str] = {
     503: "Ask again later: the agent is down or overloaded.",
     504: "Ask again later: a gateway gave up waiting for the agent.",
 }
-_FAMILY_FIXES: Mapping[int, str] = {
+_CLASS_FIXES: Mapping[int, str] = {
     3: "The playground follows no redirects: if you trust the new address, set it as the URL.",
     4: "Check the request and the agent's URL; the reply's body may say what was wrong.",
     5: "Look into the agent's log: it failed while it was answering.",
 }
-_ELSE_FIX = "Check that the URL is that of an agent; the Wire tab shows what came."
+_DEFAULT_FIX = "Check that the URL is that of an agent; the Wire tab shows what came."
 _HTML = re.compile(r"\s*(?:<!doctype html|<html|<head|<body|<!--)", re.IGNORECASE)
 
 
 def fix_for_status(status: int, headers: Mapping[str, str]) -> str:
-    """What to do about a reply of this status that cannot be read.
+    """Return what to do about an unreadable response with this status.
 
-    `headers` with names in lower case; `retry-after` and `www-authenticate` are passed on.
+    `headers` with names in lower case; `retry-after` and `www-authenticate` are included.
     """
-    fix = _FIXES.get(status) or _FAMILY_FIXES.get(status // 100) or _ELSE_FIX
-    if status == 401 and (wanted := challenges.auth_advice(headers.get("www-authenticate", ""))):
-        return wanted
+    fix = _FIXES.get(status) or _CLASS_FIXES.get(status // 100) or _DEFAULT_FIX
+    if status == 401 and (advice := challenges.auth_advice(headers.get("www-authenticate", ""))):
+        return advice
     if (wait := headers.get("retry-after", "").strip()[:60]) and status in (429, 503):
         return f"{fix} It says when: Retry-After {wait}."
     return fix
 
 
 def unreadable_problem(
-    came: str, status: int, headers: Mapping[str, str], detail: str = "", *, stream: bool = False
+    description: str,
+    status: int,
+    headers: Mapping[str, str],
+    detail: str = "",
+    *,
+    stream: bool = False,
 ) -> Problem:
-    """A problem of the decode stage: `came` says what came instead of a reply."""
-    what = "event stream" if stream else "reply"
-    cause = f"The {what} to this request (HTTP {status}) {came}."
+    """Return a problem of the decode stage.
+
+    `description` completes the sentence "The response …".
+    """
+    name = "event stream" if stream else "reply"
+    cause = f"The {name} to this request (HTTP {status}) {description}."
     if status // 100 == 3:
         where = headers.get("location", "").strip()[:200] or "an address that it does not name"
         cause = f"The agent redirects to {where} (HTTP {status})."
@@ -63,14 +71,14 @@ def unreadable_problem(
 
 
 def is_html(body: str) -> bool:
-    """Whether a body begins as an HTML page does."""
+    """Return whether a body begins like an HTML page."""
     return bool(_HTML.match(body))
 
 
 def describe_body(body: str, error: ValueError | RecursionError, *, utf8: bool) -> tuple[str, str]:
-    """What a body is that is not JSON, and the detail that shows it.
+    """Return a description of a body that is not JSON, and an excerpt as detail.
 
-    `utf8` is false where bytes had to be replaced to make text of the body.
+    `utf8` is false if bytes had to be replaced to decode the body.
     """
     if not body.strip():
         return "is empty", ""

@@ -1,4 +1,4 @@
-"""The server or agent that an action names, as the desk shows it."""
+"""MCP servers and A2A agents of actions, as the action panel shows them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from playground.protocols import a2a
 from playground.protocols.actions.servers import tools_of
 from playground.protocols.actions.tool_form import ToolControl, controls_of
 from playground.protocols.origins import origin_of, same_origin
-from playground.rendering.cards import value_text
+from playground.rendering.formatting import value_text
 
 #: Names that are listed.
 MAX_NAMES = 30
@@ -22,61 +22,61 @@ MAX_NAMES = 30
 
 @dataclass(frozen=True, slots=True)
 class NameChoices:
-    """What there is to choose from, by name."""
+    """Names to choose from."""
 
     shown: Sequence[str]
-    #: How many there are beyond those.
+    #: Number of names that are not listed.
     more: int = 0
-    #: The one that was perhaps meant, "" for none.
+    #: The name closest to the one in the action, "" for none.
     near: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class ReadInfo:
-    """When something was read."""
+    """Time at which a description was fetched."""
 
-    #: None before it was.
+    #: None before the first time.
     read_at: datetime | None
 
     @property
     def is_fresh(self) -> bool:
-        """Whether that is less than a minute ago."""
+        """Return whether it was fetched less than a minute ago."""
         return self.read_at is not None and timezone.now() - self.read_at < timedelta(minutes=1)
 
 
 @dataclass(frozen=True, slots=True)
 class McpServerView(ReadInfo):
-    """An MCP server."""
+    """An MCP server of an action."""
 
-    #: What the action calls it.
+    #: Name of the server in the action.
     identifier: str
-    #: Where the user says that it is.
+    #: URL that the user gave.
     url: str
     tool: str
-    #: Its own name, "" where it has none.
+    #: Name that the server gives, "" for none.
     name: str
     version: str
-    #: What it says of the tool, None where it has no such tool.
+    #: Description of the tool by the server, None if it has no such tool.
     described: Mapping[str, Any] | None
     tools: NameChoices
     controls: Sequence[ToolControl] = ()
 
     @property
     def is_read(self) -> bool:
-        """Whether its tools are known."""
+        """Return whether its tools were fetched."""
         return self.read_at is not None
 
     @property
     def about(self) -> str:
-        """What the server says that the tool does."""
+        """Return the description of the tool by the server."""
         return value_text((self.described or {}).get("description"), 500)
 
 
 @dataclass(frozen=True, slots=True)
 class A2AAgentView(ReadInfo):
-    """An A2A agent."""
+    """An A2A agent of an action."""
 
-    #: The address that the action names.
+    #: URL that the action names.
     agent_url: str
     skill: str
     card: a2a.AgentCard | None
@@ -84,42 +84,42 @@ class A2AAgentView(ReadInfo):
 
     @property
     def is_read(self) -> bool:
-        """Whether its card is known."""
+        """Return whether its agent card was fetched."""
         return self.card is not None
 
     @property
     def requested_origin(self) -> str:
-        """The origin that the action names."""
+        """Return the origin that the action names."""
         return origin_of(self.agent_url)
 
     @property
     def url(self) -> str:
-        """Where the card says that messages go."""
+        """Return the URL for messages in the agent card."""
         return self.card.url if self.card else ""
 
     @property
     def origin(self) -> str:
-        """The origin that the card names."""
+        """Return the origin of the URL in the agent card."""
         return origin_of(self.url)
 
     @property
     def differs(self) -> bool:
-        """Whether the card names another address than the action."""
+        """Return whether the agent card has a different URL than the action."""
         return self.card is not None and not a2a.is_same(self.url, self.agent_url)
 
     @property
     def has_other_origin(self) -> bool:
-        """Whether the card names another origin than the action."""
+        """Return whether the agent card has a different origin than the action."""
         return self.card is not None and bool(self.url) and not self._same_origin
 
     @property
     def has_skill(self) -> bool:
-        """Whether the card has the skill that the action names."""
+        """Return whether the agent card has the skill of the action."""
         return self.card is not None and self.card.has_skill(self.skill)
 
     @property
     def version(self) -> str:
-        """The version that is spoken."""
+        """Return the version of A2A that is used."""
         return self.card.version.name if self.card and self.card.version else ""
 
     @property
@@ -130,10 +130,10 @@ class A2AAgentView(ReadInfo):
 def server_of(
     identifier: str, url: str, tool: str, description: Any, read_at: datetime | None, given: Any
 ) -> McpServerView:
-    """What is known of an MCP server; `given` are the arguments that the form begins with."""
+    """Return the view of an MCP server; `given` are the initial arguments of the form."""
     tools = tools_of(description)
-    own = description if isinstance(description, Mapping) else {}
-    info = own.get("server")
+    document = description if isinstance(description, Mapping) else {}
+    info = document.get("server")
     info = info if isinstance(info, Mapping) else {}
     described = tools.get(tool)
     schema = described.get("inputSchema") if described else None
@@ -143,9 +143,9 @@ def server_of(
         url=url,
         tool=tool,
         name=value_text(info.get("title") or info.get("name"), 80),
-        version=value_text(own.get("version"), 20),
+        version=value_text(document.get("version"), 20),
         described=described,
-        tools=_names(list(tools), tool),
+        tools=_name_choices(list(tools), tool),
         controls=controls_of(schema, given) if described else (),
     )
 
@@ -153,13 +153,13 @@ def server_of(
 def agent_of(
     agent_url: str, skill: str, description: Any, read_at: datetime | None
 ) -> A2AAgentView:
-    """What is known of an A2A agent."""
+    """Return the view of an A2A agent."""
     card = a2a.read_card(description) if description is not None else None
     ids = [each.id for each in card.skills] if card else []
-    return A2AAgentView(read_at, agent_url, skill, card, _names(ids, skill))
+    return A2AAgentView(read_at, agent_url, skill, card, _name_choices(ids, skill))
 
 
-def _names(names: Sequence[str], wanted: str) -> NameChoices:
+def _name_choices(names: Sequence[str], wanted: str) -> NameChoices:
     near = difflib.get_close_matches(wanted[:100], [name[:100] for name in names], 1)
     return NameChoices(
         [value_text(name, 80) for name in names[:MAX_NAMES]],

@@ -1,4 +1,4 @@
-"""What items of each schema.org type have to say, as facts and lists.
+"""Card types: facts and lists of result items, by schema.org type.
 
 A new type is one function and one line in `BUILDERS`.
 """
@@ -9,14 +9,14 @@ from collections.abc import Callable, Mapping
 from itertools import islice
 from typing import Any
 
+from playground.rendering.formatting import MAX_LIST, iso_duration_text, list_item_text, value_text
 from playground.rendering.links import safe_url
-from playground.rendering.words import MAX_LIST, iso_duration_text, list_item_text, value_text
 
 Item = Mapping[str, Any]
 Facts = list[tuple[str, str]]
 Lists = list[tuple[str, list[str]]]
 
-#: Members of an item of an unknown type that are looked at, and what a card shows of them.
+#: Members of an item of an unknown type that are read, and facts and lists of its card.
 MAX_MEMBERS, MAX_FACTS, MAX_LISTS = 200, 12, 6
 
 
@@ -47,20 +47,20 @@ def _price(item: Item) -> str:
 
 
 def _texts(value: Any) -> list[str]:
-    """A list of texts: steps of a recipe also when they are grouped in sections."""
+    """Return a list of texts, such as the steps of a recipe, also if they are in sections."""
     if isinstance(value, str):
         return [value_text(value)]
     if not isinstance(value, list):
         return [value_text(value)] if value else []
-    found: list[str] = []
+    texts: list[str] = []
     for part in value[:MAX_LIST]:
         if isinstance(part, Mapping) and isinstance(part.get("itemListElement"), list):
-            found += [value_text(step) for step in part["itemListElement"][:MAX_LIST]]
+            texts += [value_text(step) for step in part["itemListElement"][:MAX_LIST]]
         elif isinstance(part, Mapping) and part.get("text"):
-            found.append(value_text(part["text"]))
+            texts.append(value_text(part["text"]))
         else:
-            found.append(value_text(part))
-    return [text for text in found if text][:MAX_LIST]
+            texts.append(value_text(part))
+    return [text for text in texts if text][:MAX_LIST]
 
 
 def _recipe(item: Item) -> tuple[Facts, Lists]:
@@ -137,17 +137,17 @@ def _how_to(item: Item) -> tuple[Facts, Lists]:
     ]
 
 
-#: Shown elsewhere on the card, or of no use to a reader.
+#: Members with a place of their own on the card, and those that mean nothing to a user.
 PLACED = frozenset(
     "@type @context @id type name title headline url image thumbnailUrl description text abstract "
     "site siteUrl score schema_object actions grounding".split()
 )
-#: Members that hold items whatever these are; elsewhere an item is told by its `@type`.
+#: Members whose objects are always items; those of other members need an `@type`.
 _HOLDERS = frozenset({"itemListElement", "hasPart", "offers"})
 
 
 def holds_items(key: str, value: Any) -> bool:
-    """Whether the member `key` of an item holds items that are more than a name."""
+    """Return whether the member `key` of an item holds items that have more than a name."""
     parts = value[:MAX_LIST] if isinstance(value, list) else [value]
     found = [part for part in parts if isinstance(part, Mapping)]
     if key in _HOLDERS:
@@ -156,7 +156,7 @@ def holds_items(key: str, value: Any) -> bool:
 
 
 def _thing(item: Item) -> tuple[Facts, Lists]:
-    """Whatever else an item has: short values as facts, lists of them as lists."""
+    """Return the members of an item of any type: short values as facts, lists as lists."""
     facts: Facts = []
     lists: Lists = []
     for key, value in islice(item.items(), MAX_MEMBERS):
@@ -166,7 +166,7 @@ def _thing(item: Item) -> tuple[Facts, Lists]:
             facts.append(("Rating", _rating(item)))
         elif holds_items(key, value):
             continue  # Shown as cards of their own.
-        elif isinstance(value, list) and value and _is_a_list(value):
+        elif isinstance(value, list) and value and _is_list_of_lines(value):
             lines = [list_item_text(part, 300) for part in value[:MAX_LIST]]
             lists.append((value_text(key, 60), list(filter(None, lines))))
         else:
@@ -176,14 +176,14 @@ def _thing(item: Item) -> tuple[Facts, Lists]:
     return facts[:MAX_FACTS], lists[:MAX_LISTS]
 
 
-def _is_a_list(value: list[Any]) -> bool:
-    """Whether a list wants a line for each of its parts: texts, or objects without a type."""
+def _is_list_of_lines(value: list[Any]) -> bool:
+    """Return whether each item of a list is shown as a line: only texts and objects."""
     return all(isinstance(part, str | Mapping) for part in value[:MAX_LIST])
 
 
 Builder = Callable[[Item], tuple[Facts, Lists]]
 
-#: Name of a type to its family and its function.
+#: Type to its family and its function.
 BUILDERS: dict[str, tuple[str, Builder]] = {
     **dict.fromkeys(("Recipe",), ("recipe", _recipe)),
     **dict.fromkeys(

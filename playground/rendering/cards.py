@@ -1,7 +1,7 @@
-"""Result items to cards, by schema.org type.
+"""Result cards: title, links, facts and nested items of a result, by schema.org type.
 
-Every function is total: whatever an agent puts where text belongs is turned into text or
-left out, and the raw JSON is one click away on every card. What each type has to say is in
+Every function is total: any value where text belongs is turned into text or left out, and the
+raw JSON is one click away on every card. The facts of each type are in
 `playground.rendering.card_types`.
 """
 
@@ -10,27 +10,44 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any
 
-from playground.rendering.card_types import BUILDERS, UNKNOWN, Facts, Item, Lists
+from playground.rendering.card_types import (
+    BUILDERS,
+    MAX_MEMBERS,
+    PLACED,
+    UNKNOWN,
+    Facts,
+    Item,
+    Lists,
+    holds_items,
+)
+from playground.rendering.formatting import value_text
 from playground.rendering.links import safe_url
-from playground.rendering.words import iso_duration_text, value_text
 
-__all__ = ["ResultCard", "card_of", "iso_duration_text", "type_of", "types_of", "value_text"]
-
-#: Types of one item that are looked at.
+#: Types of one item that are read.
 MAX_TYPES = 10
+#: Levels of nested items, items of one member, and items of one card. The raw JSON has the others.
+DEPTH, MAX_GROUP, MAX_ALL = 3, 12, 60
 _BY_TYPE = {name.lower(): row for name, row in BUILDERS.items()}
+#: Members that the cards of known types show as facts.
+_SHOWN_AS_FACTS = frozenset(
+    "aggregateRating nutrition address brand director actor author publisher video "
+    "recipeIngredient recipeInstructions ingredients step supply tool calories".split()
+)
+#: Members of a result of an NLWeb server before 0.54 that take precedence over `schema_object`.
+_OUTER = ("name", "url", "site", "score", "description")
 
 
 @dataclass(frozen=True, slots=True)
 class ResultCard:
-    """What a card shows, all of it text."""
+    """Content of a card, all of it text."""
 
-    #: The type that decides how it looks, as the agent wrote it, or a word for what it is.
+    #: The type that chooses the card, as the agent sent it, or the JSON type of other values.
     kind: str
     title: str
-    #: Which drawing stands beside the type: the family that the type belongs to.
+    #: Family of the type, which chooses the icon.
     family: str = "thing"
     url: str | None = None
     image: str | None = None
@@ -38,37 +55,45 @@ class ResultCard:
     facts: Facts = field(default_factory=list)
     lists: Lists = field(default_factory=list)
     site: str = ""
-    #: How well the agent thinks that the item fits, as it says it.
+    #: Score as the agent sent it.
     score: str = ""
-    #: The item's other types.
+    #: The other types of the item.
     types: tuple[str, ...] = ()
-    #: Where the names of its members are defined, as the agent says it.
+    #: JSON-LD `@context` as the agent sent it.
     context: str = ""
 
 
-def types_of(item: Item) -> list[str]:
-    """All types of the item without their namespaces, in the agent's order, each once."""
-    value = item.get("@type", item.get("type"))
-    parts = value[:MAX_TYPES] if isinstance(value, list) else [value]
-    names = (re.split(r"[/#:]", part)[-1][:60] for part in parts if isinstance(part, str))
-    return list(dict.fromkeys(filter(None, names)))
+@dataclass(frozen=True, slots=True)
+class NestedItem:
+    """An item within an item."""
+
+    card: ResultCard
+    groups: list[NestedGroup]
 
 
-def type_of(item: Item) -> str:
-    """The type that decides how the item is shown: the first known one, or else the first."""
-    names = types_of(item)
-    known = (name for name in names if name.lower() in _BY_TYPE)
-    return next(known, names[0] if names else "")
+@dataclass(frozen=True, slots=True)
+class NestedGroup:
+    """The items of one member of an item."""
+
+    label: str
+    items: list[NestedItem]
+    #: Number of items that are not shown.
+    more: int
+
+    @property
+    def total(self) -> int:
+        """Return the number of items of the member."""
+        return len(self.items) + self.more
 
 
 def card_of(item: Any) -> ResultCard:
-    """The card for any result item: objects by type, everything else as what it is."""
+    """Return the card of a result: objects by type, other values by their JSON type."""
     if not isinstance(item, Mapping):
         kind = {str: "text", type(None): "null", list: "list", bool: "boolean"}
         return ResultCard(
             kind=kind.get(type(item), "number"), title=value_text(item) or "(nothing)"
         )
-    item = _opened(item)
+    item = _unwrap_schema_object(item)
     name = type_of(item)
     family, build = _BY_TYPE.get(name.lower(), UNKNOWN)
     facts, lists = build(item)
@@ -88,12 +113,23 @@ def card_of(item: Any) -> ResultCard:
     )
 
 
-#: What the older NLWeb server says of a result itself, and not in the object that it wraps.
-_OUTER = ("name", "url", "site", "score", "description")
+def types_of(item: Item) -> list[str]:
+    """Return the distinct types of an item without their namespaces, in the agent's order."""
+    value = item.get("@type", item.get("type"))
+    parts = value[:MAX_TYPES] if isinstance(value, list) else [value]
+    names = (re.split(r"[/#:]", part)[-1][:60] for part in parts if isinstance(part, str))
+    return list(dict.fromkeys(filter(None, names)))
 
 
-def _opened(item: Item) -> Item:
-    """An item of the older NLWeb server as one object: its `schema_object`, named as outside."""
+def type_of(item: Item) -> str:
+    """Return the type that chooses the card: the first known one, else the first."""
+    names = types_of(item)
+    known = (name for name in names if name.lower() in _BY_TYPE)
+    return next(known, names[0] if names else "")
+
+
+def _unwrap_schema_object(item: Item) -> Item:
+    """Return a result of an NLWeb server before 0.54 merged with its `schema_object`."""
     inner = item.get("schema_object")
     if isinstance(inner, list):
         inner = next((part for part in inner[:MAX_TYPES] if isinstance(part, Mapping)), None)
@@ -115,3 +151,61 @@ def _image(value: Any) -> str | None:
     if isinstance(value, Mapping):
         value = value.get("url") or value.get("contentUrl")
     return safe_url(value)
+
+
+# --- items within items -----------------------------------------------------------------------
+
+
+def nested_of(item: Any) -> list[NestedGroup]:
+    """Return the items within a result, such as parts of a list and offers, `DEPTH` levels deep."""
+    return _NestedItems().groups(item, DEPTH)
+
+
+class _NestedItems:
+    """Walk through an item that stops after `MAX_ALL` nested items."""
+
+    def __init__(self) -> None:
+        self._remaining = MAX_ALL
+
+    def groups(self, item: Any, depth: int) -> list[NestedGroup]:
+        """Return the groups of items in `item`, down to `depth` levels."""
+        if depth == 0 or not isinstance(item, Mapping):
+            return []
+        if isinstance(inner := item.get("schema_object"), Mapping):
+            item = {**inner, **item}
+        shown = _members_on_card(card_of(item).family)
+        members = ((k, v) for k, v in islice(item.items(), MAX_MEMBERS) if k not in shown)
+        groups = [self._group(k, v, depth) for k, v in members if _is_group(k, v, shown)]
+        return [group for group in groups if group.items]
+
+    def _group(self, key: str, value: Any, depth: int) -> NestedGroup:
+        parts = value if isinstance(value, list) else [value]
+        shown = parts[: min(MAX_GROUP, self._remaining)]
+        self._remaining -= len(shown)
+        items = [
+            NestedItem(card_of(part), self.groups(part, depth - 1))
+            for part in map(_unwrap_list_item, shown)
+        ]
+        return NestedGroup(value_text(key, 60), items, len(parts) - len(shown))
+
+
+def _members_on_card(family: str) -> frozenset[str]:
+    """Return the members that a card of this family shows itself."""
+    if family == "thing":
+        return PLACED | {"aggregateRating"}
+    return PLACED | _SHOWN_AS_FACTS | ({"itemListElement"} if family == "howto" else frozenset())
+
+
+def _is_group(key: str, value: Any, shown: frozenset[str]) -> bool:
+    if not holds_items(key, value):
+        return False
+    # A single offer of a product is shown as its price.
+    single = isinstance(value, Mapping) or len(value) == 1
+    return not (key == "offers" and single and "brand" in shown)
+
+
+def _unwrap_list_item(part: Any) -> Any:
+    """Return the item of a schema.org `ListItem`; other values as they are."""
+    if isinstance(part, Mapping) and isinstance(inner := part.get("item"), Mapping):
+        return inner
+    return part

@@ -1,4 +1,4 @@
-"""Collection runs as reports, and as the rows of their page."""
+"""Collection runs: their page and list, and the report of a stored run."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ from django.db.models import Count, QuerySet
 
 from playground.models import CollectionRun, Run, Step
 from playground.query_params import int_param
-from playground.rendering.run_status import ago
-from playground.rendering.words import value_text
+from playground.rendering.formatting import ago, value_text
 from playground.reporting import (
     FORMATS,
     CheckResult,
@@ -26,17 +25,17 @@ from playground.reporting.results import duration
 
 #: Steps of one page.
 PAGE = 100
-#: What the page shows: everything, or what was not met.
+#: What the page shows: all steps, or those that did not pass.
 ALL, BAD = "all", "unmet"
 _BAD = (Step.Verdict.UNMET, Step.Verdict.UNSENT)
-#: Characters of why a run did not complete.
+#: Characters of the cause of a problem.
 MAX_PROBLEM = 500
-#: Of a run, what a step shows: neither its request nor its session context, which may be large.
+#: Columns of a run that a step shows; its request and session context may be large.
 _RUN = ("run__agent_name", "run__state", "run__outcome", "run__status", "run__problem")
 
 
 def report_of(run: CollectionRun, steps: Sequence[StepResult] | None = None) -> CollectionRunReport:
-    """The report on a collection run as it is stored; `steps` where they are at hand."""
+    """Return the report of a stored collection run, reading its steps unless `steps` are given."""
     if steps is None:
         stored = run.steps.select_related("run").only(*_columns()).order_by("number")
         steps = [result_of(step, step.run) for step in stored.iterator(1000)]
@@ -57,7 +56,7 @@ def _columns() -> tuple[str, ...]:
 
 
 def result_of(step: Step, run: Run | None) -> StepResult:
-    """A step, and the run that was made for it."""
+    """Return the result of a step and its run."""
     return StepResult(
         number=step.number,
         iteration=step.iteration,
@@ -77,17 +76,17 @@ def result_of(step: Step, run: Run | None) -> StepResult:
 
 
 def problem_of(run: Run | None) -> str:
-    """Why a run did not complete, in its own words; "" where it did, or does not say."""
+    """Return the cause of a run's problem; "" if it has none."""
     problem = run.problem if run else None
     return value_text(problem.get("cause"), MAX_PROBLEM) if isinstance(problem, Mapping) else ""
 
 
 def checks_of(step: Step) -> list[CheckResult]:
-    """What was expected in a step, and what came."""
-    return [_checked(check) for check in step.checks if isinstance(check, Mapping)]
+    """Return the checks of a step."""
+    return [_check_result(check) for check in step.checks if isinstance(check, Mapping)]
 
 
-def _checked(check: Mapping[str, Any]) -> CheckResult:
+def _check_result(check: Mapping[str, Any]) -> CheckResult:
     return CheckResult(
         passed=check.get("met"),
         expected=str(check.get("wanted", "")),
@@ -99,7 +98,7 @@ def _checked(check: Mapping[str, Any]) -> CheckResult:
 
 @dataclass(frozen=True, slots=True)
 class StepRow:
-    """One step, as its row shows it."""
+    """A step as a row."""
 
     step: Step
     checks: Sequence[CheckResult]
@@ -107,52 +106,52 @@ class StepRow:
 
     @property
     def number(self) -> int:
-        """The step's number."""
+        """Return the number of the step."""
         return self.step.number
 
     @property
     def problem(self) -> str:
-        """Why its run did not complete, "" where it did."""
+        """Return the cause of its run's problem, "" if it has none."""
         return problem_of(self.step.run)
 
     @property
     def failed_checks(self) -> int:
-        """How many expectations were not met."""
+        """Return the number of checks that did not pass."""
         return sum(not each.passed for each in self.checks)
 
     @property
     def verdict_label(self) -> str:
-        """The verdict in words."""
+        """Return the label of the verdict."""
         return str(Step.Verdict(self.step.verdict).label)
 
 
 @dataclass(frozen=True, slots=True)
 class StepPage:
-    """The part of the steps that a page shows."""
+    """A page of the steps, all or only those that did not pass."""
 
     show: str
-    #: From 1.
+    #: Number of the page, from 1.
     page: int
 
     @classmethod
     def of(cls, query: Mapping[str, str]) -> StepPage:
-        """What a query string asks for; anything else is the first page of everything."""
+        """Return the page of a query string; the first page of all steps if it is invalid."""
         page = int_param(query, "page", 1, minimum=1, maximum=999_999)
         return cls(BAD if query.get("show") == BAD else ALL, page)
 
     def of_run(self, run: CollectionRun) -> QuerySet[Step]:
-        """All steps that it goes through, page by page."""
+        """Return the steps on all pages."""
         steps: QuerySet[Step] = run.steps.order_by("number")
         return steps.filter(verdict__in=_BAD) if self.show == BAD else steps
 
     def verdicts(self, run: CollectionRun) -> dict[int, str]:
-        """The verdicts of the page's steps, by number."""
+        """Return the verdicts on this page by step number."""
         first = (self.page - 1) * PAGE
         steps = self.of_run(run).values_list("number", "verdict")
         return dict(steps[first : first + PAGE])
 
     def rows(self, run: CollectionRun, numbers: Iterable[int]) -> list[StepRow]:
-        """The rows of these steps, in order."""
+        """Return the rows of steps by number, in order."""
         steps = run.steps.filter(number__in=list(numbers)).order_by("number")
         found = steps.select_related("run").only(*_columns())
         return [StepRow(step, checks_of(step), duration(step.duration_ms)) for step in found]
@@ -160,29 +159,29 @@ class StepPage:
 
 @dataclass(frozen=True, slots=True)
 class RunProgress:
-    """How far a collection run is."""
+    """Number of steps by verdict, and duration so far."""
 
     tally: VerdictCounts
     duration: str
 
     @classmethod
     def of(cls, run: CollectionRun) -> RunProgress:
-        """As it is stored now."""
+        """Return the progress as it is stored now."""
         return cls(VerdictCounts(run.planned, run.counts()), duration(run.duration_ms()))
 
     @property
     def parts(self) -> Iterable[tuple[str, float, float]]:
-        """The parts of the bar: verdict, start and length in percent."""
+        """Return the parts of the progress bar: verdict, start and length in percent."""
         return self.tally.parts(100)
 
 
 def page_of(run: CollectionRun, window: StepPage) -> dict[str, Any]:
-    """The context of the page of a run."""
-    standing = RunProgress.of(run)
+    """Return the context of the page of a collection run."""
+    progress = RunProgress.of(run)
     verdicts = window.verdicts(run)
-    steps = standing.tally.bad if window.show == BAD else run.planned
+    steps = progress.tally.bad if window.show == BAD else run.planned
     return {
-        **header_context(run, standing),
+        **header_context(run, progress),
         "window": window,
         "rows": window.rows(run, verdicts),
         "known": encode_verdicts(verdicts),
@@ -191,42 +190,42 @@ def page_of(run: CollectionRun, window: StepPage) -> dict[str, Any]:
     }
 
 
-def header_context(run: CollectionRun, standing: RunProgress) -> dict[str, Any]:
-    """What is told of a run as a whole."""
+def header_context(run: CollectionRun, progress: RunProgress) -> dict[str, Any]:
+    """Return the context of the header of a collection run."""
     options = run.options if isinstance(run.options, Mapping) else {}
     return {
         "run": run,
-        "standing": standing,
-        "word": status_label(run, standing),
-        "tone": _tone(run, standing),
+        "progress": progress,
+        "status_label": status_label(run, progress),
+        "tone": _tone(run, progress),
         "options": options,
-        "ending": end_reason(run.state, standing.tally) if run.is_final else "",
+        "ending": end_reason(run.state, progress.tally) if run.is_final else "",
     }
 
 
-def _tone(run: CollectionRun, standing: RunProgress) -> str:
+def _tone(run: CollectionRun, progress: RunProgress) -> str:
     if run.state == CollectionRun.State.RUNNING:
         return "running"
     if run.state != CollectionRun.State.COMPLETED:
         return "skipped"
-    return "met" if standing.tally.all_met else "unmet"
+    return "met" if progress.tally.all_met else "unmet"
 
 
 def encode_verdicts(verdicts: Mapping[int, str]) -> str:
-    """What a page shows, for the address of its socket: `1met-2running`."""
+    """Return the verdicts on a page for its websocket URL: `1met-2running`."""
     return "-".join(f"{number}{verdict}" for number, verdict in verdicts.items()) or "none"
 
 
 def decode_verdicts(text: str) -> dict[int, str]:
-    """The same read again; what is no such text says nothing."""
-    return {int(number): verdict for number, verdict in _KNOWN.findall(text[:4_000])}
+    """Return the verdicts of `encode_verdicts`; invalid text is ignored."""
+    return {int(number): verdict for number, verdict in _VERDICT.findall(text[:4_000])}
 
 
-_KNOWN = re.compile(r"(?<![0-9])([0-9]{1,8})([a-z]{1,8})")
+_VERDICT = re.compile(r"(?<![0-9])([0-9]{1,8})([a-z]{1,8})")
 
 
 def listed(runs: Iterable[CollectionRun]) -> list[dict[str, Any]]:
-    """Runs as rows of a list, their steps counted at once."""
+    """Return the contexts of the rows of a list, counting all steps in one query."""
     found = list(runs)
     counted: dict[Any, dict[str, int]] = {
         run.pk: dict.fromkeys(Step.Verdict.values, 0) for run in found
@@ -250,8 +249,8 @@ def listed(runs: Iterable[CollectionRun]) -> list[dict[str, Any]]:
     ]
 
 
-def status_label(run: CollectionRun, standing: RunProgress) -> str:
-    """How it stands, in a word or three."""
+def status_label(run: CollectionRun, progress: RunProgress) -> str:
+    """Return the status in one to three words."""
     if run.state == CollectionRun.State.COMPLETED:
-        return "All met" if standing.tally.all_met else "Not all met"
+        return "All met" if progress.tally.all_met else "Not all met"
     return str(CollectionRun.State(run.state).label)

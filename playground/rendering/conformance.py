@@ -1,4 +1,4 @@
-"""A conformance report for reading: rules by level, each with its findings and where they are."""
+"""Conformance reports as their templates and the clipboard show them: rules by level."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from itertools import groupby
 from playground.conformance import RULESETS, ConformanceReport, Finding, Level, Verdict
 from playground.protocols.frames import Frame, FrameKind
 
-#: What pages call the levels and the verdicts, in the order in which they are shown.
+#: Labels of levels and verdicts, in the order in which they are shown.
 LEVELS: Mapping[Level, str] = {Level.MUST: "Must", Level.SHOULD: "Should", Level.INFO: "Info"}
 VERDICTS: Mapping[Verdict, str] = {
     Verdict.FAIL: "Failed",
@@ -18,15 +18,14 @@ VERDICTS: Mapping[Verdict, str] = {
     Verdict.PASS: "Passed",
     Verdict.NOT_APPLICABLE: "Not applicable",
 }
-_TITLES = {rule.id: rule.title for book in RULESETS.values() for rule in book.rules}
-#: What a reply is judged as, by protocol and binding; of the Agent API there is one version,
-#: which has no name.
+_TITLES = {rule.id: rule.title for ruleset in RULESETS.values() for rule in ruleset.rules}
+#: Protocol and binding to the subject of a report; the Agent API has one version without a name.
 _SUBJECTS: Mapping[tuple[str, str], str] = {
     ("nlweb", "http"): "NLWeb {}",
     ("nlweb", "mcp"): "NLWeb {} over MCP",
     ("agent-api", "http"): "Agent API",
 }
-#: What the rules page says of each group of rules.
+#: Description of each rule group on the rules page.
 ABOUT: Mapping[str, str] = {
     "nlweb": "The reply of an NLWeb agent, whatever it travels over. Over MCP the rules about HTTP "
     "and event streams are left out, and a place in it is told from the top of the message: "
@@ -36,16 +35,15 @@ ABOUT: Mapping[str, str] = {
     "MCP or JSON-RPC are those of their own specifications.",
     "agent-api": "The response of an Agent API agent, whole or as a stream of objects.",
 }
-#: A section that is called by its number or by the letter of an appendix.
+#: A section with a number, or with the letter of an appendix.
 _NUMBERED = re.compile(r"[0-9]|[A-Z](?:\.|,|$)")
 _RANK = {verdict: rank for rank, verdict in enumerate(VERDICTS)}
 
 
 class PointerLocator:
-    """Where the JSON of a frame stands on the wire: learnt from the frames as they pass.
+    """Locator of the bytes of a frame's events.
 
-    The events of a whole reply carry the number of the frame that ended it, which has no
-    bytes of its own.
+    The events of a whole body have the number of the frame that ended it, which has no bytes.
     """
 
     def __init__(self) -> None:
@@ -53,7 +51,7 @@ class PointerLocator:
         self._wire: dict[int, int] = {}
 
     def noting(self, frames: Iterable[Frame]) -> Iterator[Frame]:
-        """The frames, unchanged."""
+        """Yield the frames unchanged, noting where bodies begin and end."""
         for frame in frames:
             if frame.kind is FrameKind.HEAD:
                 self._body = None
@@ -64,23 +62,23 @@ class PointerLocator:
             yield frame
 
     def wire(self, seq: int | None) -> int | None:
-        """The frame whose bytes show what the events of frame `seq` were read from."""
+        """Return the number of the frame with the bytes of the events of frame `seq`."""
         return self._wire.get(seq, seq) if seq is not None else None
 
 
 @dataclass(frozen=True, slots=True)
 class FindingLocation:
-    """One thing that a rule found."""
+    """A finding with its location."""
 
     message: str
     pointer: str
-    #: Number of the frame with the bytes that it was found in; None for no frame.
+    #: Number of the frame with its bytes; None for no frame.
     shown: int | None
 
 
 @dataclass(frozen=True, slots=True)
 class RuleReport:
-    """One rule, and what it found."""
+    """A rule with its findings."""
 
     id: str
     title: str
@@ -91,89 +89,89 @@ class RuleReport:
 
     @property
     def verdict_label(self) -> str:
-        """The verdict in words."""
+        """Return the label of the verdict."""
         return VERDICTS[self.verdict]
 
     @property
     def source(self) -> str:
-        """Where the rule is from: a section by its number, or by its name."""
+        """Return the section of the rule, by number or by name."""
         return f"section {self.section}" if _NUMBERED.match(self.section) else self.section
 
 
 @dataclass(frozen=True, slots=True)
 class LevelReport:
-    """The rules of one level, those that ask for attention first."""
+    """The rules of one level, failed ones first."""
 
     level: Level
     rules: list[RuleReport]
 
     @property
     def level_label(self) -> str:
-        """The level in a word."""
+        """Return the label of the level."""
         return LEVELS[self.level]
 
     def count(self, verdict: Verdict) -> int:
-        """How many of its rules have this verdict."""
+        """Return the number of its rules with this verdict."""
         return sum(rule.verdict is verdict for rule in self.rules)
 
     @property
     def tally(self) -> str:
-        """What became of its rules, in words; of those that do not apply nothing is said."""
-        said = {Verdict.FAIL: "failed", Verdict.INCOMPLETE: "not judged", Verdict.PASS: "passed"}
-        counts = {word: self.count(verdict) for verdict, word in said.items()}
+        """Return the number of its rules by verdict as text, without those that do not apply."""
+        labels = {Verdict.FAIL: "failed", Verdict.INCOMPLETE: "not judged", Verdict.PASS: "passed"}
+        counts = {word: self.count(verdict) for verdict, word in labels.items()}
         shown = [f"{count} {word}" for word, count in counts.items() if count]
         return ", ".join(shown) or "none applies"
 
 
 @dataclass(frozen=True, slots=True)
 class ReportView:
-    """A report as its templates show it."""
+    """A conformance report as its templates show it."""
 
-    #: What the reply was judged as.
+    #: Protocol, version and binding by which the response was judged.
     subject: str
     version: str
     levels: list[LevelReport]
-    #: (verdict, its word, how many rules have it).
+    #: (verdict, label, number of rules).
     verdicts: list[tuple[str, str, int]] = field(default_factory=list)
 
     @property
     def worst(self) -> LevelReport | None:
-        """The strictest level of which a rule failed."""
+        """Return the strictest level with a failed rule, None if none failed."""
         failed = (level for level in self.levels if level.count(Verdict.FAIL))
         return next(failed, None)
 
     @property
     def failed(self) -> int:
-        """How many rules failed."""
+        """Return the number of failed rules."""
         return self.count(Verdict.FAIL)
 
     @property
     def worst_failed(self) -> int:
-        """How many rules of the strictest level that has some failed."""
+        """Return the number of failed rules of the strictest level with any."""
         return self.worst.count(Verdict.FAIL) if self.worst else 0
 
     @property
     def inconclusive(self) -> int:
-        """How many rules could not be judged."""
+        """Return the number of inconclusive rules."""
         return self.count(Verdict.INCOMPLETE)
 
     @property
     def passed(self) -> int:
-        """How many rules passed."""
+        """Return the number of passed rules."""
         return self.count(Verdict.PASS)
 
     @property
     def not_applicable(self) -> int:
-        """How many rules are about something else."""
+        """Return the number of rules that do not apply."""
         return self.count(Verdict.NOT_APPLICABLE)
 
     def count(self, verdict: Verdict) -> int:
-        """How many rules have this verdict."""
+        """Return the number of rules with this verdict."""
         return sum(level.count(verdict) for level in self.levels)
 
     @property
     def sentence(self) -> str:
-        """The report in one line."""
+        """Return the report in one line."""
         broken = [
             f"{count} {level.level.value}"
             for level in self.levels
@@ -185,7 +183,7 @@ class ReportView:
 
     @property
     def text(self) -> str:
-        """The report as plain text: what asks for attention, rule by rule."""
+        """Return the failed and inconclusive rules as plain text."""
         lines = [f"Judged as {self.subject}: {self.sentence}."]
         for level in self.levels:
             for rule in level.rules:
@@ -194,11 +192,11 @@ class ReportView:
         return "\n".join(lines)
 
 
-def view_of(report: ConformanceReport, places: PointerLocator) -> ReportView:
-    """The report for its templates."""
+def view_of(report: ConformanceReport, locator: PointerLocator) -> ReportView:
+    """Return the view of a report."""
     rules = [
-        _rule_report(list(found), places)
-        for _, found in groupby(report.findings, key=lambda finding: finding.rule)
+        _rule_report(list(findings), locator)
+        for _, findings in groupby(report.findings, key=lambda finding: finding.rule)
     ]
     rules.sort(key=lambda rule: _RANK[rule.verdict])
     levels = [LevelReport(level, [r for r in rules if r.level is level]) for level in LEVELS]
@@ -209,17 +207,17 @@ def view_of(report: ConformanceReport, places: PointerLocator) -> ReportView:
 
 
 def version_label(protocol: str, version: str) -> str:
-    """What the rules page calls a version."""
+    """Return the label of a version on the rules page."""
     return version if protocol == "nlweb" else "Level"
 
 
-def _rule_report(findings: list[Finding], places: PointerLocator) -> RuleReport:
+def _rule_report(findings: list[Finding], locator: PointerLocator) -> RuleReport:
     first = findings[0]
-    says = first.verdict in (Verdict.FAIL, Verdict.INCOMPLETE)
-    spots = [FindingLocation(f.message, f.pointer, places.wire(f.seq)) for f in findings]
+    has_findings = first.verdict in (Verdict.FAIL, Verdict.INCOMPLETE)
+    spots = [FindingLocation(f.message, f.pointer, locator.wire(f.seq)) for f in findings]
     title = _TITLES.get(first.rule, first.rule)
     return RuleReport(
-        first.rule, title, first.section, first.level, first.verdict, spots if says else []
+        first.rule, title, first.section, first.level, first.verdict, spots if has_findings else []
     )
 
 

@@ -1,4 +1,4 @@
-"""An examination's report for people: steps with their calls, and all of it as text."""
+"""Connection doctor reports: steps with their calls for the page, and plain text."""
 
 from __future__ import annotations
 
@@ -10,19 +10,24 @@ from django.utils.dateparse import parse_datetime
 
 from playground.models import Agent
 from playground.models.detection import proposed_changes, report_of
-from playground.rendering.run_status import ago
+from playground.rendering.formatting import ago
 
-#: How the statuses are called in text, all of one width.
-_WORDS = {"passed": "passed ", "failed": "FAILED ", "skipped": "skipped", "waiting": "waiting"}
+#: Labels of the statuses in plain text, all of one width.
+_STATUS_LABELS = {
+    "passed": "passed ",
+    "failed": "FAILED ",
+    "skipped": "skipped",
+    "waiting": "waiting",
+}
 _FIELDS = {"url": "Address", "protocol": "Protocol", "binding": "Binding", "version": "Version"}
 
 
 @dataclass(frozen=True, slots=True)
 class CallRow:
-    """A call under the last step that it says something about."""
+    """A call below the last step that used it."""
 
     line: str
-    #: `HTTP 404`, or why there was no reply.
+    #: `HTTP 404`, or `no reply`.
     outcome: str
     sent: str
     received: str
@@ -30,7 +35,7 @@ class CallRow:
 
 @dataclass(frozen=True, slots=True)
 class DoctorStepRow:
-    """A step as a page shows it."""
+    """A step as its template shows it."""
 
     label: str
     status: str
@@ -41,7 +46,7 @@ class DoctorStepRow:
 
 @dataclass(frozen=True, slots=True)
 class SettingChange:
-    """A field of the agent that would change, in the words of the agent's form."""
+    """A field of the agent that would change, with the labels of the agent's form."""
 
     label: str
     before: str
@@ -50,10 +55,10 @@ class SettingChange:
 
 @dataclass(frozen=True, slots=True)
 class DiagnosisView:
-    """A report as a page shows it."""
+    """A report as its template shows it."""
 
     steps: list[DoctorStepRow]
-    #: What was found, in words; "" for nothing.
+    #: Label of the detected endpoint; "" for none.
     found: str
     also: list[str]
     #: `3 steps passed, 1 failed`.
@@ -62,32 +67,32 @@ class DiagnosisView:
     error: str
     ago: str
     changes: list[SettingChange]
-    #: All of it as text, to be copied.
+    #: The report as plain text, for the clipboard.
     text: str
 
 
 def report_for(agent: Agent) -> DiagnosisView | None:
-    """The agent's latest report, None where there is none."""
-    kept = report_of(agent)
-    if kept is None or not isinstance(kept.get("steps"), list):
+    """Return the latest report of an agent, None if there is none."""
+    report = report_of(agent)
+    if report is None or not isinstance(report.get("steps"), list):
         return None
-    found = kept.get("found") or {}
-    failed = (step["label"] for step in kept["steps"] if step["status"] == "failed")
-    moment = parse_datetime(str(kept.get("at", "")))
+    found = report.get("found") or {}
+    failed = (step["label"] for step in report["steps"] if step["status"] == "failed")
+    moment = parse_datetime(str(report.get("at", "")))
     return DiagnosisView(
-        steps=steps_of(kept),
+        steps=steps_of(report),
         found=found.get("label", ""),
-        also=kept.get("also", []),
-        summary=summary_of(kept),
+        also=report.get("also", []),
+        summary=summary_of(report),
         error=next(failed, ""),
         ago=ago(moment) if moment else "",
         changes=changes_of(agent),
-        text=text_of(kept),
+        text=text_of(report),
     )
 
 
 def steps_of(report: dict[str, Any]) -> list[DoctorStepRow]:
-    """The steps, each call under the last of those that were judged by it."""
+    """Return the steps, with each call below the last step that used it."""
     at = {name: step["name"] for step in report["steps"] for name in step["calls"]}
     return [
         DoctorStepRow(
@@ -107,20 +112,20 @@ def _call(call: dict[str, Any]) -> CallRow:
 
 
 def summary_of(report: dict[str, Any]) -> str:
-    """How many steps went which way."""
+    """Return the number of steps by status as text."""
     counts = Counter(step["status"] for step in report["steps"])
     parts = [f"{counts['passed']} passed", f"{counts['failed']} failed"]
     return ", ".join([*parts, f"{counts['skipped']} skipped"])
 
 
 def changes_of(agent: Agent) -> list[SettingChange]:
-    """What “Use what was found” would change."""
-    wanted = proposed_changes(agent)
-    after = Agent(**wanted)
+    """Return the changes of “Use what was found”."""
+    proposed = proposed_changes(agent)
+    after = Agent(**proposed)
     return [
         SettingChange(_FIELDS[name], _shown(agent, name), _shown(after, name))
         for name in _FIELDS
-        if name in wanted
+        if name in proposed
     ]
 
 
@@ -130,7 +135,7 @@ def _shown(agent: Agent, name: str) -> str:
 
 
 def text_of(report: dict[str, Any]) -> str:
-    """The report as plain text, without the calls."""
+    """Return the report as plain text, without the calls."""
     found = report.get("found")
     lines = [
         f"Connection of {report['url']}",
@@ -140,7 +145,9 @@ def text_of(report: dict[str, Any]) -> str:
         "",
     ]
     for step in report["steps"]:
-        lines.append(f"{_WORDS[step['status']]}  {step['label']}: {step['cause']}".rstrip(": "))
+        lines.append(
+            f"{_STATUS_LABELS[step['status']]}  {step['label']}: {step['cause']}".rstrip(": ")
+        )
         if step["fix"]:
             lines.append(f"{'':9}Fix: {step['fix']}")
     return "\n".join(lines) + "\n"

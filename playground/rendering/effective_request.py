@@ -1,4 +1,4 @@
-"""What would be sent, for reading: secrets as dots with their names, lacking values in red."""
+"""Effective request as text segments: masked secrets and names without a value are marked."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from dataclasses import dataclass
 
 from playground.variables.names import PLACEHOLDER
 
-#: Placeholders as text and as a URL writes them where a protocol puts a document into one.
-_ANY = re.compile(rf"{PLACEHOLDER.pattern}|%7B%7B([A-Za-z0-9_.-]{{1,80}})%7D%7D")
+#: Placeholders, also percent-encoded as in a document that a protocol puts into a URL.
+_PLACEHOLDER = re.compile(rf"{PLACEHOLDER.pattern}|%7B%7B([A-Za-z0-9_.-]{{1,80}})%7D%7D")
 
 
 @dataclass(frozen=True, slots=True)
 class TextSegment:
-    """A piece of text: ordinary, a secret that stands there, or a name without a value."""
+    """A segment of text: ordinary, a masked secret, or a name without a value."""
 
     text: str
     #: "", "secret" or "missing".
@@ -24,16 +24,16 @@ class TextSegment:
 def pieces(
     text: str, secrets: Collection[str] = (), missing: Collection[str] = ()
 ) -> list[TextSegment]:
-    """`text` in pieces; those of a secret or a lacking value have its name as their text."""
+    """Return `text` in segments; the text of a secret or a missing value is its name."""
     if not secrets and not missing:
         return [TextSegment(text)]
-    found: list[TextSegment] = []
+    segments: list[TextSegment] = []
     end = 0
-    for match in _ANY.finditer(text):
+    for match in _PLACEHOLDER.finditer(text):
         name = match.group(1) or match.group(2)
         kind = "secret" if name in secrets else "missing" if name in missing else ""
         if not kind:
             continue
-        found += [TextSegment(text[end : match.start()]), TextSegment(name, kind)]
+        segments += [TextSegment(text[end : match.start()]), TextSegment(name, kind)]
         end = match.end()
-    return [piece for piece in (*found, TextSegment(text[end:])) if piece.text]
+    return [each for each in (*segments, TextSegment(text[end:])) if each.text]

@@ -1,13 +1,13 @@
-"""An agent's questions as the form that a page shows: controls, what they hold, what is wrong.
+"""Elicitations as forms: controls with their values and errors, and the answers so far.
 
-The same for a page, for what a websocket pushes, and for a form that comes back with errors.
+The same form is used by the page, the websocket message and a submission with errors.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from playground.elicitation import (
     SKIP_UNANSWERED,
@@ -17,18 +17,15 @@ from playground.elicitation import (
     default_template,
 )
 from playground.elicitation.form import ElicitationForm, QuestionField
-from playground.models import Agent, Run, RunKind
+from playground.models import Agent, Run
 from playground.models.conversations import turn_of
-from playground.protocols import a2a
-from playground.protocols.events import Elicitation
-from playground.protocols.mcp import elicitation
+from playground.models.elicitation_status import ElicitationStatus
+from playground.protocols.events import Elicitation, EntryRef
 from playground.protocols.origins import origin_of
+from playground.rendering.entry_runs import EntryRuns
+from playground.rendering.formatting import value_text
 from playground.rendering.linked_turns import LinkedTurn
 from playground.rendering.links import safe_url
-from playground.rendering.words import value_text
-
-if TYPE_CHECKING:  # The thread makes these for its entries.
-    from playground.rendering.thread import EntryRef, Thread
 
 #: Names of the controls that are no answers.
 STRATEGY, TEMPLATE = "strategy", "template"
@@ -36,21 +33,21 @@ STRATEGY, TEMPLATE = "strategy", "template"
 
 @dataclass(frozen=True, slots=True)
 class Submitted:
-    """What was filled in, as it was submitted, and what is wrong with it."""
+    """Submitted values and their errors."""
 
     data: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    #: Sentences by the name of a control, or `WHOLE_FORM`.
+    #: Sentences by the name of a control, or `FORM_ERROR_KEY`.
     errors: Mapping[str, str] = field(default_factory=dict)
 
-    def text(self, name: str, otherwise: str = "") -> str:
-        """The one value of a control, `otherwise` where it was not submitted."""
+    def text(self, name: str, default: str = "") -> str:
+        """Return the last value of a control, `default` if it was not submitted."""
         values = self.data.get(name)
-        return values[-1] if values else otherwise
+        return values[-1] if values else default
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """One thing to choose."""
+    """An option of a question."""
 
     value: str
     label: str
@@ -59,178 +56,175 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class QuestionControl:
-    """One question with what its control holds."""
+    """The control of a question with its value."""
 
     field: QuestionField
     #: Id of the control, unique on the page.
     id: str
-    #: What a control for text holds.
+    #: Value of a text control.
     value: str
     choices: tuple[Choice, ...]
     error: str
 
     @property
     def described_by(self) -> str:
-        """The ids of what is said about it."""
-        ids = {
+        """Return the ids of its descriptions, for `aria-describedby`."""
+        descriptions = {
             "hint": self.field.hint or self.field.rule,
             "note": self.field.note,
             "warning": self.field.sensitive,
             "error": self.error,
         }
-        return " ".join(f"{self.id}-{name}" for name, said in ids.items() if said)
+        return " ".join(f"{self.id}-{name}" for name, text in descriptions.items() if text)
 
 
 @dataclass(frozen=True, slots=True)
 class ElicitationView:
-    """Questions of one entry, as they stand."""
+    """An elicitation as its templates show it."""
 
-    thread: Thread
+    thread: EntryRuns
     entry_ref: EntryRef
     form: ElicitationForm
     filled: Submitted = field(default_factory=Submitted)
 
     @property
     def run(self) -> Run:
-        """The run whose agent asks."""
+        """Return the run whose agent asks."""
         return self.thread.run
 
     @property
+    def status(self) -> ElicitationStatus:
+        """Return its status: whether it may be answered, and its answers."""
+        children = self.thread.runs_at(self.entry_ref)
+        return ElicitationStatus(self.run, self.entry_ref, self.form.resume, children)
+
+    @property
     def anchor(self) -> str:
-        """The id of the entry; ids of what is in it begin with it."""
+        """Return the id of the entry, the prefix of the ids in it."""
         return self.thread.anchor(self.entry_ref)
 
     @property
     def is_nested(self) -> bool:
-        """Whether it is shown on the page of another run than its own."""
+        """Return whether it is shown on the page of another run."""
         return self.thread.page.pk != self.run.pk
 
     @property
     def agent(self) -> Agent | None:
-        """Who asks; None once the agent is deleted, and then nobody can be answered."""
+        """Return the agent; None if it was deleted, and then no answer can be sent."""
         return self.run.agent
 
     @property
     def origin(self) -> str:
-        """Where the answers would go: scheme, host and port."""
+        """Return the origin to which the answers would be sent."""
         url = self.run.url if self.is_of_action or not self.agent else self.agent.url
         return origin_of(url) or url
 
     @property
-    def is_declined(self) -> bool:
-        """Whether the user has declined to answer."""
-        return declined_key(self.entry_ref) in (self.run.declined_elicitations or [])
-
-    @property
-    def answers(self) -> list[LinkedTurn]:
-        """The turns that answered, oldest first."""
-        runs = self.thread.runs_at(self.entry_ref, RunKind.ASK, RunKind.ANSWER)
-        return [LinkedTurn(run) for run in runs]
-
-    @property
     def is_binding_elicitation(self) -> bool:
-        """Whether the binding itself asks, and says how it is answered."""
-        return self.form.resume is not None
+        """Return whether MCP or A2A itself asks, and defines how it is answered."""
+        return self.status.is_binding_elicitation
 
     @property
     def is_server_request(self) -> bool:
-        """Whether the call waits for the answer, instead of being made again with it."""
-        return (self.form.resume or {}).get("kind") == elicitation.RESPONSE
+        """Return whether the call stays open for the answer, instead of being repeated with it."""
+        return self.status.is_server_request
 
     @property
     def is_of_action(self) -> bool:
-        """Whether the server or agent of an action asks, and not the one composed for."""
-        return self.run.kind == RunKind.ACTION
+        """Return whether the server or agent of an action asks."""
+        return self.status.is_of_action
 
     @property
     def is_task(self) -> bool:
-        """Whether the answer is the next message of an A2A task."""
-        return (self.form.resume or {}).get("kind") == a2a.KIND
+        """Return whether the answer is the next message of an A2A task."""
+        return self.status.is_task
 
     @property
     def is_url_elicitation(self) -> bool:
-        """Whether all that is asked is to visit an address."""
+        """Return whether it only asks to visit a URL."""
         return bool(self.form.links) and not self.form.fields
 
     @property
-    def answering_runs(self) -> list[LinkedTurn]:
-        """The answers that were sent into the call, oldest first."""
-        return [
-            LinkedTurn(run) for run in self.thread.runs_at(self.entry_ref, RunKind.CLIENT_RESPONSE)
-        ]
+    def is_declined(self) -> bool:
+        """Return whether the user declined to answer."""
+        return self.status.is_declined
 
     @property
     def is_settled(self) -> bool:
-        """Whether the question has its answer, or is being sent it, and takes no other."""
-        runs = self.thread.runs_at(self.entry_ref, RunKind.CLIENT_RESPONSE, RunKind.ACTION)
-        return any(not LinkedTurn(run).failed for run in runs)
+        """Return whether an answer was received or is being sent, so that no other is accepted."""
+        return self.status.is_settled
 
     @property
     def is_closed(self) -> bool:
-        """Whether the call that waited has ended."""
-        return self.is_server_request and self.run.is_final
+        """Return whether the open call has ended, so that no answer can be sent into it."""
+        return self.status.is_closed
+
+    @property
+    def answers(self) -> list[LinkedTurn]:
+        """Return the turns that answered, oldest first."""
+        return [LinkedTurn(run) for run in self.status.answers]
+
+    @property
+    def answering_runs(self) -> list[LinkedTurn]:
+        """Return the answers that were sent into the open call, oldest first."""
+        return [LinkedTurn(run) for run in self.status.client_responses]
 
     @property
     def links(self) -> list[tuple[str, str | None]]:
-        """The addresses to visit, each with its link where it can be one."""
+        """Return the URLs to visit as (text, link or None)."""
         return [(value_text(link, 2_000), safe_url(link)) for link in self.form.links]
 
     @property
     def controls(self) -> list[QuestionControl]:
-        """The questions, each with what was filled in or the agent's default."""
-        return [self._control(each) for each in self.form.fields]
+        """Return the questions with the submitted values, else the agent's defaults."""
+        return [self._control(question) for question in self.form.fields]
 
     @property
     def partial(self) -> bool:
-        """Whether questions may be left out."""
+        """Return whether questions may be left unanswered."""
         return bool(self.filled.text(SKIP_UNANSWERED))
 
     @property
     def strategies(self) -> list[tuple[Strategy, bool]]:
-        """The ways to answer, and which of them is chosen."""
-        own = self.agent.answer_strategy if self.agent else ""
-        chosen = self.filled.text(STRATEGY, own)
+        """Return the answer strategies, and whether each is chosen."""
+        remembered = self.agent.answer_strategy if self.agent else ""
+        chosen = self.filled.text(STRATEGY, remembered)
         chosen = chosen if chosen in STRATEGIES else next(iter(STRATEGIES))
         return [(each, each.name == chosen) for each in STRATEGIES.values()]
 
     @property
     def template(self) -> str:
-        """What the template editor holds: the user's own, or something to begin with."""
-        own = self.agent.answer_template if self.agent else ""
-        begun = own or default_template(
+        """Return the content of the template editor: submitted, the agent's, or a default."""
+        remembered = self.agent.answer_template if self.agent else ""
+        initial = remembered or default_template(
             turn_of(self.run).request, self.run.session_context is not None
         )
-        return self.filled.text(TEMPLATE, begun)
+        return self.filled.text(TEMPLATE, initial)
 
     @property
     def errors(self) -> Mapping[str, str]:
-        """What is wrong, also with what is no question."""
+        """Return the errors by the name of a control, or `FORM_ERROR_KEY`."""
         return self.filled.errors
 
-    def _control(self, each: QuestionField) -> QuestionControl:
+    def _control(self, question: QuestionField) -> QuestionControl:
         data = self.filled.data
-        values = list(data.get(each.name, ())) if data else _defaults(each)
+        values = list(data.get(question.name, ())) if data else _default_values(question)
         return QuestionControl(
-            field=each,
-            id=f"{each.name}-{self.anchor}",
+            field=question,
+            id=f"{question.name}-{self.anchor}",
             value=values[-1] if values else "",
-            choices=tuple(_choices(each, values)),
-            error=self.filled.errors.get(each.name, ""),
+            choices=tuple(_choices(question, values)),
+            error=self.filled.errors.get(question.name, ""),
         )
 
 
-def elicitation_view(event: Elicitation, thread: Thread, place: EntryRef) -> ElicitationView:
-    """The questions of an entry, with the agent's defaults chosen."""
-    return ElicitationView(thread, place, build_form(event))
+def elicitation_view(event: Elicitation, thread: EntryRuns, ref: EntryRef) -> ElicitationView:
+    """Return the elicitation of an entry with the agent's defaults chosen."""
+    return ElicitationView(thread, ref, build_form(event))
 
 
-def declined_key(place: EntryRef) -> str:
-    """What `Run.declined` calls the questions at a place."""
-    return f"{place[0]}-{place[1]}"
-
-
-def _defaults(each: QuestionField) -> list[str]:
-    default: Any = each.default
+def _default_values(question: QuestionField) -> list[str]:
+    default: Any = question.default
     if default is None:
         return []
     if isinstance(default, bool):
@@ -238,11 +232,11 @@ def _defaults(each: QuestionField) -> list[str]:
     return list(default) if isinstance(default, tuple) else [str(default)]
 
 
-def _choices(each: QuestionField, values: Sequence[str]) -> Iterator[Choice]:
-    if each.control == "boolean":
+def _choices(question: QuestionField, values: Sequence[str]) -> Iterator[Choice]:
+    if question.control == "boolean":
         labels = {"true": "Yes", "false": "No"}
-        yield from (Choice(v, label, v in values) for v, label in labels.items())
+        yield from (Choice(value, label, value in values) for value, label in labels.items())
         return
-    names = each.labels or each.options
-    for option, label in zip(each.options, names, strict=True):
+    names = question.labels or question.options
+    for option, label in zip(question.options, names, strict=True):
         yield Choice(option, label, option in values)

@@ -1,4 +1,4 @@
-"""Events to entries: what the thread of a run shows, one partial per kind.
+"""Entries of a thread: events with the template and the context that show them.
 
 A new kind of event is one function here and one template under `templates/runs/entries/`.
 """
@@ -14,16 +14,14 @@ from django.conf import settings
 from playground.protocols import events as ev
 from playground.protocols.nlweb import failures
 from playground.protocols.placement import Placement, format_facts, is_server_log, is_summary
-from playground.rendering.cards import card_of
+from playground.rendering.cards import card_of, nested_of
+from playground.rendering.formatting import json_preview, table_of, value_text
 from playground.rendering.grounding import grounding_of
 from playground.rendering.links import safe_url
-from playground.rendering.messages import JoinedMessage
-from playground.rendering.nested import nested_of
-from playground.rendering.speech import MessageView
-from playground.rendering.tables import table_of
-from playground.rendering.words import json_preview, value_text
+from playground.rendering.message_joiner import JoinedMessage
+from playground.rendering.messages import MessageView
 
-#: Facts of a format that are shown.
+#: Facts of a response format that are shown.
 MAX_FORMAT_FACTS = 20
 #: Tools of a server that are listed.
 MAX_TOOLS = 40
@@ -31,67 +29,67 @@ MAX_TOOLS = 40
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One thing in the thread of a run."""
+    """An event in the thread of a run."""
 
-    #: Number of the frame it came in, and its place among the entries of that frame.
+    #: Number of its frame, and of the event in the frame.
     seq: int
     part: int
-    #: Name of the template that shows it.
+    #: Name of the template.
     template: str
     event: ev.Event
-    #: True for what stands above the results wherever it came in the stream.
+    #: Whether it is shown above the results, wherever it is in the stream.
     pinned: bool = False
-    #: Of a message: what has become of it so far.
+    #: The joined message of a message event.
     message: JoinedMessage | None = None
 
     @property
     def anchor(self) -> str:
-        """The id of its element on the page of its own run."""
+        """Return the id of its element on the page of its own run."""
         return f"entry-{self.seq}-{self.part}"
 
     def context(self) -> dict[str, Any]:
-        """What its template needs. Made only when it is rendered: most of a flood never is."""
-        about = self.message or self.event
-        own = _CONTEXTS[type(about)](about)
+        """Return the context of its template; most entries of a flood are never rendered."""
+        source = self.message or self.event
+        own = _CONTEXTS[type(source)](source)
         images = settings.AGENT_IMAGES
         return {"entry": self, "event": self.event, "agent_images": images, **own}
 
 
 def entry_of(
-    event: ev.Event, part: int, place: Placement, joined: JoinedMessage | None = None
+    event: ev.Event, part: int, placement: Placement, joined: JoinedMessage | None = None
 ) -> Entry | None:
-    """The entry for `event` at its place, None where the thread has nothing to show for it.
+    """Return the entry of event number `part` of its frame, None if the thread does not show it.
 
-    `joined` is what a message becomes; it goes on changing while its reply is read.
+    `joined` is the message of a message event; it changes while the response is read.
     """
-    if place is Placement.NONE:
+    if placement is Placement.NONE:
         return None
     template = "summary" if is_summary(event) else _TEMPLATES.get(type(event), "unknown")
     if is_server_log(event):
         template = "server_log"
-    pinned = place in (Placement.PINNED, Placement.ASIDE)
+    pinned = placement in (Placement.PINNED, Placement.ASIDE)
     return Entry(event.seq, part, template, event, pinned, joined)
 
 
 def _result(event: Any) -> dict[str, Any]:
     if is_summary(event):
         text = value_text(event.item.get("text") or event.item.get("description"), 20_000)
-        # To the template a summary is a text, whichever kind of event it came as.
+        # The template gets a text, whichever event the summary was.
         return {"text": text, "event": ev.Text(event.seq, text, kind="summary", raw=event.item)}
     item = event.item
     return {"card": card_of(item), "grounding": grounding_of(item), "groups": nested_of(item)}
 
 
 def _format(event: Any) -> dict[str, Any]:
-    """The widget of a ChatGPT app and the like: facts only, nothing that could be loaded."""
+    """Return the facts of a response format such as a ChatGPT app; nothing is loaded."""
     facts = format_facts(event.meta)
-    named = facts.pop("response_format", None)
-    is_app = named == "chatgpt_app" or any(name.startswith("openai/") for name in facts)
+    name = facts.pop("response_format", None)
+    is_app = name == "chatgpt_app" or any(fact.startswith("openai/") for fact in facts)
     members = list(facts.items())[:MAX_FORMAT_FACTS]
     shown = [
-        (name[:80], value_text(value, 2_000), isinstance(value, str)) for name, value in members
+        (fact[:80], value_text(value, 2_000), isinstance(value, str)) for fact, value in members
     ]
-    return {"format": value_text(named, 80), "facts": shown, "is_app": is_app}
+    return {"format": value_text(name, 80), "facts": shown, "is_app": is_app}
 
 
 def _failure(event: Any) -> dict[str, Any]:
@@ -110,7 +108,7 @@ def _promise(event: Any) -> dict[str, Any]:
     progress = event.progress
     if progress is None or 0 <= progress <= 1:
         return {"percent": None if progress is None else round(progress * 100)}
-    # What an agent sends beyond the scale is shown as it came, and no bar can draw it.
+    # Progress beyond 0 to 1 is shown as text, because no bar can draw it.
     return {"percent": None, "beyond": value_text(progress, 20)}
 
 
@@ -121,32 +119,33 @@ def _redirect(event: Any) -> dict[str, Any]:
 
 
 def _unknown(event: Any) -> dict[str, Any]:
-    """A first look at what it is; the JSON below it has all of it."""
+    """Return a preview; the JSON below it is complete."""
     return {"glance": json_preview(event.data, 300)}
 
 
 def _message(event: Any) -> dict[str, Any]:
-    """A message of which no more is known than that it was announced."""
-    home = (event.seq, 0)
-    joined = JoinedMessage(home, event.id, event.type, event.role, event.status, event.raw)
-    return _joined(joined)
+    """Return the context of a message of which only the beginning was received."""
+    joined = JoinedMessage(
+        (event.seq, 0), event.id, event.type, event.role, event.status, event.raw
+    )
+    return _joined_message(joined)
 
 
-def _joined(joined: Any) -> dict[str, Any]:
-    return {"speech": MessageView(joined)}
+def _joined_message(message: Any) -> dict[str, Any]:
+    return {"speech": MessageView(message)}
 
 
 def _tools(event: Any) -> dict[str, Any]:
-    """The tools of a server, by name."""
-    named = [tool for tool in event.tools if isinstance(tool, Mapping)][:MAX_TOOLS]
+    """Return the tools of a server as (name, description)."""
+    tools = [tool for tool in event.tools if isinstance(tool, Mapping)][:MAX_TOOLS]
     shown = [
         (value_text(tool.get("name"), 128), value_text(tool.get("description"), 300))
-        for tool in named
+        for tool in tools
     ]
-    return {"tools": shown, "more": event.more or len(event.tools) > len(named)}
+    return {"tools": shown, "more": event.more or len(event.tools) > len(tools)}
 
 
-def _plain(_: Any) -> dict[str, Any]:
+def _no_context(_: Any) -> dict[str, Any]:
     return {}
 
 
@@ -164,11 +163,11 @@ _TEMPLATES: dict[type[ev.Event], str] = {
     ev.Tools: "tools",
 }
 _CONTEXTS: dict[type, Callable[[Any], dict[str, Any]]] = {
-    JoinedMessage: _joined,
+    JoinedMessage: _joined_message,
     ev.Message: _message,
     ev.Result: _result,
     ev.Text: _text,
-    ev.Elicitation: _plain,
+    ev.Elicitation: _no_context,
     ev.Promise: _promise,
     ev.Failure: _failure,
     ev.Note: _redirect,
@@ -176,5 +175,5 @@ _CONTEXTS: dict[type, Callable[[Any], dict[str, Any]]] = {
     ev.Started: _format,
     ev.Completed: _format,
     ev.Tools: _tools,
-    ev.Log: _plain,
+    ev.Log: _no_context,
 }

@@ -1,4 +1,4 @@
-"""Frames to rows of the Events list: number, time, what it is, and what it says in a line."""
+"""Events tab: frames as rows with number, time, kind and text."""
 
 from __future__ import annotations
 
@@ -8,24 +8,25 @@ from dataclasses import dataclass
 from typing import Any
 
 from playground.protocols import events as ev
+from playground.protocols.events import event_label
 from playground.protocols.frames import Frame, FrameKind
-from playground.protocols.kinds import event_label
 from playground.protocols.problems import Problem
 from playground.protocols.text import shorten
-from playground.rendering.cards import card_of, value_text
+from playground.rendering.cards import card_of
+from playground.rendering.formatting import milliseconds, size, value_text
 from playground.rendering.progress import progress_text
-from playground.rendering.run_status import milliseconds, size
 
+#: Characters of the text of a row.
 MAX_LINE = 160
 
 
 @dataclass(frozen=True, slots=True)
 class EventRow:
-    """One row of the Events list."""
+    """A row of the Events tab."""
 
     seq: int
     at: str
-    #: What tells rows apart by colour, shape and word: an event kind or a frame kind.
+    #: Event kind or frame kind, which chooses colour, shape and label.
     kind: str
     text: str
     size: str
@@ -33,12 +34,12 @@ class EventRow:
 
 
 def rows_of(readings: Iterable[tuple[Frame, Sequence[ev.Event]]]) -> list[EventRow]:
-    """A row for each frame and its events."""
+    """Return a row for each frame with its events."""
     return [row_of(frame, events) for frame, events in readings]
 
 
 def row_of(frame: Frame, events: Sequence[ev.Event]) -> EventRow:
-    """The row of one frame: named after its first event, or after itself where it has none."""
+    """Return the row of a frame: that of its first event, if it has any."""
     kind, text = frame.kind.name.lower(), _frame_text(frame)
     index = None
     if events:
@@ -48,12 +49,12 @@ def row_of(frame: Frame, events: Sequence[ev.Event]) -> EventRow:
         if len(events) > 1:
             text = f"{text}  + {len(events) - 1} more"
     shown = shorten(text, MAX_LINE)
-    weight = size(len(frame.data)) if frame.data else ""
-    return EventRow(frame.seq, milliseconds(frame.at_ms), kind, shown, weight, index)
+    bytes_text = size(len(frame.data)) if frame.data else ""
+    return EventRow(frame.seq, milliseconds(frame.at_ms), kind, shown, bytes_text, index)
 
 
 def event_text(event: ev.Event) -> str:
-    """An event in one line."""
+    """Return an event in one line."""
     match event:
         case ev.Result(item=item):
             card = card_of(item)
@@ -75,24 +76,24 @@ def event_text(event: ev.Event) -> str:
 
 
 def _message_text(event: ev.Event) -> str:
-    """What is said of a message of the Agent API, in one line."""
+    """Return an event of an Agent API message in one line."""
     match event:
         case ev.Message(type=kind, role=role, status=status):
             return " · ".join(filter(None, (kind, role, status)))
         case ev.Content(kind=kind, value=value, index=index, delta=delta):
-            is_piece = delta and isinstance(value, str)
-            said = f"+ “{value[:MAX_LINE]}”" if is_piece else value_text(value, MAX_LINE)
-            return f"{kind} {index} · {said}"
+            is_delta = delta and isinstance(value, str)
+            content = f"+ “{value[:MAX_LINE]}”" if is_delta else value_text(value, MAX_LINE)
+            return f"{kind} {index} · {content}"
         case ev.Status(object=name, status=status):
             return f"{name} · {status}"
         case ev.ToolCall(name=name, arguments=value) | ev.ToolOutput(name=name, output=value):
             return f"{name} · {value_text(value, MAX_LINE)}"
         case _:
-            return _way_text(event)
+            return _notification_text(event)
 
 
-def _way_text(event: ev.Event) -> str:
-    """What tells of the way to an answer, in one line."""
+def _notification_text(event: ev.Event) -> str:
+    """Return a notification before the answer (progress, log, tools) in one line."""
     match event:
         case ev.Progress():
             return progress_text(event)
@@ -125,7 +126,7 @@ def _open_text(data: bytes) -> str:
 
 
 def payload_of(event: ev.Event) -> Any:
-    """What of an event is worth showing as JSON beside the bytes it came in."""
+    """Return the payload of an event for its JSON view; None if it has none."""
     match event:
         case ev.Result(item=item, index=index):
             return item if index is None else {"index": index, "item": item}

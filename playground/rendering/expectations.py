@@ -1,4 +1,4 @@
-"""What became of a run's expectations, for reading."""
+"""Checks of a run as rows: the verdict of each expectation, and of all together."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from playground.expectations import Check
-from playground.rendering.pretty import pretty
+from playground.rendering.formatting import pretty
 
-#: A verdict as a shape and a word: what the page tells them apart by, beside the colour.
+#: CSS state and label of each verdict; neither depends on the colour alone.
 _VERDICTS = {
     True: ("pass", "Met"),
     False: ("fail", "Not met"),
@@ -18,7 +18,7 @@ _VERDICTS = {
 
 @dataclass(frozen=True, slots=True)
 class CheckView:
-    """One expectation with its verdict."""
+    """A check as a row."""
 
     #: `pass`, `fail` or `incomplete`.
     verdict: str
@@ -31,36 +31,36 @@ class CheckView:
 
 @dataclass(frozen=True, slots=True)
 class ChecksView:
-    """All expectations of a run."""
+    """All checks of a run."""
 
     rows: tuple[CheckView, ...]
     passed: int
 
     @property
     def total(self) -> int:
-        """How many expectations there are."""
+        """Return the number of checks."""
         return len(self.rows)
 
     @property
     def verdict(self) -> str:
-        """Of all together: `pass` only where all are met."""
+        """Return `pass` if all checks passed, else `fail` or `incomplete`."""
         if self.passed == self.total:
             return "pass"
         return "fail" if any(row.verdict == "fail" for row in self.rows) else "incomplete"
 
     @property
     def tally(self) -> str:
-        """The count in words."""
+        """Return the number of passed checks as text."""
         return f"{self.passed} of {self.total} met"
 
 
-def verdict_of(met: bool | None) -> tuple[str, str]:
-    """The verdict and its word."""
-    return _VERDICTS[met]
+def verdict_of(passed: bool | None) -> tuple[str, str]:
+    """Return CSS state and label of a verdict."""
+    return _VERDICTS[passed]
 
 
 def checks_view(checks: Sequence[Check]) -> ChecksView:
-    """The checks of one run, in their order."""
+    """Return the checks of a run, in order."""
     rows = tuple(
         CheckView(*verdict_of(check.met), check.expected, check.actual, pretty(check.expectation))
         for check in checks

@@ -1,7 +1,7 @@
-"""Grounding: where the agent says that a result comes from (NLWeb 0.55, section 4.1.1).
+"""Grounding of a result: the sources that the agent names (NLWeb 0.55, section 4.1.1).
 
-The standard says what grounding is for and not what is in it, so every member is shown:
-addresses as links, objects as links where they have an address, all else as facts.
+The specification does not define its members, so every one is shown: URLs as links, objects as
+links if they have a URL, all others as facts.
 """
 
 from __future__ import annotations
@@ -14,28 +14,28 @@ from urllib.parse import urlsplit
 
 from playground.protocols.text import shorten
 from playground.rendering.cards import types_of
+from playground.rendering.formatting import MAX_LIST, value_text
 from playground.rendering.links import safe_url
-from playground.rendering.words import MAX_LIST, value_text
 
-#: Links and facts that a card shows; the raw JSON has the others.
+#: Links and facts on a card; the raw JSON has the others.
 MAX_LINKS, MAX_FACTS = 12, 12
-_RATED = ("ratingValue:", "bestRating:", "worstRating:")
-_ADDRESSES = ("url", "@id", "uri", "link", "href", "source_url")
+_RATING_MEMBERS = ("ratingValue:", "bestRating:", "worstRating:")
+_URL_MEMBERS = ("url", "@id", "uri", "link", "href", "source_url")
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A link to where something comes from."""
+    """A link to a source."""
 
     url: str
     label: str
-    #: What kind of thing it is, where the agent says so.
+    #: Types of the source, "" if the agent names none.
     kind: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Grounding:
-    """What a card says about where its item comes from."""
+    """The sources and facts of a result."""
 
     sources: list[Source] = field(default_factory=list)
     facts: list[tuple[str, str]] = field(default_factory=list)
@@ -45,69 +45,69 @@ class Grounding:
 
 
 def grounding_of(item: Any) -> Grounding:
-    """The grounding of a result item: empty where it has none."""
-    found = Grounding()
+    """Return the grounding of a result; empty if it has none."""
+    grounding = Grounding()
     value = item.get("grounding") if isinstance(item, Mapping) else None
     members = value.items() if isinstance(value, Mapping) else [("source", value)]
     for name, member in islice(members, MAX_LIST):
         if name != "@context":
-            _take(found, value_text(name, 60), member)
-    seen = {source.url: source for source in reversed(found.sources)}
-    sources = [source for source in found.sources if seen[source.url] is source]
-    return Grounding(sources[:MAX_LINKS], found.facts[:MAX_FACTS])
+            _add_member(grounding, value_text(name, 60), member)
+    seen = {source.url: source for source in reversed(grounding.sources)}
+    sources = [source for source in grounding.sources if seen[source.url] is source]
+    return Grounding(sources[:MAX_LINKS], grounding.facts[:MAX_FACTS])
 
 
-def _take(found: Grounding, name: str, value: Any) -> None:
-    """One member: what of it is a link, and the rest of it as a fact."""
+def _add_member(grounding: Grounding, name: str, value: Any) -> None:
+    """Add a member to `grounding`: its links, and everything else as a fact."""
     rest = []
     for part in value[:MAX_LIST] if isinstance(value, list) else [value]:
         source = _source(part)
         if source:
-            found.sources.append(source)
-            rest += list(_beside(part))
-        elif text := _said(part):
+            grounding.sources.append(source)
+            rest += list(_other_members(part))
+        elif text := _fact_text(part):
             rest.append(text)
     if rest:
-        found.facts.append((name.replace("_", " "), value_text("; ".join(rest), 300)))
+        grounding.facts.append((name.replace("_", " "), value_text("; ".join(rest), 300)))
 
 
-def _said(value: Any) -> str:
-    """A value that has no link, as words: a rating as one says it, members one by one."""
+def _fact_text(value: Any) -> str:
+    """Return a value without a link as text: a rating as "4 of 5", other members one by one."""
     if not isinstance(value, Mapping) or isinstance(value.get("name"), str):
         return value_text(value, 160)
     rating = value_text(value.get("ratingValue"), 20)
     if rating and (best := value_text(value.get("bestRating"), 20)):
         rating = f"{rating} of {best}"
-    others = [text for text in _beside(value) if not text.startswith(_RATED)]
-    return "; ".join([rating, *others] if rating else list(_beside(value)))
+    others = [text for text in _other_members(value) if not text.startswith(_RATING_MEMBERS)]
+    return "; ".join([rating, *others] if rating else list(_other_members(value)))
 
 
 def _source(value: Any) -> Source | None:
-    """The link that `value` is or has; None where it has none that is safe."""
+    """Return the link that `value` is or has; None without a safe URL."""
     if url := safe_url(value):
-        return Source(url, _short(url))
+        return Source(url, _short_url(url))
     if not isinstance(value, Mapping):
         return None
-    url = next(filter(None, (safe_url(value.get(name)) for name in _ADDRESSES)), None)
+    url = next(filter(None, (safe_url(value.get(name)) for name in _URL_MEMBERS)), None)
     if url is None:
         return None
-    label = value_text(value.get("name") or value.get("title"), 80) or _short(url)
+    label = value_text(value.get("name") or value.get("title"), 80) or _short_url(url)
     return Source(url, label, ", ".join(types_of(value))[:60])
 
 
-def _beside(value: Any) -> Iterator[str]:
-    """What an object with a link says besides: a quotation, a rating, a date."""
+def _other_members(value: Any) -> Iterator[str]:
+    """Yield the other members of an object with a link: a quotation, a rating, a date."""
     if not isinstance(value, Mapping):
         return
     for name, member in islice(value.items(), MAX_LIST):
-        if name not in (*_ADDRESSES, "name", "title", "@type", "type", "@context"):
+        if name not in (*_URL_MEMBERS, "name", "title", "@type", "type", "@context"):
             text = value_text(member, 160)
             if text:
                 yield f"{value_text(name, 60)}: {text}"
 
 
-def _short(url: str) -> str:
-    """An address as one reads it: host and path, without what is too long to read."""
+def _short_url(url: str) -> str:
+    """Return host and path of a URL, cut."""
     parts = urlsplit(url)
     text = f"{parts.netloc}{parts.path.rstrip('/')}".removeprefix("www.")
     return shorten(text, 60)

@@ -1,4 +1,4 @@
-"""A reply with an HTTP status that refuses: what it means, what came, what to do about it."""
+"""HTTP errors of a run: meaning of the status, received body, advice and `Retry-After`."""
 
 from __future__ import annotations
 
@@ -16,45 +16,45 @@ from playground.protocols.http import is_json, read_head
 from playground.protocols.mcp import errors
 from playground.protocols.nlweb.failures import explain_status, retry_after_seconds
 
-#: Bytes of a body that tell what it is.
-LOOKED_AT = 64 * 1024
+#: Bytes of a body that are examined.
+MAX_BODY = 64 * 1024
 #: Characters of a header that are shown.
 MAX_HEADER = 200
-#: By binding, what is to be done about a status, where that is not the same for all.
+#: Binding to the function with advice about a status, if that differs from HTTP.
 _ADVICE = {"mcp": errors.fix_for}
-#: Statuses that are about who asks, and those that come with a time to wait for.
-_ABOUT_CREDENTIALS, _ABOUT_TIME = (401, 403), (429, 503)
+#: Statuses about credentials, and those that come with `Retry-After` (RFC 9110).
+_CREDENTIALS_STATUSES, _RETRY_STATUSES = (401, 403), (429, 503)
 
 
 @dataclass(frozen=True, slots=True)
 class HttpErrorView:
-    """What a page says about the status of a reply."""
+    """An HTTP error as its template shows it."""
 
     status: int
-    #: The status in the words of the HTTP standard, "" for one that it does not define.
+    #: Reason phrase of the HTTP standard, "" for a status that it does not define.
     phrase: str
     meaning: str
     advice: str
-    #: What the body is, in words.
+    #: Kind of the body as text.
     received: str
-    #: What `WWW-Authenticate` asks for, as it came.
+    #: `WWW-Authenticate` as received.
     scheme: str
-    #: `Retry-After` as it came, and the whole seconds of it that are left.
+    #: `Retry-After` as received, and the whole seconds of it that remain.
     retry_after: str
     wait: int | None
 
     @property
     def wants_credentials(self) -> bool:
-        """Whether other credentials may help."""
-        return self.status in _ABOUT_CREDENTIALS
+        """Return whether other credentials may help."""
+        return self.status in _CREDENTIALS_STATUSES
 
 
 def http_error_view(run: Run) -> HttpErrorView | None:
-    """What there is to say of the status of a run that has ended; None where it refuses nothing."""
+    """Return the HTTP error of a final run; None without an error status and `Retry-After`."""
     status = run.status or 0
-    if not run.is_final or (status < 400 and not _asks_to_wait(run)):
+    if not run.is_final or (status < 400 and not _has_retry_after(run)):
         return None
-    headers, body = _reply(run)
+    headers, body = _last_response(run)
     explained = explain_status(status)
     return HttpErrorView(
         status=status,
@@ -63,22 +63,22 @@ def http_error_view(run: Run) -> HttpErrorView | None:
         advice=_ADVICE.get(run.binding, unreadable.fix_for_status)(
             status, {**headers, "retry-after": ""}
         ),
-        received=_came(run, headers.get("content-type", ""), body),
+        received=_body_kind(run, headers.get("content-type", ""), body),
         scheme=headers.get("www-authenticate", "")[:MAX_HEADER],
-        retry_after=run.retry_after if _asks_to_wait(run) else "",
-        wait=_left(run, headers.get("date", "")) if _asks_to_wait(run) else None,
+        retry_after=run.retry_after if _has_retry_after(run) else "",
+        wait=_remaining_seconds(run, headers.get("date", "")) if _has_retry_after(run) else None,
     )
 
 
-def _asks_to_wait(run: Run) -> bool:
-    """Whether a `Retry-After` is about sending again; beside a promise it is about asking."""
+def _has_retry_after(run: Run) -> bool:
+    """Return whether `Retry-After` is about a retry; with a promise it is about polling."""
     return bool(run.retry_after) and (
-        run.status in _ABOUT_TIME or run.outcome == Outcome.FAILURE.value
+        run.status in _RETRY_STATUSES or run.outcome == Outcome.FAILURE.value
     )
 
 
-def _reply(run: Run) -> tuple[dict[str, str], bytes]:
-    """The headers of the last reply, and where its body begins."""
+def _last_response(run: Run) -> tuple[dict[str, str], bytes]:
+    """Return the headers and the beginning of the body of the last response."""
     headers: dict[str, str] = {}
     body = b""
     for frame in run.read_frames():
@@ -86,9 +86,9 @@ def _reply(run: Run) -> tuple[dict[str, str], bytes]:
             headers, body = dict(read_head(frame.data)[1]), b""
         elif frame.kind is FrameKind.BODY:
             body += frame.data
-        if len(body) > LOOKED_AT:
+        if len(body) > MAX_BODY:
             break
-    return headers, body[:LOOKED_AT]
+    return headers, body[:MAX_BODY]
 
 
 def _phrase(status: int) -> str:
@@ -98,41 +98,41 @@ def _phrase(status: int) -> str:
         return ""
 
 
-#: What a reply is called that says no, or something else; NLWeb's in all other cases.
+#: Protocol to the name of a failure, and of any other response; the default is NLWeb.
 _FAILURES = {"agent-api": "An error that the agent puts into words"}
 _REPLIES = {"agent-api": "An Agent API response"}
 
 
-def _came(run: Run, media_type: str, body: bytes) -> str:
-    """What the body is, told from what is in it and not from what its headers claim."""
+def _body_kind(run: Run, media_type: str, body: bytes) -> str:
+    """Return the kind of the body, by its content and not by its headers."""
     if run.outcome == Outcome.FAILURE.value:
         return _FAILURES.get(run.protocol, "A failure as NLWeb defines it")
     if run.outcome != Outcome.NONE.value:
-        what = _REPLIES.get(run.protocol, f"An NLWeb {run.outcome}")
-        return f"{what}, in spite of the status"
+        kind = _REPLIES.get(run.protocol, f"An NLWeb {run.outcome}")
+        return f"{kind}, in spite of the status"
     if not run.bytes:
         return "Nothing: the reply has no body"
     if not body:
         return "An event stream that holds no answer"
     text = body.decode("utf-8", "replace")
-    if is_json(text, 100) or (len(body) == LOOKED_AT and text.lstrip()[:1] in ("{", "[")):
+    if is_json(text, 100) or (len(body) == MAX_BODY and text.lstrip()[:1] in ("{", "[")):
         return f"JSON, but not {registry.response_name(run.protocol)}"
-    named = media_type.partition(";")[0].strip()[:60]
-    what = {"is an HTML page, not JSON": "An HTML page"}.get(
+    media_type = media_type.partition(";")[0].strip()[:60]
+    kind = {"is an HTML page, not JSON": "An HTML page"}.get(
         _describe(text), "Text that is no JSON"
     )
-    return f"{what} ({named})" if named else what
+    return f"{kind} ({media_type})" if media_type else kind
 
 
 def _describe(text: str) -> str:
     return unreadable.describe_body(text, ValueError(), utf8=True)[0]
 
 
-def _left(run: Run, date: str) -> int | None:
-    """The seconds that are left of the time that the agent asked to wait."""
-    came_at = (run.started_at or run.created_at) + timedelta(microseconds=run.headers_us or 0)
-    asked = retry_after_seconds(run.retry_after, date or came_at.timestamp())
-    if asked is None:
+def _remaining_seconds(run: Run, date: str) -> int | None:
+    """Return the remaining whole seconds of `Retry-After`; None if it cannot be parsed."""
+    received_at = (run.started_at or run.created_at) + timedelta(microseconds=run.headers_us or 0)
+    delay = retry_after_seconds(run.retry_after, date or received_at.timestamp())
+    if delay is None:
         return None
-    gone = (timezone.now() - came_at).total_seconds()
-    return max(0, round(min(asked, 1e9) - gone))
+    elapsed = (timezone.now() - received_at).total_seconds()
+    return max(0, round(min(delay, 1e9) - elapsed))

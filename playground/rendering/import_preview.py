@@ -1,16 +1,16 @@
-"""The changes of an import as a page lists them: by what happens, a bounded number of each."""
+"""Import preview: the changes of an import in groups by status, a bounded number of each."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from playground.library.comparing import ItemChange
+from playground.collections.import_diff import ItemChange
 
-#: Things of one kind that are listed; the rest is counted.
+#: Changes of one group that are listed; the others are counted.
 MAX_LISTED = 100
 
-#: What happens, in the order of the page, with its word and its sign.
+#: Status, label and sign of the groups, in the order of the page.
 _GROUPS = (
     ("added", "Added", "+"),
     ("changed", "Changed", "~"),
@@ -22,7 +22,7 @@ _GROUPS = (
 
 @dataclass(frozen=True, slots=True)
 class ChangeGroup:
-    """Things that the same happens to."""
+    """Changes with the same status."""
 
     status: str
     label: str
@@ -32,17 +32,17 @@ class ChangeGroup:
 
     @property
     def more(self) -> int:
-        """How many are not listed."""
+        """Return the number of changes that are not listed."""
         return self.count - len(self.rows)
 
     @property
     def is_quiet(self) -> bool:
-        """Whether nothing happens to them."""
+        """Return whether its items stay as they are."""
         return self.status in {"same", "kept"}
 
 
 def groups_of(changes: Iterable[ItemChange]) -> list[ChangeGroup]:
-    """The groups that there are; none for a status that nothing has."""
+    """Return the groups that are not empty."""
     found = list(changes)
     groups: list[ChangeGroup] = []
     for status, label, sign in _GROUPS:
@@ -53,7 +53,7 @@ def groups_of(changes: Iterable[ItemChange]) -> list[ChangeGroup]:
 
 
 def summary(changes: Iterable[ItemChange]) -> str:
-    """The changes in a sentence without its full stop: `2 added, 1 changed`."""
+    """Return the number of changes by status: `2 added, 1 changed`."""
     words = [
         f"{group.count:,} {group.status}" for group in groups_of(changes) if not group.is_quiet
     ]

@@ -1,4 +1,4 @@
-"""Turns as they are linked from elsewhere: what they asked or answered, and how they stand."""
+"""Linked turns: label, answers and status of a turn that another page links to."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from playground.models import Run, RunState
 from playground.protocols.mcp import elicitation
+from playground.rendering.formatting import value_text
 from playground.rendering.run_status import status_label
-from playground.rendering.words import value_text
 
 _VERBS: Mapping[str, str] = {
     elicitation.ACCEPT: "Answered",
@@ -19,25 +19,25 @@ _VERBS: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class LinkedTurn:
-    """A turn that is not the one that is shown."""
+    """A turn other than the one that is shown."""
 
     run: Run
 
     @property
     def answered(self) -> list[tuple[str, str]]:
-        """What it answered, as (question id, value in words); empty for one that asked."""
+        """Return its answers as (question id, value as text); empty for a turn that asked."""
         return answer_values(self.run)
 
     @property
     def verb(self) -> str:
-        """What was done with the question."""
+        """Return what the turn did with the question, as a past participle."""
         if verb := _VERBS.get(elicitation.action_of(self.run.resume)):
             return verb
         return "Answered" if self.answered else "Followed"
 
     @property
     def failed(self) -> str:
-        """Why the answer did not arrive, "" where it did or is under way."""
+        """Return why the answer did not arrive, "" if it did or is in progress."""
         if not self.run.is_final or self.run.state == RunState.COMPLETED:
             return ""
         problem = self.run.problem if isinstance(self.run.problem, Mapping) else {}
@@ -47,23 +47,23 @@ class LinkedTurn:
 
     @property
     def label(self) -> str:
-        """What it answered or asked, in a line."""
-        said = ", ".join(f"{name}: {value}" for name, value in self.answered)
-        return said or self.run.text or "(no text)"
+        """Return its answers or its text in one line."""
+        answers = ", ".join(f"{name}: {value}" for name, value in self.answered)
+        return answers or self.run.text or "(no text)"
 
     @property
     def status_label(self) -> str:
-        """How it stands."""
+        """Return the status of its run."""
         return status_label(self.run)
 
 
 def declined_label(run: Run) -> str:
-    """What a turn did with a question instead of answering it; "" for anything else."""
+    """Return "Declined" or "Dismissed" if a turn answered a question that way, else ""."""
     action = elicitation.action_of(run.resume)
     return "" if action == elicitation.ACCEPT else _VERBS.get(action, "")
 
 
 def answer_values(run: Run) -> list[tuple[str, str]]:
-    """What a turn answered, as (question id, value in words)."""
+    """Return the answers of a turn as (question id, value as text)."""
     values = run.answers if isinstance(run.answers, Mapping) else {}
     return [(name, value_text(value, 200) or "(nothing)") for name, value in values.items()]

@@ -1,4 +1,4 @@
-"""Links that come from agents: http and https only, and nothing that could run."""
+"""URLs from agents that may become links: http and https only, without credentials."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _CONTROL = re.compile(r"[\x00-\x20\x7f\\]")
 
 
 def safe_url(value: Any) -> str | None:
-    """`value` if it is an absolute http(s) address that a link may point to, else None."""
+    """Return `value` if it is an absolute http(s) URL that a link may point to, else None."""
     if not isinstance(value, str) or len(value) > 4000 or _CONTROL.search(value):
         return None
     try:

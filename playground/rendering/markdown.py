@@ -1,8 +1,8 @@
-"""Markdown of descriptions and notes: to HTML without anything that could run.
+"""Markdown of descriptions and notes, as sanitised HTML.
 
-Such texts come in files from others. Two libraries stand between them and the page: the reader
-knows no HTML, and whatever it makes goes through a sanitiser that knows a short list of elements.
-Links lead to http and https only, and pictures are shown where those of agents are.
+Such texts may come with files from others. Two libraries protect the page: the parser ignores
+HTML, and its output passes a sanitiser with a short list of elements. Links lead to http and https
+only, and images are shown where those of agents are (`AGENT_IMAGES`).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from markdown_it.token import Token
 from playground.models.json_text import storable
 from playground.rendering.links import safe_url
 
-#: Characters that are read; a longer text is cut, and says so.
+#: Characters that are parsed; a longer text is cut and ends in an ellipsis.
 MAX_TEXT = 50_000
 #: How deep lists and quotes may nest. Deeper ones are dropped.
 _MAX_NESTING = 20
@@ -26,28 +26,28 @@ _TAGS = {
     "ol", "p", "pre", "s", "strong", "table", "tbody", "td", "th", "thead", "tr", "ul",
 }  # fmt: skip
 _ATTRIBUTES = {"a": {"href", "title"}, "img": {"src", "alt", "title"}, "ol": {"start"}}
-#: Set on every one of them, whatever the text says.
+#: Attributes that are set on every element of a kind, whatever the text has.
 _FIXED = {
     "a": {"target": "_blank"},
     "img": {"loading": "lazy", "decoding": "async", "referrerpolicy": "no-referrer"},
 }
-_READER = MarkdownIt(
+_PARSER = MarkdownIt(
     "commonmark", {"html": False, "linkify": False, "maxNesting": _MAX_NESTING}
 ).enable(["table", "strikethrough"])
 _SPACES = re.compile(r"\s+")
 
 
 def render(text: str) -> str:
-    """The HTML of a Markdown text, fit to stand in a page below its own heading."""
+    """Return the HTML of a Markdown text, safe and with headings below those of a page."""
     cut = len(text) > MAX_TEXT
-    tokens = _READER.parse(storable(text[:MAX_TEXT]))
+    tokens = _PARSER.parse(storable(text[:MAX_TEXT]))
     for token in tokens:
-        _settle(token)
+        _adjust(token)
     html = nh3.clean(
-        _READER.renderer.render(tokens, _READER.options, {}),
+        _PARSER.renderer.render(tokens, _PARSER.options, {}),
         tags=_TAGS,
         attributes=_ATTRIBUTES,
-        attribute_filter=_only_safe_addresses,
+        attribute_filter=_safe_attribute,
         set_tag_attribute_values=_FIXED,
         url_schemes={"http", "https"},
         url_relative="deny",
@@ -57,37 +57,37 @@ def render(text: str) -> str:
 
 
 def plain(text: str, limit: int = 160) -> str:
-    """The beginning of a Markdown text in words, for a line of a list."""
+    """Return the beginning of a Markdown text as plain text, for a line of a list."""
     words: list[str] = []
-    # An excerpt needs the beginning only, however long the whole is.
-    for token in _READER.parse(text[: limit * 10]):
+    # An excerpt needs only the beginning of a long text.
+    for token in _PARSER.parse(text[: limit * 10]):
         if token.type == "inline":
-            words += [_words(child) for child in token.children or []] + [" "]
+            words += [_text(child) for child in token.children or []] + [" "]
         elif token.type in {"fence", "code_block"}:
             words += [token.content, " "]
-    found = _SPACES.sub(" ", "".join(words)).strip()
-    return found if len(found) <= limit else f"{found[: limit - 1].rstrip()}…"
+    text = _SPACES.sub(" ", "".join(words)).strip()
+    return text if len(text) <= limit else f"{text[: limit - 1].rstrip()}…"
 
 
-def _words(token: Token) -> str:
+def _text(token: Token) -> str:
     if token.type in {"softbreak", "hardbreak"}:
         return " "
     return token.content
 
 
-def _settle(token: Token) -> None:
-    """Headings a level down, below that of the page; pictures only where they can be shown."""
+def _adjust(token: Token) -> None:
+    """Lower headings by one level, and replace images that may not be shown."""
     if token.type in {"heading_open", "heading_close"}:
         token.tag = f"h{min(6, int(token.tag[1]) + 1)}"
     if token.type == "inline":
-        token.children = [_picture_or_words(child) for child in token.children or []]
+        token.children = [_image_or_text(child) for child in token.children or []]
 
 
-def _picture_or_words(token: Token) -> Token:
+def _image_or_text(token: Token) -> Token:
     if token.type != "image" or (settings.AGENT_IMAGES and safe_url(token.attrGet("src"))):
         return token
     return Token("text", "", 0, content=token.content or "(picture)")
 
 
-def _only_safe_addresses(tag: str, attribute: str, value: str) -> str | None:
+def _safe_attribute(tag: str, attribute: str, value: str) -> str | None:
     return safe_url(value) if attribute in {"href", "src"} else value

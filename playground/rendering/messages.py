@@ -1,263 +1,307 @@
-"""Messages of an Agent API reply, joined from their events: the text so far, calls, outputs.
-
-Pure and total: any sequence of events makes some messages, and the same ones whether they are
-looked at between the events or after the last. A viewer's page keeps up by what has changed
-(`Messages.changed`), so that a text that grows is sent piece by piece.
-"""
+"""Views of Agent API messages: label and status, content parts, tool call, output and usage."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
-from playground.protocols.agent_api.parts import join
-from playground.protocols.events import (
-    Content,
-    EntryRef,
-    Event,
-    Message,
-    Status,
-    ToolCall,
-    ToolOutput,
-)
+from playground.protocols.events import ToolOutput
+from playground.protocols.text import shorten
+from playground.rendering.cards import ResultCard, card_of
+from playground.rendering.formatting import pretty, value_text
+from playground.rendering.links import safe_url
+from playground.rendering.message_joiner import JoinedMessage, MessagePart
 
-#: The events that join a message; none of them but `Message` is an entry of its own.
-JOINED = frozenset({Message, Content, Status, ToolCall, ToolOutput})
-#: Parts of one message, and messages of one reply, that are kept apart.
-MAX_PARTS, MAX_MESSAGES = 1_000, 100_000
-#: Kinds of content whose value is an address, also where it is written as a text.
-_ADDRESSES = frozenset({"image", "file", "audio", "video"})
+#: Parts of a message and tools of a list that are shown.
+MAX_SHOWN, MAX_TOOLS = 100, 100
+#: Characters of a text that are shown before the user asks for all of it.
+MAX_TEXT = 20_000
+#: Cards of a part that are shown.
+MAX_CARDS = 20
+#: Labels of the statuses; another one is shown as the agent sent it.
+STATUSES = {
+    "created": "begun",
+    "queued": "queued",
+    "in_progress": "under way",
+    "completed": "complete",
+    "incomplete": "incomplete",
+    "failed": "failed",
+    "canceled": "cancelled",
+    "cancelled": "cancelled",
+    "rejected": "rejected",
+}
+#: Statuses after which more of the message has to follow.
+OPEN = frozenset({"", "created", "queued", "in_progress"})
+#: Message type to its family, which chooses the template, and its label.
+TYPES = {
+    "message": ("said", ""),
+    "assistant": ("said", ""),
+    "": ("said", ""),
+    "reasoning": ("reasoning", "Reasoning"),
+    "function_call": ("call", "Function call"),
+    "plugin_call": ("call", "Plugin call"),
+    "component_call": ("call", "Component call"),
+    "mcp_call": ("call", "MCP call"),
+    "function_call_output": ("output", "Function output"),
+    "plugin_call_output": ("output", "Plugin output"),
+    "component_call_output": ("output", "Component output"),
+    "mcp_call_output": ("output", "MCP output"),
+    "mcp_list_tools": ("tools", "Tools"),
+    "mcp_approval_request": ("approval", "Approval request"),
+    "mcp_approval_response": ("said", "Approval response"),
+    "error": ("error", "Error"),
+}
+ROLES = {"assistant": "Assistant", "user": "User", "system": "System", "tool": "Tool"}
+#: Kinds of content whose value is a URL.
+_URL_KINDS = ("image", "file", "audio", "video")
 
 
-@dataclass(slots=True)
-class MessagePart:
-    """One content part of a message."""
+@dataclass(frozen=True, slots=True)
+class MessageView:
+    """A message as its templates show it."""
 
-    #: Its number among the parts of its message, in the order in which they came.
-    number: int
-    index: int
-    kind: str
-    status: str = ""
-    is_text: bool = False
-    #: Characters of the text.
-    length: int = 0
-    #: How often it became something else than a continuation of what it was.
-    revision: int = 0
-    _pieces: list[str] = field(default_factory=list)
-    #: Pieces of what is no text, put together when somebody looks: each is taken in at its own
-    #: cost, however much there is before it.
-    _values: list[Any] = field(default_factory=list)
+    joined: JoinedMessage
+    #: Whether the response has ended, so that an open message stays incomplete.
+    is_over: bool = False
 
     @property
-    def value(self) -> Any:
-        """What it holds where that is no text, None for nothing."""
-        if len(self._values) > 1:
-            self._values = [join(self._values)]
-        return self._values[0] if self._values else None
+    def family(self) -> str:
+        """Return `said`, `reasoning`, `call`, `output`, `tools`, `approval`, `error` or `other`."""
+        return TYPES.get(self.joined.type, ("other", ""))[0]
+
+    @property
+    def label(self) -> str:
+        """Return the label of the type, else of the role."""
+        label = TYPES.get(self.joined.type, ("", self.joined.type))[1]
+        role = self.joined.role
+        return value_text(label or ROLES.get(role, role) or "Message", 80)
+
+    @property
+    def status(self) -> str:
+        """Return the status as the agent sent it, cut."""
+        return self.joined.status[:40]
+
+    @property
+    def status_label(self) -> str:
+        """Return the status as text."""
+        if self.is_over and self.is_unfinished:
+            return "never completed"
+        return STATUSES.get(self.joined.status, value_text(self.joined.status, 40))
+
+    @property
+    def is_unfinished(self) -> bool:
+        """Return whether more has to follow after its status."""
+        return self.joined.status in OPEN
+
+    @property
+    def is_open(self) -> bool:
+        """Return whether more of it, or the output of its call, may still be received."""
+        waits = self.makes_call and self.joined.output is None
+        return not self.is_over and (self.is_unfinished or waits)
+
+    @property
+    def makes_call(self) -> bool:
+        """Return whether it calls a tool, or requests approval of a call."""
+        return self.family in ("call", "approval")
+
+    @property
+    def is_shown_by_call(self) -> bool:
+        """Return whether its output is shown with the message that made the call."""
+        return self.joined.caller is not None
+
+    @property
+    def name(self) -> str:
+        """Return the name of the called tool, cut."""
+        call = self.joined.call
+        return value_text(call.name, 120) if call else ""
+
+    @property
+    def caller_name(self) -> str:
+        """Return the name of the tool whose output it is, cut."""
+        return MessageView(self.joined.caller).name if self.joined.caller else ""
+
+    @property
+    def parts(self) -> list[MessagePartView]:
+        """Return the parts in order, without those shown as call, output or tools."""
+        parts = (MessagePartView(each) for each in self.joined.ordered if self._is_shown(each))
+        return list(islice(parts, MAX_SHOWN))
+
+    @property
+    def more(self) -> int:
+        """Return the number of parts that only the JSON has."""
+        return max(0, len(self.joined.parts) - MAX_SHOWN)
+
+    @property
+    def arguments(self) -> str:
+        """Return the arguments of the call, indented if they are JSON."""
+        return readable_value(self.joined.call.arguments) if self.joined.call else ""
+
+    @property
+    def output(self) -> ToolOutputView | None:
+        """Return the output of its call; None until there is one."""
+        return ToolOutputView(self.joined.output) if self.joined.output else None
+
+    @property
+    def tool_output(self) -> ToolOutputView | None:
+        """Return the tool output that the message itself is."""
+        return ToolOutputView(self.joined.tool_output) if self.joined.tool_output else None
+
+    @property
+    def tools(self) -> list[tuple[str, str]]:
+        """Return name and description of each tool that the message lists."""
+        values = (part.value for part in self.joined.ordered if isinstance(part.value, Mapping))
+        lists = (value.get("tools") for value in values)
+        tools = (tool for each in lists if isinstance(each, list) for tool in each)
+        return [_tool(tool) for tool in islice(tools, MAX_TOOLS)]
+
+    @property
+    def usage(self) -> list[tuple[str, str]]:
+        """Return the usage of the message as (name, figure)."""
+        return usage_rows(self.joined.usage)
+
+    def _is_shown(self, part: MessagePart) -> bool:
+        if part.is_text:
+            return True
+        if self.joined.call or self.joined.tool_output:
+            return False
+        return not (self.family == "tools" and self.tools)
+
+
+@dataclass(frozen=True, slots=True)
+class MessagePartView:
+    """A part of a message as its template shows it."""
+
+    part: MessagePart
+
+    @property
+    def number(self) -> int:
+        """Return its number, which is part of the id of its element."""
+        return self.part.number
+
+    @property
+    def kind(self) -> str:
+        """Return the kind as the agent sent it, cut."""
+        return value_text(self.part.kind, 40)
+
+    @property
+    def family(self) -> str:
+        """Return `text`, `refusal`, `image`, `link`, `cards`, `data` or `nothing`."""
+        if self.part.is_text:
+            return "refusal" if self.part.kind == "refusal" else "text"
+        if self.part.value in (None, "", {}, []):
+            return "nothing"
+        if self.part.kind in _URL_KINDS:
+            return "image" if self.part.kind == "image" and self.url else "link"
+        return "cards" if self.cards else "data"
 
     @property
     def text(self) -> str:
-        """The text so far, "" for a part that is none."""
-        if len(self._pieces) > 1:
-            self._pieces = ["".join(self._pieces)]
-        return self._pieces[0] if self._pieces else ""
-
-    def since(self, offset: int) -> str:
-        """The text from character `offset` on."""
-        return self.text[offset:]
-
-    def add(self, event: Content) -> None:
-        """Take over a piece, or the whole of it."""
-        self.status = event.status or self.status
-        value = event.value
-        if event.delta and value is None:
-            return
-        if not isinstance(value, str) or self.kind in _ADDRESSES:
-            self._become(value, event.delta)
-        elif event.delta and (self.is_text or not self._values):
-            self.is_text = True
-            self._pieces.append(value)
-            self.length += len(value)
-        elif not (self.is_text and value == self.text):
-            self._write(value)
-
-    def _write(self, text: str) -> None:
-        # What is there already stays where it is on a page; only another text replaces it.
-        if self.is_text and not text.startswith(self.text):
-            self.revision += 1
-        self.is_text, self._values = True, []
-        self._pieces, self.length = [text], len(text)
-
-    def _become(self, value: Any, is_piece: bool) -> None:
-        if is_piece and self._values and type(value) is type(self._values[-1]):
-            self.revision += 1
-            self._values.append(value)
-            return
-        if self.is_text or value != self.value:
-            self.revision += 1
-        self.is_text, self._values = False, [] if value is None else [value]
-        self._pieces, self.length = [], 0
-
-
-@dataclass(slots=True)
-class JoinedMessage:
-    """One message with all that came of it so far."""
-
-    ref: EntryRef
-    id: str
-    type: str = ""
-    role: str = ""
-    status: str = ""
-    raw: Any = None
-    usage: Any = None
-    #: Its number among the entries of the thread; None for one that is not shown.
-    number: int | None = None
-    #: By index and kind.
-    parts: dict[tuple[int, str], MessagePart] = field(default_factory=dict)
-    #: The call that it makes, and what a tool returned for it, wherever that came.
-    call: ToolCall | None = None
-    output: ToolOutput | None = None
-    #: What it returns for a call, and the message that made that call.
-    tool_output: ToolOutput | None = None
-    caller: JoinedMessage | None = None
+        """Return the text that is shown at first."""
+        return display_text(self.part.text[:MAX_TEXT])
 
     @property
-    def ordered(self) -> list[MessagePart]:
-        """Its parts in the order of their `index`."""
-        return [self.parts[key] for key in sorted(self.parts)]
+    def limit(self) -> int:
+        """Return the number of characters that are shown at first."""
+        return MAX_TEXT
 
     @property
-    def texts(self) -> list[str]:
-        """The text of each part that is one, in order."""
-        return [part.text for part in self.ordered if part.is_text]
-
-    def read(self, name: str) -> Any:
-        """A member of the message as the agent wrote it last, None where it has none."""
-        return self.raw.get(name) if isinstance(self.raw, Mapping) else None
+    def length(self) -> int:
+        """Return the length of a text that is longer than `limit`, else 0."""
+        return self.part.length if self.part.length > MAX_TEXT else 0
 
     @property
-    def document(self) -> dict[str, Any]:
-        """The message as JSON: as the agent wrote it last, or as far as it had come."""
-        written = dict(self.raw) if isinstance(self.raw, Mapping) else {"id": self.id}
-        if not written.get("content") and self.parts:
-            parts = self.ordered
-            written["content"] = [
-                {"type": each.kind, "index": each.index, "value": each.text or each.value}
-                for each in parts
-            ]
-        return written
+    def url(self) -> str | None:
+        """Return the URL of the part if it may be a link, else None."""
+        return safe_url(self.url_text)
 
-    def part(self, index: int, kind: str) -> MessagePart | None:
-        """The part with this index, made where it is missing; None beyond the limit."""
-        if (index, kind) not in self.parts:
-            if len(self.parts) >= MAX_PARTS:
-                return None
-            self.parts[index, kind] = MessagePart(len(self.parts), index, kind)
-        return self.parts[index, kind]
+    @property
+    def url_text(self) -> str:
+        """Return the URL of the part as text, cut."""
+        value = self.part.value
+        if isinstance(value, Mapping):
+            members = (value.get(name) for name in ("url", f"{self.part.kind}_url", "uri"))
+            value = next((each for each in members if isinstance(each, str)), value)
+        return value_text(value, 4_000)
 
+    @property
+    def preview(self) -> str:
+        """Return the URL in one line."""
+        return value_text(self.url_text, 120)
 
-class MessageJoiner:
-    """The messages of one reply, in the order in which they came into being."""
+    @property
+    def cards(self) -> list[ResultCard]:
+        """Return the schema.org items of the part as cards; empty if it has none."""
+        return [card_of(item) for item in _items(self.part.value)[:MAX_CARDS]]
 
-    def __init__(self) -> None:
-        self._by_home: dict[EntryRef, JoinedMessage] = {}
-        self._calls: dict[str, JoinedMessage] = {}
-        self._returners: dict[str, JoinedMessage] = {}
-        self._changed: dict[EntryRef, JoinedMessage] = {}
-        #: What the reply has used, as the agent says it; None while it has not.
-        self.usage: Any = None
+    @property
+    def remaining_text(self) -> int:
+        """Return the number of items that only the JSON has."""
+        return max(0, len(_items(self.part.value)) - MAX_CARDS)
 
-    def __bool__(self) -> bool:
-        return bool(self._by_home)
-
-    def __iter__(self) -> Iterator[JoinedMessage]:
-        return iter(self._by_home.values())
-
-    def at(self, home: EntryRef) -> JoinedMessage | None:
-        """The message whose entry is there."""
-        return self._by_home.get(home)
-
-    def changed(self) -> list[JoinedMessage]:
-        """The messages that have changed since the last call, in the order of the changes."""
-        found = list(self._changed.values())
-        self._changed = {}
-        return found
-
-    def add(self, event: Event, part: int) -> JoinedMessage | None:
-        """Take over an event, number `part` of its frame; returns the message it changed."""
-        joined: JoinedMessage | None = None
-        match event:
-            case Message():
-                joined = self._message(event, (event.seq, part))
-            case Content():
-                joined = self._content(event)
-            case Status():
-                joined = self._status(event)
-            case ToolCall():
-                joined = self._call(event)
-            case ToolOutput():
-                joined = self._output(event)
-        if joined:
-            self._changed[joined.ref] = joined
-        return joined
-
-    def _message(self, event: Message, home: EntryRef) -> JoinedMessage | None:
-        if len(self._by_home) >= MAX_MESSAGES:
-            return None
-        found = JoinedMessage(home, event.id, event.type, event.role, event.status, event.raw)
-        self._by_home[home] = found
-        return found
-
-    def _content(self, event: Content) -> JoinedMessage | None:
-        joined = self._by_home.get(event.message_ref)
-        found = joined.part(event.index, event.kind) if joined else None
-        if found:
-            found.add(event)
-        return joined
-
-    def _status(self, event: Status) -> JoinedMessage | None:
-        if event.message_ref is None:
-            self.usage = event.usage if event.usage is not None else self.usage
-            return None
-        joined = self._by_home.get(event.message_ref) if event.object == "message" else None
-        if joined:
-            joined.status = event.status or joined.status
-            joined.usage = event.usage if event.usage is not None else joined.usage
-            joined.raw = event.raw if event.raw is not None else joined.raw
-            joined.type = _text(joined.read("type")) or joined.type
-            joined.role = _text(joined.read("role")) or joined.role
-        return joined
-
-    def _call(self, event: ToolCall) -> JoinedMessage | None:
-        joined = self._by_home.get(event.message_ref)
-        if joined is None:
-            return None
-        joined.call = event
-        if event.call_id:
-            self._calls[event.call_id] = joined
-            self._pair(joined, self._returners.get(event.call_id))
-        return joined
-
-    def _output(self, event: ToolOutput) -> JoinedMessage | None:
-        joined = self._by_home.get(event.message_ref)
-        if joined is None:
-            return None
-        joined.tool_output = event
-        if joined.call is not None and event.call_id in ("", joined.call.call_id):
-            joined.output = event  # A call that says its output itself.
-        elif event.call_id:
-            self._returners[event.call_id] = joined
-            self._pair(self._calls.get(event.call_id), joined)
-        return joined
-
-    def _pair(self, caller: JoinedMessage | None, returner: JoinedMessage | None) -> None:
-        if caller is None or returner is None:
-            return
-        caller.output, returner.caller = returner.tool_output, caller
-        for each in (caller, returner):
-            self._changed[each.ref] = each
+    @property
+    def json(self) -> str:
+        """Return the value as indented JSON."""
+        return pretty(self.part.value)
 
 
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else ""
+@dataclass(frozen=True, slots=True)
+class ToolOutputView:
+    """The output of a tool as it is shown."""
+
+    event: ToolOutput
+
+    @property
+    def text(self) -> str:
+        """Return the output, indented if it is JSON."""
+        return readable_value(self.event.output)
+
+    @property
+    def name(self) -> str:
+        """Return the name of the tool, cut."""
+        return value_text(self.event.name, 120)
+
+
+def usage_rows(usage: Any) -> list[tuple[str, str]]:
+    """Return usage as (name, figure); empty for anything that is no object."""
+    if not isinstance(usage, Mapping):
+        return []
+    rows = ((value_text(str(name), 60), value_text(value, 60)) for name, value in usage.items())
+    return [(name.replace("_", " "), value) for name, value in islice(rows, 12) if value]
+
+
+def display_text(text: str) -> str:
+    """Return a text without CR: a browser would show the CR of a split CRLF as another line."""
+    return text.replace("\r", "")
+
+
+def readable_value(value: Any) -> str:
+    """Return a value, or a string that holds JSON, as indented JSON; other strings as they are."""
+    if not isinstance(value, str):
+        return "" if value is None else pretty(value)
+    try:
+        parsed = json.loads(value)
+    except (ValueError, RecursionError):
+        return shorten(value, MAX_TEXT + 1)
+    return pretty(parsed)
+
+
+def _tool(tool: Any) -> tuple[str, str]:
+    described = tool if isinstance(tool, Mapping) else {"name": tool}
+    inner = described.get("function")
+    described = inner if isinstance(inner, Mapping) else described
+    return value_text(described.get("name"), 120), value_text(described.get("description"), 300)
+
+
+def _items(value: Any) -> list[Any]:
+    """Return the schema.org items in the value of a part."""
+    if isinstance(value, Mapping):
+        if isinstance(value.get("@type"), str | list):
+            return [value]
+        lists = (value.get(name) for name in ("results", "items", "itemListElement"))
+        value = next((each for each in lists if isinstance(each, list)), None)
+    if not isinstance(value, list) or not value:
+        return []
+    return value if all(isinstance(each, Mapping) and "@type" in each for each in value) else []

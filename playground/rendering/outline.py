@@ -1,123 +1,149 @@
-"""A collection as it is shown: its requests in order, folder by folder, a page at a time."""
+"""Outline of a collection: its folders and requests in order, a page at a time."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from django.db.models import BooleanField, ExpressionWrapper, Q, QuerySet
+from django.db.models import BooleanField, Count, ExpressionWrapper, OuterRef, Q, QuerySet, Subquery
+from django.db.models.functions import Coalesce
 from django.urls import reverse
 
 from playground.models import Agent, Collection, Folder, SavedRequest
-from playground.rendering.folders import FolderPage, with_count
 
-#: Requests of one folder that are fetched at once.
+#: Requests of one folder on one page.
 PAGE = 100
-#: Folders that are fetched at once, and requests that they come with, all folders together.
+#: Folders on one page, and requests that come with them, of all folders together.
 FOLDERS = 50
 FIRST = 300
-#: What a list does not show of a request, and what would make it slow.
+#: Columns of a request that no list shows and that would make it slow.
 DEFERRED_COLUMNS = ("document", "headers", "auth", "captures", "reply")
-
-
-def counted(collections: QuerySet[Collection]) -> QuerySet[Any]:
-    """Collections with `count`, the number of their requests."""
-    return with_count(collections, "collection")
+_CURSOR = re.compile(r"([0-9]{1,10})-([0-9]{1,18})-([0-9]{1,18})")
 
 
 @dataclass(frozen=True)
 class RequestRow:
-    """One request in a list."""
+    """A saved request in a list."""
 
     saved: SavedRequest
-    #: Where it goes: the agent's name, or an address where there is no such agent.
+    #: Name of the agent, or a URL if there is no such agent.
     target: str
-    #: Whether an agent of that name is there.
+    #: Whether an agent of that name exists.
     known: bool
-    #: Whether it comes with a reply.
+    #: Whether it has a recorded response.
     recorded: bool
 
     @property
     def protocol_label(self) -> str:
-        """Protocol, version and binding in words."""
+        """Return protocol, version and binding as text."""
         saved = self.saved
-        words = f"{saved.get_protocol_display()} {saved.version}"
+        label = f"{saved.get_protocol_display()} {saved.version}"
         over_mcp = saved.binding == Agent.Binding.MCP
-        return f"{words} · MCP" if over_mcp else words
+        return f"{label} · MCP" if over_mcp else label
 
     @property
     def expectations(self) -> int:
-        """How many there are."""
-        found = self.saved.expectations
-        return len(found) if isinstance(found, list) else 0
+        """Return the number of expectations."""
+        expectations = self.saved.expectations
+        return len(expectations) if isinstance(expectations, list) else 0
 
 
 @dataclass
 class FolderGroup:
-    """The requests of one folder, or those without one, as far as they are shown."""
+    """A page of the requests of one folder, or of those without a folder."""
 
     collection: Collection
     folder: Folder | None
-    #: All there are.
+    #: Number of requests in all.
     count: int
     rows: list[RequestRow] = field(default_factory=list)
-    #: Where those begin that follow; None where none do.
+    #: Offset of the next page; None for the last one.
     next_offset: int | None = None
 
     @property
     def more_url(self) -> str:
-        """Where the requests that follow are fetched."""
-        place = reverse("collection-outline", args=[self.collection.slug])
+        """Return the URL of the next page."""
+        url = reverse("collection-outline", args=[self.collection.slug])
         folder = self.folder.slug if self.folder else ""
-        return f"{place}?folder={folder}&from={self.next_offset}"
+        return f"{url}?folder={folder}&from={self.next_offset}"
 
     @property
     def remaining(self) -> int:
-        """How many follow."""
+        """Return the number of requests on later pages."""
         return self.count - (self.next_offset or 0)
 
 
+@dataclass(frozen=True, slots=True)
+class FolderPage:
+    """A page of the folders of a collection: there may be thousands."""
+
+    #: Folders in order, each with `count`, the number of its requests.
+    folders: list[Any]
+    #: Cursor of the next page, "" for the last one.
+    next_offset: str
+
+    @classmethod
+    def of(cls, collection: Collection, size: int, after: str = "") -> FolderPage:
+        """Return `size` folders of a collection, from the cursor `after` on.
+
+        The cursor names the last folder and is no offset: folders may be moved and deleted
+        between two pages. A folder made since the first page is on none of the later ones,
+        because the open page shows it already.
+        """
+        folders = collection.folders.order_by("position", "pk")
+        if match := _CURSOR.fullmatch(after):
+            position, last, newest = map(int, match.groups())
+            later = Q(position__gt=position) | Q(position=position, pk__gt=last)
+            folders = folders.filter(later, pk__lte=newest)
+        else:
+            newest = folders.order_by("-pk").values_list("pk", flat=True).first() or 0
+        page = list(_with_count(folders, "folder")[: size + 1])
+        end = page[size - 1] if len(page) > size else None
+        return cls(page[:size], f"{end.position}-{end.pk}-{newest}" if end else "")
+
+
 class Outline:
-    """Reads a collection; `agents` are the owner's, by slug."""
+    """Reader of a collection; `agents` are the owner's, slug to name."""
 
     def __init__(self, collection: Collection, agents: Mapping[str, str]) -> None:
         self.collection = collection
         self.agents = agents
-        self._following = ""
+        self._next_folders = ""
 
     def groups(self, after: str = "") -> list[FolderGroup]:
-        """A page of folders with as many requests as it begins with.
+        """Return a page of folders, each with its first requests.
 
-        The first page begins with the requests that are in no folder. `after` is where a page
-        follows on another one; where the next one does, `more_url` says from now on.
+        The first page begins with the requests without a folder. `after` is the cursor of a later
+        page; from now on `more_url` is the URL of the page after this one.
         """
         page = FolderPage.of(self.collection, FOLDERS, after)
-        self._following = page.next_offset
-        found = [FolderGroup(self.collection, folder, folder.count) for folder in page.folders]
+        self._next_folders = page.next_offset
+        groups = [FolderGroup(self.collection, folder, folder.count) for folder in page.folders]
         if not after:
-            found.insert(0, self._bare(None))
+            groups.insert(0, self._empty_group(None))
         room = FIRST
-        for group in found:
+        for group in groups:
             self._fill(group, 0, min(PAGE, room))
             room -= len(group.rows)
-        return found
+        return groups
 
     @property
     def more_url(self) -> str:
-        """Where the folders that follow are fetched, "" where none do."""
-        place = reverse("collection-outline", args=[self.collection.slug])
-        return f"{place}?folders={self._following}" if self._following else ""
+        """Return the URL of the next page of folders, "" after the last one."""
+        url = reverse("collection-outline", args=[self.collection.slug])
+        return f"{url}?folders={self._next_folders}" if self._next_folders else ""
 
     def group(self, folder: Folder | None, start: int = 0) -> FolderGroup:
-        """One folder, or the requests without one: the page that begins at `start`."""
-        return self._fill(self._bare(folder), start, PAGE)
+        """Return the page of a folder, or of the requests without one, from `start` on."""
+        return self._fill(self._empty_group(folder), start, PAGE)
 
     def row(self, saved: SavedRequest) -> RequestRow:
-        """One request, whole."""
+        """Return the row of one request that was read completely."""
         return self._row(saved, saved.reply is not None)
 
-    def _bare(self, folder: Folder | None) -> FolderGroup:
+    def _empty_group(self, folder: Folder | None) -> FolderGroup:
         count = self.collection.requests.filter(folder=folder).count()
         return FolderGroup(self.collection, folder, count)
 
@@ -127,8 +153,8 @@ class Outline:
             return group
         recorded = ExpressionWrapper(Q(reply__isnull=False), output_field=BooleanField())
         requests = self.collection.requests.filter(folder=group.folder).order_by("position", "pk")
-        found = requests.defer(*DEFERRED_COLUMNS).annotate(recorded=recorded)[start : start + size]
-        group.rows = [self._row(saved, saved.recorded) for saved in found]
+        page = requests.defer(*DEFERRED_COLUMNS).annotate(recorded=recorded)[start : start + size]
+        group.rows = [self._row(saved, saved.recorded) for saved in page]
         end = start + len(group.rows)
         group.next_offset = end if end < group.count else None
         return group
@@ -138,3 +164,20 @@ class Outline:
         known = saved.agent in self.agents
         target = self.agents[saved.agent] if known else saved.address or saved.agent
         return RequestRow(saved, target, known, recorded)
+
+
+def counted(collections: QuerySet[Collection]) -> QuerySet[Any]:
+    """Return collections with `count`, the number of their requests."""
+    return _with_count(collections, "collection")
+
+
+def _with_count(queryset: QuerySet[Any], relation: str) -> QuerySet[Any]:
+    """Annotate collections or folders with `count`, the number of requests in each.
+
+    `relation` is the foreign key of a request to them.
+    """
+    # One lookup in the index for each of them; a join would read every request first.
+    inside = SavedRequest.objects.filter(**{relation: OuterRef("pk")}).order_by()
+    counts = inside.values(relation).annotate(number=Count("pk")).values("number")
+    annotated: QuerySet[Any] = queryset.annotate(count=Coalesce(Subquery(counts), 0))
+    return annotated

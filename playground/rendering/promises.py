@@ -1,4 +1,4 @@
-"""A promise that is followed, as the page shows it: words, figures and a small curve."""
+"""Polled promises as their template shows them: status, times, polls and a sparkline."""
 
 from __future__ import annotations
 
@@ -11,37 +11,38 @@ from typing import Any
 from django.utils import timezone
 
 from playground.models import PolledPromise, PollingStatus, Run, RunKind
-from playground.rendering.run_status import milliseconds, status_label
+from playground.rendering.formatting import milliseconds, seconds_text
+from playground.rendering.run_status import status_label
 
-#: The curve's drawing, in its own units, and the room that its line needs at the edges.
+#: Size of the sparkline in its own units, and the margin that its line needs.
 WIDTH, HEIGHT, MARGIN = 120.0, 24.0, 2.0
-#: Values that are read out one by one.
-STATUS_LABELS = 8
-#: How long a promise can be followed, in seconds.
+#: Values that the label of the sparkline lists one by one.
+MAX_LABEL_VALUES = 8
+#: Choices of the polling duration, in seconds.
 DURATION_CHOICES = (60, 300, 900, 3600)
-#: Checks that are listed, the latest.
+#: Polls that are listed, the latest.
 LISTED = 50
 
-#: What the agent reported and when, in seconds since the promise.
+#: Time in seconds since the promise, and progress.
 Point = tuple[float, float]
 
 
 @dataclass(frozen=True, slots=True)
 class Sparkline:
-    """The progress over time as one line."""
+    """Progress over time as a line."""
 
     #: The `points` of an SVG polyline.
     points: str
-    #: The same in words.
+    #: The same as text.
     label: str
     width: float = WIDTH
     height: float = HEIGHT
 
 
 def sparkline(reported: Sequence[Point]) -> Sparkline | None:
-    """The curve of what was reported, oldest first; None where two points are wanting.
+    """Return the sparkline of reported progress, oldest first; None for less than two points.
 
-    Progress beyond 0 to 1 is left out: the curve has no place for it.
+    Progress beyond 0 to 1 is left out.
     """
     reported = [(at, progress) for at, progress in reported if 0 <= progress <= 1]
     if len(reported) < 2:
@@ -56,37 +57,24 @@ def sparkline(reported: Sequence[Point]) -> Sparkline | None:
         return f"{x:.1f},{y:.1f}"
 
     values = [percent(progress) for _, progress in reported]
-    if len(values) > STATUS_LABELS:
-        spoken = f"from {values[0]} to {values[-1]} in {len(values)} reports"
+    if len(values) > MAX_LABEL_VALUES:
+        description = f"from {values[0]} to {values[-1]} in {len(values)} reports"
     else:
-        spoken = ", ".join(values)
-    return Sparkline(" ".join(place(*point) for point in reported), f"Progress: {spoken}")
+        description = ", ".join(values)
+    return Sparkline(" ".join(place(*point) for point in reported), f"Progress: {description}")
 
 
 def percent(progress: float) -> str:
-    """Progress in words: 40 %, and what is beyond the scale as it came."""
+    """Return progress as text: 40 %; beyond 0 to 1 as it was received."""
     if 0 <= progress <= 1:
         return f"{round(progress * 100)} %"
     return f"{progress:g}"
 
 
-def seconds_text(seconds: float) -> str:
-    """A duration as people say it, in its two largest units: 8 s, 3 min 20 s, 2 h 5 min."""
-    left = max(0, round(seconds))
-    parts: list[str] = []
-    for unit, size in (("d", 86_400), ("h", 3_600), ("min", 60), ("s", 1)):
-        count, left = divmod(left, size)
-        if count:
-            parts.append(f"{count} {unit}")
-        elif parts:
-            break
-    return " ".join(parts[:2]) or "0 s"
-
-
-def warnings_of(history: Sequence[Mapping[str, Any]]) -> list[str]:
-    """What is wrong with the progress that an agent reported, a sentence each."""
+def warnings_of(updates: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return a sentence for each error in the progress that an agent reported."""
     found: list[str] = []
-    steps = [p for entry in history if (p := entry.get("progress")) is not None]
+    steps = [p for entry in updates if (p := entry.get("progress")) is not None]
     back = [(a, b) for a, b in pairwise(steps) if b < a]
     if back:
         before, after = back[-1]
@@ -94,7 +82,7 @@ def warnings_of(history: Sequence[Mapping[str, Any]]) -> list[str]:
     beyond = [step for step in steps if not 0 <= step <= 1]
     if beyond:
         found.append(f"The agent reported {beyond[-1]:g}, which is not between 0 and 1.")
-    unread = [entry["unread"] for entry in history if entry.get("unread")]
+    unread = [entry["unread"] for entry in updates if entry.get("unread")]
     if unread:
         found.append(f"The agent reported “{unread[-1]}”, which is no number.")
     return found
@@ -102,10 +90,10 @@ def warnings_of(history: Sequence[Mapping[str, Any]]) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class PollRow:
-    """One row of the list of checks."""
+    """A poll or cancellation as a row."""
 
     run: Run
-    #: Since the promise was made.
+    #: Time since the promise.
     at: str
     what: str
     kind: str
@@ -113,121 +101,121 @@ class PollRow:
 
 @dataclass(frozen=True, slots=True)
 class PromiseView:
-    """Everything that the tracker shows."""
+    """A polled promise as its template shows it."""
 
-    #: The look: a `TrackerStatus`, `checking` or `cancelling`.
+    #: A `PollingStatus`, `checking` or `cancelling`.
     css_state: str
-    #: How it stands, in words.
+    #: The state as text.
     status_label: str
     message: str
-    #: For the bar: 0 to 100, None where it is not known.
+    #: For the progress bar: 0 to 100, None if it is not known.
     percent: int | None
     progress: str
-    #: How long it takes still, by what the agent said last; "" where nobody waits for it.
+    #: Remaining time by the latest estimate of the agent; "" if it is not polled.
     remaining: str
     elapsed: str
-    #: For a clock that runs on in the browser; None once it stands.
+    #: Milliseconds so far, for the clock in the browser; None once it is settled.
     ticking_ms: int | None
-    #: Milliseconds until the next check, None where none is due.
+    #: Milliseconds until the next poll, None if none is due.
     next_ms: int | None
     warnings: Sequence[str]
     spark: Sparkline | None
     checks: Sequence[PollRow]
-    #: Checks that are not listed.
+    #: Number of polls that are not listed.
     hidden: int
-    #: (seconds, words, whether it holds now) for the choice of when to give up.
+    #: (seconds, label, chosen) of the choices of the polling duration.
     duration_choices: Sequence[tuple[int, str, bool]]
     is_followed: bool
-    #: Whether anybody can ask after it still.
+    #: Whether it can still be polled.
     is_open: bool
 
 
 def promise_view(
-    tracker: PolledPromise, runs: Sequence[Run], now: datetime | None = None
+    promise: PolledPromise, runs: Sequence[Run], now: datetime | None = None
 ) -> PromiseView:
-    """The tracker as it is now; `runs` are its checks and cancellations, oldest first."""
+    """Return the view of a promise; `runs` are its polls and cancellations, oldest first."""
     now = now or timezone.now()
-    elapsed = max(0.0, ((tracker.ended_at or now) - tracker.started_at).total_seconds())
-    latest = tracker.latest
-    steps = tracker.progress
+    elapsed = max(0.0, ((promise.ended_at or now) - promise.started_at).total_seconds())
+    latest = promise.latest
+    steps = promise.progress
     known = steps[-1] if steps and latest.get("progress") is not None else None
-    look = _look(tracker, runs)
-    is_followed = tracker.status == PollingStatus.POLLING
-    wait = (tracker.next_poll_at - now).total_seconds() if tracker.next_poll_at else None
+    css_state = _css_state(promise, runs)
+    is_followed = promise.status == PollingStatus.POLLING
+    wait = (promise.next_poll_at - now).total_seconds() if promise.next_poll_at else None
     return PromiseView(
-        css_state=look,
-        status_label=_word(tracker, look),
-        message=next((m for e in reversed(tracker.updates) if (m := e.get("message"))), ""),
+        css_state=css_state,
+        status_label=_status_label(promise, css_state),
+        message=next((m for e in reversed(promise.updates) if (m := e.get("message"))), ""),
         percent=round(known * 100) if known is not None and 0 <= known <= 1 else None,
         progress=percent(known) if known is not None else "",
-        remaining=_remaining(tracker.updates, elapsed) if is_followed else "",
+        remaining=_remaining(promise.updates, elapsed) if is_followed else "",
         elapsed=milliseconds(elapsed * 1000),
-        ticking_ms=None if tracker.is_settled else round(elapsed * 1000),
+        ticking_ms=None if promise.is_settled else round(elapsed * 1000),
         next_ms=max(0, round(wait * 1000)) if is_followed and wait is not None else None,
-        warnings=warnings_of(tracker.updates),
-        spark=sparkline(_points(tracker.updates)),
-        checks=[_check(tracker, run) for run in runs[-LISTED:]],
+        warnings=warnings_of(promise.updates),
+        spark=sparkline(_points(promise.updates)),
+        checks=[_poll_row(promise, run) for run in runs[-LISTED:]],
         hidden=max(0, len(runs) - LISTED),
-        duration_choices=_choices(tracker.polling_seconds),
+        duration_choices=_duration_choices(promise.polling_seconds),
         is_followed=is_followed,
-        is_open=bool(tracker.token) and not tracker.is_settled,
+        is_open=bool(promise.token) and not promise.is_settled,
     )
 
 
-def _look(tracker: PolledPromise, runs: Sequence[Run]) -> str:
-    if tracker.is_settled:
-        return str(tracker.status)
-    if tracker.cancel_requested:
+def _css_state(promise: PolledPromise, runs: Sequence[Run]) -> str:
+    if promise.is_settled:
+        return str(promise.status)
+    if promise.cancel_requested:
         return "cancelling"
     if any(not run.is_final for run in runs):
         return "checking"
-    return str(tracker.status)
+    return str(promise.status)
 
 
-def _word(tracker: PolledPromise, look: str) -> str:
-    if look == "checking":
+def _status_label(promise: PolledPromise, css_state: str) -> str:
+    if css_state == "checking":
         return "Checking now"
-    if look == "cancelling":
+    if css_state == "cancelling":
         return "Cancelling the task"
-    if look == PollingStatus.TIMED_OUT:
-        return f"Given up after {seconds_text(tracker.polling_seconds)}"
-    if look == PollingStatus.FULFILLED:
+    if css_state == PollingStatus.TIMED_OUT:
+        return f"Given up after {seconds_text(promise.polling_seconds)}"
+    if css_state == PollingStatus.FULFILLED:
         return "Promise kept"
-    return str(PollingStatus(tracker.status).label)
+    return str(PollingStatus(promise.status).label)
 
 
-def _remaining(history: Sequence[Mapping[str, Any]], elapsed: float) -> str:
-    """The estimate, counted from when it was said; with its age where it does not shrink."""
-    latest = history[-1] if history else {}
+def _remaining(updates: Sequence[Mapping[str, Any]], elapsed: float) -> str:
+    """Return the remaining time by the agent's estimate; with its age if it does not change."""
+    latest = updates[-1] if updates else {}
     estimated = latest.get("estimated_time")
     if estimated is None or estimated < 0:
         return ""
     left = estimated - (elapsed - (latest.get("at") or 0))
     words = f"about {seconds_text(left)} left" if left >= 1 else "any moment now"
-    same = list(takewhile(lambda e: e.get("estimated_time") == estimated, reversed(history)))
+    same = list(takewhile(lambda e: e.get("estimated_time") == estimated, reversed(updates)))
     age = elapsed - (same[-1].get("at") or 0)
     if len(same) < 2 or age < 1:
         return words
     return f"{words}, as the agent has said for {seconds_text(age)}"
 
 
-def _points(history: Sequence[Mapping[str, Any]]) -> list[Point]:
-    return [(e.get("at") or 0.0, p) for e in history if (p := e.get("progress")) is not None]
+def _points(updates: Sequence[Mapping[str, Any]]) -> list[Point]:
+    return [(e.get("at") or 0.0, p) for e in updates if (p := e.get("progress")) is not None]
 
 
-def _check(tracker: PolledPromise, run: Run) -> PollRow:
-    at = max(0.0, (run.created_at - tracker.started_at).total_seconds())
+def _poll_row(promise: PolledPromise, run: Run) -> PollRow:
+    at = max(0.0, (run.created_at - promise.started_at).total_seconds())
     kind = "cancellation" if run.kind == RunKind.CANCEL else "check"
     return PollRow(run, milliseconds(at * 1000), status_label(run), kind)
 
 
-def _choices(patience: int) -> list[tuple[int, str, bool]]:
-    """The choices, and beside them what a setting chose, if that is none of them.
+def _duration_choices(polling_seconds: int) -> list[tuple[int, str, bool]]:
+    """Return the choices as (seconds, label, chosen), with that of a setting if it is shorter.
 
-    What was chosen later on counts from then, so that the nearest choice is the one.
+    A later choice counts from that moment, so the nearest choice is the chosen one.
     """
     choices = list(DURATION_CHOICES)
-    if patience < DURATION_CHOICES[0]:
-        choices.insert(0, patience)
-    nearest = min(choices, key=lambda choice: abs(choice - patience))
+    if polling_seconds < DURATION_CHOICES[0]:
+        choices.insert(0, polling_seconds)
+    nearest = min(choices, key=lambda choice: abs(choice - polling_seconds))
     return [(choice, seconds_text(choice), choice == nearest) for choice in choices]

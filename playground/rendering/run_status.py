@@ -1,36 +1,38 @@
-"""A run to the figures of the sticky bar."""
+"""Status, metrics, version and binding of a run as text."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 
 from django.utils import timezone
 
-from playground.models import Run, RunState
+from playground.models import Agent, Run, RunState
+from playground.protocols import registry
+from playground.protocols.exchange import Version
+from playground.rendering.formatting import milliseconds, size
 from playground.rendering.http_errors import http_error_view
 
 
 @dataclass(frozen=True, slots=True)
 class RunMetrics:
-    """Words and figures, ready to print."""
+    """The status label and the figures of the status bar."""
 
-    #: What the badge says: the state, or the outcome once the transfer is complete.
+    #: Text of the badge: the state, or the outcome once the transfer is complete.
     status_label: str
     events: int
     results: int
-    #: Entries that are no failures: what an agent says that knows no results.
+    #: Number of entries that are no failures, for agents without results.
     messages: int
     size: str
     first: str
     elapsed: str
-    #: Milliseconds so far, for a clock that runs on in the browser; None once it stands.
+    #: Milliseconds so far, for the clock in the browser; None once the run has ended.
     ticking_ms: int | None
 
 
 def run_metrics(run: Run) -> RunMetrics:
-    """The bar of `run` as it is now."""
+    """Return the current metrics of a run."""
     elapsed = elapsed_ms(run)
     return RunMetrics(
         status_label=status_label(run),
@@ -45,14 +47,14 @@ def run_metrics(run: Run) -> RunMetrics:
 
 
 def status_label(run: Run) -> str:
-    """The one word (or three) that says how it stands."""
+    """Return the status of a run in one to three words."""
     if run.state == RunState.COMPLETED:
         if run.outcome == "answer":
             if run.failures:
                 return "Complete, 1 failure" if run.failures == 1 else "Complete, with failures"
             return "Complete" if run.entries else "Complete but empty"
         if run.outcome == "promise":
-            return _PROMISES.get(polling_label(run), "Promised")
+            return _PROMISE_LABELS.get(polling_label(run), "Promised")
         return {
             "elicitation": "The agent asks",
             "failure": "Failure reported",
@@ -65,8 +67,8 @@ def status_label(run: Run) -> str:
     return str(RunState(run.state).label)
 
 
-#: What became of a promise, where that is settled.
-_PROMISES = {
+#: Labels of the final polling statuses.
+_PROMISE_LABELS = {
     "fulfilled": "Promise kept",
     "cancelled": "Task cancelled",
     "failed": "Promise failed",
@@ -75,16 +77,16 @@ _PROMISES = {
 
 
 def polling_label(run: Run) -> str:
-    """How it stands with the promise of a turn, "" where none is followed.
+    """Return the polling status of a turn's promise; "" if it has none.
 
-    Asks the database, unless the tracker is at hand (`select_related("polled_promise")`).
+    Queries the database unless the promise was selected (`select_related("polled_promise")`).
     """
-    tracker = getattr(run, "polled_promise", None) if run.is_turn else None
-    return str(tracker.status) if tracker else ""
+    promise = getattr(run, "polled_promise", None) if run.is_turn else None
+    return str(promise.status) if promise else ""
 
 
 def elapsed_ms(run: Run) -> float | None:
-    """Milliseconds from the first call to the end, or to now; None before the first call."""
+    """Return milliseconds from the first call to the end, or to now; None before the first call."""
     if run.ended_us is not None:
         return run.ended_us / 1000
     if run.started_at is None or run.is_final:
@@ -92,39 +94,20 @@ def elapsed_ms(run: Run) -> float | None:
     return (timezone.now() - run.started_at).total_seconds() * 1000
 
 
-def milliseconds(value: float) -> str:
-    """A duration as people read it: 84 ms, 1.2 s, 3 min 05 s."""
-    if value < 10:
-        return f"{value:.1f} ms"
-    if value < 1000:
-        return f"{value:.0f} ms"
-    if value < 60_000:
-        return f"{value / 1000:.1f} s"
-    return f"{int(value // 60_000)} min {int(value % 60_000 // 1000):02d} s"
+def version_of(run: Run) -> Version:
+    """Return the version of a run's protocol; one without traits if it is unknown."""
+    protocol = registry.PROTOCOLS.get(run.protocol)
+    versions = protocol.versions if protocol else ()
+    unknown = Version(run.version, run.version)
+    return next((each for each in versions if each.name == run.version), unknown)
 
 
-#: Seconds of a unit and its name, the longest first.
-_UNITS = ((86_400, "d"), (3_600, "h"), (60, "min"))
-
-
-def ago(moment: datetime) -> str:
-    """How long ago something was, in a word or two: now, 7 min ago, 3 h ago, 5 d ago."""
-    seconds = (timezone.now() - moment).total_seconds()
-    if seconds < 60:
-        return "now"
-    length, name = next(unit for unit in _UNITS if seconds >= unit[0])
-    return f"{int(seconds // length)} {name} ago"
-
-
-def size(count: int) -> str:
-    """A number of bytes as people read it."""
-    if count < 1024:
-        return f"{count} B"
-    if count < 1024 * 1024:
-        return f"{count / 1024:.1f} KB"
-    return f"{count / 1024 / 1024:.1f} MB"
+def binding_of(run: Run) -> str:
+    """Return the label of a run's binding; an unknown binding as it is stored."""
+    known = run.binding in Agent.Binding.values
+    return str(Agent.Binding(run.binding).label) if known else run.binding
 
 
 def status_context(run: Run) -> dict[str, Any]:
-    """The context of the bar's templates, and of those that say how the run ended."""
+    """Return the context of the templates of the status bar and of the end of a run."""
     return {"run": run, "bar": run_metrics(run), "refusal": http_error_view(run)}

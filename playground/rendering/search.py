@@ -1,7 +1,7 @@
-"""Search over collections: names, descriptions, notes, and what requests send.
+"""Search in collections: names, descriptions, notes, and request documents.
 
-The database decides what matches, with every word anywhere in it; here the place that matched is
-cut out and marked. There is a limit on what is shown, and none on what is searched.
+The database finds what contains every word; here the matches are cut out and highlighted. The
+number of hits is limited, and the data that is searched is not.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ from django.db.models.functions import Cast
 
 from playground.models import Collection, Folder, SavedRequest
 
-#: Requests that are shown, and collections and folders before them.
+#: Most requests that are shown, and most collections and folders before them.
 LIMIT = 50
-SHELVES = 5
+MAX_CONTAINERS = 5
 MAX_WORDS = 8
-#: Characters of an excerpt, and of those how many stand before what was found.
+#: Characters of an excerpt, and those before the match.
 EXCERPT, BEFORE = 120, 40
 _SPACES = re.compile(r"\s+")
 
 
 @dataclass(frozen=True)
 class HighlightedText:
-    """A piece of a text; marked where it is what was searched for."""
+    """A segment of a text; marked if it matches."""
 
     text: str
     marked: bool
@@ -38,21 +38,21 @@ class HighlightedText:
 
 @dataclass(frozen=True)
 class SearchHit:
-    """Something that was found."""
+    """A collection, folder or request that matches."""
 
     item: Collection | Folder | SavedRequest
     url: str
     #: "request", "folder" or "collection".
     kind: str
     name: list[HighlightedText]
-    #: Where the match is, in a word, and its surroundings; empty where it is the name.
+    #: Field of the match, and an excerpt; empty if the name matches.
     location: str = ""
     excerpt: list[HighlightedText] = field(default_factory=list)
 
 
 @dataclass
 class CollectionHits:
-    """What was found in one collection."""
+    """The hits in one collection."""
 
     collection: Collection
     hits: list[SearchHit] = field(default_factory=list)
@@ -60,29 +60,29 @@ class CollectionHits:
 
 @dataclass(frozen=True)
 class SearchResults:
-    """What was found, by collection, and whether there is more than is shown."""
+    """The hits by collection, and whether there are more requests."""
 
-    shelves: list[CollectionHits]
+    groups: list[CollectionHits]
     more: bool = False
 
     @property
     def count(self) -> int:
-        """How many are shown."""
-        return sum(len(shelf.hits) for shelf in self.shelves)
+        """Return the number of hits that are shown."""
+        return sum(len(group.hits) for group in self.groups)
 
 
 def search_collections(user: User | AnonymousUser, text: str) -> SearchResults:
-    """What holds every word of `text`: what is named so first, then in its order."""
+    """Return what contains every word of `text`: matching names first, then in order."""
     words = text[:200].split()[:MAX_WORDS]
     if not words:
         return SearchResults([])
     collections = Collection.objects.owned_by(user)
-    looking = _Looking(words)
-    requests = list(_requests(collections, looking)[: LIMIT + 1])
+    search = _SearchWords(words)
+    requests = list(_requests(collections, search)[: LIMIT + 1])
     hits = [
-        *_described(collections, "collection", looking),
-        *_described(_folders(collections), "folder", looking),
-        *(looking.hit(each, "request", _texts(each)) for each in requests[:LIMIT]),
+        *_containers(collections, "collection", search),
+        *_containers(_folders(collections), "folder", search),
+        *(search.hit(each, "request", _texts(each)) for each in requests[:LIMIT]),
     ]
     return SearchResults(_by_collection(hits), more=len(requests) > LIMIT)
 
@@ -91,18 +91,18 @@ def _folders(collections: QuerySet[Collection]) -> QuerySet[Folder]:
     return Folder.objects.filter(collection__in=collections).select_related("collection")
 
 
-def _described(items: QuerySet[Any], kind: str, looking: _Looking) -> list[SearchHit]:
-    """Collections or folders, which have a name and a description."""
-    found = items.filter(looking.within("name", "description"))[:SHELVES]
-    return [looking.hit(each, kind, {"description": each.description}) for each in found]
+def _containers(items: QuerySet[Any], kind: str, search: _SearchWords) -> list[SearchHit]:
+    """Return the hits among collections or folders, by name and description."""
+    found = items.filter(search.within("name", "description"))[:MAX_CONTAINERS]
+    return [search.hit(each, kind, {"description": each.description}) for each in found]
 
 
-def _requests(collections: QuerySet[Collection], looking: _Looking) -> QuerySet[SavedRequest]:
+def _requests(collections: QuerySet[Collection], search: _SearchWords) -> QuerySet[SavedRequest]:
     found = SavedRequest.objects.filter(collection__in=collections)
     # As text: the field itself would look for a JSON value.
     found = found.alias(sent=Cast("document", TextField()))
-    found = found.filter(looking.within("name", "notes", "agent", "address", sent="sent"))
-    named = Case(When(looking.within("name"), then=0), default=1, output_field=IntegerField())
+    found = found.filter(search.within("name", "notes", "agent", "address", sent="sent"))
+    named = Case(When(search.within("name"), then=0), default=1, output_field=IntegerField())
     found = found.alias(named=named).select_related("collection", "folder")
     in_folder = F("folder__position").asc(nulls_first=True)
     order = ("collection__position", "collection__pk", in_folder, "folder__pk", "position", "pk")
@@ -110,22 +110,22 @@ def _requests(collections: QuerySet[Collection], looking: _Looking) -> QuerySet[
 
 
 def _texts(saved: SavedRequest) -> dict[str, str]:
-    """What of a request is searched beside its name, by what it is called."""
+    """Return the searched texts of a request, other than its name, by field."""
     sent = json.dumps(saved.document, ensure_ascii=False)
     return {"notes": saved.notes, "request": sent, "agent": f"{saved.agent} {saved.address}"}
 
 
 def _by_collection(hits: list[SearchHit]) -> list[CollectionHits]:
-    shelves: dict[int, CollectionHits] = {}
+    groups: dict[int, CollectionHits] = {}
     for hit in hits:
         item = hit.item
         collection = item if isinstance(item, Collection) else item.collection
-        shelves.setdefault(collection.pk, CollectionHits(collection)).hits.append(hit)
-    return list(shelves.values())
+        groups.setdefault(collection.pk, CollectionHits(collection)).hits.append(hit)
+    return list(groups.values())
 
 
-class _Looking:
-    """The words that are searched for: as a condition, and as marks in what was found."""
+class _SearchWords:
+    """The words of a search: as a condition, and as highlights in the hits."""
 
     def __init__(self, words: list[str]) -> None:
         self.words = words
@@ -133,32 +133,36 @@ class _Looking:
         self._pattern = re.compile("|".join(longest_first), re.IGNORECASE)
 
     def within(self, *fields: str, sent: str = "") -> Q:
-        """Every word is in one of the fields, or in the JSON of `sent`."""
+        """Return the condition that every word is in a field, or in the JSON of `sent`."""
         condition = Q()
         for word in self.words:
-            spelt = _spellings(word)
-            wanted = [Q(**{f"{name}__icontains": each}) for name in fields for each in spelt]
+            spellings = _spellings(word)
+            alternatives = [
+                Q(**{f"{name}__icontains": each}) for name in fields for each in spellings
+            ]
             if sent:
-                wanted += [Q(**{f"{sent}__icontains": json.dumps(each)[1:-1]}) for each in spelt]
-            condition &= reduce(or_, wanted)
+                alternatives += [
+                    Q(**{f"{sent}__icontains": json.dumps(each)[1:-1]}) for each in spellings
+                ]
+            condition &= reduce(or_, alternatives)
         return condition
 
     def hit(self, item: Any, kind: str, texts: dict[str, str]) -> SearchHit:
-        """What is shown of something that was found."""
+        """Return the hit of an item with its searched texts by field."""
         target = item.collection if kind == "folder" else item
         url = target.get_absolute_url() + (f"#folder-{item.slug}" if kind == "folder" else "")
         found = SearchHit(item, url, kind, self.pieces(item.name))
         if all(re.search(re.escape(word), item.name, re.IGNORECASE) for word in self.words):
             return found
-        for place, text in texts.items():
+        for name, text in texts.items():
             if match := self._pattern.search(text):
                 return replace(
-                    found, location=place, excerpt=self.pieces(_cut(text, match.start()))
+                    found, location=name, excerpt=self.pieces(_excerpt(text, match.start()))
                 )
         return found
 
     def pieces(self, text: str) -> list[HighlightedText]:
-        """A text in pieces, those marked that are one of the words."""
+        """Return a text in segments, with the words marked."""
         found, end = [], 0
         for match in self._pattern.finditer(text):
             found += [
@@ -170,14 +174,14 @@ class _Looking:
 
 
 def _spellings(word: str) -> list[str]:
-    """A word in small and in capital letters, where the database may not know that pair."""
+    """Return a word in several cases: a database may ignore the case of ASCII letters only."""
     if word.isascii():
         return [word]
     return sorted({word, word.lower(), word.upper(), word.capitalize()})
 
 
-def _cut(text: str, at: int) -> str:
-    """The surroundings of a place in a text, on one line."""
+def _excerpt(text: str, at: int) -> str:
+    """Return an excerpt around a position of a text, on one line."""
     start = max(0, at - BEFORE)
     piece = _SPACES.sub(" ", text[start : start + EXCERPT])
     return f"{'…' if start else ''}{piece}{'…' if start + EXCERPT < len(text) else ''}"

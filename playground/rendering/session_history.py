@@ -1,7 +1,7 @@
-"""The session ledger: what each turn sent and got back as session context, and the difference.
+"""Session history: session context sent and received by each turn, with the differences.
 
-`changes` is pure and total: any two JSON values have a difference, nested ones member by
-member, and a huge one is cut.
+`changes` is pure and total: any two JSON values can be compared, nested ones member by member,
+and a huge difference is cut.
 """
 
 from __future__ import annotations
@@ -11,15 +11,14 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
-from playground.protocols import json_diff
-from playground.protocols.json_diff import MISSING, Values
+from playground.protocols.diff import json_values
+from playground.protocols.diff.json_values import MISSING, Values
 from playground.rendering.branches import ConversationBranch, TurnRow
-from playground.rendering.pretty import pretty
-from playground.rendering.words import value_text
+from playground.rendering.formatting import pretty, value_text
 
-#: Differences of one turn that are shown.
+#: Differences of a turn that are shown.
 MAX_CHANGES = 100
-#: Below this many levels a value is compared as a whole.
+#: Levels that are compared member by member; deeper values are compared as a whole.
 MAX_DEPTH = 12
 #: Characters of a value in a difference.
 MAX_VALUE = 160
@@ -27,29 +26,29 @@ MAX_VALUE = 160
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One member that is not as it was."""
+    """A member that differs."""
 
     #: `added`, `changed` or `dropped`.
     kind: str
     #: JSON pointer (RFC 6901) of the member.
     pointer: str
-    #: In words; "" where there was nothing, or is nothing any more.
+    #: Values as text; "" if there was none, or is none now.
     before: str = ""
     after: str = ""
 
     @property
     def sign(self) -> str:
-        """The sign that stands for the kind."""
+        """Return the sign of the kind."""
         return {"added": "+", "dropped": "−"}.get(self.kind, "±")
 
 
 def changes(before: Any, after: Any) -> list[Change]:
-    """What differs between two JSON values, in their order. At most `MAX_CHANGES`."""
+    """Return the differences between two JSON values, in order, at most `MAX_CHANGES`."""
     found = Values(by_place=True, levels=MAX_DEPTH).changes(before, after)
     return [_change(each) for each in islice(found, MAX_CHANGES)]
 
 
-def _change(found: json_diff.Change) -> Change:
+def _change(found: json_values.ValueChange) -> Change:
     if found.left is MISSING:
         return Change("added", found.pointer, after=_shown(found.right))
     if found.right is MISSING:
@@ -67,23 +66,23 @@ def _shown(value: Any) -> str:
 
 @dataclass(frozen=True, slots=True)
 class SessionTurn:
-    """One turn in the ledger."""
+    """The session context of one turn."""
 
     row: TurnRow
 
     @property
     def sent(self) -> str:
-        """The session context that the request carried, as JSON; "" for none."""
+        """Return the session context of the request, as JSON; "" for none."""
         return _json(self.row.turn.sent_session_context)
 
     @property
     def returned(self) -> str:
-        """The latest that the agent returned, as JSON; "" for none."""
+        """Return the latest session context that the agent returned, as JSON; "" for none."""
         return _json(self.row.turn.returned_session_context)
 
     @property
     def changes(self) -> list[Change]:
-        """What the agent made of what was sent; nothing where it returned nothing."""
+        """Return the differences between session context sent and returned, empty if none was."""
         turn = self.row.turn
         if turn.returned_session_context is None:
             return []
@@ -94,24 +93,24 @@ class SessionTurn:
 
     @property
     def is_cut(self) -> bool:
-        """Whether there are more differences than are shown."""
+        """Return whether differences may be left out."""
         return len(self.changes) == MAX_CHANGES
 
 
 @dataclass(frozen=True, slots=True)
 class SessionHistory:
-    """The whole branch, and what follows."""
+    """The session context of a whole branch, and of the next request."""
 
     branch: ConversationBranch
 
     @property
     def lines(self) -> list[SessionTurn]:
-        """A line for each turn, oldest first."""
+        """Return the turns of the branch, oldest first."""
         return [SessionTurn(row) for row in self.branch.rows]
 
     @property
     def is_empty(self) -> bool:
-        """Whether no session context was ever sent, returned or written."""
+        """Return whether no session context was sent, returned or overridden."""
         turns = [row.turn for row in self.branch.rows]
         return self.mode == "nothing" and all(
             t.sent_session_context is None and not t.returned_session_context for t in turns
@@ -119,17 +118,17 @@ class SessionHistory:
 
     @property
     def mode(self) -> str:
-        """Why the next request carries what it does, see `Turn.mode`."""
+        """Return where the session context of the next request is from, see `Turn.session_mode`."""
         return self.branch.current.turn.session_mode
 
     @property
     def next_session_context(self) -> str:
-        """What the next request carries, as JSON; "" for nothing."""
+        """Return the session context of the next request, as JSON; "" for none."""
         return _json(self.branch.current.turn.next_session_context)
 
     @property
     def next_value(self) -> str:
-        """What the editor begins with: what is carried, or else the latest that there was."""
+        """Return the initial text of the editor: the next session context, else the latest one."""
         turn = self.branch.current.turn
         return self.next_session_context or _json(turn.returned_session_context) or "{}"
 

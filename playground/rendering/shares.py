@@ -1,7 +1,7 @@
-"""A run, or a collection, as whoever has a link to it gets it: to be read, with nothing to press.
+"""Shared runs and collections: read-only, without credentials and session ids.
 
-Frames hold no secrets: they were taken out before anything was stored. What lets its bearer
-into a session is taken out here, because on the page of the run's owner it is of use.
+Stored frames contain no secrets. Session ids are masked here, because the owner of a run needs to
+see them on its page.
 """
 
 from __future__ import annotations
@@ -10,39 +10,39 @@ from dataclasses import replace
 from itertools import islice
 from typing import Any
 
-from playground.library.credentials import clean_url_template
-from playground.library.fixtures import Fixture
-from playground.library.recordings import frame_to_json, frames_of, validate_recording
+from playground.collections.credentials import clean_url_template
+from playground.collections.fixture import Fixture
+from playground.collections.recordings import frame_to_json, frames_of, validate_recording
 from playground.models import Run
 from playground.protocols.frames import Frame, FrameKind
 from playground.protocols.headers import is_credential
-from playground.reading import read_events
 from playground.rendering.events import rows_of
-from playground.rendering.pretty import pretty
+from playground.rendering.formatting import pretty
 from playground.rendering.run_status import status_context
 from playground.rendering.thread import Thread, render_entries
 from playground.rendering.thread_reader import ThreadReader
 from playground.rendering.wire import WireBlock, blocks_of
+from playground.stored_runs import read_events
 
-#: What a page of each part holds.
+#: Items on a page of each part.
 CARDS, EVENTS, BLOCKS = 50, 200, 60
 MASK = "•" * 6
-#: Not a credential by its name, because its owner needs to see it; it lets its bearer in.
+#: No credential by its name, because the owner needs to see it; it gives access to a session.
 _SESSION = "mcp-session-id"
 _HEADS = frozenset({FrameKind.CALL, FrameKind.HEAD})
 
 
 def shared_run(run: Run, *, results: int = 0, events: int = 0, wire: int = 0) -> dict[str, Any]:
-    """The context of `shares/run.html`; the numbers say how much of each part was seen before.
+    """Return the context of `shares/run.html`; the numbers are the offsets of each part.
 
-    Reads the run up to what is shown. Nothing in it leads to a page of the owner's.
+    Reads the run up to the end of the page. Nothing links to a page of the owner.
     """
-    fold = ThreadReader(run)
+    reader = ThreadReader(run)
     thread = Thread(run, readonly=True)
-    pinned = [entry for entry in fold.read_to(run.frames, 0, run.frames) if entry.pinned]
+    pinned = [entry for entry in reader.read_to(run.frames, 0, run.frames) if entry.pinned]
     page = ThreadReader(run).page(results, CARDS)
     read = islice(read_events(run, events), EVENTS)
-    rows = rows_of((_masked(frame), found) for frame, found in read)
+    rows = rows_of((_masked_frame(frame), found) for frame, found in read)
     frames = list(islice(run.read_frames(wire), BLOCKS))
     return {
         **status_context(run),
@@ -61,28 +61,28 @@ def shared_run(run: Run, *, results: int = 0, events: int = 0, wire: int = 0) ->
 
 
 def shared_blocks(frames: list[Frame]) -> list[WireBlock]:
-    """Blocks of the wire without what would let its reader in."""
-    return blocks_of(_masked(frame) for frame in frames)
+    """Return the blocks of the Wire tab with credentials and session ids masked."""
+    return blocks_of(_masked_frame(frame) for frame in frames)
 
 
 def shared_fixture(fixture: Fixture) -> Fixture:
-    """A collection whose recorded replies are without that, too; one that is none is left out."""
+    """Return a collection with masked recorded responses; invalid ones are left out."""
     requests = {
-        slug: {**fields, "reply": _shared_reply(fields["reply"])}
+        slug: {**fields, "reply": _masked_recording(fields["reply"])}
         for slug, fields in fixture.requests.items()
     }
     return replace(fixture, requests=requests)
 
 
-def _shared_reply(reply: Any) -> dict[str, Any] | None:
+def _masked_recording(reply: Any) -> dict[str, Any] | None:
     if reply is None or validate_recording(reply):
         return None
-    frames = [frame_to_json(_masked(frame)) for frame in frames_of(reply)]
-    address = {"url": clean_url_template(reply["url"])} if "url" in reply else {}
-    return {**reply, **address, "frames": frames}
+    frames = [frame_to_json(_masked_frame(frame)) for frame in frames_of(reply)]
+    url = {"url": clean_url_template(reply["url"])} if "url" in reply else {}
+    return {**reply, **url, "frames": frames}
 
 
-def _masked(frame: Frame) -> Frame:
+def _masked_frame(frame: Frame) -> Frame:
     if frame.kind not in _HEADS:
         return frame
     head, end, body = frame.data.partition(b"\r\n\r\n")
@@ -91,11 +91,11 @@ def _masked(frame: Frame) -> Frame:
     url, space, protocol = rest.rpartition(" ")
     if frame.kind is FrameKind.CALL and space:
         first = f"{method} {clean_url_template(url)} {protocol}"
-    text = "\r\n".join([first, *(_line(line) for line in lines)])
+    text = "\r\n".join([first, *(_masked_header(line) for line in lines)])
     return replace(frame, data=text.encode("utf-8", "surrogateescape") + end + body)
 
 
-def _line(line: str) -> str:
+def _masked_header(line: str) -> str:
     name, colon, _ = line.partition(":")
     is_secret = is_credential(name.strip()) or name.strip().lower() == _SESSION
     return f"{name}{colon} {MASK}" if is_secret and colon else line

@@ -1,56 +1,56 @@
-"""A run's frames read into what the thread shows.
+"""Thread reader: the frames of a run as entries and messages.
 
-Always derived: a viewer that joins late, a reload and a better reader all start from the
-first frame and come to the same entries with the same numbers. What nobody looks at is passed
-over by the counts that are stored with the frames.
+Always derived: a late viewer, a reload and an improved reader all start at the first frame and
+get the same entries with the same numbers. Batches that no page shows are skipped with the counts
+that are stored with the frames.
 """
 
 from __future__ import annotations
 
 from playground.models import FrameBatch, Run
-from playground.protocols.events import Progress
+from playground.protocols.events import EntryRef, Progress
 from playground.protocols.placement import PlacementAssigner
-from playground.reading import exchange_for
 from playground.rendering.entries import Entry, entry_of
-from playground.rendering.messages import JOINED, MessageJoiner
+from playground.rendering.message_joiner import JOINED, MessageJoiner
+from playground.stored_runs import exchange_for
 
 
 class ThreadReader:
-    """The state of a thread after some of the frames of a run."""
+    """The state of a thread after some frames of a run."""
 
     def __init__(self, run: Run) -> None:
         self._run = run
         self._exchange = exchange_for(run)
         self._placer = PlacementAssigner()
-        #: Number of the last frame that was read or passed over.
+        #: Number of the last frame that was read or skipped.
         self.cursor = 0
-        #: Entries so far, pinned ones not counted.
+        #: Number of entries so far, without pinned ones.
         self.entries = 0
-        #: The latest word on how far the agent is, as far as it was read.
+        #: The latest progress event that was read.
         self.progress: Progress | None = None
-        #: The messages so far; the entries that they have go on changing with them.
+        #: The messages so far; their entries change with them.
         self.messages = MessageJoiner()
 
-    def read_to(self, upto: int, wanted: int, most: int) -> list[Entry]:
-        """Go on to frame `upto`, or until `most` frames were read, and return the new entries.
+    def read_to(self, upto: int, window: int, max_frames: int) -> list[Entry]:
+        """Read to frame `upto`, or until `max_frames` were read, and return the new entries.
 
-        Of the pinned ones none is missing; of the others only those below number `wanted`
-        matter, so once there are that many, batches are passed over. `entries` stays exact.
+        All pinned entries are returned, and all others below number `window`; once there are that
+        many, batches are skipped. `entries` stays exact.
         """
         added: list[Entry] = []
         for batch in self._run.batches(last__gt=self.cursor, first__lte=upto):
             whole = self.cursor < batch.first and batch.last <= upto
-            if whole and self.entries >= wanted and batch.is_skippable:
-                self._pass_over(batch)
+            if whole and self.entries >= window and batch.is_skippable:
+                self._skip(batch)
                 continue
-            if most <= 0:
+            if max_frames <= 0:
                 break
-            most -= batch.last - batch.first + 1
+            max_frames -= batch.last - batch.first + 1
             added += self._read(batch, upto)
         return added
 
     def page(self, offset: int, count: int) -> list[Entry]:
-        """The `count` entries from number `offset` on, pinned ones left out."""
+        """Return `count` entries from number `offset` on, without pinned ones."""
         starts: dict[int, int] = {}
         entries = self.entries
         for batch in self._run.frame_batches.order_by("first").defer("data"):
@@ -59,28 +59,28 @@ class ThreadReader:
             if not batch.is_skippable or entries + batch.entries > offset:
                 starts[batch.pk] = entries
             entries += batch.entries
-        found: list[Entry] = []
+        page: list[Entry] = []
         for batch in self._run.batches(pk__in=starts):
             read = [entry for entry in self._read(batch) if not entry.pinned]
-            found += read[max(0, offset - starts[batch.pk]) :]
+            page += read[max(0, offset - starts[batch.pk]) :]
         if self.messages:
-            # What belongs to a message can come long after it.
+            # Parts of a message can be received long after it began.
             for batch in self._run.batches(first__gt=self.cursor):
                 self._read(batch)
-        return found[:count]
+        return page[:count]
 
     def by_index(self) -> list[Entry]:
-        """All entries in the order of their `index`, those without one last. Reads everything."""
+        """Return all entries in the order of their `index`, those without one last."""
         entries = [entry for batch in self._run.batches() for entry in self._read(batch)]
-        return sorted((entry for entry in entries if not entry.pinned), key=_place)
+        return sorted((entry for entry in entries if not entry.pinned), key=_index_key)
 
-    def _pass_over(self, batch: FrameBatch) -> None:
+    def _skip(self, batch: FrameBatch) -> None:
         self.cursor = batch.last
         self.entries += batch.entries
 
     def _read(self, batch: FrameBatch, upto: int | None = None) -> list[Entry]:
         added: list[Entry] = []
-        receive, after, place = self._exchange.receive, self.cursor, self._placer.assign
+        receive, after, assign = self._exchange.receive, self.cursor, self._placer.assign
         for frame in batch.frames():
             if frame.seq <= after:
                 continue
@@ -91,7 +91,7 @@ class ThreadReader:
                 joined = self.messages.add(event, part) if type(event) in JOINED else None
                 if type(event) is Progress:
                     self.progress = event
-                if entry := entry_of(event, part, place(event), joined):
+                if entry := entry_of(event, part, assign(event), joined):
                     added.append(entry)
                     if joined:
                         joined.number = self.entries
@@ -99,17 +99,17 @@ class ThreadReader:
         return added
 
     def read_messages(self) -> MessageJoiner:
-        """The messages with all that came of them. Reads everything."""
+        """Return the complete messages, reading all frames."""
         for batch in self._run.batches():
             self._read(batch)
         return self.messages
 
-    def entry_at(self, home: tuple[int, int]) -> Entry | None:
-        """The entry at a place, a message's with all that came of it. Reads everything."""
+    def entry_at(self, ref: EntryRef) -> Entry | None:
+        """Return an entry, of a message with everything that belongs to it; reads all frames."""
         entries = (entry for batch in self._run.batches() for entry in self._read(batch))
-        return next((each for each in list(entries) if (each.seq, each.part) == home), None)
+        return next((each for each in list(entries) if (each.seq, each.part) == ref), None)
 
 
-def _place(entry: Entry) -> tuple[bool, int]:
+def _index_key(entry: Entry) -> tuple[bool, int]:
     index = getattr(entry.event, "index", None)
     return index is None, index or 0

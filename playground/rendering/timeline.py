@@ -1,9 +1,9 @@
-"""Frames to one time axis: phases as bars, arrivals as marks, silences as gaps.
+"""Timeline of a run: phases as bars, arrivals as marks, silences as gaps, child runs as lanes.
 
-Below them the runs that came of this one, each a bar on a lane: checks, cancellations, actions.
-
-Positions are percentages of the drawing's width, so that the page needs no script and no
-inline style to place them.
+Positions are percentages of the width of the drawing, so that the page needs no script and no
+inline style to place them. The axis leaves out time in which nothing happened: an action that is
+run an hour after the answer would otherwise press the answer into a hair's breadth. Time in which
+the playground itself waits, for a promise for instance, is never left out.
 """
 
 from __future__ import annotations
@@ -12,34 +12,44 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from itertools import pairwise
 
-from playground.protocols.events import Event
+from playground.models import Run, RunKind
+from playground.protocols.events import Event, event_label
 from playground.protocols.frames import BODY_KINDS, Frame, FrameKind
-from playground.protocols.kinds import event_label
-from playground.rendering.axis import BREAK, WIDTH, Axis
-from playground.rendering.run_status import milliseconds
+from playground.rendering.formatting import milliseconds
+from playground.rendering.run_status import status_label
+from playground.rendering.thread import Thread
 
-#: Marks that a drawing can hold apart; arrivals that fall on one place become one mark.
+#: Width of the drawing.
+WIDTH = 100
+#: Width of an axis break, and the most breaks.
+BREAK, MAX_BREAKS = 4, 8
+#: A silence is left out if it is longer than this (µs), and than everything drawn before it.
+SHORTEST = 2_000_000
+#: Marks that fit side by side; arrivals at the same place become one mark.
 _PLACES = 250
-#: A silence is worth a label if it takes this share of the whole, and this many µs.
+#: A silence is labelled if it takes this share of the run, and at least this many µs.
 _GAP_SHARE, _GAP_US = 0.08, 250_000
-#: Lanes for the runs below, their height in pixels, and the space above them.
+#: Lanes of child runs, their height in pixels, and the space above them.
 MAX_LANES, LANE, LANES_GAP = 6, 16, 12
-#: Narrower bars would not be seen.
-_NARROWEST = 0.6
+#: Narrower bars would not be visible.
+_MIN_BAR_WIDTH = 0.6
 
-#: The frames that are marks, with the word for one that means nothing. A table, because to ask
-#: an enum for its name is slow and a flood has tens of thousands of them.
+#: Frames that are marks, with the label of those without an event. A table, because the name of
+#: an enum member is slow to read, and a flood has tens of thousands of frames.
 _ARRIVALS = {kind: kind.name.lower() for kind in BODY_KINDS | {FrameKind.ERROR, FrameKind.END}}
 
-#: When (µs), the frame's number, and what came: an event's kind, or the frame's own.
+#: Time (µs), number of the frame, and label: the kind of the event, or of the frame.
 Arrival = tuple[int, int, str]
+#: Begin and end of a period, in µs since the first call of the run.
+Stretch = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
 class TimelinePhase:
-    """One bar: a part of the run with a name."""
+    """A named part of the run as a bar."""
 
     name: str
     label: str
@@ -62,7 +72,7 @@ class TimelineMark:
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """A silence that stands out."""
+    """A silence that is long enough for a label."""
 
     x: float
     width: float
@@ -71,54 +81,54 @@ class Gap:
 
 @dataclass(frozen=True, slots=True)
 class ChildSpan:
-    """A run that came of this one: when it began, and how long it took, in µs."""
+    """A child run: begin and end in µs since the first call of its run."""
 
     label: str
     state: str
     status_label: str
     start: int
-    #: None while it goes on.
+    #: None while it is in progress.
     end: int | None
     url: str = ""
-    #: Whether a user began it when they liked: the time before it says nothing then.
+    #: Whether a user started it at any time, so that the time before it means nothing.
     is_user_started: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class SpanBar:
-    """A span on the drawing."""
+    """A child run as a bar."""
 
     span: ChildSpan
     x: float
     width: float
-    #: The lane: bars that overlap do not share one.
+    #: Number of the lane; overlapping bars have different ones.
     lane: int
     at: str
     duration: str
 
     @property
     def y(self) -> int:
-        """Where the lane is, in pixels below the first."""
+        """Return the position of the lane, in pixels below the first."""
         return self.lane * LANE
 
 
 @dataclass(slots=True)
 class Timeline:
-    """Everything the drawing needs."""
+    """Everything that the drawing shows."""
 
     phases: list[TimelinePhase] = field(default_factory=list)
     marks: list[TimelineMark] = field(default_factory=list)
     gaps: list[Gap] = field(default_factory=list)
     ticks: list[tuple[float, str]] = field(default_factory=list)
-    #: How many arrivals of each kind there were, the legend of the marks.
+    #: Number of arrivals by kind: the legend of the marks.
     counts: list[tuple[str, int]] = field(default_factory=list)
     total: str = ""
-    #: The runs that came of this one, oldest first, and the pixels that their lanes take.
+    #: Child runs, oldest first, and the height of their lanes in pixels.
     bars: list[SpanBar] = field(default_factory=list)
     spans_height: int = 0
-    #: How long all of it took, where that is longer than the run.
+    #: Duration with all child runs, if that is longer than the run.
     overall: str = ""
-    #: Time that is left out, as x, width and duration.
+    #: Time that is left out.
     breaks: list[Gap] = field(default_factory=list)
 
 
@@ -128,10 +138,10 @@ def timeline_of(
     spans: Sequence[ChildSpan] = (),
     now_us: int | None = None,
 ) -> Timeline:
-    """The timeline of frames and their events, and of the runs that came of them.
+    """Return the timeline of frames with their events, and of the child runs.
 
-    `end_us` is the end of the run, or now while it goes on, in µs since its first call;
-    `now_us` is where spans end that go on.
+    `end_us` is the end of the run, or now while it is in progress, in µs since its first call;
+    `now_us` is the end of child runs in progress.
     """
     moments: dict[FrameKind, int] = {}
     arrivals: list[Arrival] = []
@@ -142,8 +152,8 @@ def timeline_of(
             moments[kind] = at_us
         if at_us > last_us:
             last_us = at_us
-        if word := _ARRIVALS.get(kind):
-            arrivals.append((at_us, frame.seq, event_label(events[0]) if events else word))
+        if label := _ARRIVALS.get(kind):
+            arrivals.append((at_us, frame.seq, event_label(events[0]) if events else label))
     total = max(end_us or 0, last_us, 1)
     now = now_us or total
     axis = _axis(total, spans, now)
@@ -158,12 +168,104 @@ def timeline_of(
         bars=bars,
         spans_height=(max(bar.lane for bar in bars) + 1) * LANE + LANES_GAP if bars else 0,
         overall=milliseconds(axis.end / 1000) if axis.end > total else "",
-        breaks=[Gap(one.x, BREAK, milliseconds(one.length / 1000)) for one in axis.breaks],
+        breaks=[Gap(each.x, BREAK, milliseconds(each.length / 1000)) for each in axis.breaks],
     )
 
 
-def _end(span: ChildSpan, now: int) -> int:
-    return max(0, span.start, now if span.end is None else span.end)
+def spans_of(run: Run) -> list[ChildSpan]:
+    """Return the child runs of a run, oldest first."""
+    return [
+        ChildSpan(
+            label=_span_label(child),
+            state=child.state,
+            status_label=status_label(child),
+            start=(start := microseconds_since(run, child.started_at or child.created_at)),
+            end=_span_end(child, start),
+            url=child.get_absolute_url(),
+            is_user_started=child.kind == RunKind.ACTION,
+        )
+        for child in sorted(Thread(run).child_runs, key=lambda child: child.created_at)
+    ]
+
+
+def microseconds_since(run: Run, moment: datetime) -> int:
+    """Return the microseconds from the first call of a run to a moment."""
+    began = run.started_at or run.created_at
+    return max(0, round((moment - began).total_seconds() * 1_000_000))
+
+
+def _span_end(child: Run, start: int) -> int | None:
+    if child.ended_us is not None:
+        return start + child.ended_us
+    # Of a refused or interrupted run no duration is known.
+    return start if child.is_final else None
+
+
+def _span_label(child: Run) -> str:
+    if child.kind == RunKind.ACTION and child.text:
+        return f"Action {child.text}"
+    return str(RunKind(child.kind).label)
+
+
+@dataclass(frozen=True, slots=True)
+class AxisBreak:
+    """Time that is left out."""
+
+    x: float
+    #: Duration in µs.
+    length: int
+
+
+class Axis:
+    """Time axis that maps moments in µs to positions from 0 to `WIDTH`."""
+
+    def __init__(self, first: int, later: Iterable[Stretch] = ()) -> None:
+        """Draw the time from 0 to `first`, and `later` stretches with breaks before them."""
+        self._stretches = _drawn_stretches(first, later)
+        drawn = sum(end - start for start, end in self._stretches)
+        self.scale = (WIDTH - BREAK * (len(self._stretches) - 1)) / max(1, drawn)
+
+    @property
+    def first(self) -> int:
+        """Return the end of the part before the first break, in µs."""
+        return self._stretches[0][1]
+
+    @property
+    def end(self) -> int:
+        """Return the end of the axis, in µs."""
+        return self._stretches[-1][1]
+
+    @property
+    def breaks(self) -> list[AxisBreak]:
+        """Return the breaks, in order."""
+        pairs = pairwise(self._stretches)
+        return [AxisBreak(round(self.x(a[1]), 2), b[0] - a[1]) for a, b in pairs]
+
+    def x(self, moment: int) -> float:
+        """Return the position of a moment; of one in a break, the end of the break."""
+        x = 0.0
+        for start, end in self._stretches:
+            if moment <= end:
+                # Rounding must not put it beyond the end.
+                return min(float(WIDTH), x + max(0, moment - start) * self.scale)
+            x += (end - start) * self.scale + BREAK
+        return float(WIDTH)
+
+
+def _drawn_stretches(first: int, later: Iterable[Stretch]) -> list[Stretch]:
+    """Return the stretches that are drawn; those with a short silence between them are joined."""
+    stretches = [(0, first)]
+    drawn = first
+    for start, end in sorted(later):
+        last_start, last_end = stretches[-1]
+        silence = start - last_end
+        if silence > max(SHORTEST, drawn) and len(stretches) <= MAX_BREAKS:
+            stretches.append((start, end))
+            drawn += end - start
+        elif end > last_end:
+            stretches[-1] = (last_start, end)
+            drawn += end - last_end
+    return stretches
 
 
 def _axis(total: int, spans: Sequence[ChildSpan], now: int) -> Axis:
@@ -171,19 +273,23 @@ def _axis(total: int, spans: Sequence[ChildSpan], now: int) -> Axis:
     return Axis(first, ((max(0, s.start), _end(s, now)) for s in spans if s.is_user_started))
 
 
+def _end(span: ChildSpan, now: int) -> int:
+    return max(0, span.start, now if span.end is None else span.end)
+
+
 def _bars(spans: Sequence[ChildSpan], axis: Axis, now: int) -> list[SpanBar]:
-    #: For each lane, up to where it is taken.
+    #: Position up to which each lane is taken.
     taken: list[float] = []
     bars: list[SpanBar] = []
     for span in spans:
         start, end = max(0, span.start), _end(span, now)
-        width = max(_NARROWEST, axis.x(end) - axis.x(start))
+        width = max(_MIN_BAR_WIDTH, axis.x(end) - axis.x(start))
         x = min(axis.x(start), WIDTH - width)
         lane = next((n for n, upto in enumerate(taken) if upto <= x), len(taken))
         lane = min(lane, MAX_LANES - 1)
         taken[lane : lane + 1] = [x + width]
-        took, at = milliseconds((end - start) / 1000), milliseconds(start / 1000)
-        bars.append(SpanBar(span, round(x, 2), round(width, 2), lane, at, took))
+        duration, at = milliseconds((end - start) / 1000), milliseconds(start / 1000)
+        bars.append(SpanBar(span, round(x, 2), round(width, 2), lane, at, duration))
     return bars
 
 
@@ -191,7 +297,7 @@ def _phases(moments: dict[FrameKind, int], total: int, scale: float) -> list[Tim
     opened, head = moments.get(FrameKind.OPEN), moments.get(FrameKind.HEAD)
     first = next((at for kind, at in moments.items() if kind in BODY_KINDS), None)
     finish = moments.get(FrameKind.ERROR, moments.get(FrameKind.END, total))
-    cuts = [
+    phases = [
         ("connect", "Connect", 0, opened if opened is not None else head or finish),
         ("wait", "Wait for the head", opened, head if head is not None else finish),
         ("first", "Wait for the first byte", head, first if first is not None else finish),
@@ -205,7 +311,7 @@ def _phases(moments: dict[FrameKind, int], total: int, scale: float) -> list[Tim
             round(max(0.15, (stop - start) * scale), 2),
             milliseconds((stop - start) / 1000),
         )
-        for name, label, start, stop in cuts
+        for name, label, start, stop in phases
         if start is not None and stop is not None and stop >= start
     ]
 
@@ -215,8 +321,8 @@ def _marks(arrivals: list[Arrival], scale: float) -> list[TimelineMark]:
     places: dict[tuple[int, str], TimelineMark] = {}
     for at, seq, kind in arrivals:
         place = round(at * scale * _PLACES / WIDTH)
-        if found := places.get((place, kind)):
-            found.last, found.count = seq, found.count + 1
+        if mark := places.get((place, kind)):
+            mark.last, mark.count = seq, mark.count + 1
             continue
         mark = TimelineMark(round(at * scale, 2), kind, seq, seq, milliseconds(at / 1000))
         places[place, kind] = mark
@@ -235,14 +341,14 @@ def _gaps(arrivals: list[Arrival], total: int, scale: float) -> list[Gap]:
 
 
 def _ticks(total: int, scale: float) -> list[tuple[float, str]]:
-    """Four to ten round times along the axis."""
+    """Return position and label of four to ten round times along the axis."""
     power = 10 ** math.floor(math.log10(total / 4))
     step = next(power * m for m in (1, 2, 5, 10) if total / (power * m) <= 8)
     count = int(total / step)
-    return [(round(n * step * scale, 2), _tick(n * step)) for n in range(count + 1)]
+    return [(round(n * step * scale, 2), _tick_label(n * step)) for n in range(count + 1)]
 
 
-def _tick(us: float) -> str:
+def _tick_label(us: float) -> str:
     if us < 1_000_000:
         return f"{us / 1000:g} ms"
     return f"{us / 1_000_000:g} s"

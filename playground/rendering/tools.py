@@ -1,4 +1,4 @@
-"""The tools of an agent over MCP, as the last opening of its server found them."""
+"""Tools tab of an MCP agent: its server and tools as of the last handshake."""
 
 from __future__ import annotations
 
@@ -7,79 +7,80 @@ from dataclasses import dataclass
 from typing import Any
 
 from playground.models import Agent
-from playground.protocols.mcp import sessions
-from playground.rendering.pretty import pretty
-from playground.rendering.words import value_text
+from playground.protocols.mcp import handshake
+from playground.rendering.formatting import pretty, value_text
 
 
 @dataclass(frozen=True, slots=True)
 class ToolView:
-    """One tool, ready to print."""
+    """A tool as its template shows it."""
 
     name: str
     title: str
     description: str
-    #: The schema of its arguments as JSON, "" where there is none.
+    #: JSON Schema of its arguments as JSON, "" for none.
     schema: str
-    #: The operations of NLWeb that it is used for.
+    #: NLWeb operations that call it.
     uses: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class ToolListView:
-    """What is known of a server."""
+    """A server with its tools."""
 
     url: str
-    #: Name and version as the server gives them, "" where it gives none.
+    #: Name and version that the server gives, "" for none.
     server: str
-    #: How it is opened, in words, and the version of MCP that it speaks.
+    #: Kind of handshake as text, and version of MCP.
     handshake_text: str
     version: str
     instructions: str
     tools: tuple[ToolView, ...]
     more: bool
-    #: Entries of the server's list that are no tools.
+    #: Number of entries of `tools/list` that are no tools.
     invalid_tools: int
-    #: What the list of tools suggests for `ask` and for `await`.
+    #: Suggested tools for `ask` and for `await`.
     suggested: Mapping[str, str]
-    #: Operations whose tool is not in the list, and the tool that is called all the same.
+    #: Operations whose tool is not in the list, with the tool that is called all the same.
     missing: tuple[tuple[str, str], ...]
 
     @property
     def names(self) -> list[str]:
-        """What the tools are called."""
+        """Return the names of the tools."""
         return [tool.name for tool in self.tools]
 
 
-_OPENED = {
-    sessions.DISCOVERED: "Answers server/discover; there is no session.",
-    sessions.INITIALIZED: "Opened with initialize.",
-    sessions.BARE: "Knows neither server/discover nor initialize, and takes calls all the same.",
+_HANDSHAKES = {
+    handshake.DISCOVERED: "Answers server/discover; there is no session.",
+    handshake.INITIALIZED: "Opened with initialize.",
+    handshake.BARE: "Knows neither server/discover nor initialize, and takes calls all the same.",
 }
 
 
-def tool_list_view(agent: Agent, address: str) -> ToolListView | None:
-    """What is known of `agent` over MCP at `address`; None where nothing is yet."""
-    session = sessions.from_json(agent.handshake, address)
+def tool_list_view(agent: Agent, url: str) -> ToolListView | None:
+    """Return the stored tools of `agent` over MCP at `url`; None before the first handshake."""
+    session = handshake.session_from_json(agent.handshake, url)
     if session is None:
         return None
-    wanted = (agent.ask_tool, agent.await_tool)
-    used = {name: session.tool_for(name, wanted) for name in sessions.OPERATIONS}
+    chosen_tools = (agent.ask_tool, agent.await_tool)
+    used = {name: session.tool_for(name, chosen_tools) for name in handshake.OPERATIONS}
     tools = tuple(_tool(each, used) for each in session.tools if isinstance(each, Mapping))
     names = {tool.name for tool in tools}
-    opened = _OPENED.get(session.generation, "")
-    if session.generation == sessions.INITIALIZED:
-        opened += " The server keeps a session." if session.id else " The server keeps no session."
+    handshake_text = _HANDSHAKES.get(session.generation, "")
+    if session.generation == handshake.INITIALIZED:
+        handshake_text += (
+            " The server keeps a session." if session.id else " The server keeps no session."
+        )
     return ToolListView(
-        url=address,
-        server=_server(session.server),
-        handshake_text=opened,
+        url=url,
+        server=_server_label(session.server),
+        handshake_text=handshake_text,
         version=session.version,
         instructions=session.instructions,
         tools=tools,
         more=session.more,
         invalid_tools=session.invalid_tools,
-        suggested={name: session.tool_for(name) for name in sessions.OPERATIONS},
+        suggested={name: session.tool_for(name) for name in handshake.OPERATIONS},
         missing=tuple(pair for pair in used.items() if pair[1] not in names),
     )
 
@@ -96,8 +97,8 @@ def _tool(tool: Mapping[str, Any], used: Mapping[str, str]) -> ToolView:
     )
 
 
-def _server(info: Any) -> str:
+def _server_label(info: Any) -> str:
     if not isinstance(info, Mapping):
         return ""
-    told = (value_text(info.get(name), 120) for name in ("title", "name", "version"))
-    return " ".join(dict.fromkeys(filter(None, told)))
+    parts = (value_text(info.get(name), 120) for name in ("title", "name", "version"))
+    return " ".join(dict.fromkeys(filter(None, parts)))

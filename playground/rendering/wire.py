@@ -1,4 +1,4 @@
-"""Frames to blocks of bytes, as they crossed the wire."""
+"""Wire tab: frames as blocks of the bytes that crossed the wire."""
 
 from __future__ import annotations
 
@@ -9,36 +9,36 @@ from dataclasses import dataclass
 
 from playground.protocols.frames import Frame, FrameKind
 from playground.protocols.problems import Problem
-from playground.rendering.run_status import milliseconds, size
+from playground.rendering.formatting import milliseconds, size
 
-#: Bytes of one block that a page shows; the download has all of them.
+#: Bytes of a block that a page shows; the download has all of them.
 MAX_SHOWN = 64 * 1024
 _UTF8 = codecs.getincrementaldecoder("utf-8")
 
 
 @dataclass(frozen=True, slots=True)
 class WireBlock:
-    """One frame's bytes as text."""
+    """The bytes of a frame as text."""
 
     seq: int
     at: str
     kind: str
     size: str
     text: str
-    #: Bytes that are not shown because the block is too large.
+    #: Number of bytes that are not shown, as text; "" for none.
     hidden: str = ""
-    #: Whether bytes that are not UTF-8 were replaced.
+    #: Whether bytes that are no UTF-8 were replaced.
     replaced: bool = False
 
 
 def blocks_of(frames: Iterable[Frame]) -> list[WireBlock]:
-    """A block for every frame that carries bytes or news."""
+    """Return the blocks of frames."""
     return [_block(frame) for frame in frames]
 
 
 def _block(frame: Frame) -> WireBlock:
     data, hidden = frame.data[:MAX_SHOWN], len(frame.data) - MAX_SHOWN
-    # A character that the cut goes through is left out and not taken for a broken one.
+    # A character that is cut in two is left out instead of being replaced.
     text = _UTF8("replace").decode(data, final=hidden <= 0)
     if frame.kind is FrameKind.ERROR:
         problem = Problem.from_bytes(frame.data)

@@ -1,23 +1,29 @@
-"""Reports on a collection run: one structure, written as text, JUnit XML, JSON or HTML.
+"""Reports on a collection run as text, JUnit XML, JSON or HTML.
 
-===========  ================================================================================
-`verdicts`   what becomes of a request: the words, and how they are counted
-`results`    what is reported: the run, its steps, what was expected of each
-`texts`      lines for people
-`junit`      JUnit XML, which continuous integration systems read
-`documents`  JSON, for programs
-`pages`      one HTML file that needs nothing beside it
-===========  ================================================================================
+===============  ============================================================================
+`results`        the collection run as reports see it: verdicts, counts, steps, checks
+`text_report`    text report, for people
+`junit_report`   JUnit XML report, for continuous integration
+`json_report`    JSON report, for programs
+`html_report`    HTML report, one self-contained file
+===============  ============================================================================
 
-All of them are functions of a `Report` and nothing else: no database, no clock, no settings.
+Every report is a function of a `CollectionRunReport`: no database, no clock, no settings. To add
+a format: a module with a function, and a row in `FORMATS`.
 """
 
-from playground.reporting.documents import as_json
-from playground.reporting.junit import as_junit
-from playground.reporting.pages import as_html
-from playground.reporting.results import CheckResult, CollectionRunReport, StepResult, Totals
-from playground.reporting.texts import as_text, step_lines, summary_lines
-from playground.reporting.verdicts import VerdictCounts, end_reason
+from playground.reporting.html_report import as_html
+from playground.reporting.json_report import as_json
+from playground.reporting.junit_report import as_junit
+from playground.reporting.results import (
+    CheckResult,
+    CollectionRunReport,
+    StepResult,
+    Totals,
+    VerdictCounts,
+    end_reason,
+)
+from playground.reporting.text_report import as_text, step_lines, summary_lines
 
 __all__ = [
     "FORMATS",
@@ -35,7 +41,7 @@ __all__ = [
     "summary_lines",
 ]
 
-#: What a report can be written as, with the ending and the media type of its file.
+#: Report formats: the function, the file extension and the media type.
 FORMATS = {
     "text": (as_text, "txt", "text/plain"),
     "junit": (as_junit, "xml", "application/xml"),

@@ -1,34 +1,141 @@
-"""What a report is made of. Plain values, frozen; text is as untrusted as it came."""
+"""Results of a collection run: verdicts and their counts, checks, steps, and the whole run.
+
+The page, its live progress, the reports and the command take their labels from here, so that
+they agree. All values are plain and frozen; texts are as untrusted as they were received.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from playground.reporting.verdicts import BAD, UNMET, VerdictCounts, end_reason, verdict_label
+#: Verdicts of a step, as in `playground.models.Step.Verdict`.
+MET, UNMET, UNSENT, STOPPED, SKIPPED = "met", "unmet", "unsent", "stopped", "skipped"
+RUNNING, WAITING = "running", "waiting"
+#: Verdicts of finished steps; stopped and skipped ones did not finish.
+DONE = (MET, UNMET, UNSENT)
+#: Verdicts that count against the collection.
+BAD = (UNMET, UNSENT)
+#: Verdicts that are not final.
+OPEN = (WAITING, RUNNING)
+#: Labels within a sentence.
+WORDS = {
+    MET: "met",
+    UNMET: "not met",
+    UNSENT: "not sent",
+    STOPPED: "stopped",
+    SKIPPED: "skipped",
+    RUNNING: "running",
+    WAITING: "waiting",
+}
+
+
+def verdict_label(verdict: str) -> str:
+    """Return the label of a verdict with a capital; an unknown one counts as waiting."""
+    return WORDS.get(verdict, WORDS[WAITING]).capitalize()
+
+
+@dataclass(frozen=True, slots=True)
+class VerdictCounts:
+    """The number of requests by verdict."""
+
+    #: The number of all requests.
+    steps: int
+    #: By verdict; those of zero may be missing.
+    counts: Mapping[str, int]
+
+    def of(self, *verdicts: str) -> int:
+        """Return the number of requests with one of these verdicts."""
+        return sum(self.counts.get(verdict, 0) for verdict in verdicts)
+
+    @property
+    def done(self) -> int:
+        """Return the number of finished requests."""
+        return self.of(*DONE)
+
+    @property
+    def bad(self) -> int:
+        """Return the number of requests that count against the collection."""
+        return self.of(*BAD)
+
+    @property
+    def all_met(self) -> bool:
+        """Return whether every request was sent and passed."""
+        return self.of(MET) == self.steps
+
+    @property
+    def figures(self) -> list[tuple[str, str, int]]:
+        """Return (verdict, label, count) of final verdicts: met, not met, and others if any."""
+        ended = (MET, UNMET, UNSENT, STOPPED, SKIPPED)
+        return [
+            (verdict, verdict_label(verdict), self.of(verdict))
+            for verdict in ended
+            if verdict in (MET, UNMET) or self.of(verdict)
+        ]
+
+    @property
+    def summary(self) -> str:
+        """Return the counts on one line: `3 of 5 requests done, 2 met, 1 not met, 2 skipped`."""
+        noun = "request" if self.steps == 1 else "requests"
+        counted = [f"{self.done:,} of {self.steps:,} {noun} done", f"{self.of(MET):,} {WORDS[MET]}"]
+        counted += [
+            f"{count:,} {WORDS[verdict]}"
+            for verdict, _, count in self.figures
+            if verdict != MET and count
+        ]
+        return ", ".join(counted)
+
+    def parts(self, whole: int) -> Iterator[tuple[str, float, float]]:
+        """Yield the parts of a bar of `whole` units: verdict, start and length."""
+        at = 0.0
+        for verdict in (MET, UNMET, UNSENT, STOPPED, SKIPPED, RUNNING):
+            length = whole * self.of(verdict) / max(1, self.steps)
+            if length:
+                yield verdict, round(at, 3), round(length, 3)
+            at += length
+
+
+#: Why a collection run did not complete, by its state: those of
+#: `playground.models.CollectionRun.State` except completed.
+_ENDINGS = {
+    "running": "The run has not ended yet",
+    "stopped": "The run was stopped before its end",
+    "interrupted": "The run was interrupted: the playground went down",
+}
+
+
+def end_reason(state: str, tally: VerdictCounts) -> str:
+    """Return why a run in this state did not complete, as a sentence; "" if it did."""
+    if state not in _ENDINGS:
+        return ""
+    noun = "request" if tally.steps == 1 else "requests"
+    return f"{_ENDINGS[state]}. {tally.of(MET):,} of {tally.steps:,} {noun} met."
+
+
+# The run, its steps and their checks
 
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    """One expectation and what came of it."""
+    """The result of one expectation."""
 
-    #: None where it could not be judged, which counts as not met.
+    #: None if the expectation could not be evaluated, which counts as failed.
     passed: bool | None
-    #: What was expected, in words: "the status is 200".
+    #: The expected value as text: "the status is 200".
     expected: str = ""
-    #: What there was, in words; where it could not be judged, why.
+    #: The actual value as text, or the reason why the expectation could not be evaluated.
     actual: str = ""
-    #: What there was as JSON; None where there is nothing to show.
+    #: The actual value as JSON; None if there is no value to show.
     value: Any = None
     #: The expectation as it was written.
     expectation: Any = None
 
     @property
     def sentence(self) -> str:
-        """What is to be said of it."""
+        """Return the check as a sentence."""
         if self.passed is None:
             return f"{self.expected}: could not be judged. {self.actual}"
         return f"{self.expected}; it was: {self.actual}"
@@ -36,24 +143,24 @@ class CheckResult:
 
 @dataclass(frozen=True, slots=True)
 class StepResult:
-    """One request in one iteration."""
+    """The result of one request in one iteration."""
 
-    #: From 1, over all iterations.
+    #: Counted from 1 over all iterations.
     number: int
     iteration: int
-    #: "" for a request that is in no folder.
+    #: "" for a request outside of folders.
     folder: str
     name: str
     verdict: str
     checks: Sequence[CheckResult] = ()
-    #: Why it was not sent, or not begun; "" otherwise.
+    #: Why the request was not sent or not started; "" otherwise.
     reason: str = ""
-    #: Why its run did not complete, in the run's own words: a connection that was refused, a limit
-    #: that was crossed; "" where it did, and where nobody knows.
+    #: Why its run did not complete, as the run's problem states it: a refused connection, an
+    #: exceeded limit; "" if it completed or the reason is unknown.
     problem: str = ""
-    #: Milliseconds; None where it was not sent.
+    #: Milliseconds; None if the request was not sent.
     duration_ms: float | None = None
-    #: The run: its key, its agent's name, its state, outcome and HTTP status.
+    #: Of the run: key, agent's name, state, outcome and HTTP status.
     run: str = ""
     agent: str = ""
     state: str = ""
@@ -62,28 +169,28 @@ class StepResult:
 
     @property
     def unmet(self) -> list[CheckResult]:
-        """The expectations that were not met."""
+        """Return the checks that failed."""
         return [each for each in self.checks if not each.passed]
 
     @property
     def is_bad(self) -> bool:
-        """Whether it speaks against the collection."""
+        """Return whether the step counts against the collection."""
         return self.verdict in BAD
 
     @property
     def has_no_response(self) -> bool:
-        """Whether nothing came back that could be held against what is expected."""
+        """Return whether there was no response to evaluate expectations on."""
         return self.verdict == UNMET and self.status is None and bool(self.problem)
 
     @property
     def verdict_label(self) -> str:
-        """The verdict in words."""
+        """Return the label of the verdict."""
         return verdict_label(self.verdict)
 
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """Counts of steps and of expectations."""
+    """Counts of steps and of checks."""
 
     tally: VerdictCounts
     checks: int
@@ -91,28 +198,28 @@ class Totals:
 
     @property
     def checks_passed(self) -> int:
-        """Expectations that were met."""
+        """Return the number of checks that passed."""
         return self.checks - self.checks_failed
 
 
 @dataclass(frozen=True)
 class CollectionRunReport:
-    """A collection run."""
+    """A collection run as reports see it."""
 
     name: str
     steps: Sequence[StepResult]
     #: `running`, `completed`, `stopped` or `interrupted`.
     state: str = "completed"
-    #: When it began, ISO 8601 in UTC.
+    #: ISO 8601 in UTC.
     started_at: str = ""
-    #: Milliseconds from the beginning to the end, or to now.
+    #: Milliseconds from the start to the end, or to now.
     took_ms: float = 0.0
     environment: str = ""
     options: Mapping[str, Any] = field(default_factory=dict)
 
     @cached_property
     def totals(self) -> Totals:
-        """The counts."""
+        """Return the counts."""
         verdicts = Counter(step.verdict for step in self.steps)
         return Totals(
             tally=VerdictCounts(len(self.steps), verdicts),
@@ -122,12 +229,12 @@ class CollectionRunReport:
 
     @property
     def all_passed(self) -> bool:
-        """Whether every request was sent and everything that was expected came."""
+        """Return whether every request was sent and every check passed."""
         return self.state == "completed" and self.totals.tally.all_met
 
     @property
     def verdict(self) -> str:
-        """How it went, in a word or three."""
+        """Return the result of the run as a label."""
         if self.state == "running":
             return "Running"
         if self.state != "completed":
@@ -136,16 +243,16 @@ class CollectionRunReport:
 
     @property
     def ending(self) -> str:
-        """What kept the run from its end, as a sentence; "" where it came to it."""
+        """Return why the run did not complete, as a sentence; "" if it did."""
         return end_reason(self.state, self.totals.tally)
 
     @cached_property
     def has_iterations(self) -> bool:
-        """Whether there was more than one."""
+        """Return whether there is more than one iteration."""
         return any(step.iteration > 1 for step in self.steps)
 
     def by_folder(self) -> list[tuple[str, list[StepResult]]]:
-        """The steps by folder, in the order in which the folders come first."""
+        """Return the steps by folder, in the order of first occurrence."""
         found: dict[str, list[StepResult]] = {}
         for step in self.steps:
             found.setdefault(step.folder, []).append(step)
@@ -153,7 +260,7 @@ class CollectionRunReport:
 
 
 def duration(milliseconds: float | None) -> str:
-    """A time as people read it: 84 ms, 1.2 s, 3 min 05 s; "" for none."""
+    """Return a time as text: 84 ms, 1.2 s, 3 min 05 s; "" for None."""
     if milliseconds is None:
         return ""
     if milliseconds < 1000:

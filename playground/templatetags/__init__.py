@@ -1,1 +1,7 @@
-"""Template tags: what templates need and views do not."""
+"""Template tags and filters.
+
+============  =====================================================
+`markdown`    filters that render Markdown
+`playground`  icons, and the URLs of scripts and style sheets
+============  =====================================================
+"""

@@ -1,4 +1,4 @@
-"""The one place where HTML that was made elsewhere enters a page: sanitised Markdown."""
+"""Filters for Markdown: the only place where HTML from elsewhere enters a page, sanitised."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ register = template.Library()
 
 @register.filter
 def markdown(text: str) -> SafeString:
-    """The HTML of a Markdown text, see `playground.rendering.markdown`."""
+    """Return the HTML of a Markdown text, see `playground.rendering.markdown`."""
     return mark_safe(render(text))  # noqa: S308 -- nh3 has cleaned it
 
 
 @register.filter
 def excerpt(text: str) -> str:
-    """The beginning of a Markdown text in words; escaped like any other text."""
+    """Return the beginning of a Markdown text as plain text; escaped like any other text."""
     return plain(text)

@@ -1,4 +1,4 @@
-"""Template tags of all pages: icons, and the addresses of scripts and style sheets."""
+"""Tags of all templates: icons, and the URLs of scripts and style sheets."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ def icon(_: Parser, token: Token) -> TextNode:
 
 @register.simple_tag
 def asset(name: str, source: str = "") -> str:
-    """Return the address of a script or style sheet, as it was built: `{% asset "app.js" %}`.
+    """Return the URL of a script or style sheet, as it was built: `{% asset "app.js" %}`.
 
-    Where nothing was built, it is that of its `source` in `static/`; by default the file of the
+    Where nothing was built, return that of its `source` in `static/`; by default the file of the
     same name in `css/` or `js/`.
     """
     if assets_built():

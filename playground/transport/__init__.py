@@ -1,19 +1,21 @@
-"""Everything that goes out to the network: policy, limits, recorder.
+"""Outgoing HTTP: outbound policy, limits, recording, redaction.
 
 The only package that imports httpx, httpcore and httpx_sse. The engine imports it, and forms
 use `check_url`; nothing in `protocols`, `conformance` or `consumers` does.
 
-==============  ================================================================
-`transport`     `Transport.send`: one call in, its frames out
-`backend`       resolve once, ask the policy, connect; a tap on the bytes read
-`policy`        which addresses may be called, which URLs are accepted
-`networks`      the special networks as a table
-`recorder`      chunks of a body to frames, within the limits
-`decoding`      gzip and deflate with bounded output
-`redaction`     secrets out of every frame
-`explain`       every failure as a problem: stage, cause, fix
-`reference`     what a standard client makes of the same bytes
-==============  ================================================================
+===============  ================================================================
+`transport`      `Transport.send`: one HTTP call as frames
+`http1`          request and response heads as HTTP/1.1 writes them
+`backend`        connections: one DNS lookup, the policy, TLS, a tap on the reads
+`policy`         outbound policy: permitted addresses and valid URLs
+`networks`       special-purpose networks as a table
+`recorder`       recorder: chunks of a body as frames, within the limits
+`decoding`       content codings gzip and deflate, with bounded output
+`redaction`      redaction of secrets and credentials in frames
+`errors`         failures of a call as problems: stage, cause, fix
+`frame_queue`    bounded queue of frames between the network and the database
+`sse_reference`  events that a standard SSE client reads from a stream
+===============  ================================================================
 """
 
 import logging
@@ -31,7 +33,7 @@ __all__ = [
     "standard_client",
 ]
 
-# At the level of debugging httpcore logs the heads of replies as they came, and what an agent
-# sends back may be a secret. Whoever wants to see the wire has the frames.
+# At level DEBUG httpcore logs response heads verbatim, which may contain secrets. The frames have
+# the same data, redacted.
 for _name in ("connection", "http11", "http2", "proxy", "socks"):
     logging.getLogger(f"httpcore.{_name}").disabled = True

@@ -1,7 +1,7 @@
-"""Connecting: resolve once, ask the policy about every address, connect to what it allowed.
+"""Connections: one DNS lookup, the outbound policy for every address, then connect.
 
-The addresses that the policy has seen are the ones that are connected to: no second lookup
-that a name server could answer differently. TLS and the `Host` header keep the name.
+Only the addresses that the policy has checked are connected to, without a second lookup that a
+name server could answer differently. TLS and the `Host` header keep the name.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _TAIL = 8 * 1024
 
 
 class Tap:
-    """What one call's connection shows to its owner: when it stands, reads, and has read."""
+    """Events of one call's connection for its owner: connected, before a read, bytes read."""
 
     def __init__(
         self,
@@ -35,33 +35,33 @@ class Tap:
         clock: Callable[[], int],
         patient: Callable[[], bool] = lambda: False,
     ) -> None:
-        #: Called once, with the TLS version or None, when the connection stands.
+        #: Called once, with the TLS version or None, when the connection is established.
         self.on_connect = opened
-        #: Awaited before each read: all that was read so far has then been parsed.
+        #: Awaited before each read, when everything read so far has been parsed.
         self.before_read = before_read
-        #: Arrival of the last bytes, in the clock's microseconds.
+        #: Arrival of the last bytes, in microseconds of the clock.
         self.read_at = clock()
-        #: The last bytes read, at most 8 KiB: evidence if they break the protocol.
+        #: The last bytes read, at most 8 KiB: evidence if they violate the protocol.
         self.tail = b""
-        #: Whether silence is to be expected at the moment, and no sign of trouble.
+        #: Return whether silence is expected at the moment, and is no sign of a failure.
         self.patient = patient
         self._clock = clock
 
     def arrived(self, data: bytes) -> None:
-        """Take note of bytes, or of the end of the stream (b"")."""
+        """Record the arrival of bytes, or of the end of the stream (b"")."""
         self.read_at = self._clock()
         self.tail = data[-_TAIL:] if len(data) >= _TAIL else (self.tail + data)[-_TAIL:]
 
 
 async def resolve(host: str, port: int) -> list[str]:
-    """The addresses of `host`, in the system's order of preference. Raises `OSError`."""
+    """Return the addresses of `host`, in the system's order of preference. Raise `OSError`."""
     loop = asyncio.get_running_loop()
     found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     return list(dict.fromkeys(str(entry[4][0]) for entry in found))
 
 
 class PolicyBackend(httpcore.AsyncNetworkBackend):
-    """httpcore's network, under the outbound policy and with a tap on the bytes read."""
+    """Network backend for httpcore, with the outbound policy and a tap on the reads."""
 
     def __init__(self, policy: OutboundPolicy, limits: RunLimits, tap: Tap) -> None:
         self._policy = policy
@@ -77,9 +77,9 @@ class PolicyBackend(httpcore.AsyncNetworkBackend):
         local_address: str | None = None,
         socket_options: Iterable[httpcore.SOCKET_OPTION] | None = None,
     ) -> httpcore.AsyncNetworkStream:
-        """A connection to one of the host's permitted addresses.
+        """Connect to one of the host's permitted addresses.
 
-        Raises `CallError`: not resolved, refused by the policy, not reached, too late.
+        Raise `CallError`: not resolved, denied by the policy, unreachable, timed out.
         """
         deadline = asyncio.get_running_loop().time() + self._limits.connect_timeout
         addresses = self._permitted(host, await self._resolve(host, port, deadline))
@@ -97,7 +97,7 @@ class PolicyBackend(httpcore.AsyncNetworkBackend):
             raise CallError(errors.unresolved(host, error)) from error
 
     def _permitted(self, host: str, addresses: list[str]) -> list[str]:
-        """The addresses that the policy allows; raises `CallError` if it allows none."""
+        """Return the addresses that the policy permits; raise `CallError` if there are none."""
         verdicts = [(name, self._policy.verdict(ip_address(name), host)) for name in addresses]
         permitted = [name for name, refusal in verdicts if refusal is None]
         if not permitted:
@@ -110,7 +110,7 @@ class PolicyBackend(httpcore.AsyncNetworkBackend):
     async def _first(
         self, addresses: list[str], host: str, port: int, deadline: float
     ) -> httpcore.AsyncNetworkStream:
-        """Connect to the first address that answers, each with its share of the time left."""
+        """Connect to the first address that responds, each with its share of the remaining time."""
         loop = asyncio.get_running_loop()
         failure: Exception | None = None
         for position, address in enumerate(addresses):
@@ -127,7 +127,7 @@ class PolicyBackend(httpcore.AsyncNetworkBackend):
 
 
 class TappedStream(httpcore.AsyncNetworkStream):
-    """A connection whose reads pass the tap."""
+    """A connection whose reads pass through the tap."""
 
     def __init__(
         self, inner: httpcore.AsyncNetworkStream, tap: Tap, limits: RunLimits, deadline: float
@@ -135,19 +135,19 @@ class TappedStream(httpcore.AsyncNetworkStream):
         self._inner = inner
         self._tap = tap
         self._limits = limits
-        #: When the connection has to stand, TLS included, in the loop's seconds.
+        #: Time limit for connecting, including TLS, in seconds of the event loop.
         self._deadline = deadline
         self._announced = False
 
     async def read(self, max_bytes: int, timeout: float | None = None) -> bytes:  # noqa: ASYNC109
-        """The next bytes, b"" at the end of the stream."""
+        """Return the next bytes, b"" at the end of the stream."""
         await self._tap.before_read()
         data = await self._read(max_bytes, timeout)
         self._tap.arrived(data)
         return data
 
     async def _read(self, max_bytes: int, timeout: float | None) -> bytes:  # noqa: ASYNC109
-        """The next bytes; the idle limit does not count while silence is to be expected."""
+        """Return the next bytes; the idle limit does not apply while silence is expected."""
         while True:
             try:
                 return await self._inner.read(max_bytes, timeout)
@@ -156,7 +156,7 @@ class TappedStream(httpcore.AsyncNetworkStream):
                     raise
 
     async def write(self, buffer: bytes, timeout: float | None = None) -> None:  # noqa: ASYNC109
-        """Send bytes; the first ones mean that the connection stands, TLS included."""
+        """Send bytes; at the first ones the connection is established, including TLS."""
         if not self._announced:
             self._announced = True
             session = self._inner.get_extra_info("ssl_object")
@@ -173,7 +173,7 @@ class TappedStream(httpcore.AsyncNetworkStream):
         server_hostname: str | None = None,
         timeout: float | None = None,  # noqa: ASYNC109
     ) -> httpcore.AsyncNetworkStream:
-        """The same connection under TLS. Raises `CallError` if the handshake fails."""
+        """Return the connection after a TLS handshake. Raise `CallError` if it fails."""
         left = self._deadline - asyncio.get_running_loop().time()
         try:
             stream = await self._inner.start_tls(ssl_context, server_hostname, max(left, 0.001))
@@ -185,5 +185,5 @@ class TappedStream(httpcore.AsyncNetworkStream):
         return TappedStream(stream, self._tap, self._limits, self._deadline)
 
     def get_extra_info(self, info: str) -> Any:
-        """What httpcore asks of a connection (TLS object, addresses, readability)."""
+        """Return what httpcore needs of a connection (TLS object, addresses, readability)."""
         return self._inner.get_extra_info(info)

@@ -1,7 +1,7 @@
-"""Content codings: gzip and deflate, piece by piece, with bounded output.
+"""Content codings: gzip and deflate, decoded incrementally with bounded output.
 
-A coder that flushes after each event shows each event as it arrives; a bomb costs no more
-memory than the caller's limit.
+If the server flushes its encoder after each event, each event is shown on arrival; a
+decompression bomb needs no more memory than the caller's limit.
 """
 
 from __future__ import annotations
@@ -10,56 +10,56 @@ import zlib
 from typing import Protocol
 
 _GZIP, _ZLIB, _RAW = 16 + zlib.MAX_WBITS, zlib.MAX_WBITS, -zlib.MAX_WBITS
-#: Members of a gzip body that are read in one step: thousands of empty ones fit into a read.
+#: Members of a gzip body that are decoded in one step: a read can hold thousands of empty ones.
 _MEMBERS = 16
 
 
 class DecodeError(Exception):
-    """The data is not what its content coding says."""
+    """Data that violates its content coding."""
 
     def __init__(self, message: str, readable: bytes = b"") -> None:
         super().__init__(message)
-        #: What came out before the error.
+        #: The output before the error.
         self.readable = readable
 
 
 class Decoder(Protocol):
-    """Undoes a content coding (RFC 9110, section 8.4.1)."""
+    """Decodes a content coding (RFC 9110, section 8.4.1)."""
 
     def decode(self, data: bytes, limit: int) -> bytes:
-        """At most `limit` (> 0) bytes of what `data` yields, after what was left before it.
+        """Return at most `limit` (> 0) bytes of output, from earlier input first, then from `data`.
 
-        Ask again with no data as long as `pending`. Raises `DecodeError`.
+        Call again without data as long as `pending`. Raise `DecodeError`.
         """
         ...
 
     @property
     def pending(self) -> bool:
-        """Whether there may be more without more data."""
+        """Return whether there may be more output without more input."""
         ...
 
     @property
     def complete(self) -> bool:
-        """Whether the coded data may end here."""
+        """Return whether the input may end here."""
         ...
 
 
 class IdentityCoding:
-    """No coding at all."""
+    """The identity coding."""
 
     complete = True
 
     def __init__(self) -> None:
-        #: A view: taking pieces off a long one must not copy the rest each time.
+        #: A view, so that taking pieces off a long one does not copy the rest each time.
         self._rest = memoryview(b"")
 
     @property
     def pending(self) -> bool:
-        """Whether some of the data is left."""
+        """Return whether some of the data is left."""
         return bool(self._rest)
 
     def decode(self, data: bytes, limit: int) -> bytes:
-        """At most `limit` bytes of what is there."""
+        """Return at most `limit` bytes of the data."""
         if not self._rest and len(data) <= limit:
             return data
         rest = memoryview(bytes(self._rest) + data) if data else self._rest
@@ -68,7 +68,7 @@ class IdentityCoding:
 
 
 class UnknownCoding:
-    """A coding that nobody here can undo."""
+    """An unknown content coding."""
 
     complete, pending = True, False
 
@@ -76,7 +76,7 @@ class UnknownCoding:
         self._coding = coding
 
     def decode(self, data: bytes, limit: int) -> bytes:
-        """Raises `DecodeError`."""
+        """Raise `DecodeError`."""
         raise DecodeError(f"The coding {self._coding!r} is not known here.")
 
 
@@ -86,27 +86,27 @@ class Inflate:
     def __init__(self, wbits: int) -> None:
         self._wbits = wbits
         self._inflate = zlib.decompressobj(wbits)
-        #: The first bytes of deflate data, which tell whether they have a zlib header.
+        #: The first bytes of deflate data, which tell whether there is a zlib header.
         self._start: bytes | None = b"" if wbits == _ZLIB else None
-        self._begun = False
-        #: Compressed data that was not looked at yet.
+        self._has_begun = False
+        #: Compressed data that was not processed yet.
         self._rest = b""
-        #: Whether zlib may hold more of what it has read already.
-        self._full = False
+        #: Whether zlib may hold more output of processed input.
+        self._may_hold_output = False
 
     @property
     def pending(self) -> bool:
-        """Whether there may be more without more data."""
-        return self._full or bool(self._rest)
+        """Return whether there may be more output without more input."""
+        return self._may_hold_output or bool(self._rest)
 
     @property
     def complete(self) -> bool:
-        """Whether the compressed data may end here."""
-        return self._inflate.eof or not self._begun
+        """Return whether the compressed data may end here."""
+        return self._inflate.eof or not self._has_begun
 
     def decode(self, data: bytes, limit: int) -> bytes:
-        """At most `limit` bytes of what `data` decompresses to. Raises `DecodeError`."""
-        self._begun = self._begun or bool(data)
+        """Return at most `limit` bytes of decompressed data. Raise `DecodeError`."""
+        self._has_begun = self._has_begun or bool(data)
         if self._start is not None:
             data = self._start + data
             if len(data) < 2:
@@ -121,7 +121,7 @@ class Inflate:
         parts: list[bytes] = []
         rest, self._rest = self._rest + data, b""
         for _ in range(_MEMBERS):
-            if not (rest or self._full) or not limit:
+            if not (rest or self._may_hold_output) or not limit:
                 break
             if self._inflate.eof:
                 self._inflate = zlib.decompressobj(self._wbits)
@@ -129,24 +129,24 @@ class Inflate:
             try:
                 parts.append(self._inflate.decompress(rest, limit))
             except zlib.error as error:
-                # zlib keeps what it had when it met the error: go there again to get it.
-                parts += _salvage(backup, rest, limit)
-                self._full = False
+                # zlib discards its output on an error: decompress again up to that byte.
+                parts += _output_before_error(backup, rest, limit)
+                self._may_hold_output = False
                 raise DecodeError(str(error), b"".join(parts)) from error
             limit -= len(parts[-1])
             rest = self._inflate.unconsumed_tail or self._inflate.unused_data
-            self._full = not limit and not self._inflate.eof
+            self._may_hold_output = not limit and not self._inflate.eof
         self._rest = rest
         return b"".join(parts)
 
 
 def _has_zlib_header(data: bytes) -> bool:
-    """RFC 1950, section 2.2: method 8, and a check over the first two bytes."""
+    """Return whether a zlib header follows (RFC 1950, section 2.2: method 8 and a checksum)."""
     return data[0] & 0x0F == 8 and (data[0] << 8 | data[1]) % 31 == 0
 
 
-def _salvage(inflate: zlib._Decompress, data: bytes, limit: int) -> list[bytes]:
-    """What `data` yields before the byte at which zlib gives up, at most `limit` bytes."""
+def _output_before_error(inflate: zlib._Decompress, data: bytes, limit: int) -> list[bytes]:
+    """Return the output before the byte at which zlib fails, at most `limit` bytes."""
     parts: list[bytes] = []
     for position in range(len(data)):
         try:
@@ -161,7 +161,7 @@ def _salvage(inflate: zlib._Decompress, data: bytes, limit: int) -> list[bytes]:
 
 
 def decoder_for(content_encoding: str) -> Decoder:
-    """The decoder for a `Content-Encoding` value; one that is not known fails on first use."""
+    """Return the decoder for a `Content-Encoding`; an unknown one fails on first use."""
     codings = [part.strip().lower() for part in content_encoding.split(",")]
     codings = [coding for coding in codings if coding not in ("", "identity")]
     if not codings:

@@ -1,7 +1,7 @@
-"""Every way in which a call can go wrong, in words: what happened and what to do about it.
+"""Failures of a call as problems: what happened and how to fix it.
 
-The one place where the transport's exceptions become a `Problem`. Causes name what the user
-wrote (host, port), never the address that a name resolved to.
+The one place where exceptions of the transport become a `Problem`. Causes name what the user
+entered (host, port), never the address that a name resolved to.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from playground.transport.policy import PolicyDenial
 
 
 class CallError(Exception):
-    """A call has come to its end, for the reason in `problem`."""
+    """The end of a call, for the reason in `problem`."""
 
     def __init__(self, problem: Problem) -> None:
         super().__init__(problem.cause)
@@ -31,12 +31,12 @@ class CallError(Exception):
 
 
 def bad_url(sentence: str) -> Problem:
-    """The URL is not one that the playground calls."""
+    """Return the problem for a URL that the playground does not call."""
     return Problem("refused", Stage.POLICY, sentence, "Correct the URL of the agent.")
 
 
 def denied_by_policy(host: str, refusal: PolicyDenial) -> Problem:
-    """The outbound policy said no."""
+    """Return the problem for an address that the outbound policy denies."""
     if refusal.always:
         fix = "Such addresses are never called; use the agent's own address."
     else:
@@ -49,7 +49,7 @@ def denied_by_policy(host: str, refusal: PolicyDenial) -> Problem:
 
 
 def unresolved(host: str, error: Exception) -> Problem:
-    """The host's name has no address."""
+    """Return the problem for a host name without an address."""
     if isinstance(error, socket.gaierror) and error.errno == socket.EAI_AGAIN:
         cause = f"The name {host} could not be resolved: the name server did not answer."
         fix = "Check the spelling of the host and this machine's network, then try again."
@@ -60,7 +60,7 @@ def unresolved(host: str, error: Exception) -> Problem:
 
 
 def unreachable(peer: str, error: BaseException) -> Problem:
-    """No connection to any of the host's addresses."""
+    """Return the problem for a host none of whose addresses is reachable."""
     code = _errno(error)
     if code == errno.ECONNREFUSED:
         cause = f"{peer} refused the connection: nothing listens on that port."
@@ -74,7 +74,7 @@ def unreachable(peer: str, error: BaseException) -> Problem:
     return Problem("failed", Stage.CONNECT, cause, fix, os.strerror(code) if code else "")
 
 
-#: OpenSSL's verify codes (x509_vfy.h) in words: what is wrong, what to do.
+#: OpenSSL's verify codes (x509_vfy.h) as text: what is wrong, what to do.
 _CERTIFICATES: dict[int, tuple[str, str]] = {
     9: ("is not valid yet", "Check the clocks of both machines, or renew the certificate."),
     10: ("has expired", "Renew the agent's certificate."),
@@ -98,7 +98,7 @@ _NOT_TLS = {"WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE", "PACKET_LENGTH_TOO_L
 
 
 def tls(host: str, error: BaseException) -> Problem:
-    """The TLS handshake failed."""
+    """Return the problem for a failed TLS handshake."""
     cause, fix = f"The TLS handshake with {host} failed.", "Check the agent's TLS set-up."
     found = next((link for link in _chain(error) if isinstance(link, ssl.SSLError)), None)
     if isinstance(found, ssl.SSLCertVerificationError):
@@ -129,14 +129,14 @@ _TOO_LONG = {
 
 
 def limit_exceeded(name: str, limits: RunLimits) -> Problem:
-    """A limit of size or number was crossed: the playground stops reading."""
+    """Return the problem for an exceeded limit of size or number, at which reading stops."""
     cause = _TOO_MUCH[name].format(getattr(limits, name))
     fix = f"What came before is kept. If the agent means it, raise {_variable(name)}."
     return Problem("refused", Stage.LIMIT, cause, fix, limit=name)
 
 
 def timed_out(name: str, limits: RunLimits, stage: Stage) -> Problem:
-    """A time limit was crossed at `stage`."""
+    """Return the problem for an exceeded time limit at `stage`."""
     cause = _TOO_LONG[name].format(getattr(limits, name))
     if name == "connect_timeout":
         fix = "Check host and port, and whether a firewall drops the packets."
@@ -155,14 +155,17 @@ def _variable(name: str) -> str:
 
 
 def unsendable(error: Exception | str) -> Problem:
-    """The request cannot be put into HTTP/1.1."""
+    """Return the problem for a request that HTTP/1.1 cannot express."""
     cause = "The request could not be sent: it is not valid HTTP."
     fix = "Check the method and the names and values of the headers."
     return Problem("failed", Stage.SEND, cause, fix, str(error))
 
 
 def connection_broken(error: Exception, stage: Stage, seen: str) -> Problem:
-    """The connection or the protocol broke at `stage`; `seen` is what came last, printable."""
+    """Return the problem for a broken connection or a protocol error at `stage`.
+
+    `seen` is the last data received, printable.
+    """
     words = _words(error)
     detail = "\n\n".join(filter(None, (words, seen)))
     lost = isinstance(error, (httpcore.NetworkError, OSError))
@@ -181,7 +184,7 @@ def connection_broken(error: Exception, stage: Stage, seen: str) -> Problem:
 
 
 def _no_head(lost: bool, seen: str) -> tuple[str, str]:
-    """Cause and fix where no response head could be read."""
+    """Return cause and fix if no response head could be read."""
     if seen.startswith("\\x15\\x03"):
         return "The server speaks TLS on this port.", "Use https:// instead of http://."
     if not seen or lost:
@@ -196,14 +199,14 @@ def _no_head(lost: bool, seen: str) -> tuple[str, str]:
 
 
 def undecodable(encoding: str, error: str) -> Problem:
-    """The body's `Content-Encoding` is unknown, or its data is not what it says."""
+    """Return the problem for an unknown `Content-Encoding`, or for data that violates it."""
     cause = f"The reply's body could not be decompressed (Content-Encoding: {encoding})."
     fix = "The playground asked for identity and reads gzip and deflate: correct the agent."
     return Problem("failed", Stage.DECODE, cause, fix, error)
 
 
 def cut_compressed(encoding: str) -> Problem:
-    """The body ended as its framing says, but in the middle of the compressed data."""
+    """Return the problem for a body that ends within the compressed data."""
     cause = f"The reply ends in the middle of its compressed data ({encoding})."
     fix = "What could be read is kept. The agent must finish the compression before it ends."
     return Problem("truncated", Stage.DECODE, cause, fix)
@@ -213,7 +216,7 @@ def cut_compressed(encoding: str) -> Problem:
 
 
 def _chain(error: BaseException | None) -> Iterator[BaseException]:
-    """The error and what it came from; httpcore puts the original into the arguments."""
+    """Yield the error and its causes; httpcore puts the original into the arguments."""
     while error is not None:
         yield error
         inner = error.args[0] if error.args else None
@@ -230,6 +233,6 @@ def _errno(error: BaseException) -> int | None:
 
 
 def _words(error: BaseException) -> str:
-    """The innermost error's own words."""
+    """Return the message of the innermost error."""
     *_, last = _chain(error)
     return str(last) or type(last).__name__

@@ -1,4 +1,4 @@
-"""Frames on their way from the task that reads the network to whoever asks for them."""
+"""Bounded queue of frames, from the task that reads the network to their consumer."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from collections import deque
 
 from playground.protocols.frames import Frame
 
-#: Frames and bytes that wait before the reading of the network pauses.
+#: Frames and bytes in the queue at which reading of the network pauses.
 _FRAMES, _BYTES = 5_000, 4 * 1024 * 1024
-#: Frames and bytes of one list: what whoever takes them can work on without a pause.
+#: The most frames and bytes of one list, which a consumer processes without a pause.
 _LIST_FRAMES, _LIST_BYTES = 500, 256 * 1024
 
 
 class FrameQueue:
-    """Frames that one task puts in and another takes out, a list at a time."""
+    """A queue of frames with one producer and one consumer, which gets lists."""
 
     def __init__(self) -> None:
         self._frames: deque[Frame] = deque()
@@ -24,22 +24,22 @@ class FrameQueue:
         self._taken = asyncio.Event()
 
     def put(self, frames: list[Frame]) -> None:
-        """Add frames, to be taken at once."""
+        """Add frames."""
         if frames:
             self._frames += frames
             self._bytes += sum(len(frame.data) for frame in frames)
             self._filled.set()
 
     async def wait_for_space(self) -> None:
-        """Wait until whoever takes has caught up; costs nothing while it keeps up."""
+        """Wait until the consumer has caught up; returns at once if it keeps up."""
         while len(self._frames) > _FRAMES or self._bytes > _BYTES:
             self._taken.clear()
             await self._taken.wait()
 
     async def get(self) -> list[Frame]:
-        """Frames that are waiting, a bounded list of them; waits for the first.
+        """Wait for the first frame and return a bounded list of those in the queue.
 
-        Empty once closed and empty. Others get their turn even if nobody has to wait.
+        Empty if the queue is closed and empty. Yields to other tasks even if it does not wait.
         """
         if self._frames:
             await asyncio.sleep(0)
@@ -49,7 +49,7 @@ class FrameQueue:
         return self.get_nowait()
 
     def get_nowait(self) -> list[Frame]:
-        """As `take`, without waiting: empty if nothing is there."""
+        """Return a list as `get` does, without waiting: empty if the queue is empty."""
         taken: list[Frame] = []
         size, frames = 0, self._frames
         while frames and len(taken) < _LIST_FRAMES:
@@ -62,6 +62,6 @@ class FrameQueue:
         return taken
 
     def close(self) -> None:
-        """Nothing more will be put."""
+        """Close the queue: no more frames will be put."""
         self._closed = True
         self._filled.set()

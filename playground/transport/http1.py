@@ -1,4 +1,4 @@
-"""A call as HTTP/1.1 writes it: what is handed to httpcore, and the bytes that it will send."""
+"""HTTP/1.1 requests: the input of httpcore, and the bytes that it sends."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ _USERINFO = re.compile(r"//[^/?#]*@")
 
 @dataclass(frozen=True, slots=True)
 class WireRequest:
-    """A call with its URL and headers as they go out."""
+    """A call with its URL and headers as they are sent."""
 
     method: bytes
     url: httpcore.URL
     headers: list[tuple[bytes, bytes]]
     body: bytes
-    #: Host and port as the URL names them.
+    #: Host and port as in the URL.
     host_and_port: str
 
 
 def prepare(call: HttpCall) -> WireRequest:
-    """The call, ready to send. Its URL must have passed `check_url`.
+    """Return the call, ready to send. Its URL must have passed `check_url`.
 
-    Added to the call's own headers, unless it has them: `Host`, in front; `Accept-Encoding:
-    identity`, so that what is shown is what came; `Content-Length`, at the end. Raises
-    `CallError` for a header that would change the framing or cannot be encoded.
+    Added unless the call has them: `Host`, at the front; `Accept-Encoding: identity`, so that
+    the recorded bytes are readable; `Content-Length`, at the end. Raise `CallError` for a header
+    that would change the framing or cannot be encoded.
     """
     url = httpx.URL(call.url)
     try:
@@ -59,16 +59,16 @@ def prepare(call: HttpCall) -> WireRequest:
 
 
 def host_and_port(host: str, port: int) -> str:
-    """Host and port as a URL writes them."""
+    """Return host and port as a URL writes them."""
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
 def request_bytes(request: WireRequest, redactor: Redactor) -> bytes:
-    """The bytes that the request is on the wire, without secrets and without their length."""
+    """Return the bytes of the request, without secrets and without their length."""
     hide = [name.decode().lower() for name, _ in request.headers if is_credential(name.decode())]
     body = redactor.data(request.body)
     if body != request.body:
-        # Beside a body with a mask in it, the length of the body is that of the secret.
+        # If the body contains a mask, its length reveals that of the secret.
         hide.append("content-length")
     return b"".join(
         (
@@ -81,7 +81,7 @@ def request_bytes(request: WireRequest, redactor: Redactor) -> bytes:
 
 
 def unsendable_request_text(call: HttpCall, redactor: Redactor) -> bytes:
-    """What of a call can be shown if it cannot be sent: it has no form on the wire."""
+    """Return a printable form of a call that cannot be sent and so has no wire form."""
     url = _USERINFO.sub(f"//{MASK}@", call.url)
     lines = [f"{call.method} {url} HTTP/1.1"]
     for name, value in call.headers:
@@ -97,14 +97,14 @@ def head_as_received(
     headers: list[tuple[bytes, bytes]],
     redactor: Redactor,
 ) -> bytes:
-    """The bytes of a response head, without secrets and without the values of cookies."""
+    """Return the bytes of a response head, without secrets and values of cookies."""
     shown = redactor.headers(headers, ("set-cookie", "set-cookie2"))
     first = b"%b %d %b\r\n" % (version, status, redactor.data(reason))
     return first + b"".join(b"%b: %b\r\n" % header for header in shown) + b"\r\n"
 
 
 def _check_framing(headers: list[tuple[bytes, bytes]], body: bytes) -> None:
-    """Headers must not say something else about the body than what will be sent."""
+    """Raise `CallError` for a header that contradicts the framing of the body."""
     for name, value in headers:
         if name.lower() == b"transfer-encoding":
             raise CallError(errors.unsendable("Transfer-Encoding cannot be set by hand."))

@@ -1,4 +1,4 @@
-"""The special networks of the internet, as a table, and IPv4 addresses hidden in IPv6 ones.
+"""Special-purpose networks as a table, and IPv4 addresses embedded in IPv6 ones.
 
 Pure. Sources: the IANA special-purpose address registries for IPv4 and IPv6, RFC 4291
 (IPv6 addressing), RFC 6052 and RFC 8215 (NAT64), RFC 3056 (6to4), RFC 4380 (Teredo), and
@@ -16,11 +16,11 @@ Network = IPv4Network | IPv6Network
 
 @dataclass(frozen=True, slots=True)
 class NetworkRule:
-    """Networks that are refused for one reason."""
+    """Networks that are denied for one reason."""
 
     name: str
     message: str
-    #: True: refused in both modes. False: in hosted mode only.
+    #: True: denied in both modes. False: in hosted mode only.
     always: bool
     networks: tuple[Network, ...]
 
@@ -30,7 +30,7 @@ def _rule(name: str, what: str, networks: str, *, always: bool) -> NetworkRule:
     return NetworkRule(name, message, always, tuple(map(ip_network, networks.split())))
 
 
-#: The first rule that contains an address decides, so the narrow ones come first.
+#: The first rule that contains an address decides, so narrow networks come first.
 RULES: tuple[NetworkRule, ...] = (
     _rule(
         "metadata",
@@ -88,18 +88,18 @@ _NOT_COMPATIBLE = (IPv6Address("::"), IPv6Address("::1"))
 
 
 def rule_for(address: Address) -> NetworkRule | None:
-    """The rule that covers `address` itself, None for an ordinary public address."""
+    """Return the rule that covers `address`, None for an ordinary public address."""
     for rule in RULES:
         for network in rule.networks:
             if network.version == address.version and address in network:
                 return rule
     if isinstance(address, IPv6Address) and address not in _GLOBAL_UNICAST:
-        return _RESERVED  # RFC 4291, section 2.4: only 2000::/3 has been handed out
+        return _RESERVED  # RFC 4291, section 2.4: only 2000::/3 is allocated
     return None
 
 
 def embedded(address: Address) -> tuple[IPv4Address, ...]:
-    """The IPv4 addresses that an IPv6 address carries; empty if it carries none."""
+    """Return the IPv4 addresses that are embedded in an IPv6 address; empty if none are."""
     if isinstance(address, IPv4Address) or address in _NOT_COMPATIBLE:
         return ()
     bits = int(address)
@@ -108,10 +108,10 @@ def embedded(address: Address) -> tuple[IPv4Address, ...]:
     if address in _SIX_TO_FOUR:
         return (_ipv4(bits >> 80),)
     if address in _TEREDO:
-        return (_ipv4(bits >> 64), _ipv4(~bits))  # the server, and the client's, inverted
+        return (_ipv4(bits >> 64), _ipv4(~bits))  # the server's, and the client's, inverted
     if address in _NAT64_LOCAL:
-        # The operator chooses where the IPv4 address stands: RFC 6052, section 2.2, has a
-        # form for prefixes of 48, 56, 64 and 96 bits. Whichever is in use must be allowed.
+        # The position of the IPv4 address is the operator's choice: RFC 6052, section 2.2, defines
+        # one for prefixes of 48, 56, 64 and 96 bits. All of them must be permitted.
         after_48 = (bits >> 64 & 0xFFFF) << 16 | bits >> 40 & 0xFFFF
         after_56 = (bits >> 64 & 0xFF) << 24 | bits >> 32 & 0xFFFFFF
         candidates = map(_ipv4, (after_48, after_56, bits >> 24, bits))

@@ -1,8 +1,8 @@
-"""The outbound policy: which addresses the playground may call, and which URLs it accepts.
+"""Outbound policy: permitted addresses and valid URLs.
 
-Pure: addresses in, verdicts out. `playground.transport.backend` asks it about every address
-that a name resolved to, at connect time. The networks stand in `networks`, one by one,
-because `ipaddress.is_private` leaves out shared, translated and metadata addresses.
+Pure. `playground.transport.backend` checks every address that a name resolved to, at connect
+time. The networks are listed one by one in `networks`, because `ipaddress.is_private` leaves out
+shared, translated and metadata addresses.
 """
 
 from __future__ import annotations
@@ -23,31 +23,31 @@ _FORBIDDEN_CHARACTER = re.compile(r"[\x00-\x20\x7f-\xa0\\]|\s")
 
 @dataclass(frozen=True, slots=True)
 class PolicyDenial:
-    """The policy's no. Names the rule, never the address that a name resolved to."""
+    """A denial by the policy. It names the rule, never the address that a name resolved to."""
 
     #: Id of the rule, such as `link-local`.
     rule: str
-    #: What the rule is about, as a sentence for the user.
+    #: The subject of the rule, as a sentence for the user.
     message: str
-    #: Whether the rule holds in both modes, so that no allow-list lifts it.
+    #: Whether the rule holds in both modes, so that no allow-list overrides it.
     always: bool
 
 
 @dataclass(frozen=True, slots=True)
 class OutboundPolicy:
-    """Decides whether an address may be called."""
+    """Decides whether the playground may connect to an address."""
 
     hosted: bool = False
-    #: Names, in lower case, whose addresses hosted mode accepts although they are special.
+    #: Names, in lower case, whose special-purpose addresses are permitted in hosted mode.
     hosts: frozenset[str] = frozenset()
-    #: Networks that hosted mode accepts although they are special.
+    #: Special-purpose networks that are permitted in hosted mode.
     networks: tuple[Network, ...] = ()
 
     @classmethod
     def from_settings(cls, hosted: bool, allow: Iterable[str] = ()) -> Self:
-        """The policy of a mode; `allow` holds host names and networks in CIDR notation.
+        """Return the policy of a mode; `allow` holds host names and networks in CIDR notation.
 
-        Raises `ValueError` for an entry that looks like a network and is none.
+        Raise `ValueError` for an entry that looks like a network and is invalid.
         """
         hosts: set[str] = set()
         networks: list[Network] = []
@@ -61,9 +61,9 @@ class OutboundPolicy:
         return cls(hosted, frozenset(hosts), tuple(networks))
 
     def verdict(self, address: Address, host: str = "") -> PolicyDenial | None:
-        """Why `address` must not be called, None if it may be.
+        """Return why `address` is denied, None if it is permitted.
 
-        An IPv6 address that carries IPv4 addresses (mapped, 6to4, NAT64, Teredo) is judged by
+        An IPv6 address with embedded IPv4 addresses (mapped, 6to4, NAT64, Teredo) is decided by
         them. `host` is the name that resolved to the address, for the allow-list.
         """
         for candidate in embedded(address) or (address,):
@@ -79,15 +79,15 @@ class OutboundPolicy:
 
 
 def check_url(url: str) -> str | None:
-    """What is wrong with the URL of an agent, as a sentence; None if nothing is.
+    """Return the error in the URL of an agent, as a sentence; None if it is valid.
 
-    The URL is read by the parser that also sends the request, so that the two cannot differ.
+    The URL is parsed by the same parser that sends the request, so that the two cannot differ.
     """
     if _FORBIDDEN_CHARACTER.search(url):
         return "The URL contains a space, a backslash or a control character."
     try:
         parsed = httpx.URL(url)
-        host = parsed.host  # Decoded only now: punycode may be malformed.
+        host = parsed.host  # The property decodes lazily: punycode may be malformed.
     except (httpx.InvalidURL, UnicodeError) as error:
         return f"The URL cannot be read: {error}."
     if parsed.scheme not in {"http", "https"}:
@@ -99,7 +99,7 @@ def check_url(url: str) -> str | None:
     if parsed.port is not None and not 0 < parsed.port < 65536:
         return "The URL's port must be between 1 and 65535."
     if not origin_of(url):
-        # The parser takes any decimal digits, and what belongs to an origin could not go there.
+        # The parser accepts any Unicode decimal digits, with which no origin can be compared.
         return "The URL cannot be read: its port must be written in ASCII digits."
     return None
 

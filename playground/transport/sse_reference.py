@@ -1,4 +1,4 @@
-"""What a widespread client makes of a recorded stream, to show what it drops."""
+"""Events that a standard SSE client reads from a recorded stream, to show what it drops."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from httpx_sse import EventSource, ServerSentEvent, SSEError
 
 
 class NotAStreamError(Exception):
-    """A standard client refuses the reply for its media type; the text is its own."""
+    """A response whose media type a standard client rejects; the message is the client's."""
 
 
 def standard_client(content_type: str, body: bytes) -> list[ServerSentEvent]:
-    """The events that httpx-sse reads from `body`, given the reply's `Content-Type`.
+    """Return the events that httpx-sse reads from `body` with the response's `Content-Type`.
 
-    Raises `NotAStreamError` where httpx-sse raises: for anything but `text/event-stream`.
+    Raise `NotAStreamError` if httpx-sse raises: for anything but `text/event-stream`.
     """
     headers = [(b"Content-Type", content_type.encode("utf-8", "replace"))]
     response = httpx.Response(200, headers=headers, content=body)

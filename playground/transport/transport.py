@@ -1,8 +1,7 @@
-"""Making a call: the frames of one HTTP request and its response, as they come.
+"""HTTP calls: the frames of one request and its response, as they arrive.
 
-Built on httpcore rather than on an httpx client: a client adds headers of its own, keeps
-cookies, and raises on a redirect whose `Location` it cannot read. Here exactly the call is
-sent, and whatever comes back is recorded.
+Built on httpcore instead of an httpx client: a client adds headers, keeps cookies, and raises on
+a redirect with an invalid `Location`. Here exactly the call is sent, and any response recorded.
 """
 
 from __future__ import annotations
@@ -30,23 +29,23 @@ from playground.transport.policy import OutboundPolicy, check_url
 from playground.transport.recorder import BodyRecorder, RemainingLimits
 from playground.transport.redaction import Redactor, credentials
 
-# At level DEBUG httpcore logs response heads, and nothing redacts them.
+# At level DEBUG httpcore logs response heads, which nothing redacts.
 logging.getLogger("httpcore").setLevel(logging.INFO)
 
-#: How much of the bytes that broke a reply is shown.
+#: The most bytes shown of data that violates the protocol.
 _EVIDENCE = 2048
-#: Chunks that are parsed at once: one read can hold ten thousand.
+#: Chunks that are parsed in one step: one read can hold ten thousand.
 _CHUNKS = 100
 
 
 class Transport:
-    """Sends the calls of one run, within one allowance of bytes, frames and time.
+    """Sends the calls of one run, within its limits of bytes, frames and time.
 
-    `redact` holds the secrets that must not turn up in any frame, besides the credentials in
-    a call's headers, which are known by their names. `mask` is the protocol's say in what is
-    stored of a reply; it gets each block of a stream, the pieces of a body, and the evidence
-    of an error. While `patient` says so, silence is not held against the agent: it waits for
-    its user. `ssl_context` replaces the trust in the usual certificate authorities.
+    `redact` holds the secrets that must not occur in any frame, besides the credentials in a
+    call's headers, which are known by their names. `mask` is the protocol's masking of stored
+    responses; it gets each block of a stream, the pieces of a body, and the evidence of an error.
+    While `patient` returns true, the idle limit does not apply: the agent waits for its user.
+    `ssl_context` replaces the trust in the usual certificate authorities.
     """
 
     def __init__(
@@ -60,7 +59,7 @@ class Transport:
         ssl_context: ssl.SSLContext | None = None,
     ) -> None:
         self._policy = policy
-        self._budget = RemainingLimits.of(limits)
+        self._remaining = RemainingLimits.of(limits)
         self._redact = redact
         self._mask = mask
         self._patient = patient
@@ -71,28 +70,28 @@ class Transport:
     async def send(
         self, call: HttpCall, clock: Callable[[], int]
     ) -> AsyncGenerator[list[Frame], None]:
-        """Make the call; yields its frames in bounded lists, as they come.
+        """Make the call; yield its frames in bounded lists, as they arrive.
 
-        CALL comes first, END or ERROR last; `clock` gives microseconds since the run's first
-        call. Nothing that the network, the agent or a limit does raises: it is an ERROR
-        frame. Cancelling, or closing the generator, closes the connection at once; what had
-        come by then is in `leftovers`.
+        CALL is the first, END or ERROR the last; `clock` gives microseconds since the run's first
+        call. Nothing that the network, the agent or a limit does raises: it is an ERROR frame.
+        Cancelling, or closing the generator, closes the connection at once; frames that had
+        arrived by then are in `unread_frames`.
         """
         loop = asyncio.get_running_loop()
         if self._deadline is None:
-            self._deadline = loop.time() + self._budget.limits.total_timeout
-        outbox = FrameQueue()
+            self._deadline = loop.time() + self._remaining.limits.total_timeout
+        queue = FrameQueue()
         redactor = Redactor(self._redact, guessed=credentials(call.headers), mask=self._mask)
         tap = partial(Tap, clock=clock, patient=self._patient)
-        transfer = _Transfer(self._policy, self._budget, redactor, outbox, clock, tap)
+        transfer = _Transfer(self._policy, self._remaining, redactor, queue, clock, tap)
         self._transfer = transfer
         context = self._ssl_context
-        # A task of its own: a time limit must not cancel whoever reads the frames, and frames
-        # pile up here while they are being saved there.
+        # A task of its own: a time limit must not cancel the consumer of the frames, and frames
+        # queue up while the consumer stores them.
         task = asyncio.create_task(transfer.run(call, self._deadline, context))
-        task.add_done_callback(lambda _: outbox.close())
+        task.add_done_callback(lambda _: queue.close())
         try:
-            while frames := await outbox.get():
+            while frames := await queue.get():
                 yield frames
             await task  # raises if the playground itself has a bug
         finally:
@@ -100,11 +99,11 @@ class Transport:
             await asyncio.wait([task])
 
     def unread_frames(self) -> Iterator[list[Frame]]:
-        """Frames of the last call that had come when it was stopped, in bounded lists.
+        """Yield the frames of a stopped call that had arrived, in bounded lists.
 
-        To be asked for once its generator is closed. Made on demand, from what waited to be
-        taken and from bytes that had not been read as frames yet, with the times at which
-        they came. There is no END or ERROR among them unless the call had ended before.
+        To be called once the generator is closed. Made on demand, from the queue and from bytes
+        that were not yet parsed, with their times of arrival. There is no END or ERROR among
+        them unless the call had ended before.
         """
         return self._transfer.leftovers() if self._transfer else iter(())
 
@@ -115,32 +114,32 @@ class _Transfer:
     def __init__(
         self,
         policy: OutboundPolicy,
-        budget: RemainingLimits,
+        remaining: RemainingLimits,
         redactor: Redactor,
-        outbox: FrameQueue,
+        queue: FrameQueue,
         clock: Callable[[], int],
         tap: Callable[..., Tap],
     ) -> None:
         self._policy = policy
-        self._budget = budget
-        self._limits = budget.limits
+        self._remaining = remaining
+        self._limits = remaining.limits
         self._redactor = redactor
-        self._outbox = outbox
+        self._queue = queue
         self._clock = clock
-        self._tap = tap(self._opened, self._before_read)
+        self._tap = tap(self._on_connect, self._before_read)
         self._stage = Stage.CONNECT
         self._peer = ""
         self._recorder: BodyRecorder | None = None
 
     async def run(self, call: HttpCall, deadline: float, context: ssl.SSLContext | None) -> None:
-        """Make the call and put its frames into the outbox."""
+        """Make the call and put its frames into the queue."""
         problem = await self._attempt(call, deadline, context)
         try:
             if self._recorder:
                 for _ in self._recorder.finish(self._tap.read_at, clean=problem is None):
                     await self._pause()
         except CallError as error:
-            # Bytes that came before the connection broke may already have crossed a limit.
+            # Bytes that arrived before the connection broke may already exceed a limit.
             problem = error.problem
         self._recorder = None
         if problem is None:
@@ -149,24 +148,24 @@ class _Transfer:
             self._emit(FrameKind.ERROR, self._redacted(problem).to_bytes())
 
     def leftovers(self) -> Iterator[list[Frame]]:
-        """What nobody has taken, after the transfer was cancelled."""
-        while frames := self._outbox.get_nowait():
+        """Return the unread frames, after the transfer was cancelled."""
+        while frames := self._queue.get_nowait():
             yield frames
         recorder, self._recorder = self._recorder, None
         if recorder is None:
             return
-        # A limit that is crossed here ends what is kept; the run has its reason already.
+        # A limit that is exceeded here ends what is stored; the run has its problem already.
         with contextlib.suppress(CallError):
             for _ in recorder.finish(self._tap.read_at, clean=False):
-                while frames := self._outbox.get_nowait():
+                while frames := self._queue.get_nowait():
                     yield frames
-        while frames := self._outbox.get_nowait():
+        while frames := self._queue.get_nowait():
             yield frames
 
     async def _attempt(
         self, call: HttpCall, deadline: float, context: ssl.SSLContext | None
     ) -> Problem | None:
-        """Make the call; why it failed, None if the body came to its proper end."""
+        """Make the call; return its problem, None if the body ended properly."""
         try:
             async with asyncio.timeout_at(deadline):
                 await self._exchange(self._prepare(call), context)
@@ -184,7 +183,7 @@ class _Transfer:
         return None
 
     def _prepare(self, call: HttpCall) -> http1.WireRequest:
-        """The call in its form on the wire, after its CALL frame. Raises `CallError`."""
+        """Return the call in its wire form, after its CALL frame. Raise `CallError`."""
         try:
             if sentence := check_url(call.url):
                 raise CallError(errors.bad_url(sentence))
@@ -222,7 +221,7 @@ class _Transfer:
                     await asyncio.sleep(0)
 
     def _head(self, response: httpcore.Response) -> BodyRecorder:
-        """Emit the response head; the recorder for its body."""
+        """Emit the response head; return the recorder for its body."""
         self._stage = Stage.BODY
         extensions = response.extensions
         head = http1.head_as_received(
@@ -237,37 +236,37 @@ class _Transfer:
         return BodyRecorder(
             headers.get("content-type", ""),
             headers.get("content-encoding", ""),
-            self._budget,
+            self._remaining,
             self._redactor,
-            self._outbox.put,
+            self._queue.put,
         )
 
-    def _opened(self, tls: str | None) -> None:
+    def _on_connect(self, tls: str | None) -> None:
         self._stage = Stage.HEADERS
         self._count(FrameKind.OPEN, json.dumps({"tls": tls, "peer": self._peer}).encode())
 
     async def _before_read(self) -> None:
-        """All that was read has been parsed: frame it."""
+        """Make frames of everything that was read and parsed."""
         if self._recorder:
             for _ in self._recorder.process(self._tap.read_at):
                 await self._pause()
 
     async def _pause(self) -> None:
-        """Let others have their turn, and the reader of frames catch up."""
-        await self._outbox.wait_for_space()
+        """Yield to other tasks, and wait for the consumer of frames."""
+        await self._queue.wait_for_space()
         await asyncio.sleep(0)
 
     def _count(self, kind: FrameKind, data: bytes, at_us: int | None = None) -> None:
-        """Emit a frame that counts against the run's allowance."""
+        """Emit a frame that counts against the limits of the run."""
         self._emit(kind, data, at_us)
-        self._budget.frames_left = max(0, self._budget.frames_left - 1)
+        self._remaining.frames_left = max(0, self._remaining.frames_left - 1)
 
     def _emit(self, kind: FrameKind, data: bytes = b"", at_us: int | None = None) -> None:
         at = self._clock() if at_us is None else at_us
-        self._outbox.put([Frame(0, at, kind, data)])
+        self._queue.put([Frame(0, at, kind, data)])
 
     def _evidence(self) -> str:
-        """The last bytes that came, printable and without secrets."""
+        """Return the last received bytes, printable and without secrets."""
         shown = self._redactor.response(self._tap.tail).decode("utf-8", "backslashreplace")
         text = "".join(_printable(character) for character in shown.replace("\r\n", "\n"))
         return text[-_EVIDENCE:]
@@ -292,7 +291,7 @@ def _printable(character: str) -> str:
 
 @cache
 def default_ssl_context() -> ssl.SSLContext:
-    """Trust in the authorities that httpx ships and in those of this machine."""
+    """Return a context that trusts the authorities of httpx and those of this machine."""
     context = httpx.create_ssl_context(trust_env=False)
     context.load_default_certs()
     return context

@@ -1,21 +1,21 @@
-"""Variables: `{{name}}` in what is sent, and the values that take its place. Pure.
+"""Variables: `{{name}}` in a request, and the values that replace it. Pure.
 
-A name is 1 to 80 letters, digits, `_`, `-` and `.`; spaces around it are fine. What looks
-otherwise (`{{ two words }}`, `{{}}`) is ordinary text and stays.
+A name is 1 to 80 letters, digits, `_`, `-` and `.`, with optional spaces around it. Anything
+else (`{{ two words }}`, `{{}}`) is ordinary text and stays.
 
-- **One pass.** A value that holds `{{x}}` itself goes out as it is.
-- A string that is nothing but one placeholder becomes the value, whatever JSON it is. Anywhere
+- **One pass.** A `{{x}}` within a value is not replaced.
+- A string that is nothing but one placeholder becomes the value, of any JSON type. Anywhere
   else, also in the names of an object and in headers, the value's text is inserted.
-- **Built-in names** begin with `$`: `{{$uuid}}` is made anew for every occurrence,
-  `{{$timestamp}}` is the moment in Unix seconds, `{{$isoTimestamp}}` the same by ISO 8601, and
-  `{{$braces}}` is `{{`, for a text that is to hold two braces.
-- **Secrets** are kept apart: of everything there are two forms, what goes out and what is kept,
-  and in the latter the placeholder of a secret stays.
+- **Built-in names** begin with `$`: `{{$uuid}}` is new for every occurrence, `{{$timestamp}}` is
+  the time in Unix seconds, `{{$isoTimestamp}}` the same in ISO 8601, and `{{$braces}}` is `{{`,
+  for a text with two literal braces.
+- **Secrets** are separated: every result has two forms, the wire form and the stored form, and
+  the latter has the placeholder of a secret instead of its value.
 
 ==============  ================================================================
-`names`         which names there are, and where they occur
-`substitution`  values in place of names, in documents, headers and text
-`addresses`     the same in a URL, where a value must not change more than its place
+`substitution`  substitution of placeholders in documents, headers and texts
+`urls`          encoding of values in URLs, by the part of the URL
+`names`         names of variables, and the placeholders in a value
 ==============  ================================================================
 """
 

@@ -1,4 +1,4 @@
-"""The names of variables, and where they occur."""
+"""Names of variables, and the placeholders in a value."""
 
 from __future__ import annotations
 
@@ -6,54 +6,54 @@ import re
 from collections.abc import Collection, Iterator
 from typing import Any
 
-#: Longest name of a variable.
+#: The most characters of a name.
 MAX_NAME = 80
-#: Made by the playground itself.
+#: Variables with values made by the playground.
 BUILT_IN = ("$uuid", "$timestamp", "$isoTimestamp", "$braces")
 
 _NAME = re.compile(rf"[A-Za-z0-9_.-]{{1,{MAX_NAME}}}")
-# Every repetition is bounded, so that the search takes linear time whatever the text.
+# Every repetition is bounded, so that the search takes linear time for any text.
 PLACEHOLDER = re.compile(
     rf"\{{\{{[ \t]{{0,8}}(\$?[A-Za-z0-9_.-]{{1,{MAX_NAME}}})[ \t]{{0,8}}\}}\}}"
 )
 
 
 def is_name(text: str) -> bool:
-    """Whether a variable can be called so."""
+    """Return whether a text is a valid name of a variable."""
     return _NAME.fullmatch(text) is not None
 
 
 def names_in(value: Any) -> list[str]:
-    """The names in the strings of a JSON value, each once, in the order of the text.
+    """Return the names in the strings of a JSON value without duplicates, in order of occurrence.
 
-    Built-in ones are among them, with their `$`. Takes any depth.
+    Built-in names are included, with their `$`. Not recursive: works for any depth.
     """
-    return list(dict.fromkeys(name for text in strings(value) for name in _found(text)))
+    return list(dict.fromkeys(name for text in strings(value) for name in _names_in_text(text)))
 
 
-def _found(text: str) -> Iterator[str]:
+def _names_in_text(text: str) -> Iterator[str]:
     return (match.group(1) for match in PLACEHOLDER.finditer(text))
 
 
 def strings(value: Any) -> Iterator[str]:
-    """Every string of a JSON value, the names of its objects among them, in order."""
-    waiting = [value]
-    while waiting:
-        each = waiting.pop()
+    """Yield every string of a JSON value, including the names of members, in order."""
+    pending = [value]
+    while pending:
+        each = pending.pop()
         if isinstance(each, str):
             yield each
         elif isinstance(each, dict):
             for name, inner in reversed(each.items()):
-                waiting += [inner, name]
+                pending += [inner, name]
         elif isinstance(each, list | tuple):
-            waiting += reversed(each)
+            pending += reversed(each)
 
 
 def literal(value: Any, keep: Collection[str] = ()) -> Any:
-    """A JSON value so written that substitution gives it back as it is.
+    """Escape a JSON value so that substitution returns it unchanged.
 
-    Only the names in `keep` stay placeholders. For what was not written by the user: an agent
-    whose data says `{{token}}` gets just that back. Recurses as deep as the value is nested.
+    Only the names in `keep` stay placeholders. For values that the user did not write: an agent
+    whose data contain `{{token}}` gets exactly that back. Recursive.
     """
     if isinstance(value, str):
         return _literal_text(value, keep)
@@ -68,8 +68,8 @@ def _literal_text(text: str, keep: Collection[str]) -> str:
     if "{{" not in text:
         return text
 
-    def written(match: re.Match[str]) -> str:
-        whole = match.group()
-        return whole if match.group(1) in keep else "{{$braces}}" + whole[2:]
+    def escaped(match: re.Match[str]) -> str:
+        placeholder = match.group()
+        return placeholder if match.group(1) in keep else "{{$braces}}" + placeholder[2:]
 
-    return PLACEHOLDER.sub(written, text)
+    return PLACEHOLDER.sub(escaped, text)

@@ -1,4 +1,4 @@
-"""Values in place of names, in one pass: see the package for the rules."""
+"""Substitution of placeholders, in one pass: see the package for the rules."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from playground.protocols.json_pointer import escape
 from playground.variables.names import PLACEHOLDER
 from playground.variables.urls import UrlPart, encode_value, next_part
 
-#: Characters that values may add to one request.
+#: The most characters that values may add to one request.
 MAX_GROWTH = 4 * 1024 * 1024
-#: How deep a document may be nested.
+#: The most levels of nesting of a document.
 MAX_DEPTH = 200
 
 
 class VariableError(ValueError):
-    """What was asked for makes no request: a sentence that shows no value."""
+    """A request that cannot be built, as a sentence that shows no value."""
 
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """What a name stands for."""
+    """The value of a variable."""
 
-    #: Any JSON value; of a secret a text. Not shown, for the sake of logs.
+    #: Any JSON value; a secret is a text. Not in the repr, so that logs never show it.
     value: Any = field(repr=False)
     secret: bool = False
 
@@ -37,24 +37,24 @@ Lookup = Callable[[str], Value | None]
 
 
 class Substituted(NamedTuple):
-    """A value or a text with values in place of its names, in two forms.
+    """A value or a text after substitution, in two forms.
 
-    As it goes out, and as it is kept, without the values of secrets.
+    The wire form is sent; the stored form has no values of secrets.
     """
 
     wire: Any
     stored: Any
 
     def __repr__(self) -> str:
-        """What is kept: the other form holds secrets."""
-        return f"Substituted(kept={self.stored!r})"
+        """Return the stored form only, because the wire form contains secrets."""
+        return f"Substituted(stored={self.stored!r})"
 
 
 class Substitution:
-    """Values in place of names in all parts of one request, with what was found on the way.
+    """Substitutes placeholders in all parts of one request, and records the names that occur.
 
-    `moment` is the caller's clock. All parts share the limit on growth; `VariableError` is
-    raised where that, or a depth, is passed.
+    `moment` is the time for the built-in variables. All parts share the limit on growth. Raise
+    `VariableError` if it or the limit on depth is exceeded.
     """
 
     def __init__(
@@ -65,31 +65,31 @@ class Substitution:
         most: int = MAX_GROWTH,
     ) -> None:
         self._lookup = lookup
-        self._left = most
+        self._remaining = most
         self._built_in: Mapping[str, Callable[[], Any]] = {
             "$uuid": lambda: str(uuid4()),
             "$timestamp": lambda: int(moment.timestamp()),
             "$isoTimestamp": partial(_iso, moment),
             "$braces": lambda: "{{",
         }
-        #: What values are as text: one that is used a thousand times is written once.
+        #: Values as text, cached because a value may be used a thousand times.
         self._texts: dict[str, str] = {}
         self._used: dict[str, bool] = {}
-        #: (JSON pointer, or the place that was given; name) of every placeholder without a value.
+        #: (JSON pointer or the given location, name) of every unresolved variable.
         self.unresolved: list[tuple[str, str]] = []
 
     @property
     def used(self) -> tuple[str, ...]:
-        """Names that had a value, built-in ones among them, in the order of their first use."""
+        """Return the names with a value, built-in ones included, in the order of first use."""
         return tuple(self._used)
 
     @property
     def secrets(self) -> tuple[str, ...]:
-        """Those of them that are secrets."""
+        """Return the names of the used secrets."""
         return tuple(name for name, secret in self._used.items() if secret)
 
     def json(self, value: Any, pointer: str = "", depth: int = 0) -> Substituted:
-        """A JSON value. `VariableError` where two names of an object become the same."""
+        """Substitute in a JSON value. Raise `VariableError` if two names become equal."""
         if isinstance(value, str):
             return self._string(value, pointer)
         if not isinstance(value, dict | list | tuple):
@@ -102,70 +102,72 @@ class Substitution:
         return Substituted([pair.wire for pair in pairs], [pair.stored for pair in pairs])
 
     def _object(self, value: Mapping[str, Any], pointer: str, depth: int) -> Substituted:
-        sent: dict[str, Any] = {}
-        kept: dict[str, Any] = {}
+        wire_parts: dict[str, Any] = {}
+        stored_parts: dict[str, Any] = {}
         for name, each in value.items():
-            place = f"{pointer}/{escape(name)}"
-            key = self.text(name, place)
-            if key.wire in sent or key.stored in kept:
-                raise VariableError(f"{place}: with its value this name stands there twice.")
-            inner = self.json(each, place, depth + 1)
-            sent[key.wire], kept[key.stored] = inner.wire, inner.stored
-        return Substituted(sent, kept)
+            location = f"{pointer}/{escape(name)}"
+            key = self.text(name, location)
+            if key.wire in wire_parts or key.stored in stored_parts:
+                raise VariableError(f"{location}: with its value this name stands there twice.")
+            inner = self.json(each, location, depth + 1)
+            wire_parts[key.wire], stored_parts[key.stored] = inner.wire, inner.stored
+        return Substituted(wire_parts, stored_parts)
 
     def _string(self, text: str, pointer: str) -> Substituted:
-        whole = PLACEHOLDER.fullmatch(text)
-        if whole is None:
+        match = PLACEHOLDER.fullmatch(text)
+        if match is None:
             return self.text(text, pointer)
-        found = self._find(whole.group(1), pointer)
+        found = self._find(match.group(1), pointer)
         if found is None:
             return Substituted(text, text)
-        self._grow(self._text(whole.group(1), found))
+        self._grow(self._text(match.group(1), found))
         return Substituted(found.value, text if found.secret else found.value)
 
-    def text(self, text: str, place: str = "") -> Substituted:
-        """A text with the text of every value in it."""
-        return self._walk(text, place, lambda text, _: text)
+    def text(self, text: str, location: str = "") -> Substituted:
+        """Substitute in a text: every value is inserted as text."""
+        return self._substitute(text, location, lambda text, _: text)
 
-    def url(self, text: str, place: str = "") -> Substituted:
-        """A URL: see `playground.variables.urls`. `VariableError` for what does not fit."""
-        return self._walk(text, place, encode_value)
+    def url(self, text: str, location: str = "") -> Substituted:
+        """Substitute in a URL, see `playground.variables.urls`. Raise `VariableError`."""
+        return self._substitute(text, location, encode_value)
 
-    def _walk(self, text: str, place: str, fit: Callable[[str, UrlPart], str]) -> Substituted:
+    def _substitute(
+        self, text: str, location: str, encode: Callable[[str, UrlPart], str]
+    ) -> Substituted:
         if "{{" not in text:
             return Substituted(text, text)
-        sent: list[str] = []
-        kept: list[str] = []
+        wire_parts: list[str] = []
+        stored_parts: list[str] = []
         part, end = UrlPart.START, 0
         for match in PLACEHOLDER.finditer(text):
             before = text[end : match.start()]
             part, end = next_part(part, before), match.end()
             shown, inner = match.group(), match.group()
-            found = self._find(match.group(1), place)
+            found = self._find(match.group(1), location)
             if found is not None:
-                shown = self._fitted(match.group(1), found, part, fit)
+                shown = self._encoded(match.group(1), found, part, encode)
                 self._grow(shown)
                 inner = inner if found.secret else shown
             part = next_part(part, shown)
-            sent += [before, shown]
-            kept += [before, inner]
-        return Substituted("".join(sent) + text[end:], "".join(kept) + text[end:])
+            wire_parts += [before, shown]
+            stored_parts += [before, inner]
+        return Substituted("".join(wire_parts) + text[end:], "".join(stored_parts) + text[end:])
 
-    def _fitted(
-        self, name: str, found: Value, part: UrlPart, fit: Callable[[str, UrlPart], str]
+    def _encoded(
+        self, name: str, found: Value, part: UrlPart, encode: Callable[[str, UrlPart], str]
     ) -> str:
-        if fit is encode_value and found.secret and part.is_host:
+        if encode is encode_value and found.secret and part.is_host:
             raise VariableError(
                 f"“{name}” is a secret, and a secret cannot stand where the address says the host."
             )
         try:
-            return fit(self._text(name, found), part)
+            return encode(self._text(name, found), part)
         except ValueError as error:
             raise VariableError(f"“{name}” {error}") from None
 
     def _find(self, name: str, pointer: str) -> Value | None:
-        made = self._built_in.get(name)
-        found = Value(made()) if made else self._lookup(name)
+        built_in = self._built_in.get(name)
+        found = Value(built_in()) if built_in else self._lookup(name)
         if found is None:
             self.unresolved.append((pointer, name))
         else:
@@ -182,8 +184,8 @@ class Substitution:
         return self._texts[name]
 
     def _grow(self, text: str) -> None:
-        self._left -= len(text)
-        if self._left < 0:
+        self._remaining -= len(text)
+        if self._remaining < 0:
             raise VariableError("With the values of its variables the request is too large.")
 
 

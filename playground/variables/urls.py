@@ -1,8 +1,8 @@
-"""Values in a URL: a value fills its place and cannot reach beyond it.
+"""Encoding of values in URLs: a value cannot change more than its own part.
 
-- A placeholder that begins the URL is a base address (`{{base}}/ask`) and is inserted as it is.
-- Where the host stands, a value may have what a host and port are written with, and nothing
-  that ends them: otherwise it would say where the request goes.
+- A placeholder at the start of the URL is a base URL (`{{base}}/ask`) and is inserted verbatim.
+- In the host, a value may have only the characters of a host and port, none of which end the
+  host: otherwise the value would select the target of the request.
 - After that, in path, query and fragment, a value is percent-encoded (RFC 3986, section 2.1).
 """
 
@@ -17,9 +17,9 @@ _END_OF_HOST = re.compile(r"[/?#\\]")
 
 
 class UrlPart(enum.Enum):
-    """What of a URL comes next."""
+    """The part of a URL that comes next."""
 
-    #: Nothing has come yet.
+    #: Nothing was read yet.
     START = enum.auto()
     #: The scheme has begun.
     SCHEME = enum.auto()
@@ -29,12 +29,12 @@ class UrlPart(enum.Enum):
 
     @property
     def is_host(self) -> bool:
-        """Whether what stands here says where the request goes."""
+        """Return whether a value in this part would select the target of the request."""
         return self is not UrlPart.REST
 
 
 def next_part(part: UrlPart, text: str) -> UrlPart:
-    """What comes next after `text`, where `part` was what came next before it."""
+    """Return the part after `text`, if `part` is the part before it."""
     if part is UrlPart.REST or not text:
         return part
     if part is not UrlPart.HOST:
@@ -45,9 +45,9 @@ def next_part(part: UrlPart, text: str) -> UrlPart:
 
 
 def encode_value(value: str, part: UrlPart) -> str:
-    """A value as it is written in this part of a URL.
+    """Return a value encoded for this part of a URL.
 
-    Raises `ValueError` with the rest of a sentence that begins with the variable's name.
+    Raise `ValueError` with the rest of a sentence that begins with the variable's name.
     """
     if part is UrlPart.START:
         return value

@@ -1,1 +1,45 @@
-"""Pages and fragments, one module per resource. A custom verb is a resource of its own."""
+"""Pages and fragments, one module per resource; a custom verb is a resource of its own.
+
+Imported by `playground.urls` only.
+
+======================  ==========================================================
+`action_elicitation`    answers to questions of an action's server or agent
+`action_panel`          state of the action panel: action, fields, server, call
+`actions`               the action panel's views: show, preview, load, run
+`agents`                agents and their MCP tools
+`binding_elicitation`   answers to questions of MCP itself
+`collection_runs`       collection runs: form, page, cancellation, reports
+`collections`           collections: list, page, details, position
+`comparisons`           comparison of any two runs
+`composer`              fields, preparation and preview of the composer
+`conformance`           conformance reports and the list of rules
+`deep_links`            URLs of the workbench that fill in a request
+`disk`                  the file of a collection in fixtures/
+`doctor`                connection diagnosis of an agent
+`elicitation`           answers to an agent's elicitations
+`environments`          environments, their variables, and the active one
+`expectations`          expectations of a run, and their editor
+`folders`               folders of a collection
+`helpers`               objects of the user, contexts and responses for many views
+`history`               the page of the history
+`history_filters`       filters of the history in the query string
+`import_export`         import and export of collections
+`promises`              polling and cancelling promises
+`recordings`            saved responses and HAR files
+`retention`             limits of the history, and deleting beyond them
+`run_deletion`          deletion of selected runs
+`run_tabs`              Results, Events, Timeline and Wire tabs of a run
+`runs`                  list, send, repeat and cancel runs
+`saved_requests`        saved requests: save, open, edit, move
+`server_log`            the server log of a run
+`session`               session history and session context of a branch
+`shares`                links to a run or a collection
+`sidebar`               collections in the sidebar, and search
+`snippets`              code of other tools, and cURL commands
+`tool_calls`            tool calls of the Agent API, and their answers
+`trash`                 deletion of parts of collections, and restoring them
+`turns`                 follow-ups of a conversation
+`twins`                 one request sent to two targets, side by side
+`workbench`             the page with composer and response
+======================  ==========================================================
+"""

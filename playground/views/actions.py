@@ -1,4 +1,4 @@
-"""Actions of results: the desk that shows the call, what it is made of, and running it."""
+"""Actions of results: the panel, the preview, loading a server's tools, and running the action."""
 
 from __future__ import annotations
 
@@ -17,133 +17,143 @@ from playground.models.ownership import owner_of
 from playground.protocols.actions import ActionPlan, endpoints, servers
 from playground.protocols.actions.extract import MCP
 from playground.protocols.exchange import Exchange
+from playground.protocols.origins import MAX_URL
 from playground.protocols.problems import Problem
 from playground.rendering.thread import Thread
-from playground.views.action_call import context_of, is_agent_origin, plan_of, prepared_of
-from playground.views.action_desk import (
+from playground.views.action_panel import (
     IDENTIFIERS,
-    MAX_ADDRESS,
     ActionPanel,
+    SubmittedAction,
     ancestors,
     get_action_panel,
     identifier_of,
+    initial_action,
+    is_agent_origin,
+    panel_context,
+    plan_of,
+    prepared_action,
+    read_submitted,
     save_server,
 )
-from playground.views.action_form import SubmittedAction, empty, read_filled
 from playground.views.helpers import is_htmx
 
 
 @require_http_methods(["GET", "POST"])
 async def action(request: HttpRequest, pk: str, seq: int, part: int, number: int) -> HttpResponse:
-    """The desk of an action; POST runs it, `confirmed=1` for everything but GET."""
+    """Show the panel of an action (GET), or run it (POST).
+
+    All methods but GET need `confirmed=1`.
+    """
     if request.method == "GET":
         return await sync_to_async(_show)(request, pk, (seq, part), number)
     sent = await sync_to_async(_record)(request, pk, (seq, part), number)
     if isinstance(sent, HttpResponse):
         return sent
-    desk, run, prepared = sent
+    panel, run, prepared = sent
     engine.send(run, prepared)
     if not is_htmx(request):
-        return redirect(desk.page)
-    return await sync_to_async(_started)(request, desk)
+        return redirect(panel.page)
+    return await sync_to_async(_started)(request, panel)
 
 
 @require_POST
 def preview(request: HttpRequest, pk: str, seq: int, part: int, number: int) -> HttpResponse:
-    """The call as it would be made with what is filled in."""
-    desk = get_action_panel(request, pk, (seq, part), number)
-    context = context_of(request, desk, read_filled(request, desk))
+    """Show the call as it would be made with the submitted fields."""
+    panel = get_action_panel(request, pk, (seq, part), number)
+    context = panel_context(request, panel, read_submitted(request, panel))
     return render(request, "runs/action_panel/preview.html", context)
 
 
 @require_POST
 async def server(request: HttpRequest, pk: str, seq: int, part: int, number: int) -> HttpResponse:
-    """Read the tools of an MCP server, or the card of an A2A agent, and remember them."""
-    asked = await sync_to_async(_ask)(request, pk, (seq, part), number)
-    if isinstance(asked, HttpResponse):
-        return asked
-    desk, filled, exchange, secrets = asked
-    _, problem = await engine.peek(exchange, owner=desk.run.owner_id, redact=secrets)
-    return await sync_to_async(_described)(request, desk, filled, exchange, problem)
+    """Load and store the tools of an MCP server, or the card of an A2A agent."""
+    probe = await sync_to_async(_prepare_probe)(request, pk, (seq, part), number)
+    if isinstance(probe, HttpResponse):
+        return probe
+    panel, submitted, exchange, secrets = probe
+    _, problem = await engine.probe(exchange, owner=panel.run.owner_id, redact=secrets)
+    return await sync_to_async(_loaded)(request, panel, submitted, exchange, problem)
 
 
-def _show(request: HttpRequest, pk: str, place: tuple[int, int], number: int) -> HttpResponse:
-    desk = get_action_panel(request, pk, place, number)
-    context = context_of(request, desk, empty(desk))
-    told = context["refusals"]
-    context["findings"] = [problem for problem in desk.action.problems if problem not in told]
+def _show(request: HttpRequest, pk: str, entry_ref: tuple[int, int], number: int) -> HttpResponse:
+    """Render the panel."""
+    panel = get_action_panel(request, pk, entry_ref, number)
+    context = panel_context(request, panel, initial_action(panel))
+    refusals = context["refusals"]
+    context["findings"] = [problem for problem in panel.action.problems if problem not in refusals]
     return render(request, "runs/action_panel/panel.html", context)
 
 
 def _record(
-    request: HttpRequest, pk: str, place: tuple[int, int], number: int
+    request: HttpRequest, pk: str, entry_ref: tuple[int, int], number: int
 ) -> HttpResponse | tuple[ActionPanel, Run, engine.PreparedRequest]:
-    desk = get_action_panel(request, pk, place, number)
-    filled = read_filled(request, desk)
-    context = context_of(request, desk, filled)
+    """Record the run of an action; or return a page with errors, or one that asks to confirm."""
+    panel = get_action_panel(request, pk, entry_ref, number)
+    submitted = read_submitted(request, panel)
+    context = panel_context(request, panel, submitted)
     if not context["sendable"]:
         response = render(request, "runs/action_panel/preview.html", context, status=422)
-        return reswap(retarget(response, f"#desk-{desk.anchor}-call"), "innerHTML")
+        return reswap(retarget(response, f"#desk-{panel.anchor}-call"), "innerHTML")
     planned: ActionPlan = context["plan"]
     if planned.method != "GET" and request.POST.get("confirmed") != "1":
         response = render(request, "runs/action_panel/confirmation.html", context)
-        return reswap(retarget(response, f"#desk-{desk.anchor}-confirmation"), "innerHTML")
-    if desk.protocol == MCP:
-        save_server(request, desk, planned.url)
-    prepared = prepared_of(desk, filled, planned)
-    link = engine.RunParent(RunKind.ACTION, desk.run, *desk.entry_ref)
-    run = engine.create_run(prepared, owner_of(request.user), link)
-    return desk, run, prepared
+        return reswap(retarget(response, f"#desk-{panel.anchor}-confirmation"), "innerHTML")
+    if panel.protocol == MCP:
+        save_server(request, panel, planned.url)
+    prepared = prepared_action(panel, submitted, planned)
+    parent = engine.RunParent(RunKind.ACTION, panel.run, *panel.entry_ref)
+    run = engine.create_run(prepared, owner_of(request.user), parent)
+    return panel, run, prepared
 
 
-def _started(request: HttpRequest, desk: ActionPanel) -> HttpResponse:
-    """What changes on the page: what stands under the result, and the page's socket."""
-    place = next(
-        (run.parent_entry for run in ancestors(desk.run) if run.parent_id == desk.page.pk), None
+def _started(request: HttpRequest, panel: ActionPanel) -> HttpResponse:
+    """Return the fragments that change: the child runs of the result, and the page's socket."""
+    entry_ref = next(
+        (run.parent_entry for run in ancestors(panel.run) if run.parent_id == panel.page.pk), None
     )
-    if desk.run == desk.page or place is None:
-        place = desk.entry_ref
-    children = Thread(desk.page).render_children(place)
-    context = {"children": children, "run": desk.page, "live": True}
+    if panel.run == panel.page or entry_ref is None:
+        entry_ref = panel.entry_ref
+    children = Thread(panel.page).render_children(entry_ref)
+    context = {"children": children, "run": panel.page, "live": True}
     return render(request, "runs/children/started.html", context)
 
 
-def _ask(
-    request: HttpRequest, pk: str, place: tuple[int, int], number: int
+def _prepare_probe(
+    request: HttpRequest, pk: str, entry_ref: tuple[int, int], number: int
 ) -> HttpResponse | tuple[ActionPanel, SubmittedAction, Exchange, list[str]]:
-    """What has to be asked, and of whom; a page where that cannot be."""
-    desk = get_action_panel(request, pk, place, number)
-    if desk.protocol not in IDENTIFIERS:
+    """Return the exchange that loads a server's description; or a page that says why not."""
+    panel = get_action_panel(request, pk, entry_ref, number)
+    if panel.protocol not in IDENTIFIERS:
         raise Http404
-    filled = read_filled(request, desk)
-    planned = plan_of(desk, filled)
-    url = planned.url if desk.protocol == MCP else identifier_of(desk.action)
+    submitted = read_submitted(request, panel)
+    planned = plan_of(panel, submitted)
+    url = planned.url if panel.protocol == MCP else identifier_of(panel.action)
     if refusal := endpoints.url_error(url):
-        context = {**context_of(request, desk, filled), "unasked": refusal}
+        context = {**panel_context(request, panel, submitted), "unasked": refusal}
         return render(request, "runs/action_panel/server_loaded.html", context)
-    filled.as_agent = filled.as_agent and is_agent_origin(desk.agent, planned)
-    prepared = prepared_of(desk, filled, planned)
+    submitted.as_agent = submitted.as_agent and is_agent_origin(panel.agent, planned)
+    prepared = prepared_action(panel, submitted, planned)
     # Only an MCP server is where the user says, so headers are meant for it.
-    headers = prepared.target.headers if desk.protocol == MCP else ()
+    headers = prepared.target.headers if panel.protocol == MCP else ()
     depth = settings.RUN_LIMITS.max_depth
-    exchange = servers.exchange(desk.protocol, url, headers, depth)
-    filled.url = url if desk.protocol == MCP else ""
-    return desk, filled, exchange, prepared.redact
+    exchange = servers.exchange(panel.protocol, url, headers, depth)
+    submitted.url = url if panel.protocol == MCP else ""
+    return panel, submitted, exchange, prepared.redact
 
 
-def _described(
+def _loaded(
     request: HttpRequest,
-    desk: ActionPanel,
-    filled: SubmittedAction,
+    panel: ActionPanel,
+    submitted: SubmittedAction,
     exchange: Exchange,
     problem: Problem | None,
 ) -> HttpResponse:
-    """Remember what was read, and show the desk with it."""
-    found = None if problem else servers.description(desk.protocol, exchange.handshake)
+    """Store the description of a server, and show the panel with it."""
+    found = None if problem else servers.description(panel.protocol, exchange.handshake)
     if found is not None:
-        url = str(servers.message_url(desk.protocol, found) or filled.url)
-        save_server(request, desk, url[:MAX_ADDRESS], found)
-        desk = get_action_panel(request, str(desk.run.pk), desk.entry_ref, desk.number)
-    context: dict[str, Any] = context_of(request, desk, filled)
+        url = str(servers.message_url(panel.protocol, found) or submitted.url)
+        save_server(request, panel, url[:MAX_URL], found)
+        panel = get_action_panel(request, str(panel.run.pk), panel.entry_ref, panel.number)
+    context: dict[str, Any] = panel_context(request, panel, submitted)
     context |= {"problem": problem, "is_silent": found is None and problem is None}
     return render(request, "runs/action_panel/server_loaded.html", context)

@@ -1,4 +1,4 @@
-"""Agents: list, add, edit, delete."""
+"""Agents: list, add, edit and delete; load the tools of an MCP server."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from playground import engine
-from playground.forms import AgentForm
+from playground.forms.agents import AgentForm
 from playground.models import Agent
 from playground.models.ownership import owner_of
 from playground.protocols import mcp, registry
 from playground.protocols.events import Event, Failure
 from playground.protocols.problems import Problem
 from playground.rendering.tools import tool_list_view
-from playground.twin_targets import bindings_of
+from playground.twin_targets import available_bindings
 from playground.views.helpers import get_agent, is_htmx
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def agents(request: HttpRequest) -> HttpResponse:
-    """GET lists the agents; POST adds one."""
+    """List the agents (GET), or add one (POST)."""
     if request.method != "POST":
         found = Agent.objects.owned_by(request.user)
         return render(request, "agents/list.html", {"agents": found})
@@ -42,21 +42,21 @@ def agents(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def new_agent(request: HttpRequest) -> HttpResponse:
-    """The form for a new agent; `?url=` prefills its address."""
+    """Show the form of a new agent; `?url=` prefills its URL."""
     form = AgentForm(initial={"url": request.GET.get("url", "")[:2000]})
     return _form(request, form)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def agent(request: HttpRequest, slug: str) -> HttpResponse:
-    """GET shows the form of an agent; POST saves it."""
+    """Show the form of an agent (GET), or save it (POST)."""
     found = get_agent(request, slug)
     name = found.name
     if request.method != "POST":
         return _form(request, AgentForm(instance=found), found)
     form = AgentForm(request.POST, instance=found)
     if not form.is_valid():
-        found.name = name  # The page's title says what is stored, not what was typed.
+        found.name = name  # The title shows the stored name.
         return _form(request, form, found, status=422)
     saved = form.save()
     messages.success(request, f"{saved.name} was saved.")
@@ -68,53 +68,53 @@ def _form(
 ) -> HttpResponse:
     context: dict[str, Any] = {"form": form, "agent": agent}
     context["versions"] = [
-        (name, language.label, language.versions) for name, language in registry.PROTOCOLS.items()
+        (name, spec.label, spec.versions) for name, spec in registry.PROTOCOLS.items()
     ]
     if agent is not None:
-        # What was typed is in the form; about the tools, what is stored counts.
+        # The form holds the typed values; the tools depend on the stored ones.
         context |= _tools_context(Agent.objects.get(pk=agent.pk))
     return render(request, "agents/form.html", context, status=status)
 
 
 def _tools_context(agent: Agent) -> dict[str, Any]:
-    """The tools of an agent as far as they are known, for `agents/tools.html`."""
-    if Agent.Binding.MCP not in bindings_of(agent):
+    """Return the stored tools of an agent, for `agents/tools.html`."""
+    if Agent.Binding.MCP not in available_bindings(agent):
         return {"agent": agent}
-    address = engine.address_of(agent, Agent.Binding.MCP)
+    address = engine.agent_url_over(agent, Agent.Binding.MCP)
     return {"agent": agent, "tools_url": address, "toolbox": tool_list_view(agent, address)}
 
 
 @require_POST
 async def tools(request: HttpRequest, slug: str) -> HttpResponse:
-    """Open the agent's MCP server now, and show the tools that it has."""
+    """Connect to the agent's MCP server, and show its tools."""
     found = await sync_to_async(get_agent)(request, slug)
-    if Agent.Binding.MCP not in bindings_of(found):
+    if Agent.Binding.MCP not in available_bindings(found):
         raise Http404
     over_mcp = partial(engine.request_over_binding, binding=Agent.Binding.MCP)
     prepared = await sync_to_async(over_mcp)(found, {})
     exchange = mcp.list_tools(prepared.target, settings.RUN_LIMITS.max_depth)
-    events, problem = await engine.peek(exchange, owner=found.owner_id, redact=prepared.redact)
-    if (opening := exchange.handshake) is not None:
-        await sync_to_async(found.save_handshake)(opening)
-        found.handshake = dict(opening)
+    events, problem = await engine.probe(exchange, owner=found.owner_id, redact=prepared.redact)
+    if (handshake := exchange.handshake) is not None:
+        await sync_to_async(found.save_handshake)(handshake)
+        found.handshake = dict(handshake)
     if not is_htmx(request):
         return redirect(found)
     context = await sync_to_async(_tools_context)(found)
-    trouble = _trouble(events, problem)
-    return await sync_to_async(render)(request, "agents/tools.html", {**context, **trouble})
+    errors = _error_context(events, problem)
+    return await sync_to_async(render)(request, "agents/tools.html", {**context, **errors})
 
 
-def _trouble(events: list[Event], problem: Problem | None) -> dict[str, Any]:
-    """Why the tools could not be read, in words; empty where they could."""
+def _error_context(events: list[Event], problem: Problem | None) -> dict[str, Any]:
+    """Return why the tools could not be loaded; empty where they could."""
     if problem is not None:
         return {"cause": problem.cause, "fix": problem.fix}
-    said = [event for event in events if isinstance(event, Failure)]
-    return {"cause": said[-1].message or said[-1].code} if said else {}
+    failures = [event for event in events if isinstance(event, Failure)]
+    return {"cause": failures[-1].message or failures[-1].code} if failures else {}
 
 
 @require_POST
 def deletion(request: HttpRequest, slug: str) -> HttpResponse:
-    """Delete an agent. Its runs stay; they carry a copy of what they need."""
+    """Delete an agent. Its runs stay; they hold a copy of what they need."""
     found = get_agent(request, slug)
     found.delete()
     messages.success(request, f"{found.name} was deleted.")

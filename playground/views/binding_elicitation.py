@@ -1,4 +1,4 @@
-"""Answers to questions of the binding itself (MCP): sent into the call, or with it once more."""
+"""Answers to questions of MCP itself: sent into the open call, or with the request sent again."""
 
 from __future__ import annotations
 
@@ -29,63 +29,64 @@ ALREADY_ANSWERED = "This question has been answered already."
 ORIGIN_CHANGED = "The agent has another address now than that which the call went to."
 
 
-def action_of(asking: ElicitationView) -> str:
-    """What the user does with the question: `accept`, `decline` or `cancel`."""
-    action = asking.filled.text(ACTION, elicitation.ACCEPT)
+def action_of(view: ElicitationView) -> str:
+    """Return the chosen action: `accept`, `decline` or `cancel`."""
+    action = view.filled.text(ACTION, elicitation.ACCEPT)
     return action if action in elicitation.ACTIONS else elicitation.ACCEPT
 
 
 def compose(
-    request: HttpRequest, asking: ElicitationView, values: Mapping[str, Any]
+    request: HttpRequest, view: ElicitationView, values: Mapping[str, Any]
 ) -> engine.PreparationResult:
-    """The answer as something that can be sent: the same request, with what resumes it."""
-    composed = prepare_follow_up(request, asking.run, asking.run.request)
-    if (prepared := composed.prepared) is not None and asking.form.resume is not None:
-        resume = elicitation.resume_of(asking.form.resume, action_of(asking), values)
-        if asking.is_server_request:
-            # It belongs to the session of the call, and so to where that went.
-            if not same_origin(asking.run.url, prepared.target.url):
-                composed.refuse("", ORIGIN_CHANGED)
-            prepared = prepared.at(asking.run.url)
-        composed.prepared = prepared.resuming(resume)
-    return composed
+    """Return the prepared answer: the same request, with what resumes its exchange."""
+    preparation = prepare_follow_up(request, view.run, view.run.request)
+    if (prepared := preparation.prepared) is not None and view.form.resume is not None:
+        resume = elicitation.resume_of(view.form.resume, action_of(view), values)
+        if view.is_server_request:
+            # It belongs to the session of the call, so it goes to the same URL.
+            if not same_origin(view.run.url, prepared.target.url):
+                preparation.add_error("", ORIGIN_CHANGED)
+            prepared = prepared.with_url(view.run.url)
+        preparation.prepared = prepared.resuming(resume)
+    return preparation
 
 
 def record(
     request: HttpRequest,
-    asking: ElicitationView,
+    view: ElicitationView,
     prepared: engine.PreparedRequest,
     values: Mapping[str, Any],
 ) -> Run | str:
-    """A run of the answer, or why there is to be none."""
-    kind = RunKind.CLIENT_RESPONSE if asking.is_server_request else RunKind.ANSWER
-    kind = RunKind.ACTION if asking.is_of_action and not asking.is_server_request else kind
-    link = engine.RunParent(kind, asking.run, *asking.entry_ref, values)
-    if kind == RunKind.ANSWER:  # A turn can have as many that follow as anybody likes.
-        return engine.create_run(prepared, owner_of(request.user), link)
+    """Record a run of the answer, or return the reason why there is none."""
+    kind = RunKind.CLIENT_RESPONSE if view.is_server_request else RunKind.ANSWER
+    kind = RunKind.ACTION if view.is_of_action and not view.is_server_request else kind
+    parent = engine.RunParent(kind, view.run, *view.entry_ref, values)
+    if kind == RunKind.ANSWER:  # A turn can have any number of follow-ups.
+        return engine.create_run(prepared, owner_of(request.user), parent)
     with transaction.atomic():
-        # Read anew: it may have been answered in another tab, or have ended meanwhile.
-        run = Run.objects.select_for_update().get(pk=asking.run.pk)
-        now = replace(asking, thread=Thread(run))
+        # Read again: it may have been answered in another tab, or have ended meanwhile.
+        run = Run.objects.select_for_update().get(pk=view.run.pk)
+        now = replace(view, thread=Thread(run))
         if now.is_settled or now.is_closed:
             return ALREADY_ANSWERED if now.is_settled else CALL_ENDED
-        return engine.create_run(prepared, owner_of(request.user), link)
+        return engine.create_run(prepared, owner_of(request.user), parent)
 
 
 async def send_answer(
-    request: HttpRequest, asking: ElicitationView, run: Run, prepared: engine.PreparedRequest
+    request: HttpRequest, view: ElicitationView, run: Run, prepared: engine.PreparedRequest
 ) -> HttpResponse:
-    """Send an answer into the call that waits for it; the question gives way to it."""
+    """Send an answer into the call that waits for it, and replace the question on the page."""
     engine.send(run, prepared)
     if not is_htmx(request):
-        return redirect(asking.run)
-    return await sync_to_async(_settled)(request, asking)
+        return redirect(view.run)
+    return await sync_to_async(_answered)(request, view)
 
 
-def _settled(request: HttpRequest, asking: ElicitationView) -> HttpResponse:
-    page = Run() if asking.is_nested else None
-    thread = Thread(asking.run, depth=1 if page else 0, page=page)
-    shown = replace(asking, thread=thread)
-    # The answer stands among what came of the entry, which is on the page already.
-    context = {**thread.children_context(asking.entry_ref), "oob": True, "sent": True}
+def _answered(request: HttpRequest, view: ElicitationView) -> HttpResponse:
+    """Render the answered question."""
+    page = Run() if view.is_nested else None
+    thread = Thread(view.run, depth=1 if page else 0, page=page)
+    shown = replace(view, thread=thread)
+    # The answer is among the child runs of the entry, which is on the page already.
+    context = {**thread.children_context(view.entry_ref), "oob": True, "sent": True}
     return render(request, "runs/elicitation/body.html", {**context, "asking": shown})

@@ -1,4 +1,4 @@
-"""Collection runs: start one, watch it, stop it, take its report along."""
+"""Collection runs: list, start, show and cancel them; download reports."""
 
 from __future__ import annotations
 
@@ -10,28 +10,27 @@ from django.utils.text import slugify
 from django.views.decorators.csrf import ensure_csrf_cookie
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from playground.collection_run_forms import CollectionRunForm
 from playground.engine import collection_runs as engine
 from playground.engine.collection_runs import CollectionRunOptions, CollectionRunPlan, PlanError
-from playground.engine.preparation import AddressError, stand_in
+from playground.engine.preparation import AgentUrlError, override_agent
+from playground.forms.collection_runs import CollectionRunForm
 from playground.models import Collection, CollectionRun
 from playground.models.liveness import mark_interrupted
 from playground.models.ownership import owner_of
 from playground.rendering.collection_runs import StepPage, listed, page_of, report_of
 from playground.reporting import FORMATS
-from playground.views.environment_choice import active_environment
-from playground.views.helpers import is_htmx, make_download
-from playground.views.shelf import get_collection
+from playground.views.environments import active_environment
+from playground.views.helpers import get_collection, is_htmx, make_download
 
-#: Runs of one page of the list.
-LISTED = 30
+#: Runs on one page of the list.
+PAGE_SIZE = 30
 
 Started = tuple[CollectionRun, CollectionRunPlan]
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 async def runs(request: HttpRequest) -> HttpResponse:
-    """GET lists the runs, `?collection=` those of one; POST starts one."""
+    """List the runs, `?collection=` those of one collection (GET), or start one (POST)."""
     if request.method != "POST":
         return await sync_to_async(_list)(request)
     started = await sync_to_async(_record)(request)
@@ -49,7 +48,7 @@ def _list(request: HttpRequest) -> HttpResponse:
     if slug := request.GET.get("collection", ""):
         collection = get_collection(request, slug)
         found = found.filter(collection=collection)
-    pages = Paginator(found.select_related("collection"), LISTED)
+    pages = Paginator(found.select_related("collection"), PAGE_SIZE)
     page = pages.get_page(request.GET.get("page"))
     context = {"collection": collection, "page": page, "rows": listed(page.object_list)}
     return render(request, "collection_runs/list.html", context)
@@ -58,9 +57,9 @@ def _list(request: HttpRequest) -> HttpResponse:
 @require_safe
 @ensure_csrf_cookie
 def new(request: HttpRequest) -> HttpResponse:
-    """The form that starts a run of `?collection=`.
+    """Show the form that starts a run of `?collection=`.
 
-    `?folder=` offers that folder, and each `?request=` that request.
+    `?folder=` selects a folder, and each `?request=` a request.
     """
     collection = get_collection(request, request.GET.get("collection", ""))
     environment = active_environment(request)
@@ -83,6 +82,7 @@ def _form(
 
 
 def _record(request: HttpRequest) -> HttpResponse | Started:
+    """Record a collection run with its plan; or return the form with errors."""
     collection = get_collection(request, request.POST.get("collection", ""))
     form = CollectionRunForm(collection, request.user, request.POST, request.FILES)
     if form.is_valid():
@@ -91,7 +91,7 @@ def _record(request: HttpRequest) -> HttpResponse | Started:
             plan = _plan(request, collection, form)
         except PlanError as error:
             form.add_error(None, str(error))
-        except AddressError as error:
+        except AgentUrlError as error:
             form.add_error("address", str(error))
         else:
             return engine.record(plan), plan
@@ -101,19 +101,20 @@ def _record(request: HttpRequest) -> HttpResponse | Started:
 def _plan(
     request: HttpRequest, collection: Collection, form: CollectionRunForm
 ) -> CollectionRunPlan:
-    chosen = form.cleaned_data
-    requests, address, agent = chosen["chosen"], chosen["address"], chosen["agent"]
+    """Return the plan of a run from a valid form."""
+    cleaned = form.cleaned_data
+    requests, address, agent = cleaned["chosen"], cleaned["address"], cleaned["agent"]
     owner = owner_of(request.user)
     if address:
-        agent = stand_in(address, requests, owner.pk if owner else None)
+        agent = override_agent(address, requests, owner.pk if owner else None)
     options = CollectionRunOptions(
         agent=agent,
-        environment=chosen["environment"],
-        variables=chosen["variables"],
-        rows=chosen["rows"],
-        iterations=chosen["iterations"],
-        parallel=chosen["parallel"] or 1,
-        bail=chosen["bail"],
+        environment=cleaned["environment"],
+        variables=cleaned["variables"],
+        rows=cleaned["rows"],
+        iterations=cleaned["iterations"],
+        parallel=cleaned["parallel"] or 1,
+        bail=cleaned["bail"],
     )
     return engine.plan_run(collection.name, requests, options, owner, collection)
 
@@ -121,13 +122,14 @@ def _plan(
 @require_safe
 @ensure_csrf_cookie
 def run(request: HttpRequest, pk: str) -> HttpResponse:
-    """How a run goes: `?show=unmet` for what was not met alone, `?page=` for later steps."""
+    """Show a run: `?show=unmet` for failed steps only, `?page=` for later steps."""
     found = _run(request, pk)
     context = page_of(found, StepPage.of(request.GET))
     return render(request, "collection_runs/page.html", context)
 
 
 def _run(request: HttpRequest, pk: str) -> CollectionRun:
+    """Return the user's collection run with this key. Raises `Http404`."""
     runs = CollectionRun.objects.owned_by(request.user).select_related("collection")
     found: CollectionRun = get_object_or_404(runs, pk=pk)
     if not found.is_final:
@@ -138,7 +140,7 @@ def _run(request: HttpRequest, pk: str) -> CollectionRun:
 
 @require_POST
 async def cancellation(request: HttpRequest, pk: str) -> HttpResponse:
-    """Stop a run."""
+    """Cancel a run."""
     found = await sync_to_async(_run)(request, pk)
     await engine.cancel(found)
     if is_htmx(request):
@@ -148,13 +150,13 @@ async def cancellation(request: HttpRequest, pk: str) -> HttpResponse:
 
 @require_safe
 def report(request: HttpRequest, pk: str, kind: str) -> HttpResponse:
-    """A report on a run as a file."""
+    """Download a report on a run."""
     if kind not in FORMATS:
         raise Http404
     found = _run(request, pk)
-    written, ending, media_type = FORMATS[kind]
-    text = written(report_of(found))
+    write, ending, media_type = FORMATS[kind]
+    text = write(report_of(found))
     response = HttpResponse(text, content_type=f"{media_type}; charset=utf-8")
     name = slugify(found.name) or "collection-run"
-    # Never shown in place: it is a file, and not a page of the playground.
+    # Never shown inline: it is a file, and not a page of the playground.
     return make_download(response, f"{name}.{ending}")

@@ -1,4 +1,4 @@
-"""Collections: the list, one with all its requests, and what changes it as a whole."""
+"""Collections: the list, the page of one, its form; moving and duplicating it."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from django.views.decorators.csrf import ensure_csrf_cookie
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 from django_htmx.http import reswap, retarget
 
-from playground.collection_forms import CollectionForm, PositionForm
-from playground.library import organising, shipped
-from playground.library.removals import recently_deleted
+from playground.collections import ordering, shipped
+from playground.collections.trash import recently_deleted
+from playground.forms.collections import CollectionForm, PositionForm
 from playground.models import Agent, Collection
 from playground.models.ownership import owner_of
 from playground.query_params import int_param
 from playground.rendering.outline import Outline, counted
-from playground.views.helpers import is_htmx
-from playground.views.shelf import (
+from playground.views.helpers import (
     changed_response,
     get_collection,
+    is_htmx,
     moved_response,
     redirect_with_note,
 )
@@ -30,7 +30,7 @@ from playground.views.shelf import (
 @require_http_methods(["GET", "HEAD", "POST"])
 @ensure_csrf_cookie
 def collections(request: HttpRequest) -> HttpResponse:
-    """GET lists the collections; POST makes one."""
+    """List the collections (GET), or create one (POST)."""
     if request.method != "POST":
         return render(request, "collections/list.html", list_context(request))
     owner = owner_of(request.user)
@@ -38,12 +38,12 @@ def collections(request: HttpRequest) -> HttpResponse:
     if not form.is_valid():
         return _form(request, form, status=422)
     collection = form.save()
-    organising.move_collection(collection, organising.END)
+    ordering.move_collection(collection, ordering.END)
     return changed_response(redirect_with_note(request, collection))
 
 
 def list_context(request: HttpRequest) -> dict[str, Any]:
-    """The user's collections with how much is in each."""
+    """Return the user's collections with the number of their requests."""
     found = counted(Collection.objects.owned_by(request.user))
     return {
         "collections": found,
@@ -54,14 +54,14 @@ def list_context(request: HttpRequest) -> dict[str, Any]:
 
 @require_safe
 def new(request: HttpRequest) -> HttpResponse:
-    """The form for a new collection."""
+    """Show the form of a new collection."""
     return _form(request, CollectionForm())
 
 
 @require_safe
 @ensure_csrf_cookie
 def collection(request: HttpRequest, slug: str) -> HttpResponse:
-    """One collection: what it is about, and its requests in order."""
+    """Show a collection: its description, and its requests in order."""
     found = get_collection(request, slug)
     shown = outline_of(request, found)
     context = {
@@ -74,14 +74,14 @@ def collection(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def outline_of(request: HttpRequest, collection: Collection) -> Outline:
-    """The collection with the names of the user's agents."""
+    """Return the outline of a collection with the names of the user's agents."""
     agents = Agent.objects.owned_by(request.user).values_list("slug", "name")
     return Outline(collection, dict(agents))
 
 
 @require_safe
 def outline(request: HttpRequest, slug: str) -> HttpResponse:
-    """What follows what is shown: requests of a `folder` (`from`), or folders (`folders`)."""
+    """Show more requests of a `folder` (after `from`), or more folders (after `folders`)."""
     found = get_collection(request, slug)
     if after := request.GET.get("folders", ""):
         shown = outline_of(request, found)
@@ -94,7 +94,7 @@ def outline(request: HttpRequest, slug: str) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def details(request: HttpRequest, slug: str) -> HttpResponse:
-    """GET is the form for name and description; POST saves it."""
+    """Show the form of name and description (GET), or save it (POST)."""
     found = get_collection(request, slug)
     if request.method != "POST":
         return _form(request, CollectionForm(instance=found), get_collection(request, slug))
@@ -102,7 +102,7 @@ def details(request: HttpRequest, slug: str) -> HttpResponse:
     if not form.is_valid():
         return _form(request, form, get_collection(request, slug), 422)
     form.save()
-    organising.mark_modified(found)
+    ordering.mark_modified(found)
     if not is_htmx(request):
         return redirect_with_note(request, found)
     response = render(request, "collections/head.html", {"collection": found})
@@ -115,42 +115,42 @@ def _form(
     collection: Collection | None = None,
     status: int = 200,
 ) -> HttpResponse:
-    """The form on a page of its own, or in the sheet of the page that asked for it."""
-    place = reverse("collection-details", args=[collection.slug]) if collection else ""
+    """Render the form on its own page, or in the sheet of the page that requested it."""
+    url = reverse("collection-details", args=[collection.slug]) if collection else ""
     context = {
         "form": form,
         "collection": collection,
         "thing": "collection",
         "item": collection,
-        "action": place or reverse("collections"),
+        "action": url or reverse("collections"),
         "target": "#collection-head" if collection else "",
     }
     return render_form(request, context, status)
 
 
 def render_form(request: HttpRequest, context: dict[str, Any], status: int) -> HttpResponse:
-    """A form of collections: a part for the sheet of a page, or a page."""
+    """Render a form of collections, folders or saved requests: in a sheet, or on a page."""
     if not is_htmx(request):
-        # Beside the form stands there what the menu of a row would do.
+        # The page also has the commands of a row's menu.
         context["place"] = str(context["action"]).removesuffix("details/")
         return render(request, "collections/form_page.html", context, status=status)
     response = render(request, "collections/form.html", context, status=status)
-    # With mistakes in it the form stays where it is, instead of what it would have changed.
+    # A form with errors stays in the sheet.
     return response if status == 200 else reswap(retarget(response, "#sheet-body"), "innerHTML")
 
 
 @require_POST
 def position(request: HttpRequest, slug: str) -> HttpResponse:
-    """Put the collection elsewhere among the user's."""
+    """Move the collection among those of the user."""
     found = get_collection(request, slug)
     form = PositionForm(request.POST)
     if form.is_valid():
-        organising.move_collection(found, form.relative_position)
+        ordering.move_collection(found, form.relative_position)
     return moved_response(request, found)
 
 
 @require_POST
 def duplication(request: HttpRequest, slug: str) -> HttpResponse:
-    """Make the collection once more, and open that one."""
-    twin = organising.duplicate_collection(get_collection(request, slug))
-    return changed_response(redirect_with_note(request, twin, f"{twin.name} was made."))
+    """Duplicate the collection, and open the copy."""
+    duplicate = ordering.duplicate_collection(get_collection(request, slug))
+    return changed_response(redirect_with_note(request, duplicate, f"{duplicate.name} was made."))

@@ -1,4 +1,4 @@
-"""Any two runs compared, and which ones a run can be compared with."""
+"""Comparison of any two runs, and the choice of the runs to compare."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from django.views.decorators.http import require_safe
 
 from playground.models import Run
 from playground.models.history import comparison_candidates
-from playground.rendering.compare import compare_runs
+from playground.rendering.comparison import compare_runs
 from playground.rendering.history import rows_of
 from playground.rendering.run_status import status_label
 from playground.views.helpers import get_current_run
@@ -21,13 +21,13 @@ from playground.views.helpers import get_current_run
 @require_safe
 @ensure_csrf_cookie
 def compare(request: HttpRequest) -> HttpResponse:
-    """The runs `left` and `right` side by side; `order=1` ignores the order of lists.
+    """Compare the runs `left` and `right`; `order=1` ignores the order of lists.
 
-    Two of `run`, as the history names them, are put in the order of their time. With one run
-    alone it asks for the other.
+    Two of `run`, as the history names them, are ordered by time. With one run alone, ask for the
+    other.
     """
-    if chosen := request.GET.getlist("run"):
-        return _from_history(request, chosen)
+    if selected := request.GET.getlist("run"):
+        return _from_history(request, selected)
     runs = [_run(request, request.GET.get(side, "")) for side in ("left", "right")]
     one = runs[0] or runs[1]
     if one is None:
@@ -49,7 +49,7 @@ def compare(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def choices(request: HttpRequest) -> HttpResponse:
-    """What the run `run` can be compared with, the likeliest first: a fragment."""
+    """List the runs that the run `run` can be compared with, the likeliest first: a fragment."""
     run = _run(request, request.GET.get("run", ""))
     if run is None:
         raise Http404
@@ -61,16 +61,16 @@ def _choices(request: HttpRequest, run: Run) -> dict[str, object]:
     return {"run": run, "rows": rows_of(others)}
 
 
-def _from_history(request: HttpRequest, chosen: list[str]) -> HttpResponse:
-    """To the address of the comparison of the first two that were chosen."""
-    found = [run for key in chosen[:2] if (run := _run(request, key))]
+def _from_history(request: HttpRequest, selected: list[str]) -> HttpResponse:
+    """Redirect to the comparison of the first two selected runs."""
+    found = [run for key in selected[:2] if (run := _run(request, key))]
     found.sort(key=lambda run: run.created_at)
     sides = {side: run.pk for side, run in zip(("left", "right"), found, strict=False)}
     return redirect(f"{reverse('compare')}?{urlencode(sides)}")
 
 
 def _run(request: HttpRequest, key: str) -> Run | None:
-    """The user's run with this key; None where none is asked for. Raises `Http404` for others."""
+    """Return the user's run with this key, None without a key. Raises `Http404` for others."""
     if not key:
         return None
     run = get_current_run(request, key, "polled_promise")

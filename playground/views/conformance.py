@@ -1,4 +1,4 @@
-"""Is the reply of a run what the specification asks for: the report, its count, and the rules."""
+"""Conformance of a run: the report, its count, its JSON, and the list of all rules."""
 
 from __future__ import annotations
 
@@ -33,45 +33,46 @@ from playground.rendering.conformance import (
 )
 from playground.views.helpers import get_run, make_download
 
-#: Reports that are kept: a few findings each, and a flood takes long to judge.
+#: Reports in the cache: each has a few findings, and a run with many frames takes long to check.
 REPORT_CACHE_SIZE = 64
 _NLWEB = "nlweb"
 _LOCKS = tuple(Lock() for _ in range(16))
 
 
-def _book(run: Run) -> RuleSet:
-    """The rules for a run; an empty book where there are none: for actions."""
+def _rule_set(run: Run) -> RuleSet:
+    """Return the rule set of a run; an empty one where there are no rules: for actions."""
     return ruleset(run.protocol, run.binding)
 
 
 def _version(request: HttpRequest, run: Run) -> str:
-    """The version to judge by: `?version=`, or the one that the request was sent as.
+    """Return the version to check against: `?version=`, or the one that the request was sent as.
 
-    A version of NLWeb that no rule knows stays what it is: nothing applies to it.
+    A version of NLWeb without rules is kept: no rule applies to it.
     """
-    known = _book(run).versions
-    wanted = request.GET.get("version", "")
-    if wanted in known:
-        return wanted
+    known = _rule_set(run).versions
+    requested = request.GET.get("version", "")
+    if requested in known:
+        return requested
     is_named = run.version in known or any(run.version == each.name for each in nlweb.SPOKEN)
     return run.version if is_named or not known else known[-1]
 
 
-def _judged(run: Run, version: str) -> tuple[ConformanceReport, ReportView]:
-    # The tab asks for the count and for the report at once: a flood is not judged twice.
+def _report(run: Run, version: str) -> tuple[ConformanceReport, ReportView]:
+    # The tab requests the count and the report at the same time: the rules run only once.
+    """Return the report on a run, from the cache if it is there."""
     with _LOCKS[run.pk.int % len(_LOCKS)]:
-        return _judge(run.pk, version, run.frames, run.state, tuple(earlier_progress(run)))
+        return _run_rules(run.pk, version, run.frames, run.state, tuple(earlier_progress(run)))
 
 
 @lru_cache(maxsize=REPORT_CACHE_SIZE)
-def _judge(
+def _run_rules(
     pk: UUID, version: str, frames: int, state: str, earlier: tuple[float, ...]
 ) -> tuple[ConformanceReport, ReportView]:
-    """The report on a run that has ended. `frames` tells reports of one run apart."""
+    """Return the report on a completed run. `frames` tells reports of one run apart."""
     run = Run.objects.get(pk=pk)
-    places = PointerLocator()
+    locator = PointerLocator()
     report = run_rules(
-        places.noting(run.read_frames()),
+        locator.noting(run.read_frames()),
         run.request,
         version,
         protocol=run.protocol,
@@ -80,14 +81,14 @@ def _judge(
         state=state,
         earlier_progress=earlier,
     )
-    return report, view_of(report, places)
+    return report, view_of(report, locator)
 
 
 @require_safe
 def report(request: HttpRequest, pk: str) -> HttpResponse:
-    """The report on a run, as `?version=` or as what it was sent as."""
+    """Show the report on a run, for `?version=` or the version that it was sent as."""
     run = get_run(request, pk)
-    rules = _book(run)
+    rules = _rule_set(run)
     # Only NLWeb has versions to choose from.
     versions = rules.versions if run.protocol == _NLWEB else ()
     context: dict[str, Any] = {"run": run, "versions": versions, "has_rules": bool(rules.rules)}
@@ -95,27 +96,27 @@ def report(request: HttpRequest, pk: str) -> HttpResponse:
         version = _version(request, run)
         context["version"] = version
         if version in rules.versions:
-            context["report"] = _judged(run, version)[1]
+            context["report"] = _report(run, version)[1]
     return render(request, "runs/conformance/report.html", context)
 
 
 @require_safe
 def count(request: HttpRequest, pk: str) -> HttpResponse:
-    """What the tab says of the report before anybody opens it."""
+    """Show the number of findings on the tab, before the report is opened."""
     run = get_run(request, pk)
     context: dict[str, Any] = {"run": run}
-    if run.is_final and _book(run).rules:
-        context["report"] = _judged(run, _version(request, run))[1]
+    if run.is_final and _rule_set(run).rules:
+        context["report"] = _report(run, _version(request, run))[1]
     return render(request, "runs/conformance/count.html", context)
 
 
 @require_safe
 def document(request: HttpRequest, pk: str) -> HttpResponse:
-    """The report as a JSON document to keep, every rule included."""
+    """Download the report as JSON, every rule included."""
     run = get_run(request, pk)
     version = _version(request, run)
     found = {"run": str(run.pk), "state": run.state, "sent_as": run.version}
-    found |= _judged(run, version)[0].to_json()
+    found |= _report(run, version)[0].to_json()
     text = json.dumps(found, indent=2, ensure_ascii=False)
     response = HttpResponse(text.encode("utf-8", "backslashreplace"), "application/json")
     return make_download(response, f"conformance-{run.pk}-{version}.json")
@@ -123,25 +124,25 @@ def document(request: HttpRequest, pk: str) -> HttpResponse:
 
 @require_safe
 def rules(request: HttpRequest) -> HttpResponse:
-    """Every rule: what it wants, how much each version asks for it, and where."""
+    """List every rule: its requirement level in each version, and its section."""
     return render(request, "rules.html", {"groups": list(_groups())})
 
 
 def _groups() -> Iterator[dict[str, Any]]:
-    """The chapters of all books, each once: the first that has a name has the most rules."""
+    """Yield the rule groups of all rule sets, each once: the first of a name has the most rules."""
     seen: dict[str, RuleGroup] = {}
     for (protocol, _), rules in RULESETS.items():
-        for chapter in rules.groups:
-            if seen.setdefault(chapter.slug, chapter) is not chapter:
+        for group in rules.groups:
+            if seen.setdefault(group.slug, group) is not group:
                 continue
             versions = rules.versions
             yield {
-                "title": chapter.title,
-                "slug": chapter.slug,
-                "about": ABOUT[chapter.slug],
+                "title": group.title,
+                "slug": group.slug,
+                "about": ABOUT[group.slug],
                 "columns": [version_label(protocol, name) for name in versions],
                 "rows": [
                     (rule, [(name, rule.requirements.get(name)) for name in versions])
-                    for rule in chapter.rules
+                    for rule in group.rules
                 ],
             }

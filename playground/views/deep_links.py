@@ -1,10 +1,10 @@
-"""Links that bring a request along: read from the address, shown, and never sent by themselves.
+"""Deep links: URLs of the workbench that fill in a request, which is shown and never sent.
 
     /?agent=SLUG-or-URL&text=…&streaming=0|1&version=…&binding=…&protocol=…
     /?agent=…&request={"query": …}
 
-Whatever cannot be read is left out: a link comes from anybody. A whole request with headers comes
-in the fragment (`#request=…`), which a browser keeps to itself; static/js/links.js reads that.
+Invalid parts are ignored: a link may come from anybody. A request with headers is in the fragment
+(`#request=…`), which a browser does not send; static/js/links.js reads that.
 """
 
 from __future__ import annotations
@@ -16,54 +16,55 @@ from typing import Any
 from django.db import models
 from django.http import QueryDict
 
-from playground.engine.preparation import agent_for, version_and_binding
-from playground.library.credentials import clean_url_template
+from playground.collections.credentials import clean_url_template
+from playground.engine.preparation import agent_for_url, version_and_binding
 from playground.models import Agent
 from playground.protocols import registry
+from playground.protocols.origins import MAX_URL
 from playground.transport import check_url
 
 SAMPLE = "healthy breakfast recipes with eggs"
-#: Characters of a request, and of an address, that a link may carry.
-MAX_LINK, MAX_ADDRESS = 20_000, 2000
-#: Characters shown of the name of an agent that is not here.
+#: Maximum length of a request in a link.
+MAX_LINK = 20_000
+#: Maximum shown length of the name of an unknown agent.
 MAX_NAME = 80
 
 
 @dataclass(frozen=True, slots=True)
 class LinkedRequest:
-    """What an address asks for."""
+    """A request that a URL describes."""
 
-    #: None where the address names another place, or nothing that there is.
+    #: None where the URL names another target, or an agent that does not exist.
     agent: Agent | None
-    #: Where it goes without an agent, "" with one.
+    #: The target without an agent, "" with one.
     address: str
     protocol: str
     version: str
     binding: str
     document: dict[str, Any]
-    #: Whether more than an agent of the user's own came along.
+    #: Whether the link has more than an agent of the user.
     is_foreign: bool
-    #: What a reader has to know of the link beside where it goes, as sentences.
+    #: Notes for the user about the link, as sentences.
     note: str = ""
 
 
 def read_link(query: QueryDict, agents: models.QuerySet[Agent]) -> LinkedRequest:
-    """The request that an address describes; a first request to the first agent without one.
+    """Return the request that a URL describes; a first request to the first agent without one.
 
-    An agent that is named and not there is nobody: what was meant for one is not to reach another.
+    There is no agent where the named one does not exist: its request must not reach another one.
     """
-    named = query.get("agent", "")
-    agent = agents.filter(slug=named).first() if named else agents.first()
-    address = _address(named) if agent is None else ""
-    spoken_by = agent or agent_for(address, query.get("protocol", ""), None)
-    protocol = spoken_by.protocol
-    version, binding = version_and_binding(spoken_by, query.get("version"), query.get("binding"))
+    agent_name = query.get("agent", "")
+    agent = agents.filter(slug=agent_name).first() if agent_name else agents.first()
+    address = _valid_url(agent_name) if agent is None else ""
+    target_agent = agent or agent_for_url(address, query.get("protocol", ""), None)
+    protocol = target_agent.protocol
+    version, binding = version_and_binding(target_agent, query.get("version"), query.get("binding"))
     text = query.get("text", "")[:MAX_LINK]
     streaming = query.get("streaming") != "0"
     document = _document(query) or registry.new_request(
         protocol, version, text or SAMPLE, streaming=streaming
     )
-    brought = text or "request" in query or (named and agent is None)
+    is_foreign = text or "request" in query or (agent_name and agent is None)
     return LinkedRequest(
         agent,
         address,
@@ -71,30 +72,30 @@ def read_link(query: QueryDict, agents: models.QuerySet[Agent]) -> LinkedRequest
         version,
         binding,
         document,
-        bool(brought),
-        _note(named, agent, address),
+        bool(is_foreign),
+        _note(agent_name, agent, address),
     )
 
 
-def _note(named: str, agent: Agent | None, address: str) -> str:
-    """What became of the agent that a link names, where it is not as it was named."""
-    if agent is not None or not named or address == named:
+def _note(agent_name: str, agent: Agent | None, address: str) -> str:
+    """Return what the user has to know about a named agent that is not used as named."""
+    if agent is not None or not agent_name or address == agent_name:
         return ""
     if address:
         return "The credentials in its address were left out."
-    return f"It names an agent that is not here: {named[:MAX_NAME]}"
+    return f"It names an agent that is not here: {agent_name[:MAX_NAME]}"
 
 
-def _address(named: str) -> str:
-    """An address that a request could go to, without any credential; "" for anything else."""
-    if len(named) > MAX_ADDRESS or "://" not in named:
+def _valid_url(text: str) -> str:
+    """Return a URL that a request could be sent to, without credentials; "" for anything else."""
+    if len(text) > MAX_URL or "://" not in text:
         return ""
-    address = clean_url_template(named)
+    address = clean_url_template(text)
     return "" if check_url(address) else address
 
 
 def _document(query: QueryDict) -> dict[str, Any] | None:
-    """The document in the address, None where there is none that can be read."""
+    """Return the document in the URL, None where there is none or it is invalid."""
     try:
         document = json.loads(query.get("request", "")[:MAX_LINK])
     except (ValueError, RecursionError):

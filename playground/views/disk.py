@@ -1,4 +1,4 @@
-"""The file of a collection in fixtures/: how both stand to each other, load and save."""
+"""The file of a collection in fixtures/: its differences, loading and saving it."""
 
 from __future__ import annotations
 
@@ -9,17 +9,16 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 from django_htmx.http import HttpResponseClientRefresh
 
-from playground.library import disk
-from playground.library.fixtures import FixtureError
+from playground.collections import disk
+from playground.collections.fixture import FixtureError
 from playground.models import Collection
 from playground.rendering.import_preview import groups_of, summary
-from playground.views.helpers import is_htmx
-from playground.views.shelf import get_collection
+from playground.views.helpers import get_collection, is_htmx
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def collection_disk(request: HttpRequest, slug: str) -> HttpResponse:
-    """GET shows how the collection and its file differ; POST loads (`do=load`) or saves.
+    """Show how the collection and its file differ (GET); load (`do=load`) or save it (POST).
 
     A fragment of the collection's page; empty in hosted mode, where POST is refused.
     """
@@ -40,8 +39,8 @@ def collection_disk(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _load(request: HttpRequest, collection: Collection) -> str:
-    done = disk.load(collection, request.POST.get("seen", ""))
-    return f"The file of {collection.name} was loaded: {summary(done.changes)}."
+    result = disk.load(collection, request.POST.get("seen", ""))
+    return f"The file of {collection.name} was loaded: {summary(result.changes)}."
 
 
 def _save(request: HttpRequest, collection: Collection) -> str:
@@ -50,20 +49,20 @@ def _save(request: HttpRequest, collection: Collection) -> str:
 
 
 def _section(
-    request: HttpRequest, collection: Collection, trouble: str = "", status: int = 200
+    request: HttpRequest, collection: Collection, error_message: str = "", status: int = 200
 ) -> HttpResponse:
-    context: dict[str, object] = {"collection": collection, "trouble": trouble}
+    context: dict[str, object] = {"collection": collection, "trouble": error_message}
     try:
-        standing = disk.file_status(collection)
+        file_status = disk.file_status(collection)
     except disk.DiskError as error:
         context["impossible"] = str(error)
     else:
-        loading = standing.loading.changes if standing.loading else []
+        loading = file_status.loading.changes if file_status.loading else []
         context |= {
-            "standing": standing,
+            "standing": file_status,
             "loading": groups_of(loading),
             "loading_told": summary(loading),
-            "saving": groups_of(standing.saving),
-            "saving_told": summary(standing.saving),
+            "saving": groups_of(file_status.saving),
+            "saving_told": summary(file_status.saving),
         }
     return render(request, "collections/disk.html", context, status=status)

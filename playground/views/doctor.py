@@ -1,4 +1,4 @@
-"""The connection doctor of an agent: what it will send, what it found, and using that."""
+"""Connection diagnosis of an agent: planned calls, report, and applying detected settings."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from playground.views.helpers import get_agent
 
 
 def _context(agent: Agent) -> dict[str, Any]:
+    """Return the context of the report."""
     return {
         "agent": agent,
         "is_running": doctor.is_running(agent),
@@ -27,13 +28,13 @@ def _context(agent: Agent) -> dict[str, Any]:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 async def diagnosis(request: HttpRequest, slug: str) -> HttpResponse:
-    """GET shows what an examination sends and the latest report; POST starts one."""
+    """Show the planned calls and the latest report (GET), or start a diagnosis (POST)."""
     agent = await sync_to_async(get_agent)(request, slug)
     if request.method != "POST":
         return await sync_to_async(_page)(request, agent)
     if not doctor.start(agent):
-        text = f"{doctor.MAX_AT_ONCE} examinations are under way. Wait for one of them to end."
-        await sync_to_async(messages.warning)(request, text)
+        message = f"{doctor.MAX_AT_ONCE} examinations are under way. Wait for one of them to end."
+        await sync_to_async(messages.warning)(request, message)
     return redirect("agent-doctor", agent.slug)
 
 
@@ -44,22 +45,22 @@ def _page(request: HttpRequest, agent: Agent) -> HttpResponse:
 
 @require_safe
 def report(request: HttpRequest, slug: str) -> HttpResponse:
-    """The report as it is now; it asks for itself again while the examination goes on."""
+    """Show the current report; it polls itself while the diagnosis is in progress."""
     return render(request, "agents/doctor_report.html", _context(get_agent(request, slug)))
 
 
 @require_POST
 def apply_detected(request: HttpRequest, slug: str) -> HttpResponse:
-    """Set the agent to what was found, which nothing else does."""
+    """Apply the detected settings to the agent, which nothing else does."""
     agent = get_agent(request, slug)
-    wanted: dict[str, Any] = {**proposed_changes(agent)}
-    for name, value in wanted.items():
+    changes: dict[str, Any] = {**proposed_changes(agent)}
+    for name, value in changes.items():
         setattr(agent, name, value)
-    if "url" in wanted and isinstance(agent.detected, dict):
-        # What was found holds for the new address: it was found there.
-        agent.detected["report"]["url"] = wanted["url"]
-        wanted["detected"] = agent.detected
-    # Nothing else: a run may have found out more about the agent meanwhile.
-    agent.save(update_fields=list(wanted))
+    if "url" in changes and isinstance(agent.detected, dict):
+        # The report is about the new URL: it was made there.
+        agent.detected["report"]["url"] = changes["url"]
+        changes["detected"] = agent.detected
+    # No other fields: a run may have stored more about the agent meanwhile.
+    agent.save(update_fields=list(changes))
     messages.success(request, f"{agent.name} was set to what was found.")
     return redirect("agent-doctor", agent.slug)

@@ -1,4 +1,4 @@
-"""Environments: list, create, edit, duplicate, delete, choose; a secret on request."""
+"""Environments: list, create, edit, rename, duplicate, delete and activate; reveal a secret."""
 
 from __future__ import annotations
 
@@ -13,26 +13,52 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import ensure_csrf_cookie
 from django.views.decorators.http import require_http_methods, require_POST
 
+from playground.forms.environments import EnvironmentForm, VariableRows
 from playground.models import Agent, Environment, Variable
 from playground.models.ownership import owner_of
 from playground.protocols.origins import origin_of
-from playground.views.environment_choice import activate
-from playground.views.environment_forms import EnvironmentForm, VariableRows
+
+#: Session key of the active environment.
+ACTIVE = "environment"
+
+
+def active_environment(request: HttpRequest) -> Environment | None:
+    """Return the environment that the user activated last, None for none or a deleted one."""
+    slug = request.session.get(ACTIVE)
+    if not isinstance(slug, str) or not slug:
+        return None
+    return Environment.objects.owned_by(request.user).filter(slug=slug).first()
+
+
+def activate(request: HttpRequest, slug: str) -> None:
+    """Make an environment of the user the active one; "" for none."""
+    request.session[ACTIVE] = slug
+
+
+def choice_context(request: HttpRequest, slug: str | None = None) -> dict[str, Any]:
+    """Return the context of `environments/select.html`: environments and the active slug.
+
+    `slug` takes precedence over the active one, where there is an environment of that name.
+    """
+    found = list(Environment.objects.owned_by(request.user))
+    active = slug if slug is not None else request.session.get(ACTIVE)
+    known = {each.slug for each in found}
+    return {"environments": found, "environment": active if active in known else ""}
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @ensure_csrf_cookie
 def environments(request: HttpRequest) -> HttpResponse:
-    """GET lists the environments; POST adds one, which becomes the active one."""
+    """List the environments (GET), or add one, which becomes active (POST)."""
     if request.method != "POST":
         return _list(request, EnvironmentForm())
     owner = owner_of(request.user)
     form = EnvironmentForm(request.POST, instance=Environment(owner=owner))
     if not form.is_valid():
         return _list(request, form, status=422)
-    made = form.save()
-    activate(request, made.slug)
-    return redirect(made)
+    created = form.save()
+    activate(request, created.slug)
+    return redirect(created)
 
 
 def _list(request: HttpRequest, form: EnvironmentForm, status: int = 200) -> HttpResponse:
@@ -44,8 +70,8 @@ def _list(request: HttpRequest, form: EnvironmentForm, status: int = 200) -> Htt
 @require_http_methods(["GET", "HEAD", "POST"])
 @ensure_csrf_cookie
 def environment(request: HttpRequest, slug: str) -> HttpResponse:
-    """GET shows the table of variables; POST saves it as a whole."""
-    found = _owned(request, slug)
+    """Show the table of variables (GET), or save all of it (POST)."""
+    found = _get_environment(request, slug)
     if request.method != "POST":
         return _page(request, found, VariableRows(instance=found))
     rows = VariableRows(request.POST, instance=found)
@@ -59,13 +85,13 @@ def environment(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _free_names(rows: Any) -> None:
-    """Take back every name that changes or goes, so that another row can have it."""
+    """Free every name that changes or is deleted, so that another row can have it."""
     for form in rows.deleted_forms:
         if form.instance.pk:
             form.instance.delete()
     for form in rows.initial_forms:
         if "name" in form.changed_data and form.instance.pk:
-            # No name has such a character in it.
+            # No valid name contains this character.
             Variable.objects.filter(pk=form.instance.pk).update(name=f"~{form.instance.pk}")
 
 
@@ -86,9 +112,9 @@ def _page(
 
 @require_POST
 def rename(request: HttpRequest, slug: str) -> HttpResponse:
-    """Give it another name; its slug, which saved runs and commands name, stays."""
-    found = _owned(request, slug)
-    form = EnvironmentForm(request.POST, instance=_owned(request, slug))
+    """Rename an environment; its slug, which saved runs and commands use, stays."""
+    found = _get_environment(request, slug)
+    form = EnvironmentForm(request.POST, instance=_get_environment(request, slug))
     if not form.is_valid():
         rows = VariableRows(instance=found)
         return _page(request, found, rows, status=422, name_form=form)
@@ -98,24 +124,24 @@ def rename(request: HttpRequest, slug: str) -> HttpResponse:
 
 @require_POST
 def copy(request: HttpRequest, slug: str) -> HttpResponse:
-    """A copy with all variables, of secrets the names and origins only."""
-    found = _owned(request, slug)
+    """Duplicate an environment with all variables; of secrets the names and origins only."""
+    found = _get_environment(request, slug)
     with transaction.atomic():
-        made = Environment.objects.create(owner=found.owner, name=f"{found.name} copy"[:80])
+        created = Environment.objects.create(owner=found.owner, name=f"{found.name} copy"[:80])
         rows = list(found.variables.all())
         for row in rows:
-            row.pk, row.environment, row.secret = None, made, ""
+            row.pk, row.environment, row.secret = None, created, ""
         Variable.objects.bulk_create(rows)
-    without = sum(row.is_secret for row in rows)
-    note = f" {without} secret{'s' if without != 1 else ''} came without a value: type it again."
-    messages.success(request, f"{made.name} was made.{note if without else ''}")
-    return redirect(made)
+    empty = sum(row.is_secret for row in rows)
+    note = f" {empty} secret{'s' if empty != 1 else ''} came without a value: type it again."
+    messages.success(request, f"{created.name} was made.{note if empty else ''}")
+    return redirect(created)
 
 
 @require_POST
 def deletion(request: HttpRequest, slug: str) -> HttpResponse:
-    """Delete it with its variables. Runs stay; they hold no secret."""
-    found = _owned(request, slug)
+    """Delete an environment with its variables. Runs stay; they hold no secret."""
+    found = _get_environment(request, slug)
     found.delete()
     messages.success(request, f"{found.name} was deleted.")
     return redirect("environments")
@@ -124,24 +150,25 @@ def deletion(request: HttpRequest, slug: str) -> HttpResponse:
 @require_POST
 @never_cache
 def reveal(request: HttpRequest, slug: str, name: str) -> HttpResponse:
-    """The value of one secret, in local mode only: there the user is the operator."""
+    """Return the value of one secret, in local mode only: there the user is the operator."""
     if settings.HOSTED:
         raise Http404
-    rows = _owned(request, slug).variables.filter(name=name, kind=Variable.Kind.SECRET)
+    rows = _get_environment(request, slug).variables.filter(name=name, kind=Variable.Kind.SECRET)
     found = get_object_or_404(rows)
     return JsonResponse({"value": found.secret})
 
 
 @require_POST
 def choice(request: HttpRequest) -> HttpResponse:
-    """Make one of the user's environments the active one; an empty name for none."""
+    """Activate one of the user's environments; an empty name for none."""
     slug = request.POST.get("environment", "")
     if slug:
-        _owned(request, slug)
+        _get_environment(request, slug)
     activate(request, slug)
     return HttpResponse(status=204)
 
 
-def _owned(request: HttpRequest, slug: str) -> Environment:
+def _get_environment(request: HttpRequest, slug: str) -> Environment:
+    """Return the user's environment with this slug. Raises `Http404`."""
     found: Environment = get_object_or_404(Environment.objects.owned_by(request.user), slug=slug)
     return found

@@ -1,4 +1,4 @@
-"""What is expected of a reply: what came of it, what a path sees, and what could be expected."""
+"""Expectations of a run: their results, the response document, the editor and its preview."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from django.shortcuts import render
 from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
-from playground.engine import Scope
-from playground.engine.preparation import expected, why_not
+from playground.engine import VariableScope
+from playground.engine.preparation import expectation_error, resolve_expectations
 from playground.expectations import (
     EXPECTATION_TYPES,
     Check,
@@ -23,64 +23,67 @@ from playground.expectations import (
     check_schema,
     evaluate,
 )
-from playground.expectations.reply import OPERATORS
+from playground.expectations.expectation_types import OPERATORS
 from playground.expectations.suggestions import suggestions
 from playground.models import Environment, Run
-from playground.observing import run_facts
 from playground.protocols import json_decoder
 from playground.protocols.exchange import RequestProblem
 from playground.rendering.expectations import ChecksView, checks_view, verdict_of
-from playground.rendering.pretty import pretty, readable
+from playground.rendering.formatting import pretty, readable
+from playground.stored_runs import run_facts
 from playground.variables import VariableError, names_in
-from playground.views.environment_choice import active_environment
+from playground.views.environments import active_environment
 from playground.views.helpers import get_run
 
-#: Runs whose reply is kept at hand: somebody who writes paths asks again with every word.
+#: Runs whose facts are in the cache: the editor requests a preview after every change.
 FACTS_CACHE_SIZE = 4
-#: Bytes of a list of expectations that are read, and characters of a document that are shown.
+#: Maximum length of submitted expectations, and of the shown document.
 MAX_FORM, MAX_SHOWN = 256 * 1024, 256 * 1024
 _LOCKS = tuple(Lock() for _ in range(16))
 
 
-def _observed(run: Run) -> RunFacts:
-    with _LOCKS[
-        run.pk.int % len(_LOCKS)
-    ]:  # The bar and the tab ask at once: a flood is not read twice.
-        return _observe(run.pk, run.frames, run.state)
+def _run_facts(run: Run) -> RunFacts:
+    # The bar and the tab send a request at the same time: the frames are read only once.
+    """Return the facts about a completed run, from the cache if they are there."""
+    with _LOCKS[run.pk.int % len(_LOCKS)]:
+        return _read_facts(run.pk, run.frames, run.state)
 
 
 @lru_cache(maxsize=FACTS_CACHE_SIZE)
-def _observe(pk: UUID, frames: int, state: str) -> RunFacts:
-    """A run that has ended. `frames` and `state` tell readings of one run apart."""
+def _read_facts(pk: UUID, frames: int, state: str) -> RunFacts:
+    """Return the facts about a completed run.
+
+    `frames` and `state` tell the states of one run apart.
+    """
     return run_facts(Run.objects.get(pk=pk))
 
 
 def _checks(run: Run) -> ChecksView | None:
-    """What became of a run's expectations; None while it goes on, and where it has none."""
+    """Return the results of a run's expectations; None for a run in progress, or without any."""
     if not run.is_final or not run.expectations:
         return None
-    return checks_view(evaluate(run.expectations, _observed(run)))
+    return checks_view(evaluate(run.expectations, _run_facts(run)))
 
 
 @require_safe
 def checks(request: HttpRequest, pk: UUID) -> HttpResponse:
-    """Every expectation of a run with its verdict."""
+    """Show every expectation of a run with its result."""
     run = get_run(request, pk)
     return render(request, "expectations/checks.html", {"run": run, "checks": _checks(run)})
 
 
 @require_safe
 def count(request: HttpRequest, pk: UUID) -> HttpResponse:
-    """How many of them were met: for the bar, and for the tab."""
+    """Show how many passed: for the status bar and the tab."""
     run = get_run(request, pk)
     return render(request, "expectations/tally.html", {"checks": _checks(run)})
 
 
 @require_safe
 def document(request: HttpRequest, pk: UUID) -> HttpResponse:
-    """The document of a reply: what a path sees."""
+    """Show the response document: the input of JSONPaths."""
     run = get_run(request, pk)
-    found = _observed(run).document if run.is_final else None
+    found = _run_facts(run).document if run.is_final else None
     text = readable(found) if found is not None else ""
     context = {"text": text[:MAX_SHOWN], "more": len(text) > MAX_SHOWN, "ended": run.is_final}
     return render(request, "expectations/document.html", context)
@@ -88,51 +91,54 @@ def document(request: HttpRequest, pk: UUID) -> HttpResponse:
 
 @require_safe
 def editor(request: HttpRequest) -> HttpResponse:
-    """The form for expectations and captures: fetched when somebody first looks at it."""
+    """Show the form for expectations and captures; it is loaded when it is first opened."""
     context = {"kinds": list(EXPECTATION_TYPES.values()), "operators": list(OPERATORS.items())}
     return render(request, "expectations/editor.html", context)
 
 
 @require_POST
 def try_expectations(request: HttpRequest) -> HttpResponse:
-    """What would become of expectations and captures that are being written, at a chosen run.
+    """Return the results that edited expectations and captures would have for a run.
 
     Takes the form fields `run` (an id, or "" for none), `expectations` and `captures` (JSON).
-    Answers `{"problems", "checks", "captures", "suggestions"}`: problems with JSON pointers
-    (into {"expectations", "captures"}), a verdict for each expectation, the value of each
-    capture, and what could be expected of this run. Names stand for what they do in the
-    environment that is active.
+    Returns `{"problems", "checks", "captures", "suggestions"}`: problems with JSON pointers (into
+    {"expectations", "captures"}), a result for each expectation, the value of each capture, and
+    expectations that this run would pass. The active environment gives variables their values.
     """
     expectations, problems = _read(request, "expectations", [])
     captures, more = _read(request, "captures", {})
     problems += more
     if not problems:
         problems += [_under("expectations", problem) for problem in check_schema(expectations)]
-        expectations, more = _with_values(expectations, active_environment(request))
+        expectations, more = _substituted(expectations, active_environment(request))
         problems += [_under("expectations", problem) for problem in more]
     pk = request.POST.get("run", "")
     run = get_run(request, pk) if _is_id(pk) else None
-    answer: dict[str, Any] = {"checks": [], "captures": [], "suggestions": []}
+    result: dict[str, Any] = {"checks": [], "captures": [], "suggestions": []}
     if run is not None and run.is_final:
-        observed = _observed(run)
-        answer["checks"] = [_judged(check) for check in evaluate(expectations, observed)]
-        values, missed = capture(captures, observed.document)
-        problems += [_under("captures", problem) for problem in missed]
-        answer["captures"] = [{"name": name, "value": pretty(values[name])} for name in values]
-        answer["suggestions"] = suggestions(observed, expectations)
-    answer["problems"] = [{"pointer": p.pointer, "message": p.message} for p in problems]
-    return JsonResponse(answer)
+        facts = _run_facts(run)
+        result["checks"] = [_result(check) for check in evaluate(expectations, facts)]
+        values, unmatched = capture(captures, facts.document)
+        problems += [_under("captures", problem) for problem in unmatched]
+        result["captures"] = [{"name": name, "value": pretty(values[name])} for name in values]
+        result["suggestions"] = suggestions(facts, expectations)
+    result["problems"] = [{"pointer": p.pointer, "message": p.message} for p in problems]
+    return JsonResponse(result)
 
 
-def _with_values(wanted: Any, environment: Environment | None) -> tuple[Any, list[RequestProblem]]:
-    """What a reply is held to when this is sent, and what is wrong with the names in it."""
+def _substituted(
+    expectations: Any, environment: Environment | None
+) -> tuple[Any, list[RequestProblem]]:
+    """Return expectations with the values of variables, and the problems with their names."""
     try:
-        values, found = expected(wanted, Scope(environment), timezone.now())
+        values, found = resolve_expectations(
+            expectations, VariableScope(environment), timezone.now()
+        )
     except VariableError as error:
-        return wanted, [RequestProblem("", str(error), "error")]
+        return expectations, [RequestProblem("", str(error), "error")]
     secrets = [
-        RequestProblem(f"/{place}", why_not(found.secrets), "error")
-        for place, each in enumerate(wanted if isinstance(wanted, list) else ())
+        RequestProblem(f"/{place}", expectation_error(found.secrets), "error")
+        for place, each in enumerate(expectations if isinstance(expectations, list) else ())
         if set(found.secrets).intersection(names_in(each))
     ]
     return values, secrets + [
@@ -141,13 +147,14 @@ def _with_values(wanted: Any, environment: Environment | None) -> tuple[Any, lis
     ]
 
 
-def _judged(check: Check) -> dict[str, Any]:
+def _result(check: Check) -> dict[str, Any]:
+    """Return the result of one expectation as JSON."""
     verdict, word = verdict_of(check.met)
     return {"verdict": verdict, "word": word, "wanted": check.expected, "actual": check.actual}
 
 
 def _read(request: HttpRequest, name: str, empty: Any) -> tuple[Any, list[RequestProblem]]:
-    """A field's JSON, and why it cannot be read."""
+    """Return a field's JSON value, and why it is invalid."""
     text = request.POST.get(name, "").strip()
     if not text:
         return empty, []
@@ -164,10 +171,12 @@ def _read(request: HttpRequest, name: str, empty: Any) -> tuple[Any, list[Reques
 
 
 def _under(name: str, problem: RequestProblem) -> RequestProblem:
+    """Return a problem with its pointer below a name."""
     return RequestProblem(f"/{name}{problem.pointer}", problem.message, problem.level)
 
 
 def _is_id(text: str) -> bool:
+    """Return whether a text is a UUID."""
     try:
         UUID(text)
     except ValueError:

@@ -1,4 +1,4 @@
-"""Folders of a collection: made, named, moved, made twice."""
+"""Folders of a collection: create, edit, move and duplicate them."""
 
 from __future__ import annotations
 
@@ -10,27 +10,27 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST
 
-from playground.collection_forms import FolderForm, PositionForm
-from playground.library import organising
+from playground.collections import ordering
+from playground.forms.collections import FolderForm, PositionForm
 from playground.models import Collection, Folder
 from playground.views.collections import outline_of, render_form
-from playground.views.helpers import is_htmx
-from playground.views.shelf import (
+from playground.views.helpers import (
     changed_response,
     get_collection,
     get_folder,
+    is_htmx,
     moved_response,
     redirect_with_note,
 )
 
 _SALT = "playground.folder.origin"
-#: Characters of an address that a browser and every server on the way take.
+#: Maximum length of a URL that browsers and servers accept.
 _LONGEST = 4000
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def folders(request: HttpRequest, slug: str) -> HttpResponse:
-    """GET is the form for a new folder; POST makes it, at the end."""
+    """Show the form of a new folder (GET), or create it at the end (POST)."""
     collection = get_collection(request, slug)
     if request.method != "POST":
         return _form(request, FolderForm(), collection)
@@ -38,13 +38,13 @@ def folders(request: HttpRequest, slug: str) -> HttpResponse:
     if not form.is_valid():
         return _form(request, form, collection, status=422)
     folder = form.save()
-    organising.reorder_folder(folder, organising.END)
+    ordering.reorder_folder(folder, ordering.END)
     return _group(request, folder)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def details(request: HttpRequest, slug: str, folder: str) -> HttpResponse:
-    """GET is the form for name and description; POST saves it."""
+    """Show the form of name and description (GET), or save it (POST)."""
     found = get_folder(request, slug, folder)
     if request.method != "POST":
         return _form(request, FolderForm(instance=found), found.collection, found)
@@ -52,7 +52,7 @@ def details(request: HttpRequest, slug: str, folder: str) -> HttpResponse:
     if not form.is_valid():
         return _form(request, form, found.collection, get_folder(request, slug, folder), 422)
     form.save()
-    organising.mark_modified(found.collection)
+    ordering.mark_modified(found.collection)
     if not is_htmx(request):
         return redirect_with_note(request, found.collection)
     return changed_response(render(request, "collections/folder_head.html", {"folder": found}))
@@ -65,6 +65,7 @@ def _form(
     folder: Folder | None = None,
     status: int = 200,
 ) -> HttpResponse:
+    """Render the form of a folder."""
     key = [collection.slug, folder.slug] if folder else [collection.slug]
     context = {
         "form": form,
@@ -80,66 +81,68 @@ def _form(
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def move(request: HttpRequest, slug: str, folder: str) -> HttpResponse:
-    """GET asks which collection to move it to; POST moves it.
+    """Show the collections to move the folder to (GET), or move it (POST).
 
-    Elsewhere in its collection, to the end of another (`collection`), or back to where it was
-    (`?back=`, which the answer to the move has brought).
+    POST moves it within its collection, to the end of another (`collection`), or back to its
+    former position (`?back=`, from the response to the move).
     """
     found = get_folder(request, slug, folder)
     if request.method != "POST":
-        return _places(request, found)
+        return _move_form(request, found)
     if back := request.GET.get("back"):
-        return _moved_back(request, found, back)
+        return _move_back(request, found, back)
     form = PositionForm(request.POST)
     if not form.is_valid():
         return moved_response(request, found.collection)
-    wanted = request.POST.get("collection", slug)
-    if wanted == slug:
-        organising.reorder_folder(found, form.relative_position)
+    target_slug = request.POST.get("collection", slug)
+    if target_slug == slug:
+        ordering.reorder_folder(found, form.relative_position)
         return moved_response(request, found.collection)
-    target = get_collection(request, wanted)
-    origin = organising.move_folder(found, target)
-    undo = f"{reverse('folder-move', args=[target.slug, found.slug])}?back={_signed(origin)}"
+    target = get_collection(request, target_slug)
+    position = ordering.move_folder(found, target)
+    undo = f"{reverse('folder-move', args=[target.slug, found.slug])}?back={_signed(position)}"
     return changed_response(
         redirect_with_note(request, target, f"{found.name} was moved here.", undo)
     )
 
 
-def _places(request: HttpRequest, folder: Folder) -> HttpResponse:
+def _move_form(request: HttpRequest, folder: Folder) -> HttpResponse:
+    """Render the form with the other collections."""
     others = Collection.objects.owned_by(request.user).exclude(pk=folder.collection_id)
     context = {"folder": folder, "collection": folder.collection, "collections": others}
-    part = is_htmx(request)
-    name = "collections/move_folder.html" if part else "collections/move_folder_page.html"
+    is_part = is_htmx(request)
+    name = "collections/move_folder.html" if is_part else "collections/move_folder_page.html"
     return render(request, name, context)
 
 
-def _signed(origin: organising.FormerPosition) -> str:
-    """Where a folder was, for an address; signed, because slugs in it are taken as they are."""
-    signed = signing.dumps(asdict(origin), salt=_SALT, compress=True)
+def _signed(position: ordering.FormerPosition) -> str:
+    """Return a former position for a URL; signed, because its slugs are used unchecked."""
+    signed = signing.dumps(asdict(position), salt=_SALT, compress=True)
     if len(signed) <= _LONGEST:
         return signed
-    # The folder comes back all the same; requests that had to take other slugs keep those.
-    return signing.dumps(asdict(replace(origin, requests={})), salt=_SALT)
+    # The folder moves back all the same; requests that got other slugs keep those.
+    return signing.dumps(asdict(replace(position, requests={})), salt=_SALT)
 
 
-def _moved_back(request: HttpRequest, folder: Folder, signed: str) -> HttpResponse:
+def _move_back(request: HttpRequest, folder: Folder, signed: str) -> HttpResponse:
+    """Move a folder back to its former position."""
     try:
-        origin = organising.FormerPosition(**signing.loads(signed, salt=_SALT))
+        position = ordering.FormerPosition(**signing.loads(signed, salt=_SALT))
     except signing.BadSignature as error:
         raise Http404 from error
-    target = get_collection(request, origin.collection)
-    organising.move_folder(folder, target, origin)
+    target = get_collection(request, position.collection)
+    ordering.move_folder(folder, target, position)
     return changed_response(redirect_with_note(request, target, f"{folder.name} was moved back."))
 
 
 @require_POST
 def duplication(request: HttpRequest, slug: str, folder: str) -> HttpResponse:
-    """Make the folder with its requests once more, behind the first."""
-    return _group(request, organising.duplicate_folder(get_folder(request, slug, folder)))
+    """Duplicate the folder with its requests, behind the original."""
+    return _group(request, ordering.duplicate_folder(get_folder(request, slug, folder)))
 
 
 def _group(request: HttpRequest, folder: Folder) -> HttpResponse:
-    """A folder that is new, with what is in it."""
+    """Render a new folder with its requests."""
     if not is_htmx(request):
         return redirect_with_note(
             request, f"{folder.collection.get_absolute_url()}#folder-{folder.slug}"

@@ -1,18 +1,40 @@
-"""Helpers of all views: what a request is about, and which kind of reply it wants."""
+"""Helpers that several views share: objects of the user, template contexts and responses."""
 
 from __future__ import annotations
 
 from typing import Any, TypeVar
 
+from django.contrib import messages
+from django.contrib.auth.models import AnonymousUser, User
 from django.core.exceptions import ValidationError
-from django.http import Http404, HttpRequest, HttpResponseBase
-from django.shortcuts import get_object_or_404
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import get_object_or_404, redirect
 from django.utils.http import content_disposition_header
+from django_htmx.http import HttpResponseClientRedirect, trigger_client_event
 
-from playground.models import Agent, Run
+from playground.models import Agent, Collection, Folder, Run, SavedRequest
+from playground.models.history import HistoryCursor, HistoryFilters, history_page
 from playground.models.liveness import mark_interrupted
+from playground.rendering.branches import conversation_branch
+from playground.rendering.formatting import ago
+from playground.rendering.live import WINDOW, window
+from playground.rendering.messages import usage_rows
+from playground.rendering.progress import progress_of
+from playground.rendering.run_status import status_context, status_label
+from playground.rendering.thread import Thread, render_entries
+from playground.rendering.thread_reader import ThreadReader
 
 Response = TypeVar("Response", bound=HttpResponseBase)
+#: The event after which the sidebar reloads its collections.
+CHANGED = "library:changed"
+
+
+def get_run(request: HttpRequest, pk: Any, *related: str) -> Run:
+    """Return the run that `find_run` finds. Raises `Http404` where it finds none."""
+    run = find_run(request, pk, *related)
+    if run is None:
+        raise Http404
+    return run
 
 
 def find_run(request: HttpRequest, pk: Any, *related: str) -> Run | None:
@@ -30,16 +52,8 @@ def find_run(request: HttpRequest, pk: Any, *related: str) -> Run | None:
     return found
 
 
-def get_run(request: HttpRequest, pk: Any, *related: str) -> Run:
-    """Return the run that `find_run` finds. Raises `Http404` where it finds none."""
-    run = find_run(request, pk, *related)
-    if run is None:
-        raise Http404
-    return run
-
-
 def get_current_run(request: HttpRequest, pk: Any, *related: str) -> Run:
-    """Return the run that `get_run` gets; interrupted, where nobody drives it any more."""
+    """Return the run that `get_run` returns; marked as interrupted if its driver is gone."""
     run = get_run(request, pk, *related)
     if not run.is_final and mark_interrupted():
         run.refresh_from_db()
@@ -52,12 +66,98 @@ def get_agent(request: HttpRequest, slug: str) -> Agent:
     return found
 
 
+def get_collection(request: HttpRequest, slug: str) -> Collection:
+    """Return the user's collection with this slug. Raises `Http404`."""
+    found: Collection = get_object_or_404(Collection.objects.owned_by(request.user), slug=slug)
+    return found
+
+
+def get_folder(request: HttpRequest, slug: str, folder: str) -> Folder:
+    """Return a folder of a collection of the user. Raises `Http404`."""
+    collection = get_collection(request, slug)
+    found: Folder = get_object_or_404(collection.folders, slug=folder)
+    found.collection = collection
+    return found
+
+
+def get_saved_request(request: HttpRequest, slug: str, saved: str) -> SavedRequest:
+    """Return a saved request of a collection of the user. Raises `Http404`."""
+    collection = get_collection(request, slug)
+    requests = collection.requests.select_related("folder")
+    found: SavedRequest = get_object_or_404(requests, slug=saved)
+    found.collection = collection
+    return found
+
+
+def response_context(run: Run | None) -> dict[str, Any]:
+    """Return the context of `runs/response.html`: everything about a run up to now."""
+    if run is None:
+        return {"run": None}
+    reader = ThreadReader(run)
+    thread = Thread(run)
+    entries = reader.read_to(run.frames, WINDOW, run.frames)
+    settled = run.is_final and thread.is_settled
+    return {
+        **status_context(run),
+        "progress": None if run.is_final else progress_of(reader.progress),
+        "cursor": reader.cursor,
+        "entries": reader.entries,
+        "cards": render_entries(window(entries, 0), thread),
+        "summaries": render_entries([entry for entry in entries if entry.pinned], thread),
+        "usage": usage_rows(reader.messages.usage),
+        "branch": conversation_branch(run),
+        "settled": settled,
+        "live": not settled,
+    }
+
+
+def history_context(
+    user: User | AnonymousUser, query: str = "", before: str = "", shown: int = 0
+) -> dict[str, Any]:
+    """Return one page of the history, newest first, and the cursor of the next one.
+
+    `before` is a `HistoryCursor` as text, anything else the first page; `shown` is the number of
+    runs shown before.
+    """
+    mark_interrupted()
+    page = history_page(
+        Run.objects.owned_by(user), HistoryFilters(search=query), HistoryCursor.read(before)
+    )
+    for run in page.runs:
+        run.word, run.ago = status_label(run), ago(run.created_at)  # type: ignore[attr-defined]
+    return {"history": page, "shown": shown + len(page.runs), "q": query}
+
+
 def is_htmx(request: HttpRequest) -> bool:
-    """Return whether a part of a page is asked for, and not a page."""
+    """Return whether a fragment is requested, and not a page."""
     return bool(request.htmx)  # type: ignore[attr-defined]
 
 
 def make_download(response: Response, name: str) -> Response:
-    """Let the browser save a response as a file of this name, and show it nowhere."""
+    """Return a response that browsers save as a file of this name and do not show."""
     response["Content-Disposition"] = content_disposition_header(True, name)
     return response
+
+
+def changed_response(response: HttpResponse) -> HttpResponse:
+    """Return the response to a changed collection: it notifies the page, or redirects it."""
+    if "HX-Redirect" in response:
+        return response
+    return trigger_client_event(response, CHANGED)
+
+
+def redirect_with_note(
+    request: HttpRequest, target: str | Collection, note: str = "", undo: str = ""
+) -> HttpResponse:
+    """Redirect to another page after a change, which shows `note` with a link to undo it."""
+    if note:
+        messages.success(request, note, extra_tags=undo)
+    response = redirect(target)
+    return HttpResponseClientRedirect(response.url) if is_htmx(request) else response
+
+
+def moved_response(request: HttpRequest, collection: Collection) -> HttpResponse:
+    """Return the response to a move: empty for htmx, whose page has moved the item already."""
+    if is_htmx(request):
+        return changed_response(HttpResponse(status=204))
+    return redirect(collection)

@@ -1,11 +1,10 @@
-"""The history of runs: the list beside the workbench, and a page with filters."""
+"""History of runs: a page with filters."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from asgiref.sync import sync_to_async
-from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.cache import patch_vary_headers
 from django.views.decorators.csrf import ensure_csrf_cookie
@@ -17,73 +16,54 @@ from playground.models.history import HistoryCursor, history_page
 from playground.models.liveness import mark_interrupted
 from playground.query_params import int_param
 from playground.rendering.history import rows_of
-from playground.views.contexts import history_context
 from playground.views.helpers import is_htmx
 from playground.views.history_filters import (
     MADE_BY,
-    MAX_WORDS,
     NOBODY,
     OUTCOMES,
     STATES,
     HistoryQuery,
 )
-from playground.views.runs import create
-
-
-def _list(request: HttpRequest) -> HttpResponse:
-    words = request.GET.get("q", "").strip()[:MAX_WORDS]
-    shown = int_param(request.GET, "shown", 0)
-    context = history_context(request.user, words, request.GET.get("before", ""), shown)
-    return render(request, "runs/history.html", context)
-
-
-async def runs(request: HttpRequest) -> HttpResponse:
-    """GET lists runs (`q` searches, `before` pages); POST sends a request."""
-    if request.method == "POST":
-        return await create(request)
-    if request.method in {"GET", "HEAD"}:
-        return await sync_to_async(_list)(request)
-    return HttpResponseNotAllowed(["GET", "HEAD", "POST"])
 
 
 @require_safe
 @ensure_csrf_cookie
 def history(request: HttpRequest) -> HttpResponse:
-    """Every run, newest first. The address holds the filters; see `history_filters.Asked`.
+    """Show all runs, newest first. The URL holds the filters; see `history_filters.HistoryQuery`.
 
-    `before` goes on from a place. To htmx it answers with the list alone, or with the rows from
-    that place on.
+    `before` continues from a cursor. An htmx request gets the list alone, or the rows from that
+    cursor on.
     """
-    asked = HistoryQuery.read(request.GET)
-    context = {"asked": asked, **_rows(request, asked)}
+    query = HistoryQuery.read(request.GET)
+    context = {"asked": query, **_rows(request, query)}
     if not is_htmx(request):
         response = render(request, "history/page.html", {**context, **_choices(request)})
     elif context["before"]:
         response = render(request, "history/rows.html", context)
     else:
         response = render(request, "history/list.html", context)
-        response = replace_url(response, asked.url)
+        response = replace_url(response, query.url)
     patch_vary_headers(response, ["HX-Request"])
     return response
 
 
-def _rows(request: HttpRequest, asked: HistoryQuery) -> dict[str, Any]:
-    """One page of rows, and where the next one begins."""
+def _rows(request: HttpRequest, query: HistoryQuery) -> dict[str, Any]:
+    """Return one page of rows, and the cursor of the next one."""
     mark_interrupted()
     before = HistoryCursor.read(request.GET.get("before", ""))
-    found = history_page(Run.objects.owned_by(request.user), asked.filters(request.user), before)
+    found = history_page(Run.objects.owned_by(request.user), query.filters(request.user), before)
     rows = rows_of(found.runs)
     return {
         "rows": rows,
         "page": found,
         "before": before,
-        # What was shown above, so that a search that comes to its end knows whether it found any.
+        # The rows shown before, so that the end of a search knows whether there were any.
         "shown": int_param(request.GET, "shown", 0) + len(rows),
     }
 
 
 def _choices(request: HttpRequest) -> dict[str, Any]:
-    """What the form offers."""
+    """Return the choices of the form."""
     agents = Agent.objects.owned_by(request.user).values_list("slug", "name")
     return {
         "agents": [*agents, (NOBODY, "Not saved any more")],

@@ -1,4 +1,4 @@
-"""What the address of the history asks for, and the address that asks for it again."""
+"""Filters of the history in the query string, and the URL of a filtered history."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from playground.models import Agent, RunSource, RunState
 from playground.models.history import NO_AGENT, UNDER_WAY, HistoryFilters
 from playground.protocols.events import Outcome
 
-#: Characters of a search.
+#: Maximum length of a search.
 MAX_WORDS = 200
-#: In the address, for runs whose agent was deleted or never saved. No slug begins like that.
+#: In the URL, for runs whose agent was deleted or never saved. It is no valid slug.
 NOBODY = "-"
 
-#: Value and label of what can be chosen.
+#: Choices: value and label.
 STATES = [
     (UNDER_WAY, "Under way"),
     *((state.value, str(state.label)) for state in RunState if state.is_final),
@@ -39,7 +39,7 @@ MADE_BY = [(each.value, str(each.label)) for each in RunSource]
 
 @dataclass(frozen=True, slots=True)
 class HistoryQuery:
-    """The fields of the filter form, as far as they can be understood."""
+    """The fields of the filter form, as far as they are valid."""
 
     q: str = ""
     agent: str = ""
@@ -49,12 +49,12 @@ class HistoryQuery:
     #: Days, both included; "" or YYYY-MM-DD.
     since: str = ""
     until: str = ""
-    #: "1" for checks and actions, too.
+    #: "1" to include child runs.
     all: str = ""
 
     @classmethod
     def read(cls, fields: Mapping[str, str]) -> HistoryQuery:
-        """What is asked for; whatever makes no sense is as if it were not there."""
+        """Return the query from fields; invalid ones are ignored."""
         return cls(
             q=fields.get("q", "").strip()[:MAX_WORDS],
             agent=fields.get("agent", "")[:90],
@@ -68,23 +68,23 @@ class HistoryQuery:
 
     @property
     def url(self) -> str:
-        """The page of the history that asks for this, without what is empty."""
+        """Return the URL of the history with these filters, without empty ones."""
         query = self.query
         return f"{reverse('history')}{'?' if query else ''}{query}"
 
     @property
     def query(self) -> str:
-        """The same as a query string."""
+        """Return the query string."""
         fields = {name: getattr(self, name) for name in self.__dataclass_fields__}
         return urlencode({name: value for name, value in fields.items() if value})
 
     @property
     def narrows(self) -> bool:
-        """Whether some runs are kept out by what was chosen."""
+        """Return whether the filters exclude any runs."""
         return bool(replace(self, all="").query)
 
     def filters(self, user: User | AnonymousUser) -> HistoryFilters:
-        """The same for the database; an agent that the user does not have passes nothing."""
+        """Return the filters for the database; an unknown agent matches no run."""
         return HistoryFilters(
             search=self.q,
             agent=self._agent(user),
@@ -102,7 +102,7 @@ class HistoryQuery:
         if self.agent == NOBODY:
             return NO_AGENT
         found = Agent.objects.owned_by(user).filter(slug=self.agent)
-        # 0 is no agent's key.
+        # No agent has the key 0.
         return found.values_list("pk", flat=True).first() or 0
 
 
@@ -119,7 +119,7 @@ def _day(text: str) -> str:
 
 
 def _midnight(text: str, days: int = 0) -> datetime | None:
-    """The first moment of a day, or of one some days later; None for no day."""
+    """Return the beginning of a day, or of one some days later; None for no day."""
     if not text:
         return None
     day = date.fromisoformat(text) + timedelta(days=days)

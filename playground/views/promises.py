@@ -1,4 +1,4 @@
-"""Promises: ask after one, cancel it, follow it or leave it alone."""
+"""Promises: poll one, cancel its task, resume or stop polling."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBadRequest
 from django.shortcuts import aget_object_or_404, redirect, render
 from django.views.decorators.http import require_POST
 
-from playground.engine import tracking
+from playground.engine import promise_polling
 from playground.models import PolledPromise, Run
 from playground.query_params import int_param
 from playground.rendering.promises import DURATION_CHOICES
@@ -20,34 +20,35 @@ from playground.views.helpers import is_htmx
 
 @require_POST
 async def poll(request: HttpRequest, pk: str) -> HttpResponse:
-    """Ask after the promise now."""
-    tracker = await _tracker(request, pk)
-    return await _done(request, tracker, tracking.poll_now(tracker.pk))
+    """Poll the promise now."""
+    promise = await _get_promise(request, pk)
+    return await _respond(request, promise, promise_polling.poll_now(promise.pk))
 
 
 @require_POST
 async def cancellation(request: HttpRequest, pk: str) -> HttpResponse:
     """Tell the agent to cancel the task."""
-    tracker = await _tracker(request, pk)
-    return await _done(request, tracker, tracking.cancel_promise(tracker.pk))
+    promise = await _get_promise(request, pk)
+    return await _respond(request, promise, promise_polling.cancel_promise(promise.pk))
 
 
 @require_POST
 async def polling(request: HttpRequest, pk: str) -> HttpResponse:
-    """Follow the promise for `patience` seconds from now, or with `follow=0` no longer."""
-    tracker = await _tracker(request, pk)
+    """Poll the promise for `patience` seconds from now, or with `follow=0` stop polling."""
+    promise = await _get_promise(request, pk)
     if request.POST.get("follow") == "0":
-        return await _done(request, tracker, tracking.stop_polling(tracker.pk))
+        return await _respond(request, promise, promise_polling.stop_polling(promise.pk))
     if not request.POST.get("patience"):
-        return await _done(request, tracker, tracking.resume_polling(tracker.pk))
-    chosen = int_param(request.POST, "patience", None, maximum=99_999)
-    if chosen is None:
+        return await _respond(request, promise, promise_polling.resume_polling(promise.pk))
+    seconds = int_param(request.POST, "patience", None, maximum=99_999)
+    if seconds is None:
         return HttpResponseBadRequest("A promise is followed for a number of seconds.")
-    patience = min(chosen, DURATION_CHOICES[-1])
-    return await _done(request, tracker, tracking.resume_polling(tracker.pk, patience))
+    duration = min(seconds, DURATION_CHOICES[-1])
+    return await _respond(request, promise, promise_polling.resume_polling(promise.pk, duration))
 
 
-async def _tracker(request: HttpRequest, pk: str) -> PolledPromise:
+async def _get_promise(request: HttpRequest, pk: str) -> PolledPromise:
+    """Return the user's promise of a run. Raises `Http404`."""
     user = await request.auser()
     runs = Run.objects.owned_by(user)
     found: PolledPromise = await aget_object_or_404(
@@ -56,16 +57,19 @@ async def _tracker(request: HttpRequest, pk: str) -> PolledPromise:
     return found
 
 
-async def _done(request: HttpRequest, tracker: PolledPromise, work: Awaitable[Any]) -> HttpResponse:
+async def _respond(
+    request: HttpRequest, promise: PolledPromise, work: Awaitable[Any]
+) -> HttpResponse:
+    """Await the work, and show its result."""
     await work
     if not is_htmx(request):
-        return redirect(tracker.run)
-    return await sync_to_async(_shown)(request, tracker)
+        return redirect(promise.run)
+    return await sync_to_async(_render)(request, promise)
 
 
-def _shown(request: HttpRequest, tracker: PolledPromise) -> HttpResponse:
-    """What stands under the promise now, and the page listens (again)."""
-    thread = Thread(tracker.run)
-    children = thread.render_children((tracker.entry_seq, tracker.entry_part))
-    context = {"children": children, "run": tracker.run, "live": True}
+def _render(request: HttpRequest, promise: PolledPromise) -> HttpResponse:
+    """Render the child runs of the promise, with a live connection."""
+    thread = Thread(promise.run)
+    children = thread.render_children((promise.entry_seq, promise.entry_part))
+    context = {"children": children, "run": promise.run, "live": True}
     return render(request, "runs/children/started.html", context)

@@ -1,4 +1,4 @@
-"""Recorded runs: the reply that is kept with a saved request, and HAR files in and out."""
+"""Recorded runs: the saved response of a saved request, and HAR files in and out."""
 
 from __future__ import annotations
 
@@ -10,25 +10,27 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_safe
 from django_htmx.http import push_url
 
-from playground.library.har import to_har
-from playground.library.har_reading import HarEntry, read_har
-from playground.library.reading import MAX_BYTES, text_of
-from playground.library.recordings import RecordingError
-from playground.library.replaying import run_from_recording, run_from_saved_response
-from playground.library.shape import FixtureError, FixtureProblem
+from playground.collections.fixture import FixtureError, FixtureProblem
+from playground.collections.fixture_parser import MAX_BYTES, decode_file
+from playground.collections.recordings import (
+    RecordingError,
+    run_from_recording,
+    run_from_saved_response,
+)
+from playground.formats.har_export import to_har
+from playground.formats.har_import import HarEntry, read_har
 from playground.models import Collection, Run, SavedRequest
 from playground.models.ownership import owner_of
-from playground.views.contexts import response_context
-from playground.views.helpers import get_run, is_htmx, make_download
-from playground.views.imports import MAX_CARRIED, compress_text, decompress_text
+from playground.views.helpers import get_run, is_htmx, make_download, response_context
+from playground.views.import_export import MAX_COMPRESSED, compress_text, decompress_text
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def saved_response(request: HttpRequest, slug: str, saved: str) -> HttpResponse:
-    """POST opens the recorded reply of a saved request as the run that it was, every time the same.
+    """Open the saved response of a saved request as a run, each time the same one (POST).
 
-    GET leads to that run once there is one, and to the saved request, which offers it, until
-    then: whoever only follows links makes no runs.
+    GET redirects to that run once it exists, and before that to the saved request: following links
+    creates no runs.
     """
     owned = Collection.objects.owned_by(request.user)
     found = get_object_or_404(
@@ -43,23 +45,24 @@ def saved_response(request: HttpRequest, slug: str, saved: str) -> HttpResponse:
     try:
         run = run_from_saved_response(found, owner_of(request.user))
     except RecordingError as error:
-        return _unread(request, found, str(error))
+        return _error_response(request, found, str(error))
     if not is_htmx(request):
         return redirect(run)
     response = render(request, "runs/response.html", response_context(run))
     return push_url(response, run.get_absolute_url())
 
 
-def _unread(request: HttpRequest, saved: SavedRequest, why: str) -> HttpResponse:
+def _error_response(request: HttpRequest, saved: SavedRequest, reason: str) -> HttpResponse:
+    """Show why a saved response could not be read."""
     if is_htmx(request):
-        return render(request, "runs/response.html", {"run": None, "reply": saved, "why": why})
-    messages.error(request, why)
+        return render(request, "runs/response.html", {"run": None, "reply": saved, "why": reason})
+    messages.error(request, reason)
     return redirect(saved)
 
 
 @require_safe
 def run_har(request: HttpRequest, pk: str) -> HttpResponse:
-    """A run as an HTTP archive, to be downloaded."""
+    """Download a run as a HAR file."""
     run = get_run(request, pk)
     response = HttpResponse(to_har(run), content_type="application/json")
     return make_download(response, f"run-{run.pk}.har")
@@ -67,21 +70,21 @@ def run_har(request: HttpRequest, pk: str) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def har(request: HttpRequest) -> HttpResponse:
-    """GET asks for a file; POST lists what is in it, or with `entry` opens one as a run.
+    """Show the form (GET); list a HAR file's entries, or with `entry` open one as a run (POST).
 
-    The browser carries the file from the list to the run: nothing is kept of the others.
+    The browser sends the file back with the selected entry: the others are not stored.
     """
     if request.method != "POST":
         return _page(request)
     try:
-        text = _given(request)
+        text = _submitted_text(request)
         entries = read_har(text)
-        if chosen := request.POST.get("entry"):
-            return redirect(_open(request, entries, chosen))
+        if number := request.POST.get("entry"):
+            return redirect(_open(request, entries, number))
     except FixtureError as error:
         return _page(request, status=422, problems=error.problems)
     packed = compress_text(text)
-    if len(packed) > MAX_CARRIED:
+    if len(packed) > MAX_COMPRESSED:
         problem = FixtureProblem(
             "", "The file is too large to choose from. Save fewer requests in it."
         )
@@ -89,7 +92,8 @@ def har(request: HttpRequest) -> HttpResponse:
     return _page(request, entries=entries, packed=packed)
 
 
-def _given(request: HttpRequest) -> str:
+def _submitted_text(request: HttpRequest) -> str:
+    """Return the text of the submitted HAR file. Raises `FixtureError`."""
     if packed := request.POST.get("packed"):
         return decompress_text(packed)
     upload = request.FILES.get("file")
@@ -97,11 +101,12 @@ def _given(request: HttpRequest) -> str:
         raise FixtureError(FixtureProblem("", "Choose a HAR file."))
     if (upload.size or 0) > MAX_BYTES:
         raise FixtureError(FixtureProblem("", f"The file is larger than {MAX_BYTES >> 20} MB."))
-    return text_of(upload.read())
+    return decode_file(upload.read())
 
 
-def _open(request: HttpRequest, entries: list[HarEntry], chosen: str) -> Run:
-    found = next((entry for entry in entries if str(entry.number) == chosen), None)
+def _open(request: HttpRequest, entries: list[HarEntry], number: str) -> Run:
+    """Create a run from an entry. Raises `FixtureError`."""
+    found = next((entry for entry in entries if str(entry.number) == number), None)
     if found is None or not found.response:
         raise FixtureError(FixtureProblem("", found.why if found else "There is no such entry."))
     try:

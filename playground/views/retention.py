@@ -1,4 +1,4 @@
-"""How long runs are kept: the limits, what they would delete, and deleting it."""
+"""Retention of runs: the limits, a preview of what they delete, and deleting it."""
 
 from __future__ import annotations
 
@@ -13,18 +13,24 @@ from django.shortcuts import redirect, render
 from django.views.decorators.csrf import ensure_csrf_cookie
 from django.views.decorators.http import require_safe
 
-from playground.engine import housekeeping
-from playground.engine.retention import MAX_DAYS, MAX_MEBIBYTES, MAX_RUNS, RetentionLimits, preview
+from playground.engine.retention import (
+    MAX_DAYS,
+    MAX_MEBIBYTES,
+    MAX_RUNS,
+    RetentionLimits,
+    preview,
+    prune,
+)
 from playground.models import Retention
 from playground.models.ownership import owner_of
 
 MEBIBYTE = 1024 * 1024
-#: Seconds that somebody who deletes waits for it to be done; then it goes on without him.
+#: Seconds that a response waits for the deletion, which then continues in the background.
 PATIENCE = 2.0
 
 
 class RetentionForm(forms.Form):
-    """The three limits; an empty field is no limit."""
+    """A form of the three limits; an empty field is no limit."""
 
     days = forms.IntegerField(required=False, min_value=1, max_value=MAX_DAYS)
     runs = forms.IntegerField(required=False, min_value=1, max_value=MAX_RUNS)
@@ -32,7 +38,7 @@ class RetentionForm(forms.Form):
 
     @property
     def limits(self) -> RetentionLimits:
-        """What was filled in. For a valid form only."""
+        """Return the limits of a valid form."""
         found = self.cleaned_data
         size = found["megabytes"]
         return RetentionLimits(
@@ -41,7 +47,7 @@ class RetentionForm(forms.Form):
 
 
 async def retention(request: HttpRequest) -> HttpResponse:
-    """GET shows the limits and what they would delete; POST saves them and deletes that."""
+    """Show the limits and what they would delete (GET); save and apply them (POST)."""
     if request.method in {"GET", "HEAD"}:
         return await sync_to_async(_page)(request)
     if request.method != "POST":
@@ -66,13 +72,13 @@ def _page(request: HttpRequest, form: RetentionForm | None = None) -> HttpRespon
 
 @require_safe
 def retention_preview(request: HttpRequest) -> HttpResponse:
-    """What limits that are not saved would delete."""
+    """Show what unsaved limits would delete."""
     context = _preview(request, RetentionForm(request.GET))
     return render(request, "history/to_delete.html", context)
 
 
 def _preview(request: HttpRequest, form: RetentionForm) -> dict[str, Any]:
-    """What the limits in the form would delete, for `history/to_delete.html`."""
+    """Return what the limits in the form would delete, for `history/to_delete.html`."""
     if not form.is_valid():
         return {"form": form}
     limits = form.limits
@@ -80,6 +86,7 @@ def _preview(request: HttpRequest, form: RetentionForm) -> dict[str, Any]:
 
 
 def _fields(limits: RetentionLimits) -> dict[str, Any]:
+    """Return limits as values of the form."""
     size = None if limits.max_bytes is None else max(1, round(limits.max_bytes / MEBIBYTE))
     return {"days": limits.max_days, "runs": limits.max_runs, "megabytes": size}
 
@@ -104,7 +111,7 @@ def _save(request: HttpRequest) -> RetentionForm:
 
 async def _prune(request: HttpRequest) -> None:
     owner = await sync_to_async(_owner)(request)
-    task = housekeeping.prune(owner)
+    task = prune(owner)
     done, _ = await asyncio.wait({task}, timeout=PATIENCE)
     if not done:
         text = "The limits are saved. The runs are being deleted; that goes on by itself."

@@ -1,4 +1,4 @@
-"""The tabs of a run: windows on what is stored, read when somebody looks."""
+"""Tabs of a run: windows on its stored frames, loaded when they are opened."""
 
 from __future__ import annotations
 
@@ -15,35 +15,33 @@ from django.views.decorators.http import require_safe
 
 from playground.models import Run
 from playground.models.runs import CHUNK
-from playground.protocols.events import Event, Message, Result
+from playground.protocols.events import Event, Message, Result, event_label
 from playground.protocols.frames import BODY_KINDS, Frame, FrameKind
 from playground.protocols.http import read_head
-from playground.protocols.kinds import event_label
 from playground.query_params import int_param
-from playground.reading import frames_without_events, read_events
 from playground.rendering.events import payload_of, rows_of
+from playground.rendering.formatting import pretty
 from playground.rendering.live import WINDOW
-from playground.rendering.pretty import pretty
 from playground.rendering.run_status import elapsed_ms
-from playground.rendering.spans import microseconds_since, spans_of
 from playground.rendering.thread import Thread, render_entries
 from playground.rendering.thread_reader import ThreadReader
-from playground.rendering.timeline import timeline_of
+from playground.rendering.timeline import microseconds_since, spans_of, timeline_of
 from playground.rendering.wire import blocks_of
+from playground.stored_runs import frames_without_events, read_events
 from playground.transport.sse_reference import NotAStreamError
-from playground.transport.sse_reference import standard_client as standard_reading
+from playground.transport.sse_reference import standard_client as read_with_reference
 from playground.views.helpers import get_run, make_download
 
 ROWS = 200
-#: Frames of a run up to which the timeline says what each arrival means.
+#: Maximum number of frames of a run whose events the timeline shows.
 READ_FOR_TIMELINE = 5_000
-#: Blocks, and bytes of blocks, on one page of the Wire tab.
+#: Maximum number of blocks, and their size in bytes, on one page of the Wire tab.
 BLOCKS, BLOCK_BYTES = 100, 512 * 1024
 
 
 @require_safe
 def results(request: HttpRequest, pk: str) -> HttpResponse:
-    """Entries beyond those the page already has: `?offset=` is how many that is.
+    """Show entries beyond those on the page: `?offset=` is how many those are.
 
     In order of arrival, or of `index` with `?order=index`.
     """
@@ -59,7 +57,7 @@ def results(request: HttpRequest, pk: str) -> HttpResponse:
 
 @require_safe
 def events(request: HttpRequest, pk: str) -> HttpResponse:
-    """Rows of the Events list, `?offset=` rows skipped, in order of arrival or of `index`."""
+    """Show rows of the Events list from `?offset=`, in order of arrival or of `index`."""
     run = get_run(request, pk)
     offset = int_param(request.GET, "offset", 0)
     if request.GET.get("order") == "index":
@@ -72,22 +70,23 @@ def events(request: HttpRequest, pk: str) -> HttpResponse:
 
 
 def _index(events: list[Event]) -> Any:
-    """The index of the first result that has one."""
+    """Return the index of the first result that has one."""
     found = (e.index for e in events if isinstance(e, Result) and e.index is not None)
     return next(found, None)
 
 
 @require_safe
 def event(request: HttpRequest, pk: str, seq: int) -> HttpResponse:
-    """One frame: its bytes, and what it means."""
+    """Show one frame: its bytes, and its events."""
     run = get_run(request, pk)
-    frame, found = _reading(run, seq)
+    frame, found = _read_frame(run, seq)
     meanings = [(event_label(e).capitalize(), pretty(payload_of(e))) for e in found]
     context = {"run": run, "block": blocks_of([frame])[0], "meanings": meanings}
     return render(request, "runs/event.html", context)
 
 
-def _reading(run: Run, seq: int) -> tuple[Frame, list[Event]]:
+def _read_frame(run: Run, seq: int) -> tuple[Frame, list[Event]]:
+    """Return a frame with its events. Raises `Http404`."""
     for frame, found in read_events(run, after=seq - 1):
         if frame.seq == seq:
             return frame, found
@@ -97,14 +96,14 @@ def _reading(run: Run, seq: int) -> tuple[Frame, list[Event]]:
 
 @require_safe
 def item(request: HttpRequest, pk: str, seq: int, part: int) -> HttpResponse:
-    """The raw JSON of one entry."""
+    """Show the raw JSON of one entry."""
     run = get_run(request, pk)
-    _, found = _reading(run, seq)
+    _, found = _read_frame(run, seq)
     if part >= len(found):
         raise Http404
     value = payload_of(found[part])
     if isinstance(found[part], Message):
-        # What it has become says more than what announced it.
+        # The complete message, and not only its first event.
         entry = ThreadReader(run).entry_at((seq, part))
         value = entry.message.document if entry and entry.message else value
     return render(request, "runs/item.html", {"json": pretty(value)})
@@ -112,11 +111,11 @@ def item(request: HttpRequest, pk: str, seq: int, part: int) -> HttpResponse:
 
 @require_safe
 def timeline(request: HttpRequest, pk: str) -> HttpResponse:
-    """The run on one time axis."""
+    """Show the run on one time axis."""
     run = get_run(request, pk)
     elapsed = elapsed_ms(run)
     end_us = round(elapsed * 1000) if elapsed is not None else None
-    # What events mean gives marks their colour; in a flood the marks have no room for it.
+    # Events give marks their colour; in a run with many frames marks have no room for it.
     read = read_events(run) if run.frames <= READ_FOR_TIMELINE else frames_without_events(run)
     drawing = timeline_of(read, end_us, spans_of(run), microseconds_since(run, timezone.now()))
     return render(request, "runs/timeline.html", {"run": run, "timeline": drawing})
@@ -124,24 +123,24 @@ def timeline(request: HttpRequest, pk: str) -> HttpResponse:
 
 @require_safe
 def wire(request: HttpRequest, pk: str) -> HttpResponse:
-    """Blocks of the Wire tab, `?offset=` frames skipped, `?count=` of them at most."""
+    """Show blocks of the Wire tab from `?offset=`, `?count=` of them at most."""
     run = get_run(request, pk)
-    most = min(int_param(request.GET, "count", 0) or BLOCKS, BLOCKS)
+    limit = min(int_param(request.GET, "count", 0) or BLOCKS, BLOCKS)
     frames: list[Frame] = []
-    weight = 0
+    size = 0
     for frame in run.read_frames(int_param(request.GET, "offset", 0)):
         frames.append(frame)
-        weight += min(len(frame.data), 64 * 1024)
-        if len(frames) >= most or weight > BLOCK_BYTES:
+        size += min(len(frame.data), 64 * 1024)
+        if len(frames) >= limit or size > BLOCK_BYTES:
             break
-    context = {"run": run, "blocks": blocks_of(frames), "single": most == 1}
+    context = {"run": run, "blocks": blocks_of(frames), "single": limit == 1}
     return render(request, "runs/blocks.html", context)
 
 
 @require_safe
 async def wire_text(request: HttpRequest, pk: str) -> StreamingHttpResponse:
-    """Everything that crossed the wire, byte for byte, as a download."""
-    # Django compresses every piece of an asynchronous reply as a gzip file of its own, and
+    """Download everything that crossed the wire, byte for byte."""
+    # Django compresses every chunk of an asynchronous response as a separate gzip file, and
     # browsers read only the first; the GZip middleware goes by this header.
     request.META.pop("HTTP_ACCEPT_ENCODING", None)
     run = await sync_to_async(get_run)(request, pk)
@@ -161,7 +160,7 @@ async def _wire_bytes(run: Run) -> AsyncIterator[bytes]:
 
 @require_safe
 def standard_client(request: HttpRequest, pk: str) -> HttpResponse:
-    """What a widespread client library makes of the same reply."""
+    """Show how a widespread client library reads the same response."""
     run = get_run(request, pk)
     content_type, body = "", []
     for frame in run.read_frames():
@@ -171,7 +170,7 @@ def standard_client(request: HttpRequest, pk: str) -> HttpResponse:
             body.append(frame.data)
     context: dict[str, Any] = {"run": run}
     try:
-        read = standard_reading(content_type, b"".join(body))
+        read = read_with_reference(content_type, b"".join(body))
         context |= {"total": len(read), "messages": [_message(m) for m in read[:ROWS]]}
     except NotAStreamError as error:
         context["refusal"] = str(error)

@@ -1,11 +1,11 @@
-"""Runs: send one, send it again, stop one."""
+"""Runs: list them, send a request (`POST /runs/`), repeat one, cancel one."""
 
 from __future__ import annotations
 
 from urllib.parse import urlsplit
 
 from asgiref.sync import sync_to_async
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST
 from django_htmx.http import push_url, reswap, retarget
@@ -15,84 +15,106 @@ from playground.models import Run, RunKind
 from playground.models.conversations import turn_of
 from playground.models.ownership import owner_of
 from playground.protocols import registry
-from playground.views.compose import read_form
-from playground.views.contexts import response_context
-from playground.views.helpers import find_run, get_run, is_htmx
+from playground.query_params import int_param
+from playground.views.composer import prepare_form
+from playground.views.helpers import find_run, get_run, history_context, is_htmx, response_context
+from playground.views.history_filters import MAX_WORDS
 
 
-async def create(request: HttpRequest) -> HttpResponse:
-    """Send what the compose pane holds: a new run, driven in the background."""
-    sent = await sync_to_async(_record)(request)
-    if isinstance(sent, HttpResponse):
-        return sent
-    return await start_run(request, *sent)
+async def runs(request: HttpRequest) -> HttpResponse:
+    """GET lists runs (`q` searches, `before` pages); POST sends the composer's request."""
+    if request.method == "POST":
+        return await _send(request)
+    if request.method in {"GET", "HEAD"}:
+        return await sync_to_async(_list)(request)
+    return HttpResponseNotAllowed(["GET", "HEAD", "POST"])
+
+
+def _list(request: HttpRequest) -> HttpResponse:
+    """Render a page of the history beside the workbench."""
+    query = request.GET.get("q", "").strip()[:MAX_WORDS]
+    shown = int_param(request.GET, "shown", 0)
+    context = history_context(request.user, query, request.GET.get("before", ""), shown)
+    return render(request, "runs/history.html", context)
+
+
+async def _send(request: HttpRequest) -> HttpResponse:
+    """Record the composer's request as a run, and start it in the background."""
+    recorded = await sync_to_async(_record)(request)
+    if isinstance(recorded, HttpResponse):
+        return recorded
+    return await start_run(request, *recorded)
 
 
 async def start_run(
     request: HttpRequest, run: Run, prepared: engine.PreparedRequest
 ) -> HttpResponse:
-    """Drive a run that was recorded; the response pane opens on it."""
+    """Start a recorded run, and show it in the response pane."""
     engine.send(run, prepared)
     if not is_htmx(request):
         return redirect(run)
     response = await sync_to_async(render)(
         request, "runs/response.html", await sync_to_async(response_context)(run)
     )
-    # In a pane of another page, what is shown changes, and not where the page is.
+    # In a pane of another page, the content changes, and not the page's URL.
     in_pane = urlsplit(request.headers.get("HX-Current-URL", "")).path.endswith("/pane/")
     return response if in_pane else push_url(response, run.get_absolute_url())
 
 
 def _record(request: HttpRequest) -> HttpResponse | tuple[Run, engine.PreparedRequest]:
-    composed = read_form(request)
-    parent = parent_turn(request, composed)
-    if composed.prepared is None or composed.errors:
-        return error_response(request, composed)
-    composed.keep_agent()
+    """Record the composer's request as a run; or return why it cannot be sent."""
+    preparation = prepare_form(request)
+    parent = parent_turn(request, preparation)
+    if preparation.prepared is None or preparation.errors:
+        return error_response(request, preparation)
+    preparation.keep_agent()
     link = engine.RunParent(RunKind.ASK, parent)
-    return engine.create_run(composed.prepared, owner_of(request.user), link), composed.prepared
+    return engine.create_run(
+        preparation.prepared, owner_of(request.user), link
+    ), preparation.prepared
 
 
-def error_response(request: HttpRequest, composed: engine.PreparationResult) -> HttpResponse:
-    """Why what was composed is not sent, above the composer's fields."""
-    problems = {"problems": composed.errors or composed.problems}
+def error_response(request: HttpRequest, preparation: engine.PreparationResult) -> HttpResponse:
+    """Show above the composer's fields why its request is not sent."""
+    problems = {"problems": preparation.errors or preparation.problems}
     response = render(request, "compose/problems.html", problems, status=422)
     return reswap(retarget(response, "#compose-problems"), "innerHTML")
 
 
-def parent_turn(request: HttpRequest, composed: engine.PreparationResult) -> Run | None:
-    """The turn that the composer continues, None for a new conversation."""
+def parent_turn(request: HttpRequest, preparation: engine.PreparationResult) -> Run | None:
+    """Return the turn that the composer continues, None for a new conversation."""
     pk = request.POST.get("parent", "")
     if not pk:
         return None
     if found := find_run(request, pk):
         return turn_of(found)
-    composed.refuse("", "The turn that this continues is gone: press “New conversation”.")
+    preparation.add_error("", "The turn that this continues is gone: press “New conversation”.")
     return None
 
 
 @require_POST
 async def repeat(request: HttpRequest, pk: str) -> HttpResponse:
-    """Send the request of a turn once more, the same way and at the same place.
+    """Send the request of a turn again, to the same target and with the same parent.
 
-    Credentials are those that the agent has now: a run keeps none of its own. Names that the user
-    put into it stand for what they stand for now.
+    Credentials are the agent's current ones: a run stores none. Variables in its template get
+    their current values.
     """
-    sent = await sync_to_async(_repeat)(request, pk)
-    return sent if isinstance(sent, HttpResponse) else await start_run(request, *sent)
+    recorded = await sync_to_async(_repeat)(request, pk)
+    return recorded if isinstance(recorded, HttpResponse) else await start_run(request, *recorded)
 
 
 def _repeat(request: HttpRequest, pk: str) -> HttpResponse | tuple[Run, engine.PreparedRequest]:
+    """Record the repetition of a run; or return why it cannot be sent."""
     found = Run.objects.turns().filter(agent__isnull=False, protocol__in=registry.PROTOCOLS)
     run = get_object_or_404(found.owned_by(request.user).select_related("agent", "parent"), pk=pk)
     try:
-        composed = engine.repeated(run)
-    except engine.WithheldError as error:
-        composed = engine.refused(str(error))
-    if composed.prepared is None or composed.errors:
-        return error_response(request, composed)
-    composed.keep_agent()
-    prepared = composed.prepared.resuming(run.resume)
+        preparation = engine.repeat_request(run)
+    except engine.SecretNotAllowedError as error:
+        preparation = engine.refused(str(error))
+    if preparation.prepared is None or preparation.errors:
+        return error_response(request, preparation)
+    preparation.keep_agent()
+    prepared = preparation.prepared.resuming(run.resume)
     link = engine.RunParent(
         kind=RunKind(run.kind),
         parent=run.parent,
@@ -105,7 +127,7 @@ def _repeat(request: HttpRequest, pk: str) -> HttpResponse | tuple[Run, engine.P
 
 @require_POST
 async def cancellation(request: HttpRequest, pk: str) -> HttpResponse:
-    """Stop a run. Stopping one that has ended is not an error: the wish is fulfilled."""
+    """Cancel a run. Cancelling a completed one is not an error."""
     run = await sync_to_async(get_run)(request, pk)
     await engine.cancel(run)
     if is_htmx(request):

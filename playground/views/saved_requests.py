@@ -1,53 +1,250 @@
-"""Saved requests as parts of a collection: named, described, moved, made twice.
-
-What a request sends is edited in the workbench: see `playground.views.saved`.
-"""
+"""Saved requests: save, open and overwrite them; edit their details, move and duplicate them."""
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from typing import Any
+from urllib.parse import urlsplit
 
-from django.http import HttpRequest, HttpResponse
+from django.db import models, transaction
+from django.forms import ValidationError
+from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed, JsonResponse
 from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
+from django.utils import timezone
+from django.utils.cache import patch_vary_headers
+from django.utils.dateparse import parse_datetime
+from django.utils.timezone import is_aware
+from django.views.decorators.csrf import ensure_csrf_cookie
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django_htmx.http import trigger_client_event
 
-from playground.collection_forms import PositionForm, SavedRequestForm
-from playground.library import organising
-from playground.models import Collection, Folder, SavedRequest
+from playground.collections import ordering
+from playground.collections.credentials import clean_auth, clean_headers, clean_url_template
+from playground.collections.recordings import RecordingError, record
+from playground.engine import request_over_binding
+from playground.engine.preparation import agent_for_url, version_and_binding
+from playground.forms.collections import PositionForm, SavedRequestForm
+from playground.forms.composer import SaveForm
+from playground.models import Agent, Collection, Folder, SavedRequest
+from playground.models.collections import STEP, resolve_target
+from playground.models.ownership import owner_of
+from playground.protocols.origins import MAX_URL
 from playground.views.collections import outline_of, render_form
-from playground.views.helpers import is_htmx
-from playground.views.shelf import (
+from playground.views.composer import tab_data, tab_summary
+from playground.views.helpers import (
     changed_response,
+    find_run,
     get_collection,
     get_saved_request,
+    is_htmx,
     moved_response,
     redirect_with_note,
 )
+from playground.views.workbench import page
+
+MAX_NAME = 120
+#: Session key of the collection and folder in which a request was saved last.
+LAST_COLLECTION_KEY = "last_place"
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def saved_requests(request: HttpRequest) -> HttpResponse:
+    """Show the form for a name and a collection (GET), or save the composer's request (POST)."""
+    if request.method != "POST":
+        return _save_form(request, request.GET.dict(), [])
+    try:
+        with transaction.atomic():
+            fields = saved_fields(SaveForm(request.POST, request.user))
+            saved = _create(request, fields)
+    except (ValidationError, RecordingError) as error:
+        messages = error.messages if isinstance(error, ValidationError) else [str(error)]
+        return _save_form(request, request.POST.dict(), messages, status=422)
+    request.session[LAST_COLLECTION_KEY] = _location_of(saved)
+    return _saved_response(saved, fields)
+
+
+def _create(request: HttpRequest, fields: ComposerFields) -> SavedRequest:
+    """Create a saved request at the end of the selected folder."""
+    form = request.POST
+    name = form.get("name", "").strip()
+    if not name:
+        raise ValidationError("Give the request a name.")
+    if len(name) > MAX_NAME:
+        raise ValidationError(f"The name is longer than {MAX_NAME} characters.")
+    collection, folder = _selected_folder(request)
+    saved = SavedRequest(
+        collection=collection,
+        folder=folder,
+        name=name,
+        notes=form.get("notes", "").strip(),
+        position=last_position(collection.requests.filter(folder=folder)),
+    )
+    if form.get("keep_reply") and (run := find_run(request, form.get("run", ""))):
+        saved.reply = record(run)
+    fields.apply_to(saved)
+    return saved
+
+
+def _selected_folder(request: HttpRequest) -> tuple[Collection, Folder | None]:
+    """Return the collection and folder of `place`: "slug", "slug/folder", or "" for a new one."""
+    form = request.POST
+    slug, _, folder_slug = form.get("place", "").partition("/")
+    if slug:
+        owned = Collection.objects.owned_by(request.user)
+        if (collection := owned.filter(slug=slug).first()) is None:
+            raise ValidationError("This collection is gone. Choose another one.")
+        folder = collection.folders.filter(slug=folder_slug).first() if folder_slug else None
+        if folder_slug and folder is None:
+            raise ValidationError("This folder is gone. Choose another place.")
+        return collection, folder
+    name = form.get("collection", "").strip()
+    if not name:
+        raise ValidationError("Give the new collection a name.")
+    if len(name) > MAX_NAME:
+        raise ValidationError(f"The collection's name is longer than {MAX_NAME} characters.")
+    owner = owner_of(request.user)
+    others = Collection.objects.owned_by(request.user)
+    last = others.order_by("position").last()
+    position = last.position + 1 if last else 0
+    return Collection.objects.create(owner=owner, name=name, position=position), None
+
+
+def _save_form(
+    request: HttpRequest, form: dict[str, str], errors: list[str], status: int = 200
+) -> HttpResponse:
+    """Render the form for a name and a collection, with the submitted values."""
+    collections = Collection.objects.owned_by(request.user).prefetch_related("folders")
+    place = form.get("place", _proposed_location(request, form.get("saved", ""), collections))
+    run = find_run(request, form.get("run", ""))
+    context = {
+        "collections": collections,
+        "form": form | {"name": form.get("name", "")[:MAX_NAME], "place": place},
+        "run": run if run and run.is_final else None,
+        "errors": errors,
+    }
+    return render(request, "saved/save_as.html", context, status=status)
+
+
+def _proposed_location(request: HttpRequest, opened: str, collections: Iterable[Collection]) -> str:
+    """Return the proposed location: that of the open request, the last used, or the newest."""
+    slug, _, name = opened.partition("/")
+    owned = SavedRequest.objects.filter(collection__in=Collection.objects.owned_by(request.user))
+    beside = owned.select_related("folder", "collection").filter(collection__slug=slug, slug=name)
+    known = {each.slug for each in collections}
+    known |= {f"{each.slug}/{folder.slug}" for each in collections for folder in each.folders.all()}
+    candidates = [*map(_location_of, beside), slug, request.session.get(LAST_COLLECTION_KEY, "")]
+    newest = max(collections, key=lambda each: each.modified_at, default=None)
+    return next((each for each in candidates if each in known), newest.slug if newest else "")
+
+
+def _location_of(saved: SavedRequest) -> str:
+    """Return the collection and folder of a saved request, as `place` has it."""
+    folder = f"/{saved.folder.slug}" if saved.folder else ""
+    return f"{saved.collection.slug}{folder}"
+
+
+def saved_request(request: HttpRequest, slug: str, saved: str) -> HttpResponse:
+    """Open a saved request in the workbench (GET; JSON for a tab), or overwrite it (POST)."""
+    owned = SavedRequest.objects.select_related("collection", "folder", "recorded_run").filter(
+        collection__in=Collection.objects.owned_by(request.user)
+    )
+    found = get_object_or_404(owned, collection__slug=slug, slug=saved)
+    if request.method == "POST":
+        return _update(request, found)
+    if request.method in {"GET", "HEAD"}:
+        return _open(request, found)
+    return HttpResponseNotAllowed(["GET", "HEAD", "POST"])
+
+
+@transaction.atomic
+def _update(request: HttpRequest, found: SavedRequest) -> HttpResponse:
+    """Overwrite it with the composer's request, unless it was saved in the meantime."""
+    # A concurrent update waits here, where the database has row locks, and reads the result.
+    saved = get_object_or_404(SavedRequest.objects.select_for_update(), pk=found.pk)
+    try:
+        fields = saved_fields(SaveForm(request.POST, request.user), saved)
+    except ValidationError as error:
+        context = {"saved": saved, "errors": error.messages}
+        return render(request, "saved/errors.html", context, status=422)
+    if not fields.overwrite(saved, _expected_version(request.POST)):
+        saved = get_object_or_404(SavedRequest, pk=saved.pk)
+        return render(request, "saved/conflict.html", {"saved": saved}, status=409)
+    return _saved_response(saved, fields)
+
+
+def _expected_version(form: Mapping[str, str]) -> datetime | None:
+    """Return when the composer's version was saved; None to overwrite any version."""
+    moment = form.get("modified", "")
+    if not moment or form.get("overwrite"):
+        return None
+    with contextlib.suppress(ValueError, OverflowError):
+        if (found := parse_datetime(moment)) and is_aware(found):
+            return found.astimezone(UTC)
+    return datetime.min.replace(tzinfo=UTC)  # No version was saved then.
+
+
+@ensure_csrf_cookie
+def _open(request: HttpRequest, saved: SavedRequest) -> HttpResponse:
+    """Render the workbench with a saved request, or return it as JSON."""
+    agents = Agent.objects.owned_by(request.user)
+    found = tab_data(saved, agents)
+    run = saved.recorded_run
+    # A saved response becomes a run when the user requests it, and not by a GET.
+    offered = saved if saved.reply is not None and run is None else None
+    if request.accepts("application/json") and not request.accepts("text/html"):
+        shown = {"run": str(run.pk) if run else "", "offers_reply": offered is not None}
+        response: HttpResponse = JsonResponse(found | shown)
+    else:
+        composed = found["fields"]
+        target_fields = {name: composed[name] for name in ("protocol", "version", "binding")}
+        response = page(
+            request,
+            agents.filter(slug=composed["agent"]).first(),
+            run,
+            saved.document,
+            saved.headers,
+            composed=composed,
+            saved=found,
+            reply=offered,
+            **target_fields,
+        )
+    patch_vary_headers(response, ["Accept"])
+    return response
+
+
+def _saved_response(saved: SavedRequest, fields: ComposerFields) -> HttpResponse:
+    """Return events with the name that it was saved under, and one that reloads the sidebar."""
+    event = tab_summary(saved) | {"dropped": fields.dropped}
+    response = trigger_client_event(HttpResponse(), "request:saved", event)
+    return trigger_client_event(response, "library:changed")
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def details(request: HttpRequest, slug: str, saved: str) -> HttpResponse:
-    """GET is the form for name and notes, and for its place; POST saves name and notes."""
+    """Show the form of name, notes and position (GET), or save name and notes (POST)."""
     found = get_saved_request(request, slug, saved)
     if request.method != "POST":
-        return _form(request, SavedRequestForm(instance=found), found)
+        return _details_form(request, SavedRequestForm(instance=found), found)
     form = SavedRequestForm(request.POST, instance=found)
     if not form.is_valid():
-        return _form(request, form, get_saved_request(request, slug, saved), 422)
+        return _details_form(request, form, get_saved_request(request, slug, saved), 422)
     form.save()
-    organising.mark_modified(found.collection)
+    ordering.mark_modified(found.collection)
     if not is_htmx(request):
         return redirect_with_note(request, found.collection)
-    return changed_response(_row(request, found))
+    return changed_response(_row_response(request, found))
 
 
-def _row(request: HttpRequest, saved: SavedRequest) -> HttpResponse:
+def _row_response(request: HttpRequest, saved: SavedRequest) -> HttpResponse:
     row = outline_of(request, saved.collection).row(saved)
     return render(request, "collections/row.html", {"row": row})
 
 
-def _form(
+def _details_form(
     request: HttpRequest, form: SavedRequestForm, saved: SavedRequest, status: int = 200
 ) -> HttpResponse:
     key = [saved.collection.slug, saved.slug]
@@ -64,28 +261,28 @@ def _form(
 
 @require_safe
 def notes(request: HttpRequest, slug: str, saved: str) -> HttpResponse:
-    """The notes of a request, whole."""
+    """Show the whole notes of a request."""
     context = {"saved": get_saved_request(request, slug, saved)}
     return render(request, "collections/notes.html", context)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def move(request: HttpRequest, slug: str, saved: str) -> HttpResponse:
-    """GET asks where to; POST moves it.
+    """Show the collections to move it to (GET), or move it (POST).
 
-    `folder` is a folder's slug, "" for none; without it the folder stays. `to`, from the form,
-    is "collection" or "collection/folder": the end of that.
+    `folder` is a folder's slug, "" for none; without it the folder stays. `to`, from the form, is
+    "collection" or "collection/folder", and moves it to the end of that.
     """
     found = get_saved_request(request, slug, saved)
     if request.method != "POST":
-        return _places(request, found)
+        return _move_form(request, found)
     if "to" in request.POST:
-        return _moved(request, found, request.POST["to"])
+        return _move_to(request, found, request.POST["to"])
     form = PositionForm(request.POST)
     if form.is_valid():
-        wanted = request.POST.get("folder")
-        folder = found.folder if wanted is None else _folder(found.collection, wanted)
-        organising.reorder_request(found, folder, form.relative_position)
+        candidates = request.POST.get("folder")
+        folder = found.folder if candidates is None else _folder(found.collection, candidates)
+        ordering.reorder_request(found, folder, form.relative_position)
     return moved_response(request, found.collection)
 
 
@@ -96,29 +293,134 @@ def _folder(collection: Collection, slug: str) -> Folder | None:
     return found
 
 
-def _places(request: HttpRequest, saved: SavedRequest) -> HttpResponse:
+def _move_form(request: HttpRequest, saved: SavedRequest) -> HttpResponse:
     collections = Collection.objects.owned_by(request.user).prefetch_related("folders")
     context = {
         "saved": saved,
         "collection": saved.collection,
         "collections": collections,
     }
-    part = is_htmx(request)
-    name = "collections/move.html" if part else "collections/move_page.html"
+    is_part = is_htmx(request)
+    name = "collections/move.html" if is_part else "collections/move_page.html"
     return render(request, name, context)
 
 
-def _moved(request: HttpRequest, saved: SavedRequest, to: str) -> HttpResponse:
+def _move_to(request: HttpRequest, saved: SavedRequest, to: str) -> HttpResponse:
     slug, _, folder = to.partition("/")
     target = get_collection(request, slug)
-    organising.move_request(saved, target, _folder(target, folder))
+    ordering.move_request(saved, target, _folder(target, folder))
     return changed_response(redirect_with_note(request, target, f"{saved.name} was moved."))
 
 
 @require_POST
 def duplication(request: HttpRequest, slug: str, saved: str) -> HttpResponse:
-    """Make the request once more, behind the first."""
-    twin = organising.duplicate_request(get_saved_request(request, slug, saved))
+    """Duplicate the request, behind the original."""
+    duplicate = ordering.duplicate_request(get_saved_request(request, slug, saved))
     if not is_htmx(request):
-        return redirect_with_note(request, twin.collection)
-    return changed_response(_row(request, twin))
+        return redirect_with_note(request, duplicate.collection)
+    return changed_response(_row_response(request, duplicate))
+
+
+@dataclass(frozen=True, slots=True)
+class ComposerFields:
+    """The fields of a saved request as composed, without any credentials.
+
+    `dropped` names the fields that held a literal credential, which is never stored.
+    """
+
+    fields: dict[str, Any]
+    dropped: list[str] = field(default_factory=list)
+
+    def apply_to(self, saved: SavedRequest) -> None:
+        """Save them to `saved`, and touch its collection."""
+        self._fill(saved)
+        with transaction.atomic():
+            saved.save()
+            _touch(saved)
+
+    def overwrite(self, saved: SavedRequest, since: datetime | None) -> bool:
+        """Save them over a request that was last saved at `since`; None for any time.
+
+        Return False, with nothing saved, where it was saved in the meantime or deleted: the
+        condition is in the same statement as the update. Its name, notes and position stay as they
+        are stored.
+        """
+        rows = SavedRequest.objects.filter(pk=saved.pk)
+        if since is not None:
+            rows = rows.filter(modified_at=since)
+        self._fill(saved)
+        with transaction.atomic():
+            if not rows.update(**self.fields, modified_at=saved.modified_at):
+                return False
+            _touch(saved)
+        return True
+
+    def _fill(self, saved: SavedRequest) -> None:
+        # A clock that does not advance must not give two versions the same time.
+        saved.modified_at = max(timezone.now(), saved.modified_at + timedelta(microseconds=1))
+        for name, value in self.fields.items():
+            setattr(saved, name, value)
+
+
+def _touch(saved: SavedRequest) -> None:
+    """Set the time of change of its collection."""
+    collections = Collection.objects.filter(pk=saved.collection.pk)
+    collections.update(modified_at=saved.modified_at)
+
+
+def saved_fields(form: SaveForm, saved: SavedRequest | None = None) -> ComposerFields:
+    """Return the composer's fields to save. Raises `ValidationError` with a sentence.
+
+    A document that could not be sent yet can be saved; one that is no JSON object cannot. `saved`
+    is the request to overwrite.
+    """
+    if form.first_error:
+        raise ValidationError(form.first_error)
+    given = form.cleaned_data
+    agent, document = given["agent"], given["document"]
+    headers = [list(pair) for pair in given["headers"]]
+    address = given["address"]
+    default_agent = agent or agent_for_url(address, given["protocol"], None)
+    version, binding = version_and_binding(default_agent, given["version"], given["binding"])
+    if agent is not None:
+        prepared = request_over_binding(agent, document, (), version=version, binding=binding)
+        address = _portable_url(prepared.target.url)
+    if len(address) > MAX_URL:
+        raise ValidationError(f"The address is longer than {MAX_URL:,} characters.")
+    kept = clean_headers(headers), clean_url_template(address)
+    dropped = [name for (name, was), (_, now) in zip(headers, kept[0], strict=True) if was != now]
+    if kept[1] != address:
+        dropped.append("the address")
+    auth = clean_auth(given["auth"])
+    if given["auth"].get("secret") and auth.get("secret") == "":
+        dropped.append("the authentication")
+    place = (agent.slug if agent else "", kept[1])
+    if saved and resolve_target(saved, form.agents) == (None, address):
+        place = (saved.agent, saved.address)  # A path at its agent's origin stays one.
+    elif saved and agent and saved.agent == agent.slug and saved.binding == binding:
+        place = (agent.slug, saved.address)  # What did not change is no difference of the file.
+    fields = {
+        "agent": place[0],
+        "address": place[1],
+        "protocol": default_agent.protocol,
+        "version": version,
+        "binding": binding,
+        "document": document,
+        "headers": kept[0],
+        "auth": auth,
+        "expectations": given["expectations"],
+        "captures": given["captures"],
+    }
+    return ComposerFields(fields, dropped)
+
+
+def _portable_url(url: str) -> str:
+    """Return an agent's URL for users without that agent; "" for one on this machine."""
+    host = urlsplit(url).hostname or ""
+    return "" if host == "localhost" or host.startswith("127.") or host == "::1" else url
+
+
+def last_position(requests: models.QuerySet[SavedRequest]) -> int:
+    """Return the position after the last of these requests, which are those of one folder."""
+    last: int | None = requests.aggregate(last=models.Max("position"))["last"]
+    return STEP if last is None else last + STEP

@@ -1,4 +1,4 @@
-"""What an older server told about its work, read when somebody opens it."""
+"""The server log of a run, loaded when it is opened."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from playground.views.helpers import get_run
 
 @require_safe
 def server_log(request: HttpRequest, pk: str) -> HttpResponse:
-    """The run's informational messages, in the order in which they came."""
+    """Show the run's log lines and informational messages, in order of arrival."""
     run = get_run(request, pk)
     notes, more = log_lines(run)
     return render(request, "runs/server_log.html", {"notes": notes, "more": more})

@@ -1,4 +1,4 @@
-"""The session ledger of a branch, and what is echoed next."""
+"""The session history of a branch, and the session context of the next request."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
-from playground.forms import read_value
+from playground.json_input import parse_json_value
 from playground.models import Run
 from playground.models.conversations import turn_of
 from playground.rendering.branches import conversation_branch
 from playground.rendering.session_history import SessionHistory
 from playground.views.helpers import get_run, is_htmx
 
-#: The user's word on the session context, by the name of the button (see `Run.echo`).
+#: Session overrides by the name of the button (see `Run.session_override`).
 CHOICES: dict[str, dict[str, Any]] = {
     "latest": {"mode": "latest"},
     "off": {"mode": "off"},
@@ -26,17 +26,17 @@ CHOICES: dict[str, dict[str, Any]] = {
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def session(request: HttpRequest, pk: str) -> HttpResponse:
-    """GET shows the ledger; POST decides what the request after this turn echoes."""
+    """Show the session history (GET), or set what the request after this turn sends (POST)."""
     run = get_run(request, pk)
     if request.method != "POST":
         return _show(request, run)
     text = request.POST.get("value", "")
     try:
-        echo = _read(request.POST.get("echo", ""), text)
+        override = _read(request.POST.get("echo", ""), text)
     except ValidationError as error:
         return _show(request, run, text=text, error=error.messages[0])
     turn = turn_of(run)
-    turn.session_override = echo
+    turn.session_override = override
     turn.save(update_fields=["session_override"])
     if not is_htmx(request):
         return redirect(run)
@@ -44,18 +44,19 @@ def session(request: HttpRequest, pk: str) -> HttpResponse:
 
 
 def _read(choice: str, text: str) -> dict[str, Any]:
-    """What `Run.echo` becomes. Raises `ValidationError` for what cannot be echoed."""
+    """Return a value of `Run.session_override`. Raises `ValidationError` for an invalid one."""
     if choice in CHOICES:
         return CHOICES[choice]
     if choice != "edit":
         raise ValidationError("Choose what the next request carries.")
-    value = read_value(text)
+    value = parse_json_value(text)
     if not isinstance(value, dict):
         raise ValidationError("A session context is a JSON object.")
     return {"mode": "edited", "value": value}
 
 
 def _show(request: HttpRequest, run: Run, **context: Any) -> HttpResponse:
+    """Render the session history."""
     branch = conversation_branch(run)
     shown = {"run": run, "branch": branch, "ledger": SessionHistory(branch), **context}
     status = 422 if context.get("error") else 200

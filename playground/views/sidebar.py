@@ -1,4 +1,4 @@
-"""The sidebar's collections, and search over everything that is kept in them."""
+"""Collections in the sidebar, and search in all of them."""
 
 from __future__ import annotations
 
@@ -12,25 +12,24 @@ from playground.models import Collection
 from playground.query_params import int_param
 from playground.rendering.search import search_collections
 from playground.rendering.sidebar import COOKIE, build_tree, expanded_keys, more_folders, tree_page
-from playground.views.helpers import is_htmx
-from playground.views.shelf import get_collection
+from playground.views.helpers import get_collection, is_htmx
 
 
 def library_context(request: HttpRequest) -> dict[str, Any]:
-    """The collections of the sidebar, with those unfolded that the browser has kept so."""
+    """Return the collections of the sidebar, expanded as the browser's cookie says."""
     keys = expanded_keys(request.COOKIES.get(COOKIE, ""))
     return {"library": build_tree(Collection.objects.owned_by(request.user), keys)}
 
 
 @require_safe
 def sidebar(request: HttpRequest) -> HttpResponse:
-    """The collections of the sidebar, anew."""
+    """Show the collections of the sidebar, reloaded."""
     return render(request, "shell/collections.html", library_context(request))
 
 
 @require_safe
 def sidebar_branch(request: HttpRequest, slug: str) -> HttpResponse:
-    """What is inside a collection, or inside its `folder`; `from` and `folders` page."""
+    """Show the contents of a collection, or of its `folder`; `from` and `folders` page."""
     collection = get_collection(request, slug)
     folder = collection.folders.filter(slug=request.GET.get("folder", "")).first()
     keys = expanded_keys(request.COOKIES.get(COOKIE, ""))
@@ -43,8 +42,8 @@ def sidebar_branch(request: HttpRequest, slug: str) -> HttpResponse:
 
 @require_safe
 def search(request: HttpRequest) -> HttpResponse:
-    """What matches the words of `q`: a page, or the entries for the palette."""
-    words = request.GET.get("q", "").strip()
-    context = {"q": words[:200], "found": search_collections(request.user, words)}
+    """Show the matches of `q`: on a page, or as entries of the palette."""
+    query = request.GET.get("q", "").strip()
+    context = {"q": query[:200], "found": search_collections(request.user, query)}
     name = "collections/search_palette.html" if is_htmx(request) else "collections/search.html"
     return render(request, name, context)

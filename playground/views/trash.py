@@ -1,4 +1,4 @@
-"""Deleting parts of collections, and taking that back; loading what ships once more."""
+"""Trash: delete parts of collections, restore them, and reload shipped collections."""
 
 from __future__ import annotations
 
@@ -8,43 +8,44 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_POST
 
-from playground.library import removals, shipped
-from playground.library.disk import DiskError
-from playground.library.fixtures import FixtureError
+from playground.collections import shipped, trash
+from playground.collections.disk import DiskError
+from playground.collections.fixture import FixtureError
 from playground.models import Collection, Folder, SavedRequest
-from playground.views.helpers import is_htmx
-from playground.views.shelf import (
+from playground.views.helpers import (
     changed_response,
     get_collection,
     get_folder,
     get_saved_request,
+    is_htmx,
     redirect_with_note,
 )
 
 
 @require_POST
 def collection(request: HttpRequest, slug: str) -> HttpResponse:
-    """Delete a collection with all that is in it."""
-    return _remove(request, get_collection(request, slug))
+    """Delete a collection with everything in it."""
+    return _delete(request, get_collection(request, slug))
 
 
 @require_POST
 def folder(request: HttpRequest, slug: str, folder: str) -> HttpResponse:
     """Delete a folder with its requests."""
-    return _remove(request, get_folder(request, slug, folder))
+    return _delete(request, get_folder(request, slug, folder))
 
 
 @require_POST
 def saved_request(request: HttpRequest, slug: str, saved: str) -> HttpResponse:
     """Delete a saved request. Its runs stay."""
-    return _remove(request, get_saved_request(request, slug, saved))
+    return _delete(request, get_saved_request(request, slug, saved))
 
 
-def _remove(request: HttpRequest, part: Collection | Folder | SavedRequest) -> HttpResponse:
-    removal = removals.delete(part)
+def _delete(request: HttpRequest, part: Collection | Folder | SavedRequest) -> HttpResponse:
+    """Delete a part of a collection, and offer to undo it."""
+    removal = trash.delete(part)
     note, undo = f"Deleted {removal.label}.", reverse("trash-restore", args=[removal.pk])
     if is_htmx(request) and not isinstance(part, Collection):
-        # The page takes the part out; what is left to bring is the note with its Undo.
+        # The page removes the part itself; the response is the note with Undo.
         context = {"note": note, "undo": undo}
         return changed_response(render(request, "collections/deleted.html", context))
     target = reverse("collections") if isinstance(part, Collection) else part.collection
@@ -53,11 +54,11 @@ def _remove(request: HttpRequest, part: Collection | Folder | SavedRequest) -> H
 
 @require_POST
 def undo(request: HttpRequest, removal: int) -> HttpResponse:
-    """Put back what was deleted."""
-    found = get_object_or_404(removals.get_trashed(request.user), pk=removal)
+    """Restore what was deleted."""
+    found = get_object_or_404(trash.get_trashed(request.user), pk=removal)
     label = found.label
     try:
-        target = removals.restore(found)
+        target = trash.restore(found)
     except FixtureError as error:
         messages.error(request, f"Could not put back {label}: {error}")
         return redirect("collections")
@@ -66,7 +67,7 @@ def undo(request: HttpRequest, removal: int) -> HttpResponse:
 
 @require_POST
 def reload_shipped(request: HttpRequest, slug: str) -> HttpResponse:
-    """Load a collection of fixtures/ that was deleted."""
+    """Load a shipped collection that was deleted."""
     try:
         found = shipped.reload(slug)
     except (FixtureError, DiskError) as error:

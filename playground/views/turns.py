@@ -1,4 +1,4 @@
-"""Turns of a conversation: the next one, and what an earlier one held."""
+"""Turns of a conversation: the next one, and the entries of an earlier one."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from playground.engine import (
     PreparationResult,
     PreparedRequest,
     RunParent,
-    WithheldError,
+    SecretNotAllowedError,
     create_run,
     follow_up_request,
-    kept_headers,
     refused,
+    stored_headers,
 )
 from playground.follow_ups import follow_up_document
-from playground.forms import read_headers
+from playground.json_input import parse_headers
 from playground.models import Run, RunKind
 from playground.models.conversations import turn_of
 from playground.models.ownership import owner_of
@@ -40,24 +40,24 @@ MAX_TEXT = 20_000
 
 
 async def follow_up(request: HttpRequest, pk: str) -> HttpResponse:
-    """GET composes the request that follows a run; POST sends it with a `text`."""
+    """Open the composer with the follow-up of a run (GET), or send one with `text` (POST)."""
     if request.method in {"GET", "HEAD"}:
         return await sync_to_async(_compose)(request, pk)
     if request.method != "POST":
         return HttpResponseNotAllowed(["GET", "HEAD", "POST"])
-    sent = await sync_to_async(_record)(request, pk)
-    if isinstance(sent, HttpResponse):
-        return sent
-    return await start_run(request, *sent)
+    recorded = await sync_to_async(_record)(request, pk)
+    if isinstance(recorded, HttpResponse):
+        return recorded
+    return await start_run(request, *recorded)
 
 
 @require_safe
 def turn(request: HttpRequest, pk: str) -> HttpResponse:
-    """The first entries of a turn, to be shown on the page of another."""
+    """Show the first entries of a turn on the page of another one."""
     run = get_run(request, pk)
     thread = Thread(run, depth=1, page=Run())
     entries = ThreadReader(run).read_to(run.frames, SHOWN, run.frames)
-    # The pinned ones are shown first, as on the turn's own page.
+    # Pinned entries first, as on the turn's own page.
     shown = sorted(entries, key=lambda entry: not entry.pinned)[:SHOWN]
     cards = render_entries(shown, thread)
     context = {"run": run, "cards": cards, "more": max(0, run.entries - len(cards))}
@@ -66,25 +66,27 @@ def turn(request: HttpRequest, pk: str) -> HttpResponse:
 
 @ensure_csrf_cookie
 def _compose(request: HttpRequest, pk: str) -> HttpResponse:
+    """Render the composer with the follow-up."""
     run = get_run(request, pk)
     parent = turn_of(run)
     context = {"parent": parent, "continued": conversation_branch(parent).current}
-    # What the agent said goes back as it is, whatever names stand in it.
+    # What the agent recorded is recorded back unchanged, even if it contains `{{name}}`.
     document = literal(follow_up_document(run), keep=parent.secret_names)
     return page(request, parent.agent, run, document, headers_of(parent), **context)
 
 
 def _record(request: HttpRequest, pk: str) -> HttpResponse | tuple[Run, PreparedRequest]:
+    """Record a follow-up; or return the form with errors."""
     run = get_run(request, pk)
     parent = turn_of(run)
     text = request.POST.get("text", "").strip()[:MAX_TEXT]
     if not text:
         return _refuse(request, run, text, ["Say what you would like to know."])
-    composed = prepare_follow_up(request, parent, follow_up_document(run, text))
-    if composed.prepared is None or composed.errors:
-        return _refuse(request, run, text, [problem.message for problem in composed.errors])
+    preparation = prepare_follow_up(request, parent, follow_up_document(run, text))
+    if preparation.prepared is None or preparation.errors:
+        return _refuse(request, run, text, [problem.message for problem in preparation.errors])
     link = RunParent(RunKind.ASK, parent)
-    return create_run(composed.prepared, owner_of(request.user), link), composed.prepared
+    return create_run(preparation.prepared, owner_of(request.user), link), preparation.prepared
 
 
 def _refuse(request: HttpRequest, run: Run, text: str, errors: list[str]) -> HttpResponse:
@@ -96,7 +98,7 @@ def _refuse(request: HttpRequest, run: Run, text: str, errors: list[str]) -> Htt
 def prepare_follow_up(
     request: HttpRequest, run: Run, document: dict[str, Any]
 ) -> PreparationResult:
-    """A request that follows on `run`, to its agent, and what is wrong with it."""
+    """Return the prepared request that follows `run`, to its agent, and its problems."""
     turn = turn_of(run)
     if turn.agent is None:
         return refused("The agent of this run was deleted, so there is nobody to send it to.")
@@ -104,27 +106,27 @@ def prepare_follow_up(
         prepared = follow_up_request(turn, document, _headers(request, turn))
     except ValidationError as error:
         return refused(f"In the composer's headers: {error.messages[0]}")
-    except WithheldError as error:
+    except SecretNotAllowedError as error:
         return refused(str(error))
     return PreparationResult(prepared, registry.validate_request(prepared.target, document))
 
 
 def _headers(request: HttpRequest, turn: Run) -> list[tuple[str, str]]:
-    """The request's own headers: the composer's if it is for the same agent, else the turn's.
+    """Return the composer's headers if they are for the same agent, else those of the turn.
 
-    Credentials are not kept with a turn, so those only the composer may still hold; where a secret
-    was one, its placeholder is.
+    Credentials are not stored with a turn, so only the composer may still hold them; a secret is
+    represented by its placeholder.
     """
     form = request.POST
     if turn.agent and form.get("agent") == turn.agent.slug and "headers" in form:
-        return [_known(turn, name, value) for name, value in read_headers(form["headers"])]
-    return kept_headers(turn)
+        return [_substituted(turn, name, value) for name, value in parse_headers(form["headers"])]
+    return stored_headers(turn)
 
 
-def _known(turn: Run, name: str, value: str) -> tuple[str, str]:
-    """A header of the composer; what its names stand for, the turn knows.
+def _substituted(turn: Run, name: str, value: str) -> tuple[str, str]:
+    """Return a header of the composer with the turn's values for its names.
 
-    Raises `ValidationError` for a name that has come since.
+    Raises `ValidationError` for a header that the turn does not have.
     """
     if not names_in(value):
         return name, value

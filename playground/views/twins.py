@@ -1,4 +1,4 @@
-"""Twins: one request sent two ways, and what the replies do not have in common."""
+"""Twins: one request sent to two targets, and the differences between the responses."""
 
 from __future__ import annotations
 
@@ -18,9 +18,8 @@ from playground.models.liveness import mark_interrupted
 from playground.models.ownership import owner_of
 from playground.rendering.twins import twin_result, twin_sides
 from playground.twin_targets import TwinTarget, twin_targets_for
-from playground.views.compose import read_form
-from playground.views.contexts import response_context
-from playground.views.helpers import get_current_run, is_htmx
+from playground.views.composer import prepare_form
+from playground.views.helpers import get_current_run, is_htmx, response_context
 from playground.views.runs import error_response, parent_turn
 
 Sent = tuple[Run, engine.PreparedRequest]
@@ -28,15 +27,15 @@ Sent = tuple[Run, engine.PreparedRequest]
 
 @require_POST
 def choices(request: HttpRequest) -> HttpResponse:
-    """What the composed request can be compared with, as a form."""
-    composed = read_form(request)
-    found = _counterparts(request, composed.prepared)
-    return render(request, "twins/choices.html", {"composed": composed, "choices": found})
+    """Show what the composer's request can be compared with, as a form."""
+    preparation = prepare_form(request)
+    found = _targets(request, preparation.prepared)
+    return render(request, "twins/choices.html", {"composed": preparation, "choices": found})
 
 
 @require_POST
 async def create(request: HttpRequest) -> HttpResponse:
-    """Send what the compose pane holds, and the same the way that `other` names."""
+    """Send the composer's request, and the same to the target that `other` names."""
     recorded = await sync_to_async(_record)(request)
     if isinstance(recorded, HttpResponse):
         return recorded
@@ -49,38 +48,39 @@ async def create(request: HttpRequest) -> HttpResponse:
 
 
 def _record(request: HttpRequest) -> HttpResponse | tuple[Twin, list[Sent]]:
-    composed = read_form(request)
-    parent = parent_turn(request, composed)
-    other = _chosen(request, composed)
-    if composed.prepared is None or other is None or composed.errors:
-        return error_response(request, composed)
-    for reason in other.prepared.refusals():
-        composed.refuse("", f"{other.label}: {reason}")
-    if composed.errors:
-        return error_response(request, composed)
-    composed.keep_agent()
-    # With an agent that was made of an address, the other side has changed, too.
-    other = _chosen(request, composed) or other
+    """Record the twin and its runs; or return why the requests cannot be sent."""
+    preparation = prepare_form(request)
+    parent = parent_turn(request, preparation)
+    other = _selected(request, preparation)
+    if preparation.prepared is None or other is None or preparation.errors:
+        return error_response(request, preparation)
+    for reason in other.prepared.errors():
+        preparation.add_error("", f"{other.label}: {reason}")
+    if preparation.errors:
+        return error_response(request, preparation)
+    preparation.keep_agent()
+    # A new agent, created from a URL, changes the other target as well.
+    other = _selected(request, preparation) or other
     link = engine.RunParent(RunKind.ASK, parent)
-    both = composed.prepared, other.prepared
+    both = preparation.prepared, other.prepared
     owner = owner_of(request.user)
     left, right = (engine.create_run(prepared, owner, link) for prepared in both)
     twin = Twin.objects.create(owner=left.owner, left=left, right=right)
     return twin, [(left, both[0]), (right, both[1])]
 
 
-def _chosen(request: HttpRequest, composed: engine.PreparationResult) -> TwinTarget | None:
-    wanted = request.POST.get("other", "")
-    found = _counterparts(request, composed.prepared)
-    chosen = next((each for each in found if each.value == wanted), None)
-    if chosen is None and not composed.errors:
-        composed.refuse("", "Choose what the request is to be compared with.")
-    return chosen
+def _selected(request: HttpRequest, preparation: engine.PreparationResult) -> TwinTarget | None:
+    """Return the target that `other` names; add an error where there is none."""
+    value = request.POST.get("other", "")
+    found = _targets(request, preparation.prepared)
+    selected = next((each for each in found if each.value == value), None)
+    if selected is None and not preparation.errors:
+        preparation.add_error("", "Choose what the request is to be compared with.")
+    return selected
 
 
-def _counterparts(
-    request: HttpRequest, prepared: engine.PreparedRequest | None
-) -> list[TwinTarget]:
+def _targets(request: HttpRequest, prepared: engine.PreparedRequest | None) -> list[TwinTarget]:
+    """Return the targets that a prepared request can be compared over."""
     if prepared is None:
         return []
     return twin_targets_for(prepared, list(Agent.objects.owned_by(request.user)))
@@ -90,26 +90,28 @@ def _counterparts(
 @ensure_csrf_cookie
 @csp_update({"frame-src": [SELF]})  # type: ignore[arg-type]
 def twin(request: HttpRequest, pk: str) -> HttpResponse:
-    """Both replies side by side, below what they do not have in common."""
+    """Show both responses side by side, below their differences."""
     found = _twin(request, pk)
     sides = twin_sides(found)
-    return render(request, "twins/page.html", {"sides": sides, **_verdict(found)})
+    return render(request, "twins/page.html", {"sides": sides, **_result_context(found)})
 
 
 @require_safe
 def difference(request: HttpRequest, pk: str) -> HttpResponse:
-    """What the replies do not have in common, or that they are still coming."""
-    return render(request, "twins/difference.html", _verdict(_twin(request, pk)))
+    """Show the differences, or that a response is still in progress."""
+    return render(request, "twins/difference.html", _result_context(_twin(request, pk)))
 
 
 def _twin(request: HttpRequest, pk: str) -> Twin:
+    """Return the user's twin with this key. Raises `Http404`."""
     mark_interrupted()
     twins = Twin.objects.owned_by(request.user).select_related("left", "right")
     found: Twin = get_object_or_404(twins, pk=pk)
     return found
 
 
-def _verdict(found: Twin) -> dict[str, object]:
+def _result_context(found: Twin) -> dict[str, object]:
+    """Return the twin with its result."""
     return {"twin": found, "verdict": twin_result(found)}
 
 
@@ -118,6 +120,6 @@ def _verdict(found: Twin) -> dict[str, object]:
 @xframe_options_sameorigin
 @csp_replace({"frame-ancestors": [SELF]})  # type: ignore[arg-type]
 def run_frame(request: HttpRequest, pk: str) -> HttpResponse:
-    """The response to a run on a page of its own, which pages of the playground may frame."""
+    """Show the response of a run on a page that pages of the playground may frame."""
     run = get_current_run(request, pk)
     return render(request, "twins/pane.html", response_context(run))

@@ -1,4 +1,4 @@
-"""The workbench: compose on the left, the response on the right."""
+"""The workbench: the composer on the left, the response on the right."""
 
 from __future__ import annotations
 
@@ -12,22 +12,20 @@ from django.views.decorators.csrf import ensure_csrf_cookie
 from django.views.decorators.http import require_safe
 
 from playground.models import Agent, Environment, Run, Variable
-from playground.rendering.pretty import readable
+from playground.rendering.formatting import readable
 from playground.transport.redaction import is_credential
 from playground.variables import literal
-from playground.views.composing import composer_context
-from playground.views.contexts import history_context, response_context
+from playground.views.composer import composer_context, composer_fields_of_run, tab_data
 from playground.views.deep_links import read_link
-from playground.views.environment_choice import choice_context
-from playground.views.helpers import get_current_run
-from playground.views.keeping import composed_for, tab_data
+from playground.views.environments import choice_context
+from playground.views.helpers import get_current_run, history_context, response_context
 from playground.views.sidebar import library_context
 
 
 @require_safe
 @ensure_csrf_cookie
 def workbench(request: HttpRequest) -> HttpResponse:
-    """A fresh request to the first agent, or the one that the address describes; never sent."""
+    """Show a new request to the first agent, or the one that the URL describes; never send it."""
     linked = read_link(request.GET, Agent.objects.owned_by(request.user))
     return page(
         request,
@@ -47,36 +45,36 @@ def workbench(request: HttpRequest) -> HttpResponse:
 @require_safe
 @ensure_csrf_cookie
 def run_page(request: HttpRequest, pk: str) -> HttpResponse:
-    """The workbench, opened on a run: its request to edit, its response to watch."""
+    """Show the workbench with a run: its request in the composer, and its response."""
     run = get_current_run(request, pk)
-    composed, saved = composed_for(run), run.saved_request
+    fields, saved = composer_fields_of_run(run), run.saved_request
     agents = Agent.objects.owned_by(request.user)
-    # No agent is chosen when the run's was deleted: Send must not go to some other one.
+    # No agent is selected when the run's was deleted: Send must not use another one.
     return page(
         request,
-        None if composed["address"] else run.agent,
+        None if fields["address"] else run.agent,
         run,
-        # Where the user wrote no names, those that stand there are words of somebody's.
+        # Without a template, `{{name}}` in the document is literal text.
         (run.request_template or {}).get("document", literal(run.request, keep=run.secret_names)),
         headers_of(run),
-        composed=composed,
+        composed=fields,
         saved=tab_data(saved, agents) if saved else None,
     )
 
 
 @require_safe
 def run_response(request: HttpRequest, pk: str) -> HttpResponse:
-    """The response pane of a run, for a tab that shows it."""
+    """Show the response pane of a run, for a tab."""
     return render(request, "runs/response.html", response_context(get_current_run(request, pk)))
 
 
 def headers_of(run: Run) -> list[list[str]]:
-    """A run's own headers as they were composed, as far as they are kept.
+    """Return a run's own headers as they were composed, as far as they are stored.
 
     The values of credentials are not; empty ones would replace the agent's.
     """
-    composed = (run.request_template or {}).get("headers", run.headers)
-    return [[name, value] for name, value in composed if value or not is_credential(name)]
+    fields = (run.request_template or {}).get("headers", run.headers)
+    return [[name, value] for name, value in fields if value or not is_credential(name)]
 
 
 def page(
@@ -87,10 +85,10 @@ def page(
     headers: list[list[str]],
     **context: Any,
 ) -> HttpResponse:
-    """The page: `document` and `headers` in the composer, `run` in the response pane.
+    """Render the workbench: `document` and `headers` in the composer, `run` in the response pane.
 
-    In `context` may be `composed`, texts for the composer's other fields by their names, and
-    `saved`, what a tab knows of the saved request that is open.
+    `context` may have `composed`, texts by the names of the composer's other fields, and `saved`,
+    what a tab stores of the open saved request.
     """
     history = history_context(request.user)
     return render(
@@ -117,7 +115,7 @@ def page(
 
 
 def _secret_names(request: HttpRequest) -> list[str]:
-    """The names of all secrets: which environment is active may change while the page is open."""
+    """Return the names of all secrets: the active environment may change while the page is open."""
     environments = Environment.objects.owned_by(request.user)
     secrets = Variable.objects.filter(environment__in=environments, kind=Variable.Kind.SECRET)
     return list(secrets.order_by("name").values_list("name", flat=True).distinct())

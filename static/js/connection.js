@@ -24,7 +24,7 @@ document.addEventListener("htmx:afterOnLoad", (event) => {
 });
 
 /** What shows the run of a socket: the response, or the page of a collection run. */
-const shows = ({ target }) => target.closest?.("#response, .cr-page");
+const shows = ({ target }) => target.closest?.("#response, .collection-run-page");
 
 /** Marks it as cut off from the playground, unless nothing more was to come. */
 function lost(event) {

@@ -22,7 +22,7 @@ const options = {
     expectations: path("../js/expectations.js"),
     "expectations-panel": path("../css/expectations.css"),
     doctor: path("../css/doctor.css"),
-    library: path("../css/library.css"),
+    import: path("../css/import.css"),
     formats: path("../css/formats.css"),
     collections: path("../css/collections.css"),
     "collections-page": path("../js/collections/page.js"),

@@ -19,7 +19,7 @@ import psutil
 from tests.bench import chromium, history, imports, runners
 from tests.bench.clients import Reading, Viewer, bare, pieces, results
 from tests.bench.memory import PeakMemory
-from tests.playground_server import PlaygroundServer
+from tests.support.playground_server import PlaygroundServer
 
 
 @dataclass

@@ -19,7 +19,7 @@ from typing import Any
 
 import httpx
 
-from tests.playground_server import ROOT, PlaygroundServer
+from tests.support.playground_server import ROOT, PlaygroundServer
 
 FEW, MANY = 100, 100_000
 #: Runs that the rare text is in: a page of them.

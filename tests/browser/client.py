@@ -10,7 +10,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import httpx
 
-from tests.playground_server import PlaygroundServer
+from tests.support.playground_server import PlaygroundServer
 
 #: Django takes any token of this length that comes both as a cookie and as a header.
 _TOKEN = "t" * 32

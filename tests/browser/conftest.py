@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 from tests.browser.chromium import launch_options
 from tests.browser.client import client_of
 from tests.browser.workbench import Workbench
-from tests.playground_server import PlaygroundServer
+from tests.support.playground_server import PlaygroundServer
 
 expect.set_options(timeout=10_000)
 

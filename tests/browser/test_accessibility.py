@@ -7,7 +7,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.axe import findings
 from tests.browser.workbench import Workbench
-from tests.playground_server import PlaygroundServer
+from tests.support.playground_server import PlaygroundServer
 
 PAGES = ["/", "/agents/", "/agents/new/", "/demo/"]
 

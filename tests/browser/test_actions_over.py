@@ -10,7 +10,7 @@ from tests.browser.axe import findings
 from tests.browser.keyboard import focused, press, tab_to
 from tests.browser.test_actions import open_desk, recipe, reply
 from tests.browser.workbench import Workbench
-from tests.playground_server import PlaygroundServer
+from tests.support.playground_server import PlaygroundServer
 
 
 def restaurant(workbench: Workbench) -> Locator:

@@ -12,9 +12,9 @@ from playwright.sync_api import Page, expect
 from tests.browser.axe import findings
 from tests.browser.client import client_of
 from tests.browser.keyboard import focused, press, tab_to
-from tests.browser.talking import talking
+from tests.browser.scripted_agent import scripted_agent
 from tests.browser.workbench import Workbench
-from tests.playground_server import PlaygroundServer
+from tests.support.playground_server import PlaygroundServer
 
 DEMO = "/?agent=demo-agent-api"
 WEATHER = {
@@ -52,11 +52,11 @@ def texts(document: dict[str, Any]) -> list[str]:
 
 
 @pytest.fixture
-def talker(workbench: Workbench) -> Any:
+def scripted(workbench: Workbench) -> Any:
     """A scripted agent, known to the playground."""
-    with talking() as found:
+    with scripted_agent() as found:
         protocol = {"protocol": "agent-api", "version": "1"}
-        found.slug = client_of(workbench.server).add_agent("Talker", found.url, **protocol)
+        found.slug = client_of(workbench.server).add_agent("ScriptedAgent", found.url, **protocol)
         yield found
 
 
@@ -162,24 +162,24 @@ class TestComposing:
 
 class TestThread:
     def test_a_text_grows_and_a_reload_in_mid_stream_shows_the_same(
-        self, workbench: Workbench, talker: Any
+        self, workbench: Workbench, scripted: Any
     ) -> None:
-        page = workbench.open(f"/?agent={talker.slug}&text=hello").page
-        talker.begin()
-        talker.piece("Once upon ")
+        page = workbench.open(f"/?agent={scripted.slug}&text=hello").page
+        scripted.begin()
+        scripted.piece("Once upon ")
         workbench.send()
         text = page.locator(".msg-text")
         expect(text).to_have_text("Once upon ")
         page.evaluate("document.querySelector('.msg-text').dataset.same = 'yes'")
-        talker.piece("a time\n  <b>")
+        scripted.piece("a time\n  <b>")
         expect(text).to_have_text("Once upon a time\n  <b>")
         assert text.get_attribute("data-same") == "yes"
         expect(page.locator(".msg-status")).to_have_text("under way")
         page.reload()
         expect(text).to_have_text("Once upon a time\n  <b>")
-        talker.piece(" there was")
+        scripted.piece(" there was")
         expect(text).to_have_text("Once upon a time\n  <b> there was")
-        talker.end("Once upon a time\n  <b> there was")
+        scripted.end("Once upon a time\n  <b> there was")
         completed(workbench)
         expect(page.locator(".msg-status")).to_have_text("complete")
         expect(page.locator("#run-usage")).to_contain_text("tokens")

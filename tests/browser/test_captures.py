@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.workbench import Workbench
-from tests.replay import REPLIES, replaying, reply_bytes
+from tests.support.replay import REPLIES, replaying, reply_bytes
 
 #: What stands on the page: words, and where.
 SHOWN = {

@@ -15,8 +15,8 @@ from playwright.sync_api import Page, WebSocketRoute, expect
 from tests.browser.axe import findings
 from tests.browser.client import client_of
 from tests.browser.keyboard import press
-from tests.playground_server import PlaygroundServer
-from tests.servers import Server, reply, serve
+from tests.support.playground_server import PlaygroundServer
+from tests.support.servers import Server, reply, serve
 
 ANSWER = reply(json.dumps({"results": [{"name": "Soup"}]}).encode())
 
@@ -82,7 +82,7 @@ def begin(page: Page, address: str) -> None:
     page.goto(address)
     page.get_by_role("link", name="Run…").click()
     page.get_by_role("button", name="Run", exact=True).click()
-    expect(page.locator("#cr-standing")).to_be_visible()
+    expect(page.locator("#collection-run-progress")).to_be_visible()
 
 
 def test_it_is_watched_over_a_reload(page: Page, playground: PlaygroundServer, gate: Gate) -> None:
@@ -97,12 +97,12 @@ def test_it_is_watched_over_a_reload(page: Page, playground: PlaygroundServer, g
     gate.open()
     expect(second).to_have_attribute("data-verdict", "unmet")
     expect(third).to_have_attribute("data-verdict", "met")
-    expect(page.locator("#cr-standing")).to_contain_text("Not all met")
+    expect(page.locator("#collection-run-progress")).to_contain_text("Not all met")
     # What was not met stands open, with what was wanted and what came.
     expect(second).to_contain_text('equals "wait"')
     expect(second).to_contain_text('"Soup"')
     page.get_by_role("link", name="Not met or not sent").click()
-    expect(page.locator(".cr-step")).to_have_count(1)
+    expect(page.locator(".collection-run-step")).to_have_count(1)
     with page.expect_download() as download:
         page.get_by_role("link", name="JUnit").click()
     assert "testsuites" in download.value.path().read_text()
@@ -123,7 +123,7 @@ def test_a_dead_connection_is_said_and_its_end_too(
 
     page.route_web_socket(re.compile("/ws/collection-runs/"), hold)
     begin(page, collect(playground, "Cut", gate.server.url, "wait", "Soup"))
-    standing, note = page.locator("#cr-standing"), page.locator("#run-lost")
+    standing, note = page.locator("#collection-run-progress"), page.locator("#run-lost")
     expect(page.locator("#step-1")).to_have_attribute("data-verdict", "running")
     expect(note).to_be_empty()
     sockets[0].close(code=1011)
@@ -154,8 +154,8 @@ def test_it_is_started_with_a_value_for_one_request_at_an_address(
     expect(page.get_by_role("checkbox", name="Soup {{dish}}")).to_be_checked()
     page.get_by_label("Variables").fill("dish=of the day")
     page.get_by_role("button", name="Run", exact=True).click()
-    expect(page.locator(".cr-step")).to_have_count(1)
-    expect(page.locator("#cr-standing")).to_contain_text("All met")
+    expect(page.locator(".collection-run-step")).to_have_count(1)
+    expect(page.locator("#collection-run-progress")).to_contain_text("All met")
     assert b"Soup of the day" in gate.server.requests[0]
 
 
@@ -163,11 +163,11 @@ def test_it_is_stopped_by_keyboard(page: Page, playground: PlaygroundServer, gat
     begin(page, collect(playground, "Halted", gate.server.url, "wait", "Soup"))
     expect(page.locator("#step-1")).to_have_attribute("data-verdict", "running")
     press(page, "Stop")
-    expect(page.locator("#cr-standing")).to_contain_text("Stopped")
+    expect(page.locator("#collection-run-progress")).to_contain_text("Stopped")
     expect(page.locator("#step-1")).to_have_attribute("data-verdict", "stopped")
     expect(page.locator("#step-2")).to_have_attribute("data-verdict", "skipped")
     expect(page.locator('[data-stat="done"]')).to_have_text("0 of 2")
-    expect(page.locator("#cr-announce")).to_have_text(
+    expect(page.locator("#collection-run-announce")).to_have_text(
         "Stopped: 0 of 2 requests done, 0 met, 1 stopped, 1 skipped."
     )
     expect(
@@ -179,7 +179,7 @@ def test_it_is_stopped_by_keyboard(page: Page, playground: PlaygroundServer, gat
 def test_both_themes(still: Page, playground: PlaygroundServer, gate: Gate) -> None:
     address = collect(playground, "Themed", gate.server.url, "Soup", "wrong", "{{gone}}")
     begin(still, address)
-    expect(still.locator("#cr-standing")).to_contain_text("Not all met")
+    expect(still.locator("#collection-run-progress")).to_contain_text("Not all met")
     assert not findings(still, both_themes=True)
     still.locator("#step-1 summary").click()
     assert not findings(still, both_themes=True)

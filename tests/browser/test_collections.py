@@ -8,16 +8,16 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.browser.axe import findings
+from tests.browser.collection_page import CollectionPage, import_requests
 from tests.browser.keyboard import focused, tab_to
-from tests.browser.shelves import ShelfPage, plant
 from tests.browser.workbench import Workbench
-from tests.playground_server import PlaygroundServer
+from tests.support.playground_server import PlaygroundServer
 
 
-def shelf(
+def open_collection(
     page: Page, server: PlaygroundServer, name: str, loose: str = "", **folders: str
-) -> ShelfPage:
-    return ShelfPage(page, server, plant(server, name, loose, **folders)).open()
+) -> CollectionPage:
+    return CollectionPage(page, server, import_requests(server, name, loose, **folders)).open()
 
 
 def test_one_is_made_and_gets_folders(page: Page, playground: PlaygroundServer) -> None:
@@ -41,7 +41,7 @@ def test_one_is_made_and_gets_folders(page: Page, playground: PlaygroundServer) 
 
 
 def test_names_and_notes_are_edited_in_place(page: Page, playground: PlaygroundServer) -> None:
-    pile = shelf(page, playground, "Renamed later", "a b", hot="c")
+    pile = open_collection(page, playground, "Renamed later", "a b", hot="c")
     pile.choose("a", "Edit")
     page.get_by_role("textbox", name="Name").fill("first")
     page.get_by_role("textbox", name="Notes").fill("Look at the *summary*.\n\n- and\n- the rest")
@@ -61,7 +61,7 @@ def test_names_and_notes_are_edited_in_place(page: Page, playground: PlaygroundS
 
 
 def test_the_order_is_changed_with_one_key(page: Page, playground: PlaygroundServer) -> None:
-    pile = shelf(page, playground, "Keys", "a b c", hot="d e", cold="")
+    pile = open_collection(page, playground, "Keys", "a b c", hot="d e", cold="")
     pile.handle("a").focus()
     page.keyboard.press("Alt+ArrowDown")
     expect(pile.announced).to_have_text("a: 2 of 3.")
@@ -82,7 +82,7 @@ def test_the_order_is_changed_with_one_key(page: Page, playground: PlaygroundSer
 
 
 def test_one_is_picked_up_carried_and_put_down(page: Page, playground: PlaygroundServer) -> None:
-    pile = shelf(page, playground, "Carried", "a b c", hot="d")
+    pile = open_collection(page, playground, "Carried", "a b c", hot="d")
     tab_to(page, "Move c")
     page.keyboard.press("Space")
     expect(pile.handle("c")).to_have_attribute("aria-pressed", "true")
@@ -113,7 +113,7 @@ def drag(page: Page, handle: Locator, target: Locator, share: float) -> None:
 
 
 def test_rows_are_dragged(page: Page, playground: PlaygroundServer) -> None:
-    pile = shelf(page, playground, "Dragged", "a b c", hot="d e", cold="")
+    pile = open_collection(page, playground, "Dragged", "a b c", hot="d e", cold="")
     drag(page, pile.handle("a"), pile.row("c"), 0.9)
     page.mouse.up()
     pile.expect_order("b c a | hot: d e | cold:")
@@ -130,12 +130,12 @@ def test_rows_are_dragged(page: Page, playground: PlaygroundServer) -> None:
 
 
 def test_a_row_goes_to_another_collection(page: Page, playground: PlaygroundServer) -> None:
-    other = plant(playground, "Receives", "x", warm="y")
-    pile = shelf(page, playground, "Gives", "a b")
+    other = import_requests(playground, "Receives", "x", warm="y")
+    pile = open_collection(page, playground, "Gives", "a b")
     pile.choose("a", "Move to…")
     page.get_by_label("To the end of").select_option(label="Receives / warm")
     page.get_by_role("button", name="Move the request").click()
-    there = ShelfPage(page, playground, other)
+    there = CollectionPage(page, playground, other)
     expect(page.get_by_role("heading", level=1)).to_have_text("Receives")
     there.expect_order("x | warm: y a")
     pile.open()
@@ -143,7 +143,7 @@ def test_a_row_goes_to_another_collection(page: Page, playground: PlaygroundServ
 
 
 def test_what_is_deleted_is_put_back(page: Page, playground: PlaygroundServer) -> None:
-    pile = shelf(page, playground, "Loses", "a b", hot="c d")
+    pile = open_collection(page, playground, "Loses", "a b", hot="c d")
     pile.choose("a", "Delete")
     expect(pile.row("a")).to_have_count(0)
     assert focused(page) == "Actions on b"
@@ -162,7 +162,7 @@ def test_what_is_deleted_is_put_back(page: Page, playground: PlaygroundServer) -
 
 
 def test_things_are_made_twice(page: Page, playground: PlaygroundServer) -> None:
-    pile = shelf(page, playground, "Twice", "a b", hot="c")
+    pile = open_collection(page, playground, "Twice", "a b", hot="c")
     pile.choose("a", "Duplicate")
     expect(pile.row("a-2")).to_be_visible()
     pile.choose("hot", "Duplicate")
@@ -175,7 +175,7 @@ def test_things_are_made_twice(page: Page, playground: PlaygroundServer) -> None
 
 
 def test_the_menu_goes_by_keys(page: Page, playground: PlaygroundServer) -> None:
-    pile = shelf(page, playground, "Menus", "a b")
+    pile = open_collection(page, playground, "Menus", "a b")
     opener = page.get_by_role("link", name="Actions on b", exact=True)
     opener.focus()
     page.keyboard.press("Enter")
@@ -195,7 +195,7 @@ def test_the_menu_goes_by_keys(page: Page, playground: PlaygroundServer) -> None
 def test_without_scripts_everything_can_be_done(
     browser: Browser, playground: PlaygroundServer
 ) -> None:
-    slug = plant(playground, "Plain", "a b", hot="c")
+    slug = import_requests(playground, "Plain", "a b", hot="c")
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
     address = f"{playground.url}/collections/{slug}/"
@@ -226,7 +226,7 @@ def test_without_scripts_everything_can_be_done(
 def test_the_sidebar_keeps_what_is_unfolded(
     workbench: Workbench, playground: PlaygroundServer
 ) -> None:
-    slug = plant(playground, "Beside", "a b", hot="c")
+    slug = import_requests(playground, "Beside", "a b", hot="c")
     page = workbench.open().page
     tree = page.locator("library-tree")
     expect(tree.get_by_role("link", name="a", exact=True)).to_have_count(0)
@@ -254,7 +254,7 @@ def test_the_sidebar_keeps_what_is_unfolded(
 def test_the_sidebar_fetches_itself_anew(
     workbench: Workbench, playground: PlaygroundServer
 ) -> None:
-    slug = plant(playground, "Changing", "a")
+    slug = import_requests(playground, "Changing", "a")
     page = workbench.open().page
     tree = page.locator("library-tree")
     tree.locator("summary").filter(has_text="Changing").click()
@@ -270,7 +270,7 @@ def test_the_sidebar_fetches_itself_anew(
 def test_one_key_searches_all_collections(
     workbench: Workbench, playground: PlaygroundServer
 ) -> None:
-    slug = plant(playground, "Searched", "zebra quagga", hot="okapi")
+    slug = import_requests(playground, "Searched", "zebra quagga", hot="okapi")
     page = workbench.open().page
     workbench.text.focus()
     workbench.text.press("End")
@@ -293,7 +293,7 @@ def test_one_key_searches_all_collections(
 def test_the_palette_finds_saved_requests_too(
     workbench: Workbench, playground: PlaygroundServer
 ) -> None:
-    plant(playground, "Palette", "xylophone")
+    import_requests(playground, "Palette", "xylophone")
     page = workbench.open().page
     page.keyboard.press("ControlOrMeta+k")
     page.keyboard.type("theme")
@@ -308,7 +308,7 @@ def test_the_palette_finds_saved_requests_too(
 
 
 def test_nothing_is_found_wrong_with_the_pages(still: Page, playground: PlaygroundServer) -> None:
-    pile = shelf(still, playground, "Looked at", "a b", hot="c", cold="")
+    pile = open_collection(still, playground, "Looked at", "a b", hot="c", cold="")
     pile.choose("b", "Edit")
     still.get_by_role("textbox", name="Notes").fill(
         "## A *title*\n\n- one\n- [two](https://example.com)"
@@ -339,13 +339,13 @@ def test_nothing_is_found_wrong_with_the_pages(still: Page, playground: Playgrou
     ["", "new/", "search/", "search/?q=b", "seen/requests/b/details/", "seen/requests/b/place/"],
 )
 def test_nor_with_those_around_them(still: Page, playground: PlaygroundServer, path: str) -> None:
-    plant(playground, "Seen", "b", hot="c")
+    import_requests(playground, "Seen", "b", hot="c")
     still.goto(f"{playground.url}/collections/{path}")
     assert findings(still, both_themes=True) == []
 
 
 def test_nor_with_the_sidebar_and_the_search(still: Page, playground: PlaygroundServer) -> None:
-    plant(playground, "Unfolded", "a b", hot="c")
+    import_requests(playground, "Unfolded", "a b", hot="c")
     workbench = Workbench(still, playground).open()
     tree = still.locator("library-tree")
     tree.locator("summary").filter(has_text="Unfolded").click()
@@ -368,7 +368,9 @@ def test_a_phone(browser: Browser, playground: PlaygroundServer) -> None:
         viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True
     )
     page = context.new_page()
-    pile = shelf(page, playground, "In the hand", f"{'long' * 20} b", **{"folder" * 12: "c"})
+    pile = open_collection(
+        page, playground, "In the hand", f"{'long' * 20} b", **{"folder" * 12: "c"}
+    )
     for address in (pile.url, f"{playground.url}/collections/"):
         page.goto(address)
         assert page.evaluate("document.documentElement.scrollWidth") <= 390

@@ -5,16 +5,16 @@ from __future__ import annotations
 from playwright.sync_api import Page, expect
 
 from tests.browser.axe import findings
-from tests.browser.shelves import ShelfPage, plant
-from tests.playground_server import PlaygroundServer
+from tests.browser.collection_page import CollectionPage, import_requests
+from tests.support.playground_server import PlaygroundServer
 
 
 def test_a_folder_goes_to_another_collection_by_keys(
     still: Page, playground: PlaygroundServer
 ) -> None:
-    plant(playground, "Takes folders", "x")
-    given = plant(playground, "Gives folders", "a", hot="b c", cold="d")
-    pile = ShelfPage(still, playground, given).open()
+    import_requests(playground, "Takes folders", "x")
+    given = import_requests(playground, "Gives folders", "a", hot="b c", cold="d")
+    pile = CollectionPage(still, playground, given).open()
     still.get_by_role("link", name="Actions on hot").press("Enter")
     still.get_by_role("menuitem", name="Move to…").press("Enter")
     choice = still.get_by_label("To the end of the collection")

@@ -8,7 +8,7 @@ from tests.browser.axe import findings
 from tests.browser.keyboard import press
 from tests.browser.test_history import ask, rows
 from tests.browser.workbench import Workbench
-from tests.playground_server import PlaygroundServer
+from tests.support.playground_server import PlaygroundServer
 
 
 def test_two_chosen_in_the_history(workbench: Workbench) -> None:

@@ -9,10 +9,10 @@ import pytest
 from playwright.sync_api import Browser, Page, WebSocketRoute, expect
 
 from tests.browser.client import client_of
-from tests.browser.shelves import plant
+from tests.browser.collection_page import import_requests
 from tests.browser.test_tabs import tabs
 from tests.browser.workbench import Workbench
-from tests.playground_server import PlaygroundServer
+from tests.support.playground_server import PlaygroundServer
 
 
 def test_what_is_typed_in_the_form_stands_in_the_json_and_in_the_effective_request(
@@ -302,7 +302,7 @@ CURL = """curl https://pasted.example/ask -H 'X-Pasted: 1' --json '{"query": {"t
 
 
 def test_a_pasted_command_is_a_request_of_its_own(workbench: Workbench) -> None:
-    slug = plant(workbench.server, "Pasted over", "original")
+    slug = import_requests(workbench.server, "Pasted over", "original")
     page = workbench.open(f"/collections/{slug}/requests/original/").page
     own = json.dumps([{"type": "state", "equals": "completed"}])
     page.evaluate("text => { document.forms.composer.elements.expectations.value = text }", own)

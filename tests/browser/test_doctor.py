@@ -8,9 +8,9 @@ from playwright.sync_api import Browser, Page, expect
 from tests.browser.axe import findings
 from tests.browser.client import client_of
 from tests.browser.workbench import Workbench
-from tests.playground_server import PlaygroundServer
-from tests.replay import CAPTURES, replaying, reply_bytes
-from tests.servers import free_port
+from tests.support.playground_server import PlaygroundServer
+from tests.support.replay import CAPTURES, replaying, reply_bytes
+from tests.support.servers import free_port
 
 FOUND = "NLWeb 0.55 over MCP 2026-07-28"
 

@@ -12,10 +12,10 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Locator, Page, Route, expect
 
-from tests.browser.shelves import ShelfPage, plant
+from tests.browser.collection_page import CollectionPage, import_requests
 from tests.browser.test_conversation import ask
 from tests.browser.workbench import Workbench
-from tests.playground_server import PlaygroundServer
+from tests.support.playground_server import PlaygroundServer
 
 
 @contextlib.contextmanager
@@ -67,7 +67,7 @@ class TestSheets:
         self, page: Page, playground: PlaygroundServer
     ) -> None:
         """The clock of the page stands still between what is typed first and what then."""
-        pile = ShelfPage(page, playground, plant(playground, "Typed into", "a b"))
+        pile = CollectionPage(page, playground, import_requests(playground, "Typed into", "a b"))
         page.clock.install()
         pile.open()
         page.clock.pause_at("2100-01-01")
@@ -84,7 +84,9 @@ class TestSheets:
     def test_with_mistakes_keeps_the_field_that_was_sent_from(
         self, page: Page, playground: PlaygroundServer
     ) -> None:
-        pile = ShelfPage(page, playground, plant(playground, "Mistaken", "a b")).open()
+        pile = CollectionPage(
+            page, playground, import_requests(playground, "Mistaken", "a b")
+        ).open()
         pile.choose("a", "Edit")
         name = page.get_by_label("Name", exact=True)
         name.fill("")

@@ -7,7 +7,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.browser.axe import findings
 from tests.browser.workbench import Workbench
-from tests.playground_server import PlaygroundServer
+from tests.support.playground_server import PlaygroundServer
 
 
 def ask(workbench: Workbench, *texts: str) -> None:
@@ -99,11 +99,11 @@ def test_what_would_go_is_shown_before_it_goes(page: Page, own: PlaygroundServer
     with own:
         ask(Workbench(page, own), "tomato soup", "onion soup")
         page.goto(f"{own.url}/history/retention/")
-        expect(page.locator("#going")).to_contain_text("Everything is kept")
+        expect(page.locator("#to-delete")).to_contain_text("Everything is kept")
         page.get_by_label("Runs", exact=True).fill("2")
-        expect(page.locator("#going")).to_contain_text("Nothing would go now")
+        expect(page.locator("#to-delete")).to_contain_text("Nothing would go now")
         page.get_by_label("Runs", exact=True).fill("none")
-        expect(page.locator("#going")).to_contain_text("Enter a whole number")
+        expect(page.locator("#to-delete")).to_contain_text("Enter a whole number")
         page.get_by_label("Runs", exact=True).fill("1")
         page.get_by_role("button", name="Save and delete 1 run now").click()
         expect(page.locator("#notes")).to_contain_text("1 run deleted")

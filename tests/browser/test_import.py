@@ -10,9 +10,9 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.browser.axe import findings
-from tests.library.test_parsing import COLLECTION, FOLDER, REQUEST, with_fields
-from tests.playground_server import PlaygroundServer
-from tests.servers import free_port
+from tests.support.example_collections import COLLECTION, FOLDER, REQUEST, with_fields
+from tests.support.playground_server import PlaygroundServer
+from tests.support.servers import free_port
 
 
 def collection(slug: str, **request: Any) -> str:
@@ -46,7 +46,7 @@ def bring(page: Page, playground: PlaygroundServer, text: str) -> None:
 
 
 def group(page: Page, status: str) -> Locator:
-    return page.locator(f'.import-changes .taken[data-status="{status}"]')
+    return page.locator(f'.import-changes .import-group[data-status="{status}"]')
 
 
 def test_in_with_a_preview_and_out_again(still: Page, playground: PlaygroundServer) -> None:
@@ -138,7 +138,7 @@ def test_nothing_scrolls_sideways(
     long = "a" * 110
     bring(page, playground, collection(f"wide-{width}"))
     choose(page, playground, collection(f"wide-{width}", notes="b" * 300, name=long))
-    page.locator("details.taken-changed summary").first.click()
+    page.locator("details.import-group-changed summary").first.click()
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     page.goto(f"{playground.url}/collections/wide-{width}/")
     disk = page.locator(".disk")

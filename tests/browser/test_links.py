@@ -14,7 +14,7 @@ from playwright.sync_api import Locator, Page, Request, expect
 from tests.browser.axe import findings
 from tests.browser.test_tabs import tabs
 from tests.browser.workbench import Workbench
-from tests.playground_server import PlaygroundServer
+from tests.support.playground_server import PlaygroundServer
 
 REQUEST = {
     "agent": "an-agent-only-the-sender-has",

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.client import client_of
-from tests.playground_server import PlaygroundServer
+from tests.support.playground_server import PlaygroundServer
 
 WORD = "Honigbrot" * 90
 SLUG = "long-words"
@@ -35,8 +35,8 @@ def places(page: Page, playground: PlaygroundServer) -> Iterator[list[str]]:
     agent = client.add_agent(name, f"{playground.url}/{WORD}")
     collection_run = client.post("/collection-runs/", collection=SLUG)
     page.goto(f"{playground.url}{collection_run}")
-    expect(page.locator("#cr-standing")).to_have_attribute("data-settled", "")
-    run = page.locator("a.cr-open").get_attribute("href") or ""
+    expect(page.locator("#collection-run-progress")).to_have_attribute("data-settled", "")
+    run = page.locator("a.collection-run-open").get_attribute("href") or ""
     shared = [
         client.post("/shares/", **{kind: named}).replace("/shares/", "/s/")
         for kind, named in (("run", run.split("/")[2]), ("collection", SLUG))

@@ -9,8 +9,8 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.axe import findings
 from tests.browser.workbench import Workbench
-from tests.mcp_servers import Recipes, serving
-from tests.playground_server import PlaygroundServer
+from tests.support.mcp_servers import Recipes, serving
+from tests.support.playground_server import PlaygroundServer
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from playwright.sync_api import Locator, Page, expect
 from tests.browser.axe import findings
 from tests.browser.keyboard import focused, press, tab_to
 from tests.browser.workbench import Workbench
-from tests.playground_server import PlaygroundServer
+from tests.support.playground_server import PlaygroundServer
 
 PLAN = "make a weekly meal plan with a shopping list"
 UNDER_WAY = re.compile("polling|checking")

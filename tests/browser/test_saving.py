@@ -9,7 +9,7 @@ from playwright.sync_api import BrowserContext, Locator, Page, expect
 from tests.browser.keyboard import tab_to
 from tests.browser.test_tabs import tabs
 from tests.browser.workbench import Workbench
-from tests.playground_server import PlaygroundServer
+from tests.support.playground_server import PlaygroundServer
 
 
 def sheet(page: Page) -> Locator:

@@ -10,7 +10,7 @@ from playwright.sync_api import ConsoleMessage, Page, expect
 from tests.browser.sockets import Gateway, lost_socket
 from tests.browser.test_live_view import COUNT_SOCKETS
 from tests.browser.workbench import Workbench
-from tests.playground_server import PlaygroundServer
+from tests.support.playground_server import PlaygroundServer
 
 #: Resolves once the first socket of the page has closed.
 CLOSED = """() => new Promise((done) => {

@@ -6,10 +6,10 @@ import re
 
 from playwright.sync_api import BrowserContext, Locator, expect
 
+from tests.browser.collection_page import import_requests
 from tests.browser.keyboard import tab_to
-from tests.browser.shelves import plant
 from tests.browser.workbench import Workbench
-from tests.playground_server import PlaygroundServer
+from tests.support.playground_server import PlaygroundServer
 
 UNSAVED = re.compile(r"not saved|unsaved changes")
 
@@ -172,16 +172,16 @@ def looked_at(workbench: Workbench, name: str) -> Locator:
     return found
 
 
-def shelf(workbench: Workbench, name: str) -> Locator:
+def open_collection(workbench: Workbench, name: str) -> Locator:
     """Open a collection in the sidebar; returns the links to its requests."""
-    slug = plant(workbench.server, name, "one two three")
+    slug = import_requests(workbench.server, name, "one two three")
     page = workbench.open().compose("own work").page
     page.locator("#library summary").filter(has_text=name).click()
     return page.locator(f'#library [data-saved^="{slug}/"]')
 
 
 def test_what_is_only_looked_at_says_so_and_gives_way(workbench: Workbench) -> None:
-    links = shelf(workbench, "Looked at")
+    links = open_collection(workbench, "Looked at")
     links.filter(has_text="one").click()
     looked_at(workbench, "one")
     expect(workbench.page.locator("#announce")).to_contain_text("one: a preview")
@@ -198,7 +198,7 @@ def test_what_is_only_looked_at_says_so_and_gives_way(workbench: Workbench) -> N
 
 
 def test_a_preview_is_kept_by_what_one_does_with_it(workbench: Workbench) -> None:
-    links = shelf(workbench, "Kept open")
+    links = open_collection(workbench, "Kept open")
     page = workbench.page
     links.filter(has_text="one").click()
     looked_at(workbench, "one").dblclick()
@@ -219,7 +219,7 @@ def test_a_preview_is_kept_by_what_one_does_with_it(workbench: Workbench) -> Non
 
 
 def test_a_preview_that_is_not_shown_is_kept_by_a_double_click(workbench: Workbench) -> None:
-    links = shelf(workbench, "Kept from behind")
+    links = open_collection(workbench, "Kept from behind")
     links.filter(has_text="one").click()
     looked_at(workbench, "one")
     tabs(workbench).filter(has_text="own work").click()
@@ -229,7 +229,7 @@ def test_a_preview_that_is_not_shown_is_kept_by_a_double_click(workbench: Workbe
 
 
 def test_a_preview_is_kept_by_a_command_and_by_sending(workbench: Workbench) -> None:
-    links = shelf(workbench, "Kept by command")
+    links = open_collection(workbench, "Kept by command")
     page = workbench.page
     links.filter(has_text="one").click()
     looked_at(workbench, "one")

@@ -9,7 +9,7 @@ from playwright.sync_api import Browser, FrameLocator, Page, expect
 from tests.browser.axe import findings
 from tests.browser.keyboard import press, tab_to
 from tests.browser.workbench import Workbench
-from tests.playground_server import PlaygroundServer
+from tests.support.playground_server import PlaygroundServer
 
 
 def panes(page: Page) -> list[FrameLocator]:

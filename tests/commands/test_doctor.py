@@ -1,4 +1,4 @@
-"""`doctor`: what it announces, what it prints, how it exits."""
+"""`doctor`: announcement, report and exit codes."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ import json
 import pytest
 
 from playground.models import Agent
-from tests.replay import replaying
-from tests.servers import free_port
 from tests.support.commands import run_command
+from tests.support.replay import replaying
+from tests.support.servers import free_port
 
 
 def test_an_agent_that_is_well(demo: str) -> None:

@@ -1,4 +1,4 @@
-"""`manage.py prune_history`: what it says, and what it deletes."""
+"""`prune_history`: output and deletion."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def make(days: float, **fields: Any) -> Run:
 
 
 def prune(*arguments: str) -> str:
-    """Run the command with these arguments; returns what it says."""
+    """Run the command with these arguments; return its output."""
     done = run_command("prune_history", *arguments)
     assert done.returncode == 0, done.stderr
     return done.stdout

@@ -1,4 +1,4 @@
-"""`manage.py run_collection`: exit codes, reporters, values, order, and how it is stopped."""
+"""`run_collection`: exit codes, reporters, values, order, and signals."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from django.core.management import call_command
 from junitparser import JUnitXml
 
 from playground.models import CollectionRun, Environment
-from tests.playground_server import ROOT, PlaygroundServer
-from tests.servers import HOLD, STREAM_HEAD, free_port, reply, serve, serving
 from tests.support.commands import Result, run_command
+from tests.support.playground_server import ROOT, PlaygroundServer
+from tests.support.servers import HOLD, STREAM_HEAD, free_port, reply, serve, serving
 
 OK = [{"type": "status", "equals": 200}]
 NOT_FOUND = [{"type": "status", "equals": 404}]
@@ -29,14 +29,14 @@ NOT_FOUND = [{"type": "status", "equals": 404}]
 
 @pytest.fixture(scope="module")
 def command(tmp_path_factory: pytest.TempPathFactory) -> PlaygroundServer:
-    """A playground without a server, for commands in processes of their own."""
+    """Return a playground without a server, for commands in processes of their own."""
     found = PlaygroundServer(tmp_path_factory.mktemp("collections"))
     found.prepare(samples=False)
     return found
 
 
 def fixture(tmp_path: Path, *requests: dict[str, Any], folders: Sequence[str] = ()) -> str:
-    """A file with a collection; each request is given by what differs from the usual."""
+    """Write a file with a collection; each request is given by its differences from the default."""
     key = ["kept"]
     items: list[Any] = [
         {"model": "playground.collection", "fields": {"name": "Kept", "slug": "kept"}}
@@ -87,7 +87,7 @@ class TestExitCodes:
         assert lines[1].startswith("✓ A / Request 2 (")
         told = "All met: 2 of 2 requests done, 2 met; 2 of 2 expectations met; "
         assert lines[-1].startswith(told)
-        # No bar where nobody sits before a terminal.
+        # No progress bar without a terminal.
         assert done.stderr == ""
 
     def test_not_all_met(self, tmp_path: Path) -> None:
@@ -255,7 +255,7 @@ class TestReporters:
 
 @pytest.mark.django_db(transaction=True)
 class TestTroubles:
-    """What is no failure of what was asked has no exit code that says so."""
+    """Internal errors have an exit code of their own."""
 
     def test_a_report_that_cannot_be_written_keeps_back_no_other(self, tmp_path: Path) -> None:
         page = tmp_path / "report.html"
@@ -299,7 +299,7 @@ class TestStopping:
         junit = tmp_path / "report.xml"
         async with serve(STREAM_HEAD, HOLD) as server:
             file = fixture(tmp_path, {"address": server.url}, {"address": server.url})
-            # Where the tests themselves are to outlive their terminal, so would the command.
+            # If the tests themselves run under nohup, so would the command.
             reset = partial(signal.signal, how, signal.SIG_DFL)
             process = _start(command, file, "--reporter", f"junit={junit}", preexec_fn=reset)
             await asyncio.wait_for(server.asked.wait(), 60)

@@ -1,4 +1,4 @@
-"""`manage.py run_collection -`: the collection comes by the standard input."""
+"""`run_collection -`: a collection on standard input."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.commands.test_run_collection import answer, fixture, run, texts
-from tests.servers import free_port, serving
+from tests.support.servers import free_port, serving
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -1,4 +1,4 @@
-"""`send`: what it prints, how it exits, what it refuses."""
+"""`send`: output, exit codes, errors and signals."""
 
 from __future__ import annotations
 
@@ -15,13 +15,10 @@ from typing import Any
 import httpx
 import pytest
 
-from playground.headless import lines as headless
 from playground.models import Agent, Run
-from playground.protocols import events as ev
-from playground.protocols.frames import Frame, FrameKind
-from playground.protocols.problems import Problem, Stage
-from tests.playground_server import ROOT, PlaygroundServer
-from tests.servers import (
+from tests.support.commands import Result, run_command
+from tests.support.playground_server import ROOT, PlaygroundServer
+from tests.support.servers import (
     HOLD,
     LAST_CHUNK,
     STREAM_HEAD,
@@ -32,101 +29,6 @@ from tests.servers import (
     serve,
     serving,
 )
-from tests.support.commands import Result, run_command
-
-FRAME = Frame(4, 1_234, FrameKind.EVENT, b"data: {}\n\n")
-META = {"version": "0.55"}
-
-LINES: list[tuple[ev.Event, dict[str, Any]]] = [
-    (ev.Started(4, META), {"type": "started", "meta": META}),
-    (ev.Result(4, {"name": "Soup"}, 0), {"type": "result", "index": 0, "item": {"name": "Soup"}}),
-    (ev.Result(4, "words"), {"type": "result", "index": None, "item": "words"}),
-    (ev.Text(4, "Hi", True, "summary"),
-     {"type": "text", "text": "Hi", "delta": True, "kind": "summary"}),
-    (
-        ev.Elicitation(4, "Which?", (ev.Question("a", "A?", "number", ("1", "2"), 1),)),
-        {"type": "elicitation", "text": "Which?", "questions": [
-            {"id": "a", "text": "A?", "type": "number", "options": ["1", "2"], "default": 1}]},
-    ),
-    (ev.Promise(4, "tok", 9.5, "Later", 0.5),
-     {"type": "promise", "token": "tok", "estimated_time": 9.5, "message": "Later",
-      "progress": 0.5}),
-    (ev.Failure(4, "NO_RESULTS", "None.", {"a": 1}),
-     {"type": "failure", "code": "NO_RESULTS", "message": "None.", "details": {"a": 1}}),
-    (ev.Completed(4, META), {"type": "completed", "meta": META}),
-    (ev.Note(4, "end", {"message": "Bye"}),
-     {"type": "unknown", "name": "end", "data": {"message": "Bye"}, "reason": ""}),
-    (ev.Unknown(4, "ping", [1], "No such event."),
-     {"type": "unknown", "name": "ping", "data": [1], "reason": "No such event."}),
-    (ev.Message(4, "msg_1", "message", "assistant", "created"),
-     {"type": "message", "msg_id": "msg_1", "kind": "message", "role": "assistant",
-      "status": "created"}),
-    (ev.Content(4, (4, 0), "msg_1", 0, "text", "Hello", True, "in_progress"),
-     {"type": "content", "msg_id": "msg_1", "index": 0, "delta": True, "kind": "text",
-      "value": "Hello", "status": "in_progress"}),
-    (ev.ToolCall(4, (4, 0), "call_1", "get_weather", "{}"),
-     {"type": "tool_call", "call_id": "call_1", "name": "get_weather", "arguments": "{}",
-      "kind": "function_call"}),
-    (ev.ToolOutput(4, (4, 0), "call_1", "", "21 C"),
-     {"type": "tool_output", "call_id": "call_1", "name": "", "output": "21 C",
-      "kind": "function_call_output"}),
-    (ev.Status(4, "response", "response_1", "completed", usage={"n": 1}),
-     {"type": "status", "object": "response", "id": "response_1", "status": "completed",
-      "usage": {"n": 1}}),
-    (ev.Progress(4, 2, 5, "Looking"),
-     {"type": "progress", "progress": 2, "total": 5, "message": "Looking"}),
-    (ev.Log(4, "info", {"a": 1}, "search"),
-     {"type": "log", "level": "info", "logger": "search", "data": {"a": 1}}),
-    (ev.Tools(4, ({"name": "ask"}, "odd")),
-     {"type": "tools", "tools": [{"name": "ask"}, "odd"], "more": False}),
-]  # fmt: skip
-
-
-class TestJsonLines:
-    @pytest.mark.parametrize(("event", "line"), LINES, ids=[str(r[1]["type"]) for r in LINES])
-    def test_each_kind_of_event(self, event: ev.Event, line: dict[str, Any]) -> None:
-        (text,) = headless.json_lines(FRAME, [event])
-        assert json.loads(text) == {"seq": 4, "at_ms": 1.234, **line}
-
-    def test_the_table_has_every_kind(self) -> None:
-        # By name: a class with slots leaves its first draft among the subclasses.
-        kinds = {kind.__name__ for kind in ev.Event.__subclasses__()}
-        assert {type(event).__name__ for event, _ in LINES} == kinds
-
-    def test_an_error_of_the_transfer(self) -> None:
-        problem = Problem("failed", Stage.TLS, "It broke.", "Mend it.", "SSL", None)
-        (text,) = headless.json_lines(Frame(9, 0, FrameKind.ERROR, problem.to_bytes()), [])
-        assert json.loads(text) == {"seq": 9, "at_ms": 0.0, "type": "error", **problem.to_json()}
-
-    def test_nothing_that_a_terminal_would_obey_is_in_a_line(self) -> None:
-        hostile = "\x1b[2J\x9b31m\u202e\x00\x7f\x07 \n ü \ud83c\udf73"
-        (text,) = headless.json_lines(FRAME, [ev.Text(4, hostile)])
-        assert not set(text) & set("\x1b\x9b\u202e\x00\x7f\x07\n")
-        assert json.loads(text)["text"] == hostile
-
-
-def test_lines_for_people() -> None:
-    hostile = "\x1b]0;owned\x07\n\x9b2J\u202eevil"
-    lines = [
-        line
-        for event, _ in LINES
-        for line in headless.text_lines([event])
-    ]  # fmt: skip
-    assert lines == [
-        "  1. Soup  [untyped]", "   - words  [text]", "text Hi", "  ?  Which?",
-        "     a: A? (1 / 2)", "promise Later", "failure NO_RESULTS · None.",
-        "unknown ping · No such event.", "progress 2/5 Looking", 'log info: {"a": 1}', "tools ask",
-    ]  # fmt: skip
-    events = [
-        ev.Result(1, {"@type": hostile, "name": hostile, "description": hostile}),
-        ev.Text(1, hostile), ev.Failure(1, hostile, hostile), ev.Promise(1, hostile),
-        ev.Elicitation(1, hostile, (ev.Question(hostile, hostile, "x", (hostile,)),)),
-        ev.Unknown(1, hostile, None, hostile), ev.Progress(1, None, None, hostile),
-        ev.Log(1, hostile, hostile), ev.Tools(1, ({"name": hostile},)),
-    ]  # fmt: skip
-    for line in headless.text_lines(events):
-        assert not set(line) & set("\x1b\x07\x9b\u202e\n\r"), line
-        assert "evil" in line
 
 
 class TestDemoAgent:
@@ -180,7 +82,7 @@ class TestDemoAgent:
 def ask(
     *arguments: str, answer: tuple[Step, ...], stdin: str = ""
 ) -> tuple[Result, list[bytes], list[Any]]:
-    """Send to a scripted agent; what came of it, and what was sent to it."""
+    """Send to a scripted agent; return the result and the requests it received."""
     with serving(*answer) as server:
         done = run_command("send", server.url, *arguments, stdin=stdin)
     bodies = [json.loads(request.partition(b"\r\n\r\n")[2]) for request in server.requests]
@@ -192,7 +94,7 @@ EMPTY = (reply(b'{"_meta": {"response_type": "answer"}, "results": []}'),)
 
 @pytest.fixture(scope="module")
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A data directory for commands in processes of their own."""
+    """Return a data directory for commands in processes of their own."""
     path = tmp_path_factory.mktemp("send")
     PlaygroundServer(path).prepare(samples=False)
     return path
@@ -312,7 +214,7 @@ class TestUsage:
 
 
 def start(data: Path, url: str, *arguments: str, **options: Any) -> subprocess.Popen[str]:
-    """`send` as a process that can be told to stop."""
+    """Start `send` as a process that can be stopped."""
     return subprocess.Popen(
         [sys.executable, "manage.py", "send", url, "--text", "a", *arguments],
         cwd=ROOT, env=PlaygroundServer(data).environment, text=True, **options,
@@ -372,10 +274,3 @@ class TestStopping:
         assert shown.endswith("\r\x1b[K")
         assert "\x1b" not in out
         assert "Soup" in out
-
-
-@pytest.mark.django_db
-def test_a_run_that_never_began_says_why() -> None:
-    problem = {"stage": "limit", "state": "refused", "cause": "Too many."}
-    line = json.loads(headless.problem_line(Run(problem=problem), 0))
-    assert line == {"seq": 0, "at_ms": 0.0, "type": "error", **problem}

@@ -1,4 +1,4 @@
-"""`send --binding mcp`: the questions of MCP itself, with answers from a file and without."""
+"""`send --binding mcp`: elicitation of MCP, with answers from a file and without."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from tests.mcp_servers import Recipes, serving
 from tests.support.commands import Result, run_command
+from tests.support.mcp_servers import Recipes, serving
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -1,4 +1,4 @@
-"""`serve`: where it listens, and what it does before that."""
+"""`serve`: port, and the preparation of the database and the assets."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ import httpx
 import pytest
 from django.core.management import CommandError, call_command
 
-from playground import static_files
+from playground import startup
 from playground.models import ActionServer, Agent
-from playground.samples import load_samples
-from tests.playground_server import PlaygroundServer
+from playground.startup import load_samples
+from tests.support.playground_server import PlaygroundServer
 
 
 def test_a_port_that_is_taken() -> None:
@@ -65,11 +65,11 @@ def test_files_are_collected_when_they_have_changed(tmp_path: Path, settings: An
 
     get_finder.cache_clear()
     try:
-        assert static_files.collect_static()
+        assert startup.collect_static()
         assert (tmp_path / "root" / "a.css").exists()
-        assert not static_files.collect_static()
+        assert not startup.collect_static()
         (source / "a.css").rename(source / "b.css")
-        assert static_files.collect_static()
+        assert startup.collect_static()
         assert not (tmp_path / "root" / "a.css").exists()
         assert (tmp_path / "root" / "b.css").exists()
     finally:

@@ -1,4 +1,4 @@
-"""`manage.py twin`: one request two ways, from the command line."""
+"""`twin`: one request two ways, from the command line."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from playground.models import Agent, Run
-from tests.servers import RESET, reply, serving
 from tests.support.commands import run_command
+from tests.support.servers import RESET, reply, serving
 
 
 class TestDemoAgent:

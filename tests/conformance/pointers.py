@@ -1,4 +1,4 @@
-"""Where a finding points: a pointer into the JSON of a frame."""
+"""Resolution of a finding's pointer in the JSON of a frame."""
 
 from __future__ import annotations
 

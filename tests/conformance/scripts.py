@@ -1,4 +1,4 @@
-"""How the tests of this package write a reply down, and have it judged."""
+"""Builders of scripted NLWeb responses, and their conformance reports."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 from playground.conformance import ConformanceReport, Verdict, run_rules
 from playground.protocols import sse
 from playground.protocols.frames import Frame, FrameKind
-from tests.protocols.playbook import CAPTURES
+from tests.support.playbook import CAPTURES
 
 JSON, SSE = "application/json", "text/event-stream"
 #: Stands in replies for the version that they are judged as.
@@ -18,7 +18,7 @@ VERSION = "@version"
 
 
 @dataclass(frozen=True)
-class Reply:
+class ScriptedResponse:
     """A reply as frames, and what belongs to it. The head is frame 1, what follows is next."""
 
     frames: tuple[Frame, ...]
@@ -29,21 +29,21 @@ class Reply:
     protocol: str = "nlweb"
     binding: str = "http"
 
-    def asked(self, **request: Any) -> Reply:
+    def asked(self, **request: Any) -> ScriptedResponse:
         return replace(self, request=request)
 
-    def awaited(self, action: str, token: str = "p") -> Reply:
+    def awaited(self, action: str, token: str = "p") -> ScriptedResponse:
         request = {"promise_token": token, "action": action}
         return replace(self, operation="await", request=request)
 
-    def after(self, *progress: float) -> Reply:
+    def after(self, *progress: float) -> ScriptedResponse:
         return replace(self, earlier=progress)
 
-    def broken_off(self, state: str = "truncated") -> Reply:
+    def broken_off(self, state: str = "truncated") -> ScriptedResponse:
         """The same without its end."""
         return replace(self, frames=self.frames[:-1], state=state)
 
-    def judged(self, version: str = "0.55") -> ConformanceReport:
+    def report_for(self, version: str = "0.55") -> ConformanceReport:
         frames = [
             replace(frame, data=frame.data.replace(VERSION.encode(), version.encode()))
             for frame in self.frames
@@ -71,16 +71,16 @@ def numbered(pairs: Iterable[tuple[FrameKind, bytes]]) -> tuple[Frame, ...]:
 
 def document(
     value: Any, status: int = 200, media_type: str | None = JSON, extra: str = ""
-) -> Reply:
+) -> ScriptedResponse:
     """A whole reply: head 1, body 2, end 3. Findings about its JSON stand at 3."""
     body = value if isinstance(value, bytes) else json.dumps(value).encode()
     pairs = [(FrameKind.HEAD, head(status, media_type, extra)), (FrameKind.BODY, body)]
-    return Reply(numbered([*pairs, (FrameKind.END, b"")]))
+    return ScriptedResponse(numbered([*pairs, (FrameKind.END, b"")]))
 
 
 def stream(
     *blocks: bytes, status: int = 200, media_type: str | None = SSE, extra: str = ""
-) -> Reply:
+) -> ScriptedResponse:
     """A stream: head 1, then a frame for each block, then the end."""
     pairs = [(FrameKind.HEAD, head(status, media_type, extra))]
     splitter = sse.Splitter(1 << 20)
@@ -90,7 +90,7 @@ def stream(
     ]
     if rest := splitter.flush():
         pairs.append((FrameKind.TAIL, rest))
-    return Reply(numbered([*pairs, (FrameKind.END, b"")]))
+    return ScriptedResponse(numbered([*pairs, (FrameKind.END, b"")]))
 
 
 def event(name: str | None, payload: Any) -> bytes:
@@ -108,7 +108,7 @@ def sent(name: str) -> tuple[bytes, bytes]:
     return top.replace(b"\n", b"\r\n") + b"\r\n\r\n", body.strip()
 
 
-def capture(name: str) -> Reply:
+def capture(name: str) -> ScriptedResponse:
     """A captured reply, with the request beside it."""
     top, _, body = (CAPTURES / f"{name}.txt").read_bytes().partition(b"\r\n\r\n")
     asked = sent(name)[1]
@@ -125,7 +125,7 @@ def meta(kind: str = "answer", **more: Any) -> dict[str, Any]:
     return {"_meta": {"response_type": kind, "version": VERSION, **more}}
 
 
-def answer(*items: Any, **more: Any) -> Reply:
+def answer(*items: Any, **more: Any) -> ScriptedResponse:
     return document({**meta(**more), "results": list(items)})
 
 
@@ -134,7 +134,7 @@ def app(**more: Any) -> dict[str, Any]:
     return {**meta(), "content": text, "structuredData": [ITEM], **more}
 
 
-def elicitation(value: Any) -> Reply:
+def elicitation(value: Any) -> ScriptedResponse:
     return document({**meta("elicitation"), "elicitation": value})
 
 
@@ -142,19 +142,19 @@ def question(**more: Any) -> dict[str, Any]:
     return {"id": "q", "text": "Which?", "type": "multi_select", "options": ["a", "b"], **more}
 
 
-def asking(*questions: Any) -> Reply:
+def asking(*questions: Any) -> ScriptedResponse:
     return elicitation({"text": "Tell me:", "questions": list(questions)})
 
 
-def promise(value: Any) -> Reply:
+def promise(value: Any) -> ScriptedResponse:
     return document({**meta("promise"), "promise": value}, 202)
 
 
-def failure(value: Any, status: int = 200, extra: str = "") -> Reply:
+def failure(value: Any, status: int = 200, extra: str = "") -> ScriptedResponse:
     return document({**meta("failure"), "error": value}, status, extra=extra)
 
 
-def acting(*actions: Any) -> Reply:
+def acting(*actions: Any) -> ScriptedResponse:
     return answer({"@type": "Recipe", "actions": list(actions)})
 
 
@@ -183,7 +183,7 @@ def verdict(report: ConformanceReport, rule: str) -> Verdict:
     return report.verdicts[rule]
 
 
-def places(report: ConformanceReport, rule: str) -> list[tuple[int | None, str]]:
+def locations(report: ConformanceReport, rule: str) -> list[tuple[int | None, str]]:
     """Where a rule failed."""
     return [
         (finding.seq, finding.pointer)

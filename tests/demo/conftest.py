@@ -20,7 +20,7 @@ FIXTURE = Path(__file__).parents[2] / "fixtures" / "demo_corpus.json"
 
 
 def check(version: str, name: str, document: Any) -> None:
-    """Hold a document against the schema of that name and version."""
+    """Validate a document by the schema of that name and version."""
     _validator(version, name).validate(document)
 
 
@@ -33,7 +33,7 @@ def _validator(version: str, name: str) -> jsonschema.Draft202012Validator:
 
 @dataclass
 class Reply:
-    """A reply as a client sees it."""
+    """A response as a client sees it."""
 
     status: int
     headers: dict[str, str]
@@ -65,7 +65,7 @@ class Reply:
 
 
 def read_events(body: bytes) -> list[tuple[str, Any]]:
-    """The events of a stream in which every event is named and holds one line of JSON."""
+    """Return the events of a stream; each has a name and one line of JSON."""
     events = []
     assert body.endswith(b"\n\n")
     for block in body.decode().removesuffix("\n\n").split("\n\n"):
@@ -79,7 +79,7 @@ Ask = Callable[..., Awaitable[Reply]]
 
 @pytest.fixture(scope="session")
 def whole_corpus() -> Corpus:
-    """The shipped corpus, straight from its file: no database."""
+    """Return the shipped corpus from its file, without a database."""
     rows = [row["fields"] for row in json.loads(FIXTURE.read_text())]
     return Corpus.of((row["site"], row["document"]) for row in rows)
 
@@ -91,7 +91,7 @@ def corpus(whole_corpus: Corpus, monkeypatch: pytest.MonkeyPatch) -> Corpus:
 
 
 class Clock:
-    """A clock that stands still until it is told to go on."""
+    """A clock that changes only when a test sets it."""
 
     def __init__(self) -> None:
         self.now = 100.0
@@ -102,7 +102,7 @@ class Clock:
 
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
-    """The clock of the promises."""
+    """Replace the clock of the promises."""
     clock = Clock()
     monkeypatch.setattr(promises, "now", clock)
     return clock

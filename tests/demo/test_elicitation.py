@@ -1,4 +1,4 @@
-"""Section 4.1.3: questions back, and their answers."""
+"""Section 4.1.3: questions, and how answers are read."""
 
 from __future__ import annotations
 
@@ -8,13 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from playground.demo import elicitation, elicitation_answers, followups, questions
+from playground.demo import elicitation, followups
 from playground.demo.failures import FailureError
 from playground.demo.requests import MAX_TEXT
 from playground.demo.requests import AskRequest as AskRecord
 from tests.demo.conftest import Ask, Reply, check
 
-RECIPES = {"itemType": "Recipe", "num_results": 100}
 TYPES = {"single_select", "multi_select", "free_text", "number", "boolean"}
 
 
@@ -200,9 +199,9 @@ class TestAnswersHoweverTheyCome:
         self, ask: Ask, more: dict[str, Any]
     ) -> None:
         asked = await ask("pasta recipe", version="0.54")
-        said = asked.document["elicitation"]["text"] + more["text"] if "text" in more else ""
+        text = asked.document["elicitation"]["text"] + more["text"] if "text" in more else ""
         reply = await ask(
-            f"pasta recipe. {said}",
+            f"pasta recipe. {text}",
             more.get("filters"),
             context=more.get("context"),
             version="0.54",
@@ -308,64 +307,19 @@ class TestMenu:
         assert reply.meta["response_type"] == "elicitation"
 
 
-class TestFollowUps:
-    async def test_lighter(self, ask: Ask) -> None:
-        reply = await ask("something lighter", RECIPES, context={"prev": ["chicken curry"]})
-        assert reply.meta["decontextualized_query"] == "chicken curry, something lighter"
-        whole = await ask("chicken curry", RECIPES)
-        assert set(whole.names[:3]) <= set(reply.names)
-        counted = [item["nutrition"]["calories"] for item in reply.document["results"]]
-        calories = [int(text.split()[0]) for text in counted]
-        assert calories == sorted(calories)
-
-    async def test_quicker_and_cheaper(self, ask: Ask) -> None:
-        reply = await ask("quicker", context={"prev": ["soup"]})
-        assert reply.names[0] != (await ask("soup")).names[0]
-        reply = await ask("anything cheaper?", RECIPES, context={"prev": ["soup"]})
-        costs = [item["estimatedCost"]["value"] for item in reply.document["results"]]
-        assert costs == sorted(costs)
-
-    async def test_without(self, ask: Ask) -> None:
-        reply = await ask("without nuts", context={"prev": ["cake or dessert"]})
-        text = " ".join(t for item in reply.document["results"] for t in item["recipeIngredient"])
-        assert "almond" not in text
-        assert "walnut" not in text
-
-    async def test_a_chain_goes_back_to_what_stands_alone(self, ask: Ask) -> None:
-        reply = await ask(
-            "what about vegan?",
-            RECIPES,
-            context={"prev": ["tea", "curry", "something lighter"]},
-        )
-        assert reply.meta["decontextualized_query"] == "curry, something lighter, what about vegan?"
-        assert all(
-            "https://schema.org/VeganDiet" in item["suitableForDiet"]
-            for item in reply.document["results"]
-        )
-
-    @pytest.mark.parametrize("prev", [[], None, "soup", [7], ["curry"]])
-    async def test_what_stands_alone_stays_alone(self, post: Ask, prev: object) -> None:
-        reply = await post("ask", {"query": {"text": "tomato soup"}, "context": {"prev": prev}})
-        assert "decontextualized_query" not in reply.meta
-
-    async def test_a_vague_wish_made_lighter_is_no_longer_vague(self, ask: Ask) -> None:
-        reply = await ask("something lighter", context={"prev": ["I need something for dinner"]})
-        assert reply.names
-
-
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=20),
     lambda inner: (
         st.lists(inner, max_size=3)
-        | st.dictionaries(st.sampled_from(sorted(questions.IDS)) | st.text(max_size=5), inner)
+        | st.dictionaries(st.sampled_from(sorted(elicitation.IDS)) | st.text(max_size=5), inner)
     ),
     max_leaves=8,
 )
 OBJECTS = st.dictionaries(
-    st.sampled_from([*sorted(questions.IDS), "prev", "answers"]) | st.text(max_size=5), JSON
+    st.sampled_from([*sorted(elicitation.IDS), "prev", "answers"]) | st.text(max_size=5), JSON
 )
 SAID = st.lists(
-    st.sampled_from([*questions.labels(), "guests: ", "cake=", "menu", "pasta", "dinner party"])
+    st.sampled_from([*elicitation.labels(), "guests: ", "cake=", "menu", "pasta", "dinner party"])
     | st.text(max_size=10)
 ).map(" ".join)
 
@@ -381,9 +335,9 @@ def test_whatever_comes_is_examined(
 ) -> None:
     """Answers are checked or refused: nothing that can be sent is a bug."""
     ask = AskRecord(version, text, filters, context, {}, pending=pending)
-    gathered = followups.complete_from_context(elicitation_answers.gather(ask))
-    assert not set(gathered.filters) & questions.IDS
-    assert set(gathered.answers) <= questions.IDS
+    gathered = followups.complete_from_context(elicitation.gather_answers(ask))
+    assert not set(gathered.filters) & elicitation.IDS
+    assert set(gathered.answers) <= elicitation.IDS
     assert len(gathered.text) <= max(MAX_TEXT, len(text))
     refused: list[FailureError] = []
     try:
@@ -393,4 +347,4 @@ def test_whatever_comes_is_examined(
     for failure in refused:
         assert failure.code == "INVALID_PARAMETER"
         assert failure.details
-        assert failure.details["parameter"] in questions.IDS
+        assert failure.details["parameter"] in elicitation.IDS

@@ -1,4 +1,4 @@
-"""Every failure code (section 4.1.4) with its status (section 7.4), asked for and provoked."""
+"""Every failure code (section 4.1.4) with its status (section 7.4), requested and provoked."""
 
 from __future__ import annotations
 

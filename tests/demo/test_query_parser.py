@@ -14,10 +14,10 @@ def test_stop_words_are_not_searched() -> None:
 
 
 def test_types_are_told_from_words() -> None:
-    wish = parse_query("cheap Italian restaurants")
-    assert wish.kinds == {"Restaurant"}
-    assert wish.search_terms == ["cheap", "italian"]
-    assert "budget" in wish.related
+    query = parse_query("cheap Italian restaurants")
+    assert query.kinds == {"Restaurant"}
+    assert query.search_terms == ["cheap", "italian"]
+    assert "budget" in query.related
 
 
 @pytest.mark.parametrize(
@@ -48,5 +48,5 @@ def test_what_must_not_be_in_it() -> None:
 
 @given(st.text(max_size=200))
 def test_any_text_can_be_understood(text: str) -> None:
-    wish = parse_query(text)
-    assert all(word == word.lower() for word in wish.search_terms)
+    query = parse_query(text)
+    assert all(word == word.lower() for word in query.search_terms)

@@ -1,4 +1,4 @@
-"""What an answer has to be where its question says so."""
+"""Constraints on answers, as text and as a check."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs through the real engine, transport and database against scripted servers."""
+"""Fixtures for runs through engine, transport and database against scripted servers."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from playground.engine.call_loop import OwnerSlots, collect_frames, make_calls, 
 from playground.limits import RunLimits
 from playground.protocols.calls import HttpCall
 from playground.protocols.frames import Frame, FrameKind
-from tests.servers import HOLD, STREAM_HEAD, chunk, reply, serve
+from tests.support.servers import HOLD, STREAM_HEAD, chunk, reply, serve
 
 CALL, HEAD, EVENT, END, ERROR = (
     FrameKind.CALL,

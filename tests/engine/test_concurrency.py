@@ -1,4 +1,4 @@
-"""The queue of those who wait for room."""
+"""The queue of tasks that wait for a slot."""
 
 from __future__ import annotations
 

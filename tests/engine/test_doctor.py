@@ -1,4 +1,4 @@
-"""The doctor against real servers, each broken in its own way."""
+"""The connection doctor against real servers, each broken in its own way."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from cryptography import x509
 from django.utils import timezone
 
 from playground.engine import doctor
-from playground.engine.background import running_tasks
+from playground.engine.task_registry import running_tasks
 from playground.models import Agent
 from playground.models.detection import proposed_changes, report_of
-from tests import a2a_servers, mcp_servers
-from tests.servers import HOLD, RESET, Script, Server, free_port, reply, serve
+from tests.support import a2a_servers, mcp_servers
+from tests.support.servers import HOLD, RESET, Script, Server, free_port, reply, serve
 from tests.transport.test_backend import Certificate
 
 SECRET = "canary-7d1e"
@@ -43,7 +43,7 @@ def answering(**answers: Any) -> Any:
     return answer
 
 
-async def examine(url: str, **fields: Any) -> dict[str, Any]:
+async def diagnose(url: str, **fields: Any) -> dict[str, Any]:
     return await doctor.diagnose(Agent(name="scripted", url=url, **fields))
 
 
@@ -57,7 +57,7 @@ def step(report: dict[str, Any], name: str) -> dict[str, Any]:
 
 
 @pytest.fixture
-def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+def short_timeouts(monkeypatch: pytest.MonkeyPatch) -> None:
     """A doctor who waits for next to nothing."""
     for name, seconds in (("TOTAL", 1.5), ("FIRST", 0.5), ("EACH", 0.2)):
         monkeypatch.setattr(doctor, name, seconds)
@@ -66,25 +66,25 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 class TestAServer:
     async def test_that_is_well(self) -> None:
         async with serve(answer=answering(ask=ANSWER, **{"await": ANSWER})) as server:
-            report = await examine(server.url)
+            report = await diagnose(server.url)
         assert failed(report) == []
         assert (report["state"], report["found"]["label"]) == ("done", "NLWeb 0.55")
         assert report["found"]["url"] == server.url
         assert server.requests[0].startswith(b"POST /ask HTTP/1.1\r\n")
 
     async def test_that_is_down(self) -> None:
-        report = await examine(f"http://127.0.0.1:{free_port()}")
+        report = await diagnose(f"http://127.0.0.1:{free_port()}")
         assert failed(report) == ["tcp"]
         assert "nothing listens on that port" in step(report, "tcp")["cause"]
         assert "correct the port" in step(report, "tcp")["fix"]
 
     async def test_whose_name_nobody_knows(self) -> None:
-        report = await examine("http://no-such-host.invalid/")
+        report = await diagnose("http://no-such-host.invalid/")
         assert failed(report) == ["name"]
 
     async def test_that_is_a_web_site(self) -> None:
         async with serve(reply(b"<!doctype html><title>Hi</title>", "text/html")) as server:
-            report = await examine(server.url)
+            report = await diagnose(server.url)
         assert failed(report)[0] == "content-type"
         assert report["found"] is None
 
@@ -93,7 +93,7 @@ class TestAServer:
             b"\r\n\r\n", b'\r\nWWW-Authenticate: Bearer realm="members"\r\n\r\n', 1
         )
         async with serve(refusal) as server:
-            report = await examine(server.url)
+            report = await diagnose(server.url)
         assert failed(report)[0] == "http"
         assert 'Bearer realm="members"' in step(report, "http")["cause"]
         assert "bearer token" in step(report, "http")["fix"]
@@ -104,7 +104,7 @@ class TestAServer:
             return (reply(json.dumps(ANSWER).encode()) if is_there else NOT_FOUND,)
 
         async with serve(answer=answer) as server:
-            report = await examine(f"{server.url}/wrong")
+            report = await diagnose(f"{server.url}/wrong")
         assert failed(report) == ["ask"]
         assert step(report, "ask")["fix"] == "Set the path of the agent's URL to /api."
         assert report["found"]["url"] == f"{server.url}/api"
@@ -112,7 +112,7 @@ class TestAServer:
     async def test_that_is_an_mcp_server(self) -> None:
         answers = answering(server_discover=DISCOVERED, tools_list=TOOLS)
         async with serve(answer=answers) as server:
-            report = await examine(f"{server.url}/mcp")
+            report = await diagnose(f"{server.url}/mcp")
         assert failed(report) == ["ask"]
         assert step(report, "ask")["fix"] == "Set the agent's binding to MCP."
         assert report["found"]["binding"] == "mcp"
@@ -120,47 +120,47 @@ class TestAServer:
     async def test_with_two_protocols_behind_one_address(self) -> None:
         answers = answering(ask=ANSWER, server_discover=DISCOVERED, tools_list=TOOLS)
         async with serve(answer=answers) as server:
-            report = await examine(server.url)
+            report = await diagnose(server.url)
         assert failed(report) == []
         assert report["also"] == [f"NLWeb 0.55 over MCP 2026-07-28 at {server.url}/mcp"]
 
-    @pytest.mark.usefixtures("impatient")
+    @pytest.mark.usefixtures("short_timeouts")
     async def test_that_hangs_up(self) -> None:
         async with serve(RESET) as server:
-            report = await examine(server.url)
+            report = await diagnose(server.url)
         assert failed(report)[0] == "http"
         assert report["calls"]["scheme"]["line"].startswith("GET ")
 
     @pytest.mark.slow
-    @pytest.mark.usefixtures("impatient")
+    @pytest.mark.usefixtures("short_timeouts")
     async def test_that_never_answers(self) -> None:
         async with serve(HOLD) as server:
-            report = await examine(server.url)
+            report = await diagnose(server.url)
         assert failed(report)[:1] == ["http"]
         assert "a run waits longer" in step(report, "http")["fix"]
         assert "PLAYGROUND_" not in json.dumps(report)
 
     @pytest.mark.slow
-    @pytest.mark.usefixtures("impatient")
+    @pytest.mark.usefixtures("short_timeouts")
     async def test_that_never_stops(self) -> None:
         head = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"
         async with serve(head, b'data: {"results": []}\n\n', HOLD) as server:
-            report = await examine(server.url)
+            report = await diagnose(server.url)
         assert step(report, "ask")["status"] == "passed"
         assert report["found"]["protocol"] == "nlweb"
 
-    @pytest.mark.usefixtures("impatient")
+    @pytest.mark.usefixtures("short_timeouts")
     async def test_so_slow_that_the_time_is_up(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(doctor, "TOTAL", 0.3)
         async with serve(HOLD) as server:
-            report = await examine(server.url)
+            report = await diagnose(server.url)
         assert report["state"] == "done"
         assert "the time of the examination was up" in step(report, "card")["cause"]
 
     async def test_that_sends_too_much(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(doctor, "MAX_BYTES", 1000)
         async with serve(reply(b"[" + b"1," * 5000 + b"1]")) as server:
-            report = await examine(server.url)
+            report = await diagnose(server.url)
         assert failed(report)
         assert max(len(call["received"]) for call in report["calls"].values()) < 2000
 
@@ -173,8 +173,8 @@ class TestServersOfTheOfficialPackages:
     async def test_mcp(self, generation: str, spoken: str, json_response: bool) -> None:
         own = mcp_servers.Recipes()
         with mcp_servers.serving(own, json_response=json_response, generation=generation) as url:
-            report = await examine(url, binding="mcp")
-            expected = await examine(url)
+            report = await diagnose(url, binding="mcp")
+            expected = await diagnose(url)
         assert failed(report) == []
         assert report["found"]["generation"].startswith(spoken)
         assert (report["found"]["protocol"], report["found"]["url"]) == ("nlweb", url)
@@ -183,8 +183,10 @@ class TestServersOfTheOfficialPackages:
 
     async def test_mcp_that_wants_a_token(self) -> None:
         with mcp_servers.serving(mcp_servers.Recipes(token=mcp_servers.TOKEN)) as url:
-            refused = await examine(url, binding="mcp")
-            let_in = await examine(url, binding="mcp", auth="bearer", auth_secret=mcp_servers.TOKEN)
+            refused = await diagnose(url, binding="mcp")
+            let_in = await diagnose(
+                url, binding="mcp", auth="bearer", auth_secret=mcp_servers.TOKEN
+            )
         assert failed(refused) == ["http", "mcp"]
         assert "bearer token" in step(refused, "mcp")["fix"]
         assert failed(let_in) == []
@@ -193,7 +195,7 @@ class TestServersOfTheOfficialPackages:
     @pytest.mark.parametrize("versions", [("1.0",), ("0.3",)])
     async def test_a2a(self, versions: tuple[str, ...]) -> None:
         with a2a_servers.serving(a2a_servers.Waiter(), versions=versions) as url:
-            report = await examine(url)
+            report = await diagnose(url)
         assert step(report, "card")["status"] == "passed"
         assert "Waiter speaks A2A" in step(report, "card")["cause"]
         assert "Skills: serve." in step(report, "card")["cause"]
@@ -202,10 +204,10 @@ class TestServersOfTheOfficialPackages:
 
 
 class TestSchemes:
-    @pytest.mark.usefixtures("impatient")
+    @pytest.mark.usefixtures("short_timeouts")
     async def test_https_where_http_is_spoken(self) -> None:
         async with serve(NOT_FOUND) as server:
-            report = await examine(server.url.replace("http://", "https://"))
+            report = await diagnose(server.url.replace("http://", "https://"))
         assert failed(report) == ["tls"]
         fix = "Use http:// instead of https://: that is what this port speaks."
         assert step(report, "tls")["fix"] == fix
@@ -213,14 +215,14 @@ class TestSchemes:
     async def test_http_where_https_is_spoken(self, tmp_path: Path) -> None:
         certificate = Certificate(tmp_path, [x509.IPAddress(ipaddress.ip_address("127.0.0.1"))])
         async with serve(NOT_FOUND, tls=certificate.server) as server:
-            report = await examine(server.url.replace("https://", "http://"))
+            report = await diagnose(server.url.replace("https://", "http://"))
         assert failed(report) == ["http"]
         assert step(report, "http")["fix"].startswith("Use https:// instead of http://")
 
     async def test_a_certificate_that_nobody_signed(self, tmp_path: Path) -> None:
         certificate = Certificate(tmp_path, [x509.IPAddress(ipaddress.ip_address("127.0.0.1"))])
         async with serve(NOT_FOUND, tls=certificate.server) as server:
-            report = await examine(server.url)
+            report = await diagnose(server.url)
         assert failed(report) == ["tls"]
         assert "self-signed" in step(report, "tls")["cause"]
 
@@ -231,7 +233,7 @@ class TestCredentials:
     async def test_go_where_they_belong_and_stand_in_no_report(self) -> None:
         echo = reply(json.dumps({"detail": f"Bearer {SECRET} is unknown"}).encode())
         async with serve(echo) as server:
-            report = await examine(server.url, **self.FIELDS)
+            report = await diagnose(server.url, **self.FIELDS)
         sent = [request for request in server.requests if SECRET.encode() in request]
         bare = [request for request in server.requests if SECRET.encode() not in request]
         assert len(sent) > 3
@@ -240,24 +242,24 @@ class TestCredentials:
         ]
         assert SECRET not in json.dumps(report)
 
-    @pytest.mark.usefixtures("impatient")
+    @pytest.mark.usefixtures("short_timeouts")
     async def test_do_not_go_over_the_other_scheme(self) -> None:
         async with serve(NOT_FOUND) as server:
             url = server.url.replace("http://", "https://")
-            await examine(url, **self.FIELDS)
+            await diagnose(url, **self.FIELDS)
         assert not [request for request in server.requests if SECRET.encode() in request]
 
 
 async def test_the_outbound_policy_holds(settings: Any) -> None:
     settings.HOSTED = True
     async with serve(NOT_FOUND) as server:
-        report = await examine(server.url)
+        report = await diagnose(server.url)
     assert failed(report) == ["policy"]
     assert server.requests == []
 
 
 async def test_an_address_that_is_none_is_not_called() -> None:
-    report = await examine("ftp://a.example")
+    report = await diagnose("ftp://a.example")
     assert failed(report) == ["address"]
     assert report["calls"] == {}
     assert doctor.planned_calls(Agent(url="ftp://a.example")) == []
@@ -286,7 +288,7 @@ class TestKept:
         await agent.arefresh_from_db()
         return agent
 
-    async def examined(self, server: Server, **fields: Any) -> Agent:
+    async def diagnosed(self, server: Server, **fields: Any) -> Agent:
         agent = await Agent.objects.acreate(name="Kept", url=server.url, **fields)
         assert doctor.start(agent)
         assert doctor.is_running(agent)
@@ -294,7 +296,7 @@ class TestKept:
 
     async def test_with_the_agent(self) -> None:
         async with serve(answer=answering(ask=ANSWER)) as server:
-            agent = await self.examined(server)
+            agent = await self.diagnosed(server)
         facts = {name: agent.detected[name] for name in ("protocol", "version", "binding", "url")}
         assert facts == {
             "protocol": "nlweb", "version": "0.55", "binding": "http", "url": server.url,
@@ -307,20 +309,20 @@ class TestKept:
         older = b'data: {"message_type": "complete"}\n\n'
         answers = answering(ask=reply(older, "text/event-stream"))
         async with serve(answer=answers) as server:
-            agent = await self.examined(server)
+            agent = await self.diagnosed(server)
         assert (agent.version, agent.binding) == ("0.55", "http")
         assert proposed_changes(agent) == {"version": "legacy"}
 
     async def test_only_as_long_as_the_address_stays(self) -> None:
         async with serve(answer=answering(ask=ANSWER)) as server:
-            agent = await self.examined(server)
+            agent = await self.diagnosed(server)
         agent.url = "http://elsewhere.example"
         assert report_of(agent) is None
         assert proposed_changes(agent) == {}
 
     async def test_what_was_found_before_goes_when_nothing_is(self) -> None:
         async with serve(answer=answering(ask=ANSWER)) as server:
-            agent = await self.examined(server)
+            agent = await self.diagnosed(server)
         assert doctor.start(agent)
         agent = await self.settle(agent)
         assert list(agent.detected) == ["report"]

@@ -11,7 +11,7 @@ from asgiref.sync import sync_to_async
 from django.db import DatabaseError
 
 from playground.engine import heartbeat
-from playground.engine.heartbeat import LOOK, beat
+from playground.engine.heartbeat import STOP_REQUEST_INTERVAL, send_heartbeats
 from playground.models import Agent, Collection, CollectionRun, Run
 from playground.models.liveness import HEARTBEAT_INTERVAL
 
@@ -55,23 +55,23 @@ async def run_for(
     stops: list[int] = []
     times: list[datetime] = []
 
-    async def note_alive(now: datetime) -> None:
+    async def store_heartbeat(now: datetime) -> None:
         times.append(now)
         if failure:
             raise failure
 
     monkeypatch.setattr(heartbeat, "asyncio", Clock(seconds))
     with pytest.raises(asyncio.CancelledError):
-        await beat(record, lambda: stops.append(1), note_alive)
+        await send_heartbeats(record, lambda: stops.append(1), store_heartbeat)
     return len(stops), times
 
 
 @pytest.mark.parametrize(
     ("seconds", "beats"),
     [
-        (HEARTBEAT_INTERVAL - LOOK, 0),
+        (HEARTBEAT_INTERVAL - STOP_REQUEST_INTERVAL, 0),
         (HEARTBEAT_INTERVAL, 1),
-        (2 * HEARTBEAT_INTERVAL - LOOK, 1),
+        (2 * HEARTBEAT_INTERVAL - STOP_REQUEST_INTERVAL, 1),
         (3 * HEARTBEAT_INTERVAL, 3),
     ],
 )
@@ -88,7 +88,7 @@ async def test_a_stop_of_another_process_is_seen_at_the_next_look(
 ) -> None:
     record.stop_requested = True
     await record.asave()
-    assert (await run_for(LOOK, record, monkeypatch))[0] == 1
+    assert (await run_for(STOP_REQUEST_INTERVAL, record, monkeypatch))[0] == 1
 
 
 async def test_a_stop_of_another_record_is_not(
@@ -97,7 +97,7 @@ async def test_a_stop_of_another_record_is_not(
     other = await sync_to_async(create)(type(record), "Other")
     other.stop_requested = True
     await other.asave()
-    assert (await run_for(LOOK, record, monkeypatch))[0] == 0
+    assert (await run_for(STOP_REQUEST_INTERVAL, record, monkeypatch))[0] == 0
 
 
 async def test_a_database_that_fails_does_not_end_it(

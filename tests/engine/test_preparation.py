@@ -1,4 +1,4 @@
-"""From a composition to a request: what is sent, what is kept, and what is refused."""
+"""Preparation of a request template: what is sent, what is stored, what is refused."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from playground import engine
-from playground.engine import Composition, PreparationResult, Scope
+from playground.engine import PreparationResult, RequestTemplate, VariableScope
 from playground.models import Agent, Environment, Run, Variable
 
 pytestmark = pytest.mark.django_db
@@ -47,17 +47,17 @@ def document(**fields: Any) -> dict[str, Any]:
 
 
 def prepared(
-    composition: Composition, environment: Environment | None, **values: Any
+    template: RequestTemplate, environment: Environment | None, **values: Any
 ) -> PreparationResult:
-    return engine.prepare(composition, Scope(environment, values))
+    return engine.prepare(template, VariableScope(environment, values))
 
 
-def told(found: PreparationResult) -> str:
+def messages_of(found: PreparationResult) -> str:
     return " ".join(problem.message for problem in found.errors)
 
 
 def test_without_names_nothing_is_kept_beside_the_request(agent: Agent) -> None:
-    found = prepared(Composition(document(), [("X-A", "1")], agent), None)
+    found = prepared(RequestTemplate(document(), [("X-A", "1")], agent), None)
     assert found.prepared
     assert not found.errors
     run = engine.create_run(found.prepared)
@@ -68,12 +68,12 @@ def test_without_names_nothing_is_kept_beside_the_request(agent: Agent) -> None:
 def test_variables_are_resolved_and_secrets_stay_names(
     agent: Agent, environment: Environment
 ) -> None:
-    composition = Composition(
+    template = RequestTemplate(
         document(site="{{city}}", key="{{token}}", n="{{list}}"),
         [("X-Api-Key", "{{token}}"), ("Authorization", "Bearer literal")],
         agent,
     )
-    found = prepared(composition, environment)
+    found = prepared(template, environment)
     assert not found.errors
     request = found.prepared
     assert request
@@ -93,7 +93,7 @@ def test_variables_are_resolved_and_secrets_stay_names(
     assert run.secret_names == ["token"]
     assert run.environment == "staging"
     assert run.request_template == {
-        "document": composition.request,
+        "document": template.request,
         "headers": [["X-Api-Key", "{{token}}"], ["Authorization", ""]],
         "address": "",
         "auth": {},
@@ -117,11 +117,11 @@ def test_variables_are_resolved_and_secrets_stay_names(
 def test_a_request_of_its_own_authentication_leaves_that_of_the_agent(
     agent: Agent, environment: Environment, auth: dict[str, str], sent: dict[str, str]
 ) -> None:
-    found = prepared(Composition(document(), agent=agent, auth=auth), environment)
+    found = prepared(RequestTemplate(document(), agent=agent, auth=auth), environment)
     assert found.prepared
     assert not found.errors
     assert dict(found.prepared.target.headers) == sent
-    shown = str(found.prepared.shown.headers)
+    shown = str(found.prepared.redacted_target.headers)
     assert SECRET not in shown
     assert found.prepared.provenance.request_template
     assert found.prepared.provenance.request_template["auth"] == auth
@@ -130,28 +130,42 @@ def test_a_request_of_its_own_authentication_leaves_that_of_the_agent(
 
 
 def test_every_name_without_a_value_is_named(agent: Agent, environment: Environment) -> None:
-    composition = Composition(
+    template = RequestTemplate(
         document(a="{{nobody}} {{lost}}"), [("X-A", "{{other}}")], agent,
         auth={"type": "bearer", "secret": "city"},
     )  # fmt: skip
-    found = prepared(composition, environment)
+    found = prepared(template, environment)
     assert found.unresolved == (
         ("/query/a", "nobody"), ("/query/a", "lost"), ("#headers", "other"), ("#auth", "city"),
     )  # fmt: skip
     for name in ("nobody", "lost", "other", "city"):
-        assert f"“{name}”" in told(found)
-    assert "Staging" in told(found)
+        assert f"“{name}”" in messages_of(found)
+    assert "Staging" in messages_of(found)
+
+
+def test_a_value_within_a_text_is_written_as_json_without_escapes(agent: Agent) -> None:
+    template = RequestTemplate(document(site="for {{cities}}"), agent=agent)
+    found = prepared(template, None, cities=["Malmö", 2, None])
+    assert found.prepared
+    assert found.prepared.wire_document["query"]["site"] == 'for ["Malmö",2,null]'
 
 
 def test_values_win_over_the_environment_and_a_secret_stays_one(
     agent: Agent, environment: Environment
 ) -> None:
-    composition = Composition(document(site="{{city}}", key="{{token}}"), agent=agent)
-    found = prepared(composition, environment, city="Oslo {{token}}", token="other-secret")
+    template = RequestTemplate(document(site="{{city}}", key="{{token}}"), agent=agent)
+    found = prepared(template, environment, city="Oslo {{token}}", token="other-secret")
     assert found.prepared
     assert found.prepared.wire_document["query"]["site"] == "Oslo {{token}}"
     assert found.prepared.wire_document["query"]["key"] == "other-secret"
     assert found.prepared.request["query"]["key"] == "{{token}}"
+
+
+def test_a_value_for_a_secret_is_text(agent: Agent, environment: Environment) -> None:
+    template = RequestTemplate(document(key="{{token}}"), agent=agent)
+    found = prepared(template, environment, token=["Malmö", 2])
+    assert found.prepared
+    assert found.prepared.wire_document["query"]["key"] == '["Malmö", 2]'
 
 
 @pytest.mark.parametrize(
@@ -166,19 +180,19 @@ def test_values_win_over_the_environment_and_a_secret_stays_one(
 def test_a_secret_goes_where_it_may_go(
     environment: Environment, name: str, address: str, why: str
 ) -> None:
-    composition = Composition(document(key=f"{{{{{name}}}}}"), address=address)
-    found = prepared(composition, environment)
-    assert f"The secret “{name}”" in told(found)
-    assert why in told(found)
-    assert SECRET not in told(found)
+    template = RequestTemplate(document(key=f"{{{{{name}}}}}"), address=address)
+    found = prepared(template, environment)
+    assert f"The secret “{name}”" in messages_of(found)
+    assert why in messages_of(found)
+    assert SECRET not in messages_of(found)
 
 
 def test_an_address_becomes_an_agent(agent: Agent, environment: Environment) -> None:
-    found = prepared(Composition(document(), address="{{base}}"), environment)
+    found = prepared(RequestTemplate(document(), address="{{base}}"), environment)
     assert found.prepared
     assert found.prepared.agent == agent
     other = prepared(
-        Composition(document(), address="{{base}}/x?k={{token}}"), environment
+        RequestTemplate(document(), address="{{base}}/x?k={{token}}"), environment
     ).prepared
     assert other
     assert other.agent.pk is None
@@ -190,7 +204,7 @@ def test_an_address_becomes_an_agent(agent: Agent, environment: Environment) -> 
 
 @pytest.mark.parametrize("address", ["", "ftp://a.example", "{{nobody}}/ask", "{{token}}/ask"])
 def test_no_address_no_request(environment: Environment, address: str) -> None:
-    found = prepared(Composition(document(), address=address), environment)
+    found = prepared(RequestTemplate(document(), address=address), environment)
     assert found.prepared is None
     assert found.errors
 
@@ -205,7 +219,7 @@ class TestExpectations:
     def test_have_the_values_of_their_names(self, agent: Agent, environment: Environment) -> None:
         wanted = equals("in {{city}}") + equals("{{list}}") + equals("{{row}}")
         found = prepared(
-            Composition(document(), (), agent, expectations=wanted), environment, row=7
+            RequestTemplate(document(), (), agent, expectations=wanted), environment, row=7
         )
         assert not found.errors
         assert found.prepared
@@ -217,10 +231,10 @@ class TestExpectations:
 
     def test_without_names_are_kept_as_they_are(self, agent: Agent) -> None:
         wanted = equals("{{$braces}}city}}")
-        found = prepared(Composition(document(), (), agent, expectations=equals(1)), None)
+        found = prepared(RequestTemplate(document(), (), agent, expectations=equals(1)), None)
         assert found.prepared
         assert engine.create_run(found.prepared).request_template is None
-        found = prepared(Composition(document(), (), agent, expectations=wanted), None)
+        found = prepared(RequestTemplate(document(), (), agent, expectations=wanted), None)
         assert found.prepared
         assert engine.create_run(found.prepared).expectations == equals("{{city}}")
 
@@ -228,15 +242,15 @@ class TestExpectations:
         self, agent: Agent, environment: Environment
     ) -> None:
         wanted = [{"type": "json", "path": "$.a['{{nobody}}']", "exists": False}]
-        found = prepared(Composition(document(), (), agent, expectations=wanted), environment)
+        found = prepared(RequestTemplate(document(), (), agent, expectations=wanted), environment)
         assert found.missing == ["nobody"]
         assert found.unresolved == (("#expectations", "nobody"),)
-        assert "no value for “nobody” in the environment “Staging”" in told(found)
+        assert "no value for “nobody” in the environment “Staging”" in messages_of(found)
 
     def test_with_secrets_are_refused(self, agent: Agent, environment: Environment) -> None:
         wanted = equals("{{token}}")
-        found = prepared(Composition(document(), (), agent, expectations=wanted), environment)
-        assert told(found) == (
+        found = prepared(RequestTemplate(document(), (), agent, expectations=wanted), environment)
+        assert messages_of(found) == (
             "No secret can be a part of what is expected, because that is kept: “token”."
         )
         assert [problem.pointer for problem in found.errors] == ["#expectations"]
@@ -246,30 +260,30 @@ class TestExpectations:
 
     def test_that_grow_without_end_are_refused(self, agent: Agent) -> None:
         wanted = equals("{{big}}" * 5_000)
-        composition = Composition(document(), (), agent, expectations=wanted)
-        found = prepared(composition, None, big="x" * 1_000)
+        template = RequestTemplate(document(), (), agent, expectations=wanted)
+        found = prepared(template, None, big="x" * 1_000)
         assert found.prepared is None
-        assert told(found)
+        assert messages_of(found)
 
     def test_once_more_are_resolved_anew(self, agent: Agent, environment: Environment) -> None:
         wanted = equals("{{city}}")
-        found = prepared(Composition(document(), (), agent, expectations=wanted), environment)
+        found = prepared(RequestTemplate(document(), (), agent, expectations=wanted), environment)
         assert found.prepared
         run = engine.create_run(found.prepared)
         Variable.objects.filter(name="city").update(value="Oslo {{city}}")
         for _ in range(2):
-            again = engine.repeated(run)
+            again = engine.repeat_request(run)
             assert again.prepared
             assert not again.errors
             run = engine.create_run(again.prepared)
             assert run.expectations == equals("Oslo {{city}}")
         Variable.objects.filter(name="city").delete()
-        assert "“city”" in told(engine.repeated(run))
+        assert "“city”" in messages_of(engine.repeat_request(run))
 
     def test_once_more_without_names_stay(self, agent: Agent) -> None:
-        found = prepared(Composition(document(), (), agent, expectations=equals(1)), None)
+        found = prepared(RequestTemplate(document(), (), agent, expectations=equals(1)), None)
         assert found.prepared
-        again = engine.repeated(engine.create_run(found.prepared)).prepared
+        again = engine.repeat_request(engine.create_run(found.prepared)).prepared
         assert again
         assert engine.create_run(again).expectations == equals(1)
 
@@ -277,11 +291,11 @@ class TestExpectations:
 class TestWhatFollows:
     @pytest.fixture
     def run(self, agent: Agent, environment: Environment) -> Run:
-        composition = Composition(
+        template = RequestTemplate(
             document(key="{{token}}", site="{{city}}"), [("X-Api-Key", "{{token}}")], agent,
             auth={"type": "basic", "user": "ada", "secret": "token"},
         )  # fmt: skip
-        request = prepared(composition, environment).prepared
+        request = prepared(template, environment).prepared
         assert request
         return engine.create_run(request)
 
@@ -293,7 +307,7 @@ class TestWhatFollows:
             allowed_origins=[HERE],
         )  # fmt: skip
         said = {**run.request, "context": {"of": "the agent: {{more}} {{city}}"}}
-        request = engine.follow_up_request(run, said, engine.kept_headers(run))
+        request = engine.follow_up_request(run, said, engine.stored_headers(run))
         assert request.wire_document["query"]["key"] == SECRET
         assert request.wire_document["context"] == said["context"]
         assert dict(request.target.headers)["X-Api-Key"] == SECRET
@@ -305,15 +319,15 @@ class TestWhatFollows:
 
     def test_a_secret_that_is_gone_or_may_not_go_there_any_more_stays(self, run: Run) -> None:
         Variable.objects.filter(name="token").update(allowed_origins=["https://other.example"])
-        with pytest.raises(engine.WithheldError, match="may go to https://other"):
+        with pytest.raises(engine.SecretNotAllowedError, match="may go to https://other"):
             engine.follow_up_request(run, run.request)
         Variable.objects.filter(name="token").delete()
-        with pytest.raises(engine.WithheldError, match="no secret “token” any more"):
+        with pytest.raises(engine.SecretNotAllowedError, match="no secret “token” any more"):
             engine.follow_up_request(run, run.request)
 
     def test_once_more_resolves_anew(self, run: Run) -> None:
         Variable.objects.filter(name="city").update(value="Oslo")
-        again = engine.repeated(run)
+        again = engine.repeat_request(run)
         assert again.prepared
         assert not again.errors
         assert again.prepared.wire_document["query"] == {
@@ -324,37 +338,39 @@ class TestWhatFollows:
 
     def test_another_document_needs_its_own_way_in(self, run: Run) -> None:
         request = engine.follow_up_request(run, run.request)
-        with pytest.raises(ValueError, match="carrying"):
+        with pytest.raises(ValueError, match="with_document"):
             replace(request, request={})
-        other = request.carrying({"query": {"text": "{{token}}"}})
+        other = request.with_document({"query": {"text": "{{token}}"}})
         assert other.wire_document == {"query": {"text": SECRET}}
         assert other.request == {"query": {"text": "{{token}}"}}
 
 
-#: Where a name can stand: the composition with a text there, and what of the request it becomes
+#: Where a name can stand: the template with a text there, and what of the request it becomes
 #: (as it is stored, as it is sent).
 Place = tuple[
-    Callable[[Agent, str], Composition], Callable[[engine.PreparedRequest], tuple[Any, Any]]
+    Callable[[Agent, str], RequestTemplate], Callable[[engine.PreparedRequest], tuple[Any, Any]]
 ]
 PLACES: dict[str, Place] = {
     "a string of the document": (
-        lambda agent, text: Composition(document(x=text), (), agent),
+        lambda agent, text: RequestTemplate(document(x=text), (), agent),
         lambda made: (made.request["query"]["x"], made.wire_document["query"]["x"]),
     ),
     "a name in the document": (
-        lambda agent, text: Composition({text: 1, **document()}, (), agent),
+        lambda agent, text: RequestTemplate({text: 1, **document()}, (), agent),
         lambda made: (next(iter(made.request)), next(iter(made.wire_document))),
     ),
     "a header": (
-        lambda agent, text: Composition(document(), [("X-A", text)], agent),
+        lambda agent, text: RequestTemplate(document(), [("X-A", text)], agent),
         lambda made: (dict(made.headers)["X-A"], dict(made.target.headers)["X-A"]),
     ),
     "an address": (
-        lambda agent, text: Composition(document(), address=f"{HERE}/ask?x={text}"),
+        lambda agent, text: RequestTemplate(document(), address=f"{HERE}/ask?x={text}"),
         lambda made: (made.url.partition("?x=")[2], made.target.url.partition("?x=")[2]),
     ),
     "the address of an agent": (
-        lambda agent, text: Composition(document(), agent=addressed(agent, f"{HERE}/ask?x={text}")),
+        lambda agent, text: RequestTemplate(
+            document(), agent=addressed(agent, f"{HERE}/ask?x={text}")
+        ),
         lambda made: (made.url.partition("?x=")[2], made.target.url.partition("?x=")[2]),
     ),
 }
@@ -384,11 +400,11 @@ def test_a_name_in_every_place(
 ) -> None:
     compose, read = PLACES[place]
     values = {"row": 7, "said": "{{token}}", "lost": "found-4711"}
-    composition = compose(agent, text)
-    found = engine.prepare(composition, Scope(environment, values))
+    template = compose(agent, text)
+    found = engine.prepare(template, VariableScope(environment, values))
     if "nobody" in text:
         assert found.missing == ["nobody"]
-        assert "“nobody” in the environment “Staging”" in told(found)
+        assert "“nobody” in the environment “Staging”" in messages_of(found)
     else:
         assert not found.errors
     if found.prepared is None:
@@ -400,7 +416,7 @@ def test_a_name_in_every_place(
     run = engine.create_run(found.prepared)
     kept = json.dumps([run.request, run.headers, run.url, run.request_template, run.secret_names])
     for secret in (SECRET, "found-4711"):
-        assert secret not in kept + repr(found) + repr(found.prepared) + repr(composition)
+        assert secret not in kept + repr(found) + repr(found.prepared) + repr(template)
         assert (secret in found.prepared.redact) is (secret in sent)
     # An agent's address is no part of what the user wrote.
     assert (run.request_template is None) is (
@@ -408,7 +424,7 @@ def test_a_name_in_every_place(
     )
 
 
-#: How a secret goes along, and what of a composition asks for it.
+#: How a secret goes along, and what of a template asks for it.
 ALONG: dict[str, dict[str, Any]] = {
     "in the document": {"request": document(key="{{token}}")},
     "in a header": {"headers": [("X-Key", "{{token}}")]},
@@ -437,14 +453,14 @@ def test_a_secret_goes_to_its_origins_however_it_goes_along(
 ) -> None:
     fields = {"request": document(), **ALONG[way]}
     address = origin + fields.pop("path", "/ask")
-    found = prepared(Composition(address=address, **fields), environment)
+    found = prepared(RequestTemplate(address=address, **fields), environment)
     assert found.prepared
-    assert (told(found) == "") is goes
-    assert ("The secret “token” may go to https://agent.example" in told(found)) is not goes
+    assert (messages_of(found) == "") is goes
+    assert ("The secret “token” may go to https://agent.example" in messages_of(found)) is not goes
     run = engine.create_run(found.prepared)
     assert run.secret_names == ["token"]
     assert SECRET not in json.dumps([run.request, run.headers, run.url, run.request_template])
-    assert SECRET not in repr(found) + str(found.prepared.shown) + told(found)
+    assert SECRET not in repr(found) + str(found.prepared.redacted_target) + messages_of(found)
     assert {SECRET, base64.b64encode(SECRET.encode()).decode()} <= set(found.prepared.redact)
     sent = found.prepared.target
     whole = json.dumps([found.prepared.wire_document, sent.url, sent.headers])
@@ -475,11 +491,11 @@ def test_the_environment_says_what_a_name_stands_for(
     other = Environment.objects.create(name="Other")
     Variable.objects.create(environment=other, name="city", value="Rome")
     chosen = Environment.objects.filter(slug=slug).first()
-    found = prepared(Composition(document(site="{{city}}"), (), agent), chosen, **values)
+    found = prepared(RequestTemplate(document(site="{{city}}"), (), agent), chosen, **values)
     assert found.prepared
     assert found.prepared.wire_document["query"]["site"] == sent
     assert found.prepared.provenance.environment == slug
-    assert message in told(found)
+    assert message in messages_of(found)
     assert bool(message) is bool(found.errors)
 
 
@@ -505,7 +521,7 @@ def test_the_version_and_the_binding_are_those_that_are_asked_for(
     fields: dict[str, str], wanted: dict[str, Any], version: str, binding: str, url: str
 ) -> None:
     agent = Agent.objects.create(name="A", **{"url": HERE, "version": "0.55", **fields})
-    found = prepared(Composition(document(), agent=agent, **wanted), None)
+    found = prepared(RequestTemplate(document(), agent=agent, **wanted), None)
     assert found.prepared
     target = found.prepared.target
     assert (target.version, target.binding, target.url) == (version, binding, url)
@@ -514,17 +530,17 @@ def test_the_version_and_the_binding_are_those_that_are_asked_for(
 
 
 def test_the_result_knows_built_in_names(agent: Agent) -> None:
-    found = prepared(Composition(document(a="{{$uuid}} {{$braces}}", b="{{row}}"), (), agent), None,
-                     row=1)  # fmt: skip
+    template = RequestTemplate(document(a="{{$uuid}} {{$braces}}", b="{{row}}"), (), agent)
+    found = prepared(template, None, row=1)
     assert (found.used, found.built_in) == (("$uuid", "$braces", "row"), ["$uuid", "$braces"])
 
 
 def test_the_result_keeps_the_agent_that_was_made_of_an_address() -> None:
-    found = prepared(Composition(document(), address=f"{HERE}/ask"), None)
+    found = prepared(RequestTemplate(document(), address=f"{HERE}/ask"), None)
     assert not Agent.objects.exists()
     found.keep_agent()
     assert found.prepared
     assert found.prepared.agent == Agent.objects.get()
     nothing = engine.refused("No.")
     nothing.keep_agent()
-    assert (nothing.prepared, told(nothing)) == (None, "No.")
+    assert (nothing.prepared, messages_of(nothing)) == (None, "No.")

@@ -1,4 +1,4 @@
-"""Agents that are made of an address: one for each, told apart by name, never two for the same."""
+"""Agents that are made from a URL: names, and no two agents for one URL."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ pytestmark = [pytest.mark.django_db, pytest.mark.database]
 HERE = "http://a.example:8000"
 
 
-def kept(url: str, **fields: str) -> Agent:
-    agent = preparation.agent_for(url, fields.pop("protocol", "nlweb"), None)
+def saved_agent(url: str, **fields: str) -> Agent:
+    agent = preparation.agent_for_url(url, fields.pop("protocol", "nlweb"), None)
     for name, value in fields.items():
         setattr(agent, name, value)
-    preparation.keep(agent)
+    preparation.save_agent(agent)
     return agent
 
 
 def test_several_of_one_host_are_told_apart() -> None:
-    found = [kept(url) for url in (HERE, f"{HERE}/soups/ask", "http://a.example/soups/ask")]
+    found = [saved_agent(url) for url in (HERE, f"{HERE}/soups/ask", "http://a.example/soups/ask")]
     assert [(agent.name, agent.slug) for agent in found] == [
         ("a.example:8000", "a-example-8000"),
         ("a.example:8000/soups/ask", "a-example-8000-soups-ask"),
@@ -32,8 +32,12 @@ def test_several_of_one_host_are_told_apart() -> None:
 
 
 def test_what_is_at_the_same_address_says_what_it_speaks() -> None:
-    found = [kept(HERE), kept(HERE, binding="mcp"), kept(HERE, protocol="agent-api")]
-    found.append(kept("https://a.example:8000"))
+    found = [
+        saved_agent(HERE),
+        saved_agent(HERE, binding="mcp"),
+        saved_agent(HERE, protocol="agent-api"),
+    ]
+    found.append(saved_agent("https://a.example:8000"))
     assert [agent.name for agent in found] == [
         "a.example:8000", "a.example:8000 · MCP", "a.example:8000 · Agent API",
         "a.example:8000 · NLWeb",
@@ -41,16 +45,16 @@ def test_what_is_at_the_same_address_says_what_it_speaks() -> None:
     assert len({agent.slug for agent in found}) == 4
     Agent.objects.create(name="b.example", url="http://other.example")
     Agent.objects.create(name="b.example · NLWeb", url="http://other.example")
-    assert kept("http://b.example").name == "b.example 2"
+    assert saved_agent("http://b.example").name == "b.example 2"
 
 
 @pytest.mark.parametrize("again", [HERE, f"{HERE}/", "HTTP://A.Example:8000/#top"])
 def test_the_same_address_is_the_same_agent(again: str) -> None:
-    first = kept(HERE)
-    second = preparation.agent_for(again, "nlweb", None)
-    assert preparation.known_as(second) == first
+    first = saved_agent(HERE)
+    second = preparation.agent_for_url(again, "nlweb", None)
+    assert preparation.matching_agent(second) == first
     # Both were made before either was kept, as two requests at once make them.
-    preparation.keep(second)
+    preparation.save_agent(second)
     assert (second.pk, second.slug, second.url) == (first.pk, first.slug, HERE)
     assert Agent.objects.count() == 1
 
@@ -58,31 +62,31 @@ def test_the_same_address_is_the_same_agent(again: str) -> None:
 def test_of_two_the_one_that_is_written_like_it() -> None:
     Agent.objects.create(name="One", url=f"{HERE}/")
     two = Agent.objects.create(name="Two", url=HERE)
-    assert preparation.known_as(preparation.agent_for(HERE, "nlweb", None)) == two
+    assert preparation.matching_agent(preparation.agent_for_url(HERE, "nlweb", None)) == two
 
 
 def test_a_changed_name_leaves_the_slug_alone() -> None:
-    agent = kept(HERE)
+    agent = saved_agent(HERE)
     agent.name = "Recipes"
     agent.save()
-    assert kept(HERE).slug == "a-example-8000"
+    assert saved_agent(HERE).slug == "a-example-8000"
 
 
 def test_no_credential_is_part_of_a_name() -> None:
-    agent = kept(f"{HERE}/ask?site=b&api_key=canary-77")
+    agent = saved_agent(f"{HERE}/ask?site=b&api_key=canary-77")
     assert agent.name == "a.example:8000/ask?site=b&api_key="
 
 
 def test_a_very_long_address() -> None:
-    first, second = (kept(f"{HERE}/{'x' * 200}/{end}") for end in "ab")
+    first, second = (saved_agent(f"{HERE}/{'x' * 200}/{end}") for end in "ab")
     assert first.name != second.name
     assert max(len(first.name), len(second.name)) == 80
-    third = kept(f"{HERE}/{'x' * 201}/a")
+    third = saved_agent(f"{HERE}/{'x' * 201}/a")
     assert third.name.endswith(" · NLWeb")
     assert len(third.name) == 80
 
 
-def asked(protocol: str, binding: str) -> SavedRequest:
+def saved_request(protocol: str, binding: str) -> SavedRequest:
     return SavedRequest(protocol=protocol, binding=binding)
 
 
@@ -100,19 +104,19 @@ def asked(protocol: str, binding: str) -> SavedRequest:
 def test_one_that_stands_in_speaks_what_all_of_the_requests_do(
     requests: list[tuple[str, str]], found: tuple[str, str]
 ) -> None:
-    agent = preparation.stand_in(HERE, [asked(*each) for each in requests], None)
+    agent = preparation.override_agent(HERE, [saved_request(*each) for each in requests], None)
     assert (agent.protocol, agent.binding, agent.url) == (*found, HERE)
     assert agent.version in {each.name for each in registry.versions(agent.protocol)}
 
 
 def test_none_stands_in_at_what_cannot_be_called() -> None:
-    with pytest.raises(preparation.AddressError, match="user name or password"):
-        preparation.stand_in("http://a:b@a.example/", [], None)
+    with pytest.raises(preparation.AgentUrlError, match="user name or password"):
+        preparation.override_agent("http://a:b@a.example/", [], None)
 
 
 @pytest.mark.parametrize("is_there", [False, True])
 def test_a_request_goes_to_the_agent_that_has_come_meanwhile(is_there: bool) -> None:
-    agent = preparation.agent_for("http://a.example:8000/ask", "nlweb", None)
+    agent = preparation.agent_for_url("http://a.example:8000/ask", "nlweb", None)
     prepared = engine.request_to(agent, {"query": {"text": "a"}}, [("X-A", "1")], version="0.54")
     own: tuple[tuple[str, str], ...] = ()
     if is_there:

@@ -1,4 +1,4 @@
-"""Over which binding a request goes, and to which address."""
+"""Bindings and URLs of a request."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from playground import engine
 from playground.engine.preparation import retarget, version_and_binding
 from playground.models import Agent, Environment, Variable
-from tests.rendering.recording import CALL, END, HEAD, OPEN, Recording
+from tests.support.stored_runs import CALL, END, HEAD, OPEN, Recording
 
 pytestmark = pytest.mark.django_db
 
@@ -22,7 +22,7 @@ def agent() -> Agent:
     return found
 
 
-def ran(agent: Agent | None, **fields: Any) -> Any:
+def run_of(agent: Agent | None, **fields: Any) -> Any:
     recording = Recording(agent=agent, agent_name="Recipes", **fields)
     recording.add(CALL, OPEN, HEAD, END)
     return recording.end()
@@ -41,10 +41,10 @@ def test_the_other_binding_has_an_address_at_the_same_origin(agent: Agent) -> No
     Agent.objects.create(
         name="Another language", url="http://a.example/other", binding="mcp", protocol="agent-api"
     )
-    assert engine.address_of(agent, "mcp") == "http://a.example/mcp"
+    assert engine.agent_url_over(agent, "mcp") == "http://a.example/mcp"
     tools = Agent.objects.create(name="Tools", url="http://a.example/tools", binding="mcp")
-    assert engine.address_of(agent, "mcp") == "http://a.example/tools"
-    assert engine.address_of(tools, "http") == "http://a.example/ask"
+    assert engine.agent_url_over(agent, "mcp") == "http://a.example/tools"
+    assert engine.agent_url_over(tools, "http") == "http://a.example/ask"
 
 
 @pytest.mark.parametrize(
@@ -68,7 +68,7 @@ def test_a_version_or_a_binding_that_an_agent_does_not_have_is_replaced_by_its_o
 def test_an_agent_of_somebody_else_is_not_looked_at(agent: Agent, django_user_model: Any) -> None:
     other = django_user_model.objects.create_user("other")
     Agent.objects.create(name="T", url="http://a.example/tools", binding="mcp", owner=other)
-    assert engine.address_of(agent, "mcp") == "http://a.example/mcp"
+    assert engine.agent_url_over(agent, "mcp") == "http://a.example/mcp"
 
 
 def test_the_agents_credentials_go_along(agent: Agent) -> None:
@@ -92,7 +92,7 @@ def test_the_agents_credentials_go_along(agent: Agent) -> None:
 def test_what_follows_a_run_goes_its_way(
     agent: Agent, binding: str, url: str, expected: str
 ) -> None:
-    run = ran(agent, url=url, version="0.54")
+    run = run_of(agent, url=url, version="0.54")
     run.binding = binding
     target = engine.follow_up_request(run, DOCUMENT, [("X-A", "1")]).target
     assert (target.binding, target.url, target.version) == (binding, expected, "0.54")
@@ -100,7 +100,7 @@ def test_what_follows_a_run_goes_its_way(
 
 
 def test_an_agent_may_stand_in_for_the_runs(agent: Agent) -> None:
-    run = ran(None)
+    run = run_of(None)
     with pytest.raises(ValueError, match="was deleted"):
         engine.follow_up_request(run, DOCUMENT)
     assert engine.follow_up_request(run, DOCUMENT, agent=agent).agent == agent
@@ -126,7 +126,8 @@ def test_a_request_to_another_agent_takes_its_secrets_and_chosen_headers_along(
     headers = [("X-Key", "{{token}}"), ("X-A", "1")]
     document = {"query": {"text": "{{token}}"}}
     prepared = engine.prepare(
-        engine.Composition(document, headers, agent, version="0.54"), engine.Scope(environment)
+        engine.RequestTemplate(document, headers, agent, version="0.54"),
+        engine.VariableScope(environment),
     ).prepared
     assert prepared
     other = Agent.objects.create(name="Other", url=url, headers=[["X-Own", "2"]])
@@ -137,4 +138,4 @@ def test_a_request_to_another_agent_takes_its_secrets_and_chosen_headers_along(
     assert found.request == document
     assert found.wire_document == {"query": {"text": "canary-4711"}}
     assert found.provenance == prepared.provenance
-    assert bool(found.refusals()) is refused
+    assert bool(found.errors()) is refused

@@ -1,4 +1,4 @@
-"""What becomes of a promise: when to ask next, and what a reply makes of it."""
+"""Poll intervals, and the result of a poll."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from playground.protocols.events import Outcome
 pytestmark = pytest.mark.database
 
 
-def tracker(**fields: Any) -> PolledPromise:
+def polled(**fields: Any) -> PolledPromise:
     return PolledPromise(entry_seq=1, token="p1", polling_seconds=900, **fields)
 
 
@@ -24,7 +24,7 @@ def tracker(**fields: Any) -> PolledPromise:
 )
 def test_an_agent_asks_to_wait(asked: float, seconds: float) -> None:
     """Within reason: not at once again and again, and not beyond the end of following."""
-    followed = tracker()
+    followed = polled()
     schedule_next_poll(followed, asked)
     assert followed.next_poll_at is not None
     wait = (followed.next_poll_at - followed.started_at).total_seconds()
@@ -32,7 +32,7 @@ def test_an_agent_asks_to_wait(asked: float, seconds: float) -> None:
 
 
 def test_a_promise_that_is_followed_no_longer() -> None:
-    old = tracker(started_at=timezone.now() - timedelta(seconds=901))
+    old = polled(started_at=timezone.now() - timedelta(seconds=901))
     schedule_next_poll(old, 5.0)
     assert (old.status, old.next_poll_at) == (PollingStatus.TIMED_OUT, None)
 
@@ -43,7 +43,7 @@ def test_a_promise_that_is_followed_no_longer() -> None:
      (RunKind.CANCEL, "The cancellation did not work")],
 )  # fmt: skip
 def test_what_went_wrong_is_said_of_what_was_sent(kind: RunKind, words: str) -> None:
-    followed = tracker()
+    followed = polled()
     problem = {"cause": "The agent said a\0b."}
     run = Run(kind=kind, state=RunState.FAILED, outcome=Outcome.NONE, problem=problem)
     apply_poll_result(followed, PollResult(run))
@@ -51,7 +51,7 @@ def test_what_went_wrong_is_said_of_what_was_sent(kind: RunKind, words: str) -> 
 
 
 def test_a_check_that_was_stopped_leaves_a_cancellation_alone() -> None:
-    followed = tracker(status=PollingStatus.PAUSED, cancel_requested=True)
+    followed = polled(status=PollingStatus.PAUSED, cancel_requested=True)
     apply_poll_result(followed, PollResult(Run(kind=RunKind.POLL, state=RunState.CANCELLED)))
     assert (followed.status, followed.cancel_requested) == (PollingStatus.PAUSED, True)
     apply_poll_result(followed, PollResult(Run(kind=RunKind.CANCEL, state=RunState.CANCELLED)))

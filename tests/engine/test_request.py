@@ -1,4 +1,4 @@
-"""Requests hold what must not be shown, and a log shows whatever it is given."""
+"""Prepared requests: no representation shows a credential, and copies keep the rest."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from typing import Any
 
 import pytest
 
-from playground.engine.preparation import Composition
+from playground.engine.preparation import RequestTemplate
 from playground.engine.request import (
     PreparedRequest,
-    Secret,
     WireValues,
     action_request,
-    automatic_reply,
+    automatic_response,
     request_to,
 )
+from playground.engine.secrets import Secret
 from playground.models import Agent, Run
 from playground.protocols.exchange import Target
 from playground.variables import Substituted
@@ -35,14 +35,14 @@ HOLDING = {
     "Target": TARGET,
     "Secret": Secret("token", CANARY),
     "WireValues": WIRE,
-    "Composition": Composition({}, HEADERS, AGENT),
+    "RequestTemplate": RequestTemplate({}, HEADERS, AGENT),
     "Substituted": Substituted(CANARY, "{{token}}"),
 }
 REQUESTS = {
     "to an agent": request_to(AGENT, {}, HEADERS),
     "with secrets": request_to(AGENT, STORED, HEADERS, wire=WIRE),
     "of an action": action_request(AGENT, {}, "http://a.example", headers=HEADERS),
-    "in reply to a server": automatic_reply(RUN, TARGET, {"key": CANARY}, [CANARY]),
+    "in reply to a server": automatic_response(RUN, TARGET, {"key": CANARY}, [CANARY]),
 }
 
 
@@ -104,37 +104,37 @@ def test_an_agents_credentials_go_to_its_own_origin_only(url: str) -> None:
 
 #: How a request is changed, and what of both its halves is another one then.
 CHANGES: dict[str, tuple[Callable[[PreparedRequest], PreparedRequest], dict[str, Any]]] = {
-    "revised": (
-        lambda made: made.revised(lambda document: {**document, "n": 1}),
+    "with_change": (
+        lambda made: made.with_change(lambda document: {**document, "n": 1}),
         {"request": {"key": "{{token}}", "n": 1}, "wire_document": {"key": CANARY, "n": 1}},
     ),
-    "carrying": (
-        lambda made: made.carrying({"other": "a {{token}} {{city}}"}),
+    "with_document": (
+        lambda made: made.with_document({"other": "a {{token}} {{city}}"}),
         {
             "request": {"other": "a {{token}} {{city}}"},
             "wire_document": {"other": f"a {CANARY} {{{{city}}}}"},
         },
     ),
-    "at": (
-        lambda made: made.at("http://a.example/x?key={{token}}"),
+    "with_url": (
+        lambda made: made.with_url("http://a.example/x?key={{token}}"),
         {
             "url": "http://a.example/x?key={{token}}",
             "target.url": f"http://a.example/x?key={CANARY}",
-            "shown.url": "http://a.example/x?key={{token}}",
+            "redacted_target.url": "http://a.example/x?key={{token}}",
         },
     ),
     "in_version": (
         lambda made: made.in_version("0.54"),
-        {"target.version": "0.54", "shown.version": "0.54"},
+        {"target.version": "0.54", "redacted_target.version": "0.54"},
     ),
     "resuming": (
         lambda made: made.resuming({"kind": "input"}),
-        {"target.resume": {"kind": "input"}, "shown.resume": {"kind": "input"}},
+        {"target.resume": {"kind": "input"}, "redacted_target.resume": {"kind": "input"}},
     ),
 }
 LOOKED_AT = [
     "agent", "request", "url", "headers", "auth", "provenance", "wire_document", "redact",
-    *(f"{which}.{name}" for which in ("target", "shown")
+    *(f"{which}.{name}" for which in ("target", "redacted_target")
       for name in ("url", "protocol", "binding", "version", "headers", "handshake", "resume")),
 ]  # fmt: skip
 
@@ -150,20 +150,20 @@ def test_a_change_leaves_all_else_as_it_is(change: str) -> None:
     for path in LOOKED_AT:
         read = attrgetter(path)
         assert read(after) == changed.get(path, read(before)), path
-    assert after.refusals() == before.refusals() == []
-    assert CANARY not in repr(after) + str(after.shown)
+    assert after.errors() == before.errors() == []
+    assert CANARY not in repr(after) + str(after.redacted_target)
 
 
 def test_another_document_is_not_sent_beside_the_one_that_is_stored() -> None:
-    with pytest.raises(ValueError, match="carrying"):
+    with pytest.raises(ValueError, match="with_document"):
         replace(request_to(AGENT, STORED, wire=WIRE), request={})
 
 
 def test_without_secrets_what_is_stored_is_sent() -> None:
     prepared = request_to(AGENT, STORED, HEADERS)
     assert prepared.wire_document is prepared.request
-    assert prepared.shown is prepared.target
-    assert prepared.at("http://b.example/").target.url == "http://b.example/"
+    assert prepared.redacted_target is prepared.target
+    assert prepared.with_url("http://b.example/").target.url == "http://b.example/"
 
 
 @pytest.mark.parametrize(
@@ -182,8 +182,8 @@ def test_a_session_of_the_agent_is_for_its_own_credentials_only(
 
 
 def test_a_reply_to_a_server_goes_out_as_its_run_did() -> None:
-    reply = automatic_reply(RUN, TARGET, {"key": CANARY}, [CANARY])
+    reply = automatic_response(RUN, TARGET, {"key": CANARY}, [CANARY])
     assert reply.target is TARGET
     assert (reply.request, reply.url) == (RUN.request, RUN.url)
     assert reply.wire_document == {"key": CANARY}
-    assert automatic_reply(RUN, TARGET, None, ()).wire_document is RUN.request
+    assert automatic_response(RUN, TARGET, None, ()).wire_document is RUN.request

@@ -1,4 +1,4 @@
-"""What of the history goes by its limits: the decision by table and property, then for real."""
+"""Retention limits: the plan by table and property, then the deletion."""
 
 from __future__ import annotations
 
@@ -14,21 +14,19 @@ from django.utils import timezone
 from hypothesis import given
 from hypothesis import strategies as st
 
-from playground.engine import housekeeping, retention
-from playground.engine.families import (
-    RetentionReason,
-    RunTree,
-    retention_reasons_by_id,
-    run_trees,
-    with_descendants,
-)
+from playground.engine import retention
 from playground.engine.retention import (
     BATCH_BYTES,
     BATCH_RUNS,
     RetentionLimits,
+    RetentionReason,
+    RunTree,
     deletion_batches,
     plan_pruning,
     preview,
+    retention_reasons_by_id,
+    run_trees,
+    with_descendants,
 )
 from playground.models import (
     Collection,
@@ -50,14 +48,14 @@ pytestmark = pytest.mark.database
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
 
 
-def family(
+def run_tree(
     number: int, days: float, size: int = 10, hold: RetentionReason | None = None
 ) -> RunTree:
     return RunTree(UUID(int=number), "A", NOW - timedelta(days=days), 1, size, hold)
 
 
-def numbers(families: Sequence[RunTree]) -> list[int]:
-    return [each.root.int for each in families]
+def numbers(trees: Sequence[RunTree]) -> list[int]:
+    return [each.root.int for each in trees]
 
 
 SHARED = RetentionReason.SHARED
@@ -91,72 +89,70 @@ DECISIONS: list[tuple[str, list[tuple[Any, ...]], RetentionLimits, list[int], li
 
 
 @pytest.mark.parametrize(
-    ("there", "limits", "going", "held"),
+    ("there", "limits", "to_delete", "held"),
     [row[1:] for row in DECISIONS],
     ids=[r[0] for r in DECISIONS],
 )
 def test_decisions(
-    there: list[tuple[Any, ...]], limits: RetentionLimits, going: list[int], held: list[int]
+    there: list[tuple[Any, ...]], limits: RetentionLimits, to_delete: list[int], held: list[int]
 ) -> None:
-    found = plan_pruning([family(place, *each) for place, each in enumerate(there)], limits, NOW)
-    assert numbers(found.to_delete) == going
+    found = plan_pruning([run_tree(place, *each) for place, each in enumerate(there)], limits, NOW)
+    assert numbers(found.to_delete) == to_delete
     assert numbers(found.retained) == held
 
 
 few = st.none() | st.integers(1, 8)
 any_limits = st.builds(RetentionLimits, few, few, st.none() | st.integers(1, 100))
-any_families = st.lists(
+any_trees = st.lists(
     st.tuples(
         st.integers(0, 12), st.integers(0, 40), st.none() | st.sampled_from(list(RetentionReason))
     ),
     max_size=12,
-).map(lambda rows: [family(place, *row) for place, row in enumerate(rows)])
+).map(lambda rows: [run_tree(place, *row) for place, row in enumerate(rows)])
 
 
-@given(any_families, any_limits)
+@given(any_trees, any_limits)
 def test_no_more_goes_than_the_limits_ask_for(
-    families: list[RunTree], limits: RetentionLimits
+    trees: list[RunTree], limits: RetentionLimits
 ) -> None:
-    found = plan_pruning(families, limits, NOW)
-    going = {each.root for each in found.to_delete}
+    found = plan_pruning(trees, limits, NOW)
+    to_delete = {each.root for each in found.to_delete}
     assert not any(each.retention_reason for each in found.to_delete)
     assert all(each.retention_reason for each in found.retained)
-    staying = [each for each in families if each.root not in going]
-    free = [each for each in staying if not each.retention_reason]
+    retained = [each for each in trees if each.root not in to_delete]
+    free = [each for each in retained if not each.retention_reason]
     if free:  # As long as there is something that could go, the limits are kept.
-        assert _within(staying, limits)
+        assert _within(retained, limits)
     if found.to_delete:  # And with the newest of what goes, they were not.
-        assert not _within([*staying, found.to_delete[-1]], limits)
+        assert not _within([*retained, found.to_delete[-1]], limits)
     assert all(a.age <= b.age for a, b in zip(found.to_delete, found.to_delete[1:], strict=False))
 
 
-def _within(families: Sequence[RunTree], limits: RetentionLimits) -> bool:
-    free = [each for each in families if not each.retention_reason]
+def _within(trees: Sequence[RunTree], limits: RetentionLimits) -> bool:
+    free = [each for each in trees if not each.retention_reason]
     old = limits.max_days is not None and any(
         each.latest < NOW - timedelta(days=limits.max_days) for each in free
     )
-    many = limits.max_runs is not None and len(families) > limits.max_runs
-    size = sum(each.bytes for each in families)
+    many = limits.max_runs is not None and len(trees) > limits.max_runs
+    size = sum(each.bytes for each in trees)
     return not old and not many and not (limits.max_bytes is not None and size > limits.max_bytes)
 
 
-@given(any_families, any_limits)
-def test_applied_again_nothing_is_left_to_do(
-    families: list[RunTree], limits: RetentionLimits
-) -> None:
-    gone = set(map(id, plan_pruning(families, limits, NOW).to_delete))
-    rest = [each for each in families if id(each) not in gone]
+@given(any_trees, any_limits)
+def test_applied_again_nothing_is_left_to_do(trees: list[RunTree], limits: RetentionLimits) -> None:
+    gone = set(map(id, plan_pruning(trees, limits, NOW).to_delete))
+    rest = [each for each in trees if id(each) not in gone]
     assert plan_pruning(rest, limits, NOW).to_delete == ()
 
 
 def test_days_beyond_the_calendar_are_no_limit() -> None:
-    assert plan_pruning([family(1, 9)], RetentionLimits(max_days=10**9), NOW).to_delete == ()
+    assert plan_pruning([run_tree(1, 9)], RetentionLimits(max_days=10**9), NOW).to_delete == ()
 
 
 def test_a_transaction_is_small_and_cuts_no_family() -> None:
     large = [RunTree(UUID(int=n), "A", NOW, 30, 1, None, [UUID(int=n)] * 30) for n in range(10)]
     assert [len(batch) for batch in deletion_batches(large)] == [90, 90, 90, 30]
-    heavy = [family(n, 1, BATCH_BYTES) for n in range(3)]
+    heavy = [run_tree(n, 1, BATCH_BYTES) for n in range(3)]
     for each in heavy:
         each.members.append(each.root)
     assert [len(batch) for batch in deletion_batches(heavy)] == [1, 1, 1]
@@ -245,8 +241,8 @@ class TestFamilies:
         collection = Collection.objects.create(name="C")
         SavedRequest.objects.create(collection=collection, name="R", recorded_run=recorded)
         sent, done = run(), run()
-        going = CollectionRun.objects.create(name="C")
-        Step.objects.create(collection_run=going, number=1, name="R", run=sent)
+        running = CollectionRun.objects.create(name="C")
+        Step.objects.create(collection_run=running, number=1, name="R", run=sent)
         ended = CollectionRun.objects.create(name="C", state="completed")
         Step.objects.create(collection_run=ended, number=1, name="R", run=done)
         assert retention_reasons_by_id(each.pk for each in Run.objects.all()) == {
@@ -422,14 +418,14 @@ class TestHousekeeping:
         await asyncio.to_thread(run, 9)
         kept = await asyncio.to_thread(run)
         await Retention.objects.acreate(max_days=1)
-        keeper = housekeeping.start_pruning()
+        pruner = retention.start_pruning()
         try:
-            assert housekeeping.start_pruning() is keeper
+            assert retention.start_pruning() is pruner
             async with asyncio.timeout(20):
                 while await Run.objects.acount() > 1:
                     await asyncio.sleep(0.05)
         finally:
-            keeper.cancel()
+            pruner.cancel()
         assert await Run.objects.aget() == kept
 
     async def test_limits_that_are_lifted_end_what_is_under_way(
@@ -446,7 +442,7 @@ class TestHousekeeping:
         for _ in range(4):
             await asyncio.to_thread(run, 9)
         await Retention.objects.acreate(max_days=1)
-        assert await housekeeping.prune(None) == 1
+        assert await retention.prune(None) == 1
         assert await Run.objects.acount() == 3
 
     async def test_narrower_limits_count_at_once(self, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -460,36 +456,36 @@ class TestHousekeeping:
         for days in (9, 5, 1):
             await asyncio.to_thread(run, days)
         await Retention.objects.acreate(max_days=7)
-        assert await housekeeping.prune(None) == 2
+        assert await retention.prune(None) == 2
 
     async def test_the_trouble_of_one_owner_is_not_that_of_the_next(
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        going = retention.runs_to_delete
+        to_delete = retention.runs_to_delete
 
         def failing(owner: int | None, *given: Any) -> Any:
             if owner is None:
                 raise RuntimeError("broken")
-            return going(owner, *given)
+            return to_delete(owner, *given)
 
         monkeypatch.setattr(retention, "runs_to_delete", failing)
         user = await User.objects.acreate(username="next")
         await asyncio.to_thread(run, 9, owner=user)
         await Retention.objects.acreate(max_days=1)
         await Retention.objects.acreate(owner=user, max_days=1)
-        keeper = housekeeping.start_pruning()
+        pruner = retention.start_pruning()
         try:
             async with asyncio.timeout(20):
                 while await Run.objects.aexists():
                     await asyncio.sleep(0.05)
         finally:
-            keeper.cancel()
+            pruner.cancel()
 
     async def test_two_at_once_do_the_work_of_one(self) -> None:
         for _ in range(3):
             await asyncio.to_thread(run, 9)
         await Retention.objects.acreate(max_days=1)
-        both = housekeeping.prune(None), housekeeping.prune(None)
+        both = retention.prune(None), retention.prune(None)
         assert both[0] is both[1]
         assert await both[0] == 3
-        assert await housekeeping.prune(None) == 0
+        assert await retention.prune(None) == 0

@@ -1,4 +1,4 @@
-"""The writer of a run: numbered, stored before anyone is told, in batches."""
+"""The frame writer: numbers, batches, stored before viewers are notified."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ async def run(transactional_db: None) -> Run:
 
 
 @pytest.fixture
-def told(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """How many frames were stored at each nudge."""
+def notified(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How many frames were stored at each notification."""
     counts: list[int] = []
 
     async def record(run: Run) -> None:
@@ -43,16 +43,16 @@ def event(number: int, size: int = 8) -> Frame:
     return Frame(0, number, FrameKind.EVENT, b"%08d" % number + b"." * (size - 8))
 
 
-async def test_frames_are_stored_before_anyone_is_told(run: Run, told: list[int]) -> None:
+async def test_frames_are_stored_before_anyone_is_told(run: Run, notified: list[int]) -> None:
     with FrameWriter(run) as writer:
         for number in range(3):
             writer.add(FramePart(writer.number([event(number)])))
             await writer.drain()
-    assert told == [1, 2, 3]
+    assert notified == [1, 2, 3]
     assert [(b.first, b.last) async for b in FrameBatch.objects.all()] == [(1, 1), (2, 2), (3, 3)]
 
 
-async def test_a_fast_stream_is_stored_in_few_batches(run: Run, told: list[int]) -> None:
+async def test_a_fast_stream_is_stored_in_few_batches(run: Run, notified: list[int]) -> None:
     with FrameWriter(run) as writer:
         for number in range(500):
             writer.add(FramePart(writer.number([event(number)])), events=number + 1)
@@ -60,11 +60,11 @@ async def test_a_fast_stream_is_stored_in_few_batches(run: Run, told: list[int])
         await writer.drain()
     await run.arefresh_from_db()
     assert (run.frames, run.events) == (500, 500)
-    assert told[-1] == 500
-    assert await FrameBatch.objects.acount() == len(told) < 100
+    assert notified[-1] == 500
+    assert await FrameBatch.objects.acount() == len(notified) < 100
 
 
-async def test_numbers_go_on_where_they_stopped(run: Run, told: list[int]) -> None:
+async def test_numbers_go_on_where_they_stopped(run: Run, notified: list[int]) -> None:
     for expected in ([1, 2], [3, 4]):
         with FrameWriter(run) as writer:
             frames = writer.number([event(0), event(1)])
@@ -74,7 +74,7 @@ async def test_numbers_go_on_where_they_stopped(run: Run, told: list[int]) -> No
         await run.arefresh_from_db()
 
 
-async def test_columns_change_without_frames(run: Run, told: list[int]) -> None:
+async def test_columns_change_without_frames(run: Run, notified: list[int]) -> None:
     with FrameWriter(run) as writer:
         writer.add(state="failed", ended_us=7)
         await writer.drain()
@@ -90,7 +90,7 @@ async def test_nothing_to_store_is_drained_at_once(run: Run) -> None:
 
 
 async def test_a_transport_that_is_faster_than_the_database_waits(
-    run: Run, told: list[int], monkeypatch: pytest.MonkeyPatch
+    run: Run, notified: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(writers, "HIGH_WATER", 100)
     with FrameWriter(run) as writer:
@@ -121,7 +121,7 @@ async def test_a_database_that_fails_is_not_waited_for(
 
 
 async def test_a_database_that_was_away_for_a_moment_loses_nothing(
-    run: Run, told: list[int], monkeypatch: pytest.MonkeyPatch
+    run: Run, notified: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     plain, failures = writers.store, [1, 1]
 
@@ -136,11 +136,11 @@ async def test_a_database_that_was_away_for_a_moment_loses_nothing(
     with FrameWriter(run) as writer:
         writer.add(FramePart(writer.number([event(0), event(1)])))
         await writer.drain()
-    assert told == [2]
+    assert notified == [2]
 
 
 @pytest.mark.parametrize("state", ["cancelled", "interrupted"])
-async def test_final_means_final(run: Run, told: list[int], state: str) -> None:
+async def test_final_means_final(run: Run, notified: list[int], state: str) -> None:
     with FrameWriter(run) as writer:
         writer.add(FramePart(writer.number([event(0)])))
         await writer.drain()
@@ -149,11 +149,11 @@ async def test_final_means_final(run: Run, told: list[int], state: str) -> None:
         with pytest.raises(RunEndedError):
             await writer.drain()
     await run.arefresh_from_db()
-    assert (run.state, run.frames, told) == (state, 1, [1])
+    assert (run.state, run.frames, notified) == (state, 1, [1])
     assert await FrameBatch.objects.acount() == 1
 
 
-async def test_a_run_that_was_deleted_is_not_brought_back(run: Run, told: list[int]) -> None:
+async def test_a_run_that_was_deleted_is_not_brought_back(run: Run, notified: list[int]) -> None:
     with FrameWriter(run) as writer:
         await Run.objects.all().adelete()
         writer.add(FramePart(writer.number([event(0)])))
@@ -163,7 +163,7 @@ async def test_a_run_that_was_deleted_is_not_brought_back(run: Run, told: list[i
 
 
 async def test_rows_stay_small_enough_to_look_for_one_frame(
-    run: Run, told: list[int], monkeypatch: pytest.MonkeyPatch
+    run: Run, notified: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(batches, "ROW_FRAMES", 5)
     monkeypatch.setattr(batches, "ROW_BYTES", 100)
@@ -173,7 +173,7 @@ async def test_rows_stay_small_enough_to_look_for_one_frame(
             writer.add(FramePart(writer.number([event(number, size)]), entries=1))
         await writer.drain()
     rows = [row async for row in FrameBatch.objects.order_by("first")]
-    assert told == [11]
+    assert notified == [11]
     assert [(row.first, row.last, row.entries) for row in rows] == [
         (1, 5, 5), (6, 7, 2), (8, 9, 2), (10, 10, 1), (11, 11, 1),
     ]  # fmt: skip
@@ -181,7 +181,7 @@ async def test_rows_stay_small_enough_to_look_for_one_frame(
     assert stored == [event(n, s).data for n, s in enumerate(sizes)]
 
 
-async def test_counts_are_stored_with_the_frames_they_count(run: Run, told: list[int]) -> None:
+async def test_counts_are_stored_with_the_frames_they_count(run: Run, notified: list[int]) -> None:
     frames = [event(0), Frame(0, 1, FrameKind.COMMENT, b": x\n\n")]
     with FrameWriter(run) as writer:
         writer.add(FramePart(writer.number(frames), entries=2, pinned=1))
@@ -275,17 +275,17 @@ async def test_the_writer_ends_although_the_channel_layer_drops_its_cancellation
 
 
 async def test_a_cancellation_that_was_heard_before_is_no_new_one(run: Run) -> None:
-    told: list[str] = []
+    steps: list[str] = []
 
     async def finish() -> None:
         try:
             await asyncio.sleep(60)
         except asyncio.CancelledError:
             await notify_viewers(run)
-            told.append("to the end")
+            steps.append("to the end")
 
     task = asyncio.create_task(finish())
     await asyncio.sleep(0)
     task.cancel()
     await asyncio.wait([task], timeout=2)
-    assert told == ["to the end"]
+    assert steps == ["to the end"]

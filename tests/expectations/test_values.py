@@ -1,4 +1,4 @@
-"""What is kept and told of a value, however large the reply is that it stands in."""
+"""Truncated values and texts, however large the response is."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from hypothesis import given
 
 from playground.expectations import RunFacts, evaluate
 from playground.expectations.values import (
-    MAX_TOLD,
+    MAX_TEXT,
     truncated_value,
     truncated_values,
     value_as_text,
 )
-from tests.expectations.test_types import RUN
-from tests.json_values import values
+from tests.expectations.samples import RUN
+from tests.support.json_values import values
 
 #: Characters of JSON that a value may come to: 4,000 of texts and numbers, and what 200 values
 #: of all kinds have around them.
@@ -57,7 +57,7 @@ def test_what_is_kept_of_a_huge_value_is_little(name: str) -> None:
     kept = truncated_value(HUGE[name])
     assert len(json.dumps(kept, ensure_ascii=False)) <= MOST
     assert "…" in json.dumps(kept, ensure_ascii=False)
-    assert len(value_as_text(HUGE[name])) == MAX_TOLD
+    assert len(value_as_text(HUGE[name])) == MAX_TEXT
 
 
 @pytest.mark.parametrize("name", HUGE)
@@ -142,6 +142,6 @@ def test_cut(value: Any, kept: Any) -> None:
 
 @given(values(("a", "b")))
 def test_what_is_small_is_kept_as_it_is(value: Any) -> None:
-    if len(json.dumps(value)) < MAX_TOLD and "[[[[[" not in json.dumps(value):
+    if len(json.dumps(value)) < MAX_TEXT and "[[[[[" not in json.dumps(value):
         assert value_as_text(value) == json.dumps(value, ensure_ascii=False)
         assert truncated_value(value) == value

@@ -1,4 +1,4 @@
-"""What agents say of themselves."""
+"""Labels and slugs of agents."""
 
 from __future__ import annotations
 
@@ -19,4 +19,4 @@ pytestmark = pytest.mark.database
     ],
 )
 def test_an_agent_says_what_it_speaks(protocol: str, binding: str, version: str, told: str) -> None:
-    assert Agent(protocol=protocol, binding=binding, version=version).supports == told
+    assert Agent(protocol=protocol, binding=binding, version=version).protocol_label == told

@@ -1,4 +1,4 @@
-"""Where saved requests go, and in which order they stand."""
+"""Targets and order of saved requests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a conversation carries from turn to turn."""
+"""Session context and previous queries from turn to turn."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from playground.models.conversations import MAX_TURNS, branch_queries, branch_to
 pytestmark = [pytest.mark.django_db, pytest.mark.database]
 
 
-class Talk:
+class ConversationBuilder:
     """A conversation that grows turn by turn."""
 
     def __init__(self) -> None:
@@ -45,19 +45,19 @@ class Talk:
 
 
 @pytest.fixture
-def talk() -> Talk:
-    return Talk()
+def builder() -> ConversationBuilder:
+    return ConversationBuilder()
 
 
-def echoes(run: Run) -> list[tuple[Any, str]]:
+def next_contexts(run: Run) -> list[tuple[Any, str]]:
     return [(turn.next_session_context, turn.session_mode) for turn in branch_to(run)]
 
 
-def test_the_turns_of_a_branch(talk: Talk) -> None:
-    first = talk.add("eggs")
-    second = talk.add("without nuts", first)
-    other = talk.add("without milk", first)
-    third = talk.add("", second, kind="answer")
+def test_the_turns_of_a_branch(builder: ConversationBuilder) -> None:
+    first = builder.add("eggs")
+    second = builder.add("without nuts", first)
+    other = builder.add("without milk", first)
+    third = builder.add("", second, kind="answer")
     assert [turn.run for turn in branch_to(third)] == [first, second, third]
     assert [turn.number for turn in branch_to(third)] == [1, 2, 3]
     assert [turn.siblings for turn in branch_to(third)] == [1, 2, 1]
@@ -65,14 +65,14 @@ def test_the_turns_of_a_branch(talk: Talk) -> None:
     assert branch_queries(branch_to(other)) == ["eggs", "without milk"]
 
 
-def test_checks_and_actions_belong_to_their_turn(talk: Talk) -> None:
-    turn = talk.add("a week of meals")
-    check = talk.add(parent=turn, kind="check")
-    action = talk.add(parent=check, kind="action")
+def test_checks_and_actions_belong_to_their_turn(builder: ConversationBuilder) -> None:
+    turn = builder.add("a week of meals")
+    check = builder.add(parent=turn, kind="check")
+    action = builder.add(parent=check, kind="action")
     assert turn_of(action) == turn
     assert [each.run for each in branch_to(action)] == [turn]
     # An answer to what a promise turned out to ask follows on the turn of that promise.
-    answer = talk.add("vegan", parent=check, kind="answer")
+    answer = builder.add("vegan", parent=check, kind="answer")
     assert [each.run for each in branch_to(answer)] == [turn, answer]
 
 
@@ -110,20 +110,20 @@ ECHOES: list[tuple[str, list[dict[str, Any]], list[tuple[Any, str]]]] = [
 @pytest.mark.parametrize(("turns", "expected"), [row[1:] for row in ECHOES],
                          ids=[row[0] for row in ECHOES])  # fmt: skip
 def test_what_a_request_that_follows_carries(
-    talk: Talk, turns: list[dict[str, Any]], expected: list[tuple[Any, str]]
+    builder: ConversationBuilder, turns: list[dict[str, Any]], expected: list[tuple[Any, str]]
 ) -> None:
     run = None
     for turn in turns:
-        run = talk.add("x", run, **turn)
+        run = builder.add("x", run, **turn)
     assert run
-    assert echoes(run) == expected
+    assert next_contexts(run) == expected
 
 
-def test_a_check_brings_the_latest_session_context(talk: Talk) -> None:
-    turn = talk.add("a week of meals", returned={"n": 1})
-    talk.add(parent=turn, kind="check", returned={"n": 2})
-    talk.add(parent=turn, kind="check")
-    talk.add(parent=turn, kind="action", returned={"n": 9})
+def test_a_check_brings_the_latest_session_context(builder: ConversationBuilder) -> None:
+    turn = builder.add("a week of meals", returned={"n": 1})
+    builder.add(parent=turn, kind="check", returned={"n": 2})
+    builder.add(parent=turn, kind="check")
+    builder.add(parent=turn, kind="action", returned={"n": 9})
     (found,) = branch_to(turn)
     assert (found.returned_session_context, found.next_session_context) == ({"n": 2}, {"n": 2})
 
@@ -134,12 +134,12 @@ def test_a_run_from_before_there_were_conversations() -> None:
     assert (turn.run, turn.query, turn.siblings) == (run, "", 1)
 
 
-def test_a_long_conversation_costs_no_more(talk: Talk) -> None:
-    run = talk.add("second", talk.add("first"))
+def test_a_long_conversation_costs_no_more(builder: ConversationBuilder) -> None:
+    run = builder.add("second", builder.add("first"))
     with CaptureQueriesContext(connection) as few:
         branch_to(run)
     for number in range(MAX_TURNS + 5):
-        run = talk.add(f"turn {number}", run)
+        run = builder.add(f"turn {number}", run)
     with CaptureQueriesContext(connection) as many:
         turns = branch_to(run)
     assert len(many) <= len(few)
@@ -147,10 +147,10 @@ def test_a_long_conversation_costs_no_more(talk: Talk) -> None:
     assert turns[-1].run == run
 
 
-def test_what_became_of_promises_is_read_with_the_turns(talk: Talk) -> None:
+def test_what_became_of_promises_is_read_with_the_turns(builder: ConversationBuilder) -> None:
     run = None
     for number in range(5):
-        run = talk.add(f"plan {number}", run, state="completed", outcome="promise")
+        run = builder.add(f"plan {number}", run, state="completed", outcome="promise")
         PolledPromise.objects.create(
             run=run, entry_seq=1, token="t", status="fulfilled", polling_seconds=60
         )

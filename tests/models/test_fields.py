@@ -1,4 +1,4 @@
-"""Secrets at rest."""
+"""Encrypted fields and key rotation."""
 
 from __future__ import annotations
 

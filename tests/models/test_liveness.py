@@ -1,4 +1,4 @@
-"""Which unfinished runs are still being driven."""
+"""Unfinished runs: alive, or of a dead process."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from playground.models import CollectionRun, RunState, liveness
 from playground.models.liveness import HEARTBEAT_TIMEOUT, local_runs, mark_interrupted, this_driver
-from tests.rendering.recording import CALL, HEAD, OPEN, Recording, result
+from tests.support.stored_runs import CALL, HEAD, OPEN, Recording, result
 
 pytestmark = pytest.mark.database
 

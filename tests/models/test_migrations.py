@@ -1,4 +1,4 @@
-"""Migrations, and what they carry over."""
+"""Migrations of stored data."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def migrate(name: str) -> Any:
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.parent.name}-{path.stem}")
 def test_a_migration_imports_nothing_of_the_project(path: Path) -> None:
-    """What it describes is past, and must not follow the code that changes."""
+    """A migration describes the past and must not change with the code."""
     imported = {
         name
         for node in ast.walk(ast.parse(path.read_text()))

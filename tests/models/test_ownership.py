@@ -1,4 +1,4 @@
-"""Whom rows belong to, and who may see them."""
+"""Owners of rows, and who may see them."""
 
 from __future__ import annotations
 

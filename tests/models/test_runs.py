@@ -1,4 +1,4 @@
-"""Runs and the rows that their frames are kept in."""
+"""Runs and the rows of their frames."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from playground.models import Agent, FrameBatch, Run, RunState
 from playground.protocols.frames import Frame, FrameKind, pack
-from tests.rendering.recording import CALL, END, HEAD, OPEN, Recording, batches, recorded, result
+from tests.support.stored_runs import CALL, END, HEAD, OPEN, Recording, batches, recorded, result
 
 pytestmark = [pytest.mark.django_db, pytest.mark.database]
 

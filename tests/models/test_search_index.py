@@ -1,4 +1,4 @@
-"""The index of words: it finds what a look at every run finds, and is kept whoever writes."""
+"""The search index: finds what a scan of every run finds, and follows every change."""
 
 from __future__ import annotations
 
@@ -243,7 +243,7 @@ class TestTables:
     def test_what_the_database_cannot_do_is_left_out(
         self, monkeypatch: pytest.MonkeyPatch, without: None
     ) -> None:
-        monkeypatch.setitem(search_tables._MAKE, connection.vendor, ("CREATE NONSENSE",))
+        monkeypatch.setitem(search_tables._CREATE, connection.vendor, ("CREATE NONSENSE",))
         assert not search_tables.install(connection)
         assert not search_tables.is_complete(connection)
         make("needle")

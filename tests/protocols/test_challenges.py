@@ -47,9 +47,9 @@ def test_a_header_is_read(header: str, challenges: list[Challenge]) -> None:
     ],
 )
 def test_it_is_said_what_to_enter(header: str, words: list[str]) -> None:
-    said = unreadable.fix_for_status(401, {"www-authenticate": header})
-    assert said == auth_advice(header)
-    assert all(word in said for word in words)
+    fix = unreadable.fix_for_status(401, {"www-authenticate": header})
+    assert fix == auth_advice(header)
+    assert all(word in fix for word in words)
 
 
 def test_without_a_header_there_is_the_usual_advice() -> None:

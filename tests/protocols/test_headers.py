@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import pytest
 
-from playground.protocols.headers import REFUSED, header_error, is_credential, is_token
+from playground.protocols.headers import RESERVED, header_error, is_credential, is_token
 
 
-@pytest.mark.parametrize("name", sorted(REFUSED))
+@pytest.mark.parametrize("name", sorted(RESERVED))
 def test_what_the_playground_sets_is_refused_however_it_is_written(name: str) -> None:
     written = name.title()
     assert header_error(written, "x") == f"{written} is set by the playground and cannot be given."

@@ -22,7 +22,7 @@ from playground.protocols.events import (
 from playground.protocols.exchange import Target
 from playground.protocols.frames import FrameKind
 from playground.protocols.problems import Problem, Stage
-from tests.protocols.playbook import JSON, SSE, Playbook, event, read_document, read_stream
+from tests.support.playbook import JSON, SSE, Playbook, event, read_document, read_stream
 
 ANSWER = {"_meta": {"response_type": "answer", "version": "0.55"}, "results": [{"name": "a"}]}
 ITEM = event({"index": 0, "item": {"name": "a"}}, "result")

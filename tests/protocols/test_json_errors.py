@@ -29,7 +29,7 @@ BROKEN = [
 def test_what_is_broken_is_said_in_plain_words(text: str, words: str) -> None:
     with pytest.raises(json.JSONDecodeError) as broken:
         json.loads(text)
-    assert json_errors.said(broken.value) == words
+    assert json_errors.describe_error(broken.value) == words
 
 
 def said_of(text: str) -> str:
@@ -37,7 +37,7 @@ def said_of(text: str) -> str:
     try:
         json.loads(text)
     except json.JSONDecodeError as error:
-        return json_errors.said(error)
+        return json_errors.describe_error(error)
     return ""
 
 
@@ -52,7 +52,7 @@ def test_no_sentence_of_the_decoder_is_repeated(text: str) -> None:
     ids=range(4),
 )
 def test_a_place(text: str, position: int, wanted: tuple[int, int]) -> None:
-    assert json_errors.place(text, position) == wanted
+    assert json_errors.line_and_column(text, position) == wanted
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from playground.protocols.json_pointer import (
     resolve,
     unescape,
 )
-from tests import json_values
+from tests.support import json_values
 
 #: The document of section 5.
 EXAMPLE = {

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from playground.protocols import jsonrpc, rpc_codes
+from playground.protocols import jsonrpc
 from playground.protocols.jsonrpc import Deviation, MessageKind
-from tests.json_values import objects, values
+from tests.support.json_values import objects, values
 
 NAMES = ("jsonrpc", "id", "method", "params", "result", "error", "code", "message", "data")
 OK = {"jsonrpc": "2.0"}
@@ -117,17 +117,17 @@ def test_every_deviation_is_a_sentence() -> None:
     assert all(sentence.endswith(".") for sentence in jsonrpc.SENTENCES.values())
 
 
-@pytest.mark.parametrize("code", sorted(rpc_codes.EXPLAINED))
+@pytest.mark.parametrize("code", sorted(jsonrpc.EXPLAINED))
 def test_every_known_code_is_explained(code: int) -> None:
-    explained = rpc_codes.explain_code(code)
+    explained = jsonrpc.explain_code(code)
     assert explained is not None
     assert explained.meaning.endswith(".")
     assert explained.advice.endswith(".")
 
 
 def test_codes_of_a_server_are_explained_as_such_and_others_are_not() -> None:
-    assert rpc_codes.explain_code(-32099) == rpc_codes.explain_code(-32050)
-    assert rpc_codes.explain_code(404) is None
+    assert jsonrpc.explain_code(-32099) == jsonrpc.explain_code(-32050)
+    assert jsonrpc.explain_code(404) is None
 
 
 @pytest.mark.parametrize(
@@ -136,7 +136,7 @@ def test_codes_of_a_server_are_explained_as_such_and_others_are_not() -> None:
      ("9" * 20, None)],
 )  # fmt: skip
 def test_a_code_is_read_from_text(text: str, code: int | None) -> None:
-    assert rpc_codes.code_of(text) == code
+    assert jsonrpc.code_of(text) == code
 
 
 @given(values(NAMES, ("2.0", "ping")) | st.lists(objects(NAMES, ("2.0",)), max_size=4))

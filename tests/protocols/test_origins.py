@@ -9,7 +9,12 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from playground.protocols.origins import origin_of, same_origin, with_port
+from playground.protocols.origins import (
+    is_allowed_origin,
+    origin_of,
+    same_origin,
+    with_port,
+)
 
 #: URL -> its origin; "" for none.
 ORIGINS = {
@@ -169,6 +174,24 @@ def test_a_url_has_the_origin_of_its_origin_and_nonsense_has_none(url: str, orig
 def test_the_same_origin(left: str, right: str, same: bool) -> None:
     assert same_origin(left, right) is same
     assert same_origin(right, left) is same
+
+
+@pytest.mark.parametrize(
+    ("url", "allowed"),
+    [
+        ("https://a.example/ask", True),
+        ("https://A.example:443", True),
+        ("http://127.0.0.1:8000/", True),
+        ("https://www.a.example/", False),
+        ("http://a.example/", False),
+        ("https://a.example.evil/", False),
+        ("", False),
+    ],
+)
+def test_allowed_origins(url: str, allowed: bool) -> None:
+    origins = ("https://a.example", "http://127.0.0.1:8000")
+    assert is_allowed_origin(url, origins) is allowed
+    assert not is_allowed_origin(url, ())
 
 
 @pytest.mark.parametrize(

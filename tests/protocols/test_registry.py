@@ -6,7 +6,7 @@ import pytest
 
 from playground.protocols import registry
 from playground.protocols.exchange import Target
-from tests.protocols.playbook import target
+from tests.support.playbook import target
 
 REQUEST = {"query": {"text": "eggs"}}
 URL = "http://a.example.com/mcp"

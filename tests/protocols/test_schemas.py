@@ -70,9 +70,9 @@ class TestFiles:
 
     @pytest.mark.parametrize("version", VERSIONS)
     def test_there_is_one_for_every_request_and_response(self, version: str) -> None:
-        wanted = {"ask-request", "await-request", "response"}
-        wanted |= {"answer", "elicitation", "promise", "failure"}
-        assert wanted <= set(schemas.names("nlweb", version))
+        expected = {"ask-request", "await-request", "response"}
+        expected |= {"answer", "elicitation", "promise", "failure"}
+        assert expected <= set(schemas.names("nlweb", version))
 
 
 class TestLoad:

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from playground.protocols import sse
-from tests.protocols.playbook import every_cut
+from tests.support.playbook import every_cut
 
 
 def split(*chunks: bytes, max_line: int = 1000) -> tuple[list[bytes], bytes]:

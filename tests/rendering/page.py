@@ -1,4 +1,4 @@
-"""A page without a browser: HTML as a tree that out-of-band pieces are put into, as htmx does."""
+"""Page without a browser: HTML as a tree to which out-of-band swaps are applied as in htmx."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Node:
     children: list[Node | str] = field(default_factory=list)
 
     def find(self, name: str) -> Node | None:
-        """The element with this id, itself included."""
+        """Return the element with this id, possibly itself; None if there is none."""
         if self.attributes.get("id") == name:
             return self
         found = (child.find(name) for child in self.children if isinstance(child, Node))
@@ -25,11 +25,11 @@ class Node:
 
     @property
     def text(self) -> str:
-        """All text in it."""
+        """Return all text in it."""
         return "".join(c if isinstance(c, str) else c.text for c in self.children)
 
     def plain(self) -> object:
-        """What can be compared: neighbouring texts are one, white space between tags is none."""
+        """Return a value to compare: with adjacent texts joined, and no space between tags."""
         merged: list[object] = []
         for child in self.children:
             part = child if isinstance(child, str) else child.plain()
@@ -61,7 +61,7 @@ class _Reader(HTMLParser):
 
 
 def tree(html: str) -> Node:
-    """The nodes of a piece of HTML, below a root."""
+    """Return the root of a tree of HTML."""
     reader = _Reader()
     reader.feed(html)
     reader.close()
@@ -69,20 +69,20 @@ def tree(html: str) -> Node:
 
 
 class Page:
-    """The part of a run's page that messages change."""
+    """The part of the page of a run that messages change."""
 
     def __init__(self, cards: list[str]) -> None:
         self.root = tree(f'<div id="cards">{"".join(cards)}</div><div id="run-usage"></div>')
 
     @property
     def cards(self) -> Node:
-        """The list of the entries."""
+        """Return the list of entries."""
         found = self.root.find("cards")
         assert found
         return found
 
     def take(self, html: str) -> None:
-        """Put every top-level element where it says; what is not on this page is left alone."""
+        """Apply the out-of-band swaps; those for elements of other parts are ignored."""
         for piece in tree(html).children:
             if isinstance(piece, Node) and (where := piece.attributes.pop("hx-swap-oob", None)):
                 self._put(piece, where)

@@ -1,4 +1,4 @@
-"""A conformance report as pages show it."""
+"""Conformance reports as pages and the clipboard show them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from playground.conformance import RULES, ConformanceReport, Finding, Level, Verdict, run_rules
 from playground.protocols.frames import Frame, FrameKind
 from playground.rendering.conformance import PointerLocator, view_of
-from tests.rendering.recording import CALL, END, HEAD, OPEN, event
+from tests.support.stored_runs import CALL, END, HEAD, OPEN, event
 
 K = FrameKind
 

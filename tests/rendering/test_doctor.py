@@ -1,4 +1,4 @@
-"""Reports for people."""
+"""Reports of the connection doctor."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from django.template.loader import render_to_string
 from playground.models import Agent
 from playground.models.detection import proposed_changes
 from playground.rendering.doctor import report_for, steps_of, summary_of, text_of
-from tests.rendering.markup import read
+from tests.support.markup import read
 
 URL = "http://agent.example/api"
 EVIL = "<script>alert(1)</script>"

@@ -1,4 +1,4 @@
-"""An agent's questions as controls: what they hold, and what is said about them."""
+"""Elicitations as controls: values, defaults, errors and descriptions."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from playground.rendering.elicitation import ElicitationView, QuestionControl, S
 from playground.rendering.thread import Thread
 
 
-class Lone(Thread):
-    """The thread of a run that nothing came of; the database is not asked."""
+class ChildlessThread(Thread):
+    """Thread of a run without child runs and without queries."""
 
     def __init__(self, run: Run, page: Run) -> None:
         self.run, self.page = run, page
         self._depth = 0
-        self._by_place = {}
+        self._by_entry = {}
 
 
-def asking(
+def elicitation(
     *fields: QuestionField, filled: Submitted | None = None, **agent: Any
 ) -> ElicitationView:
     run = Run(agent=Agent(name="A", url="http://a.example/x", **agent), agent_name="A")
     return ElicitationView(
-        Lone(run, run), (4, 1), ElicitationForm("", fields), filled or Submitted()
+        ChildlessThread(run, run), (4, 1), ElicitationForm("", fields), filled or Submitted()
     )
 
 
@@ -36,7 +36,7 @@ def field(control: str, **more: Any) -> QuestionField:
 
 
 def only(*fields: QuestionField, **options: Any) -> QuestionControl:
-    (control,) = asking(*fields, **options).controls
+    (control,) = elicitation(*fields, **options).controls
     return control
 
 
@@ -51,11 +51,11 @@ def only(*fields: QuestionField, **options: Any) -> QuestionControl:
     ],
 )
 def test_where_the_answers_would_go(url: str, origin: str) -> None:
-    own = asking()
-    own.run.agent.url = own.run.url = url
-    assert own.origin == origin
-    own.run.agent = None
-    assert own.origin == origin
+    view = elicitation()
+    view.run.agent.url = view.run.url = url
+    assert view.origin == origin
+    view.run.agent = None
+    assert view.origin == origin
 
 
 @pytest.mark.parametrize(
@@ -97,19 +97,19 @@ def test_the_way_is_the_agents_until_another_is_chosen() -> None:
     def chosen(way: ElicitationView) -> list[str]:
         return [strategy.name for strategy, is_chosen in way.strategies if is_chosen]
 
-    assert chosen(asking(answer_strategy="text")) == ["text"]
-    assert chosen(asking(answer_strategy="gone")) == ["filters"]
+    assert chosen(elicitation(answer_strategy="text")) == ["text"]
+    assert chosen(elicitation(answer_strategy="gone")) == ["filters"]
     filled = Submitted({"strategy": ["context"]})
-    assert chosen(asking(answer_strategy="text", filled=filled)) == ["context"]
+    assert chosen(elicitation(answer_strategy="text", filled=filled)) == ["context"]
 
 
 def test_the_template_is_the_agents_until_another_is_written() -> None:
-    assert json.loads(asking().template)["context"]["answers"] == "{{answers}}"
-    assert asking(answer_template="{}").template == "{}"
-    assert asking(answer_template="{}", filled=Submitted({"template": [""]})).template == ""
+    assert json.loads(elicitation().template)["context"]["answers"] == "{{answers}}"
+    assert elicitation(answer_template="{}").template == "{}"
+    assert elicitation(answer_template="{}", filled=Submitted({"template": [""]})).template == ""
 
 
 def test_on_another_page_it_is_nested() -> None:
     run, page = Run(agent_name="A"), Run(agent_name="B")
-    assert ElicitationView(Lone(run, page), (4, 1), ElicitationForm("", ())).is_nested
-    assert not ElicitationView(Lone(run, run), (4, 1), ElicitationForm("", ())).is_nested
+    assert ElicitationView(ChildlessThread(run, page), (4, 1), ElicitationForm("", ())).is_nested
+    assert not ElicitationView(ChildlessThread(run, run), (4, 1), ElicitationForm("", ())).is_nested

@@ -1,8 +1,7 @@
-"""Events to HTML: whatever an agent sends is shown as text and does nothing."""
+"""Entries as HTML: data of agents is shown as text and stays inert."""
 
 from __future__ import annotations
 
-import json
 import re
 from typing import Any
 
@@ -17,37 +16,30 @@ from playground.protocols.placement import MAX_ASIDES, MAX_PINNED, Placement, Pl
 from playground.rendering.cards import card_of
 from playground.rendering.entries import Entry, entry_of
 from playground.rendering.events import payload_of, row_of
-from playground.rendering.pretty import pretty
-from playground.rendering.tables import table_of
+from playground.rendering.formatting import pretty
 from playground.rendering.thread import Thread
 from playground.rendering.thread import render_entry as render_in
-from tests.rendering.markup import assert_inert, read
-from tests.rendering.strategies import events, items
-
-TAGS = frozenset(
-    "article section div p h3 span a img dl dt dd details summary ul ol li code progress raw-json "
-    "table caption tr th td copy-button "
-    "answer-form fieldset legend label input textarea datalist option svg use".split()
-)  # fmt: skip
+from tests.support.markup import ENTRY_TAGS, assert_inert, read
+from tests.support.strategies import events, items
 
 
 def entry_at(event: ev.Event, part: int = 0) -> Entry | None:
     return entry_of(event, part, PlacementAssigner().assign(event))
 
 
-class Lone(Thread):
-    """The thread of a run that nothing came of; the database is not asked."""
+class ChildlessThread(Thread):
+    """Thread of a run without child runs and without queries."""
 
     promise = None  # type: ignore[assignment]
 
     def __init__(self) -> None:
         self.run = self.page = Run(agent_name="scripted")
         self._depth = 0
-        self._by_place = {}
+        self._by_entry = {}
 
 
 def render_entry(entry: Entry) -> str:
-    return render_in(entry, Lone())
+    return render_in(entry, ChildlessThread())
 
 
 def render(event: ev.Event) -> str:
@@ -71,7 +63,7 @@ def test_every_event_is_shown_and_inert(event: ev.Event) -> None:
     if entry is None:
         assert isinstance(event, ev.Started | ev.Completed | ev.Note)
         return
-    markup = assert_inert(render_entry(entry), TAGS)
+    markup = assert_inert(render_entry(entry), ENTRY_TAGS)
     assert markup.elements[0].attributes["id"] == "entry-7-3"
 
 
@@ -122,7 +114,7 @@ BREAKOUT = '" hx-get="/x" onclick="alert(1)'
 def test_planted_markup_stays_text(make: Any, hostile: str) -> None:
     html = render(make(hostile))
     assert hostile not in html
-    assert hostile in assert_inert(html, TAGS).text or "raw-json" in html
+    assert hostile in assert_inert(html, ENTRY_TAGS).text or "raw-json" in html
 
 
 @pytest.mark.parametrize(
@@ -205,7 +197,7 @@ def test_the_format_is_told_above_the_results_and_loads_nothing() -> None:
     assert entry
     assert entry.pinned
     html = render_entry(entry)
-    markup = assert_inert(html, TAGS)
+    markup = assert_inert(html, ENTRY_TAGS)
     text = " ".join(markup.text.split())
     assert "Format chatgpt_app" in text
     assert "openai/outputTemplatehttps://evil.example/widget" in text
@@ -222,8 +214,8 @@ def test_a_format_is_told_once_until_it_changes() -> None:
     app = {"openai/outputTemplate": "ui://a"}
     metas = [app, {**app, "version": "0.55"}, {}, {"openai/outputTemplate": "ui://b"}]
     metas += [{"response_format": "conversational_search"}, {"response_format": "nl"}]
-    told = [placer.assign(ev.Started(1, meta)) is Placement.ASIDE for meta in metas]
-    assert told == [True, False, False, True, False, True]
+    is_shown = [placer.assign(ev.Started(1, meta)) is Placement.ASIDE for meta in metas]
+    assert is_shown == [True, False, False, True, False, True]
     flood = [placer.assign(ev.Completed(1, {"openai/n": n})) for n in range(20)]
     assert flood.count(Placement.ASIDE) == MAX_ASIDES - 3
 
@@ -240,21 +232,9 @@ def test_a_failure_shows_the_status_it_came_with() -> None:
     entry = entry_at(ev.Failure(1, "RATE_LIMITED"))
     assert entry
     for status, shown in ((429, True), (200, False), (None, False)):
-        thread = Lone()
+        thread = ChildlessThread()
         thread.run.status = status
         assert ("HTTP 429" in render_in(entry, thread)) is shown
-
-
-def test_details_are_bounded() -> None:
-    deep: Any = "end"
-    for _ in range(60):
-        deep = [{"in": deep}]
-    table = table_of({"deep": deep} | {f"k{n}": n for n in range(100)})
-    assert table
-    assert (len(table.rows), table.more) == (40, True)
-    assert table_of(None) is table_of({}) is table_of([]) is None
-    assert table_of({"a": None, "b": []}).rows == [("a", "null"), ("b", "empty")]  # type: ignore[union-attr]
-    assert len(table_of({"x" * 500: "y" * 5000}).rows[0][1]) <= 600  # type: ignore[union-attr]
 
 
 def test_so_many_summaries_are_pinned_and_no_more() -> None:
@@ -279,12 +259,3 @@ def test_images_are_shown_only_where_that_is_allowed(settings: Any) -> None:
         images = read(render(event)).find("img")
         assert len(images) == allowed
         assert all(i.attributes["referrerpolicy"] == "no-referrer" for i in images)
-
-
-def test_json_is_cut_where_it_would_drown_the_page() -> None:
-    value = {"text": "é" * 300_000}
-    shown = pretty(value)
-    assert len(shown) < 201_000
-    assert "more characters, see Wire" in shown
-    assert pretty({"half": "\ud800"}).encode()
-    assert json.loads(pretty({"half": "\ud800"})) == {"half": "\ud800"}

@@ -1,4 +1,4 @@
-"""Frames to rows of the Events list."""
+"""Rows of the Events tab."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What became of expectations, in words and shapes."""
+"""Checks as rows."""
 
 from __future__ import annotations
 

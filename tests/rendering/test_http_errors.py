@@ -1,4 +1,4 @@
-"""What a page says about the HTTP status of a reply."""
+"""HTTP errors of a run on its page."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from playground.models import Agent, Run
 from playground.protocols.frames import Frame, FrameKind
 from playground.rendering.http_errors import http_error_view
 from playground.rendering.run_status import status_context
-from tests.rendering.markup import read
-from tests.rendering.recording import CALL, END, OPEN, Recording, event
+from tests.support.markup import read
+from tests.support.stored_runs import CALL, END, OPEN, Recording, event
 
 pytestmark = pytest.mark.django_db
 
@@ -22,7 +22,7 @@ ANSWER = '{"_meta": {"response_type": "answer"}, "results": []}'
 
 
 def replied(status: int, body: str, *headers: str, state: str = "completed", **fields: str) -> Run:
-    """A run whose reply has this status and this body; an event stream where it begins so."""
+    """Return a run whose response has this status and body; an event stream if it begins so."""
     lines = "".join(f"{line}\r\n" for line in headers)
     recording = Recording(started_at=timezone.now(), **fields)
     recording.add(
@@ -37,7 +37,7 @@ def replied(status: int, body: str, *headers: str, state: str = "completed", **f
 
 
 def shown(run: Run) -> str:
-    """The text of the end of its thread."""
+    """Return the text of the end of its thread."""
     html = get_template("runs/ending.html").render(status_context(run))
     return " ".join(read(html).text.split())
 

@@ -1,4 +1,4 @@
-"""Which addresses of agents become links."""
+"""URLs of agents that may become links."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What viewers are told: every frame once, in order, and the end last."""
+"""Live updates: every frame is announced once, in order, and the end last."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from playground.rendering import live
 from playground.rendering.entries import Entry
 from playground.rendering.live import RunMessage, RunUpdates
 from playground.rendering.thread_reader import ThreadReader
-from tests.rendering.markup import Markup, read
-from tests.rendering.recording import (
+from tests.support.markup import Markup, read
+from tests.support.stored_runs import (
     CALL,
     END,
     HEAD,
@@ -44,7 +44,7 @@ def an_agent() -> Agent:
 
 
 def cursor_of(message: RunMessage) -> tuple[int, int, int, bool]:
-    """First and last frame, entries so far, and whether it says that this is the end."""
+    """Return first and last frame, number of entries, and whether the end is announced."""
     (found,) = read(message.html).find("run-cursor")
     numbers = [int(found.attributes[f"data-{n}"] or "") for n in ("first", "last", "entries")]
     return numbers[0], numbers[1], numbers[2], "data-final" in found.attributes
@@ -68,7 +68,7 @@ def whole(run: Run) -> list[Entry]:
 
 @given(batches(), st.data())
 def test_every_frame_is_announced_once(parts: list[list[Frame]], data: st.DataObject) -> None:
-    """From any cursor, with any number of looks while the run grows."""
+    """From any cursor, with any number of updates while the run grows."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(live, "WINDOW", 4)
         patch.setattr(live, "MAX_FRAMES_PER_MESSAGE", 5)
@@ -77,7 +77,7 @@ def test_every_frame_is_announced_once(parts: list[list[Frame]], data: st.DataOb
         view, messages = None, []
         for number, part in enumerate(parts):
             recording.add(*part)
-            # The page that names a cursor has seen that many frames.
+            # A page with a cursor shows that many frames.
             if recording.run.frames < after:
                 continue
             view = view or RunUpdates(recording.run.pk, after)
@@ -105,7 +105,7 @@ def test_every_frame_is_announced_once(parts: list[list[Frame]], data: st.DataOb
 
 
 def test_a_page_and_its_websocket_together_have_every_card_once() -> None:
-    from playground.views.contexts import response_context
+    from playground.views.helpers import response_context
 
     recording = Recording()
     recording.add(CALL, OPEN, HEAD, result(0), event(PIECES[7]))
@@ -170,7 +170,7 @@ QUESTION = event(
 @pytest.mark.parametrize("state", ["cancelled", "truncated", "failed"])
 @pytest.mark.parametrize("seen", [0, 4])
 def test_a_question_whose_call_has_ended_can_no_longer_be_answered(state: str, seen: int) -> None:
-    """Also where the page had the form before its websocket was opened."""
+    """Also if the page had the form before its websocket was opened."""
     recording = Recording(agent=an_agent(), binding="mcp")
     recording.add(TOOL_CALL, OPEN, HEAD, QUESTION)
     view = RunUpdates(recording.run.pk, seen)
@@ -186,7 +186,7 @@ def test_a_question_whose_call_has_ended_can_no_longer_be_answered(state: str, s
 
 
 def test_a_question_that_was_answered_is_left_as_it_is_at_the_end() -> None:
-    """Who has answered may have the focus there."""
+    """The user who answered may have the focus there."""
     recording = Recording(agent=an_agent(), binding="mcp")
     recording.add(TOOL_CALL, OPEN, HEAD, QUESTION)
     view = RunUpdates(recording.run.pk, 0)

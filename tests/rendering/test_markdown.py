@@ -1,4 +1,4 @@
-"""Markdown of descriptions and notes: what it may become, and what it may never become."""
+"""Markdown as HTML: what is allowed, and what is removed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from playground.rendering.markdown import MAX_TEXT, plain, render
-from tests.rendering.markup import Element, read
+from tests.support.markup import Element, read
 
 LINK = {"target": "_blank", "rel": "noopener noreferrer nofollow"}
 
@@ -41,7 +41,7 @@ def test_a_table() -> None:
     ]  # fmt: skip
 
 
-#: What a file from somebody else may try.
+#: Attacks in a file from somebody else.
 HOSTILE = [
     "<script>alert(1)</script>",
     "<img src=x onerror=alert(1)>",

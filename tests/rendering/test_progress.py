@@ -1,4 +1,4 @@
-"""What an agent says on the way to its answer: how far it is, its log, the tools it has."""
+"""Notifications before an answer: progress, log and tools."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A promise that is followed: words, figures and the curve."""
+"""Polled promises: status, times, warnings and sparkline."""
 
 from __future__ import annotations
 
@@ -19,29 +19,28 @@ from playground.rendering.promises import (
     PromiseView,
     percent,
     promise_view,
-    seconds_text,
     sparkline,
     warnings_of,
 )
 from playground.rendering.run_status import status_label
-from tests.rendering.markup import read
+from tests.support.markup import read
 
 NOW = timezone.now()
 
 
-def said(at: float, progress: float | None = None, **more: Any) -> dict[str, Any]:
+def update(at: float, progress: float | None = None, **more: Any) -> dict[str, Any]:
     return {"at": at, "progress": progress, "message": "", "estimated_time": None, **more}
 
 
-def tracker(*history: dict[str, Any], **fields: Any) -> PolledPromise:
-    """A tracker of ten seconds ago."""
+def promise(*updates: dict[str, Any], **fields: Any) -> PolledPromise:
+    """Return a polled promise made ten seconds ago."""
     shown = {
         "entry_seq": 5,
         "token": "t",
         "polling_seconds": 900,
         "started_at": NOW - timedelta(seconds=10),
     }
-    return PolledPromise(run=Run(), updates=list(history), **{**shown, **fields})
+    return PolledPromise(run=Run(), updates=list(updates), **{**shown, **fields})
 
 
 def check(state: str = "completed", kind: str = RunKind.POLL, **fields: Any) -> Run:
@@ -49,7 +48,7 @@ def check(state: str = "completed", kind: str = RunKind.POLL, **fields: Any) -> 
     return Run(state=state, kind=kind, **{**shown, **fields})
 
 
-def tracking(found: PolledPromise, *runs: Run) -> PromiseView:
+def view(found: PolledPromise, *runs: Run) -> PromiseView:
     return promise_view(found, runs, NOW)
 
 
@@ -85,17 +84,6 @@ class TestSparkline:
 
 
 @pytest.mark.parametrize(
-    ("seconds", "words"),
-    [
-        (0, "0 s"), (-4, "0 s"), (8.4, "8 s"), (60, "1 min"), (200, "3 min 20 s"),
-        (7_500, "2 h 5 min"), (3_601, "1 h"), (31_536_000, "365 d"), (1e12, "11574074 d 1 h"),
-    ],
-)  # fmt: skip
-def test_durations(seconds: float, words: str) -> None:
-    assert seconds_text(seconds) == words
-
-
-@pytest.mark.parametrize(
     ("progress", "words"), [(0, "0 %"), (0.126, "13 %"), (1, "100 %"), (7, "7")]
 )
 def test_percent(progress: float, words: str) -> None:
@@ -104,20 +92,23 @@ def test_percent(progress: float, words: str) -> None:
 
 class TestWarnings:
     def test_none_for_progress_that_goes_on(self) -> None:
-        assert warnings_of([said(0, 0), said(1), said(2, 0.4), said(3, 0.4), said(4, 1)]) == []
+        assert (
+            warnings_of([update(0, 0), update(1), update(2, 0.4), update(3, 0.4), update(4, 1)])
+            == []
+        )
 
     def test_progress_that_goes_back(self) -> None:
-        assert warnings_of([said(0, 0.6), said(1, 0.4), said(2, 0.9)]) == [
+        assert warnings_of([update(0, 0.6), update(1, 0.4), update(2, 0.9)]) == [
             "The progress went back, from 60 % to 40 %."
         ]
 
     def test_progress_beyond_the_scale(self) -> None:
-        assert warnings_of([said(0, 7.0)]) == [
+        assert warnings_of([update(0, 7.0)]) == [
             "The agent reported 7, which is not between 0 and 1."
         ]
 
     def test_progress_that_is_no_number(self) -> None:
-        assert warnings_of([said(0, unread="half")]) == [
+        assert warnings_of([update(0, unread="half")]) == [
             "The agent reported “half”, which is no number."
         ]
 
@@ -125,7 +116,7 @@ class TestWarnings:
 class TestLook:
     @pytest.mark.parametrize("status", PollingStatus)
     def test_every_state_has_its_look_and_its_word(self, status: PollingStatus) -> None:
-        shown = tracking(tracker(status=status, ended_at=NOW, polling_seconds=60))
+        shown = view(promise(status=status, ended_at=NOW, polling_seconds=60))
         words = {
             "polling": "Following", "paused": "Not followed", "fulfilled": "Promise kept",
             "cancelled": "Cancelled", "failed": "Failed", "timed_out": "Given up after 1 min",
@@ -134,72 +125,72 @@ class TestLook:
         assert shown.is_open is not status.is_settled
 
     def test_a_check_under_way(self) -> None:
-        shown = tracking(tracker(), check(), check("streaming"))
+        shown = view(promise(), check(), check("streaming"))
         assert (shown.css_state, shown.status_label) == ("checking", "Checking now")
 
     def test_a_cancellation_that_is_not_confirmed(self) -> None:
-        shown = tracking(tracker(cancel_requested=True, status="paused"), check("streaming"))
+        shown = view(promise(cancel_requested=True, status="paused"), check("streaming"))
         assert (shown.css_state, shown.status_label) == ("cancelling", "Cancelling the task")
 
     def test_without_a_token_nobody_can_ask(self) -> None:
-        assert not tracking(tracker(token="", status="paused")).is_open
+        assert not view(promise(token="", status="paused")).is_open
 
 
 def rendered(found: PolledPromise) -> str:
-    context = {"tracker": found, "tracking": tracking(found), "run": Run(), "anchor": "a"}
+    context = {"tracker": found, "tracking": view(found), "run": Run(), "anchor": "a"}
     html: str = get_template("runs/children/promise.html").render(context)
     return html
 
 
 class TestFigures:
     def test_progress_message_and_times(self) -> None:
-        history = [said(0, 0.0, message="Begun"), said(4, 0.4, estimated_time=20)]
-        shown = tracking(tracker(*history, next_poll_at=NOW + timedelta(seconds=3)))
+        updates = [update(0, 0.0, message="Begun"), update(4, 0.4, estimated_time=20)]
+        shown = view(promise(*updates, next_poll_at=NOW + timedelta(seconds=3)))
         assert (shown.message, shown.percent, shown.progress) == ("Begun", 40, "40 %")
         assert (shown.elapsed, shown.ticking_ms) == ("10.0 s", 10_000)
         assert (shown.remaining, shown.next_ms) == ("about 14 s left", 3_000)
         assert shown.spark is not None
 
     def test_what_is_not_known_is_not_made_up(self) -> None:
-        shown = tracking(tracker(said(0, 0.4), said(2)))
+        shown = view(promise(update(0, 0.4), update(2)))
         assert (shown.percent, shown.progress, shown.remaining) == (None, "", "")
         assert shown.next_ms is None
 
     def test_progress_beyond_the_scale_has_no_bar(self) -> None:
-        shown = tracking(tracker(said(0, 7.0), said(1, 7.0)))
+        shown = view(promise(update(0, 7.0), update(1, 7.0)))
         assert (shown.percent, shown.progress, shown.spark) == (None, "7", None)
-        markup = read(rendered(tracker(said(0, 7.0))))
+        markup = read(rendered(promise(update(0, 7.0))))
         assert not markup.find("progress")
         assert "7" in markup.text
 
     def test_an_estimate_that_is_over(self) -> None:
-        assert tracking(tracker(said(0, estimated_time=9))).remaining == "any moment now"
-        assert tracking(tracker(said(0, estimated_time=-9))).remaining == ""
+        assert view(promise(update(0, estimated_time=9))).remaining == "any moment now"
+        assert view(promise(update(0, estimated_time=-9))).remaining == ""
 
     @pytest.mark.parametrize("status", [s for s in PollingStatus if s != "polling"])
     def test_nobody_waits_for_what_is_not_followed(self, status: PollingStatus) -> None:
-        shown = tracking(tracker(said(0, estimated_time=60), status=status))
+        shown = view(promise(update(0, estimated_time=60), status=status))
         assert shown.remaining == ""
 
     def test_an_estimate_that_does_not_shrink_shows_its_age(self) -> None:
-        history = [said(0, estimated_time=5), *(said(at, estimated_time=3) for at in (2, 6, 9))]
+        updates = [update(0, estimated_time=5), *(update(at, estimated_time=3) for at in (2, 6, 9))]
         words = "about 2 s left, as the agent has said for 8 s"
-        assert tracking(tracker(*history)).remaining == words
-        # Said once it is as old as the check that brought it.
-        assert tracking(tracker(*history[:2])).remaining == "any moment now"
+        assert view(promise(*updates)).remaining == words
+        # Shown once it is older than its poll.
+        assert view(promise(*updates[:2])).remaining == "any moment now"
 
     def test_a_year(self) -> None:
-        shown = tracking(tracker(said(0, estimated_time=31_536_010)))
+        shown = view(promise(update(0, estimated_time=31_536_010)))
         assert shown.remaining == "about 365 d left"
 
     def test_what_has_ended_stands_still(self) -> None:
-        ended = tracker(status="fulfilled", ended_at=NOW - timedelta(seconds=4), next_poll_at=NOW)
-        shown = tracking(ended)
+        ended = promise(status="fulfilled", ended_at=NOW - timedelta(seconds=4), next_poll_at=NOW)
+        shown = view(ended)
         assert (shown.elapsed, shown.ticking_ms) == ("6.0 s", None)
         assert (shown.next_ms, shown.remaining) == (None, "")
 
     def test_a_clock_that_was_set_back(self) -> None:
-        shown = tracking(tracker(started_at=NOW + timedelta(hours=1)))
+        shown = view(promise(started_at=NOW + timedelta(hours=1)))
         assert shown.elapsed == "0.0 ms"
 
     @pytest.mark.parametrize(
@@ -207,27 +198,27 @@ class TestFigures:
         [(60, "1 min"), (900, "15 min"), (937, "15 min"), (90_000, "1 h"), (5, "5 s")],
     )
     def test_the_patience_that_holds(self, patience: int, chosen: str) -> None:
-        choices = tracking(tracker(polling_seconds=patience)).duration_choices
+        choices = view(promise(polling_seconds=patience)).duration_choices
         assert [words for _, words, holds in choices if holds] == [chosen]
 
 
 class TestChecks:
     def test_rows(self) -> None:
         runs = [check(), check(kind=RunKind.CANCEL, outcome="failure", status=200)]
-        rows = tracking(tracker(), *runs).checks
+        rows = view(promise(), *runs).checks
         assert [(row.at, row.kind, row.what) for row in rows] == [
             ("2.0 s", "check", "Promised"),
             ("2.0 s", "cancellation", status_label(runs[1])),
         ]
 
     def test_the_latest_of_many(self) -> None:
-        shown = tracking(tracker(), *[check() for _ in range(LISTED + 3)])
+        shown = view(promise(), *[check() for _ in range(LISTED + 3)])
         assert (len(shown.checks), shown.hidden) == (LISTED, 3)
 
 
 _numbers = st.none() | st.floats(-1e12, 1e12)
 _said = st.builds(
-    said, st.floats(0, 1e9), _numbers,
+    update, st.floats(0, 1e9), _numbers,
     message=st.text(), estimated_time=_numbers, unread=st.none() | st.text(max_size=40),
 )  # fmt: skip
 
@@ -239,11 +230,11 @@ _said = st.builds(
     st.integers(0, 10**9),
 )
 def test_every_promise_can_be_shown(
-    history: list[dict[str, Any]], status: PollingStatus, token: str, patience: int
+    updates: list[dict[str, Any]], status: PollingStatus, token: str, patience: int
 ) -> None:
-    found = tracker(*history, status=status, token=token, polling_seconds=patience)
+    found = promise(*updates, status=status, token=token, polling_seconds=patience)
     run = Run()
     html = get_template("runs/children/promise.html").render(
-        {"tracker": found, "tracking": tracking(found, check()), "run": run, "anchor": "a"}
+        {"tracker": found, "tracking": view(found, check()), "run": run, "anchor": "a"}
     )
     assert read(html).find("section")[0].attributes["data-status"] == status

@@ -1,4 +1,4 @@
-"""The words and figures of the sticky bar."""
+"""Status labels and metrics of a run."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from django.utils import timezone
 
 from playground.models import PolledPromise, Run, RunState
 from playground.protocols.events import Outcome
-from playground.rendering.run_status import ago, milliseconds, run_metrics, size, status_label
+from playground.rendering.run_status import run_metrics, status_label
 
-#: What the badge says of a run with three results; of a completed one the outcome says it.
-WORDS = {
+#: Labels of a run with three results; that of a completed one depends on the outcome.
+LABELS = {
     **{(state, outcome): str(state.label) for state in RunState for outcome in Outcome},
     **{(RunState.CONNECTING, outcome): "Sending" for outcome in Outcome},
     (RunState.STREAMING, Outcome.ELICITATION): "The agent asks",
@@ -25,15 +25,15 @@ WORDS = {
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize(("state", "outcome"), WORDS)
+@pytest.mark.parametrize(("state", "outcome"), LABELS)
 def test_every_state_and_outcome_has_its_word(state: RunState, outcome: Outcome) -> None:
     run = Run(state=state.value, outcome=outcome.value, results=3, entries=3)
-    assert status_label(run) == WORDS[state, outcome]
+    assert status_label(run) == LABELS[state, outcome]
 
 
 @pytest.mark.django_db
 @pytest.mark.parametrize(
-    ("status", "word"),
+    ("status", "label"),
     [
         ("polling", "Promised"),
         ("paused", "Promised"),
@@ -43,21 +43,21 @@ def test_every_state_and_outcome_has_its_word(state: RunState, outcome: Outcome)
         ("timed_out", "Promise given up"),
     ],
 )
-def test_what_became_of_a_promise(status: str, word: str) -> None:
+def test_what_became_of_a_promise(status: str, label: str) -> None:
     run = Run.objects.create(
         state="completed", outcome="promise", agent_name="scripted", request={}
     )
     PolledPromise.objects.create(run=run, entry_seq=1, token="t", status=status, polling_seconds=60)
-    assert status_label(run) == word
+    assert status_label(run) == label
     check = Run(state="completed", outcome="promise", kind="check")
     assert status_label(check) == "Promised"
 
 
-@pytest.mark.parametrize(("entries", "word"), [(0, "Complete but empty"), (1, "Complete")])
-def test_an_answer_may_be_empty(entries: int, word: str) -> None:
-    """A summary or a text is an answer, too."""
+@pytest.mark.parametrize(("entries", "label"), [(0, "Complete but empty"), (1, "Complete")])
+def test_an_answer_may_be_empty(entries: int, label: str) -> None:
+    """A summary or a text is an answer as well."""
     run = Run(state="completed", outcome="answer", results=0, events=3, entries=entries)
-    assert status_label(run) == word
+    assert status_label(run) == label
 
 
 def test_figures_of_a_run_that_ended() -> None:
@@ -65,9 +65,9 @@ def test_figures_of_a_run_that_ended() -> None:
         state="completed", outcome="answer", results=2, events=4, bytes=2048,
         first_event_us=84_400, ended_us=1_234_000, started_at=timezone.now(),
     )  # fmt: skip
-    bar = run_metrics(run)
-    assert (bar.results, bar.events, bar.size) == (2, 4, "2.0 KB")
-    assert (bar.first, bar.elapsed, bar.ticking_ms) == ("84 ms", "1.2 s", None)
+    metrics = run_metrics(run)
+    assert (metrics.results, metrics.events, metrics.size) == (2, 4, "2.0 KB")
+    assert (metrics.first, metrics.elapsed, metrics.ticking_ms) == ("84 ms", "1.2 s", None)
 
 
 def test_the_clock_runs_while_the_run_does() -> None:
@@ -81,33 +81,3 @@ def test_the_clock_runs_while_the_run_does() -> None:
 def test_a_run_that_was_interrupted_has_no_clock() -> None:
     run = Run(state="interrupted", started_at=timezone.now() - timedelta(days=1))
     assert (run_metrics(run).elapsed, run_metrics(run).ticking_ms) == ("", None)
-
-
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [
-        (0, "0.0 ms"), (9.94, "9.9 ms"), (84.4, "84 ms"), (999, "999 ms"), (1000, "1.0 s"),
-        (59_900, "59.9 s"), (60_000, "1 min 00 s"), (185_400, "3 min 05 s"),
-    ],
-)  # fmt: skip
-def test_durations(value: float, text: str) -> None:
-    assert milliseconds(value) == text
-
-
-@pytest.mark.parametrize(
-    ("count", "text"),
-    [(0, "0 B"), (1023, "1023 B"), (1024, "1.0 KB"), (1024**2, "1.0 MB"), (3_500_000, "3.3 MB")],
-)
-def test_sizes(count: int, text: str) -> None:
-    assert size(count) == text
-
-
-@pytest.mark.parametrize(
-    ("seconds", "text"),
-    [
-        (-5, "now"), (0, "now"), (59, "now"), (60, "1 min ago"), (3_599, "59 min ago"),
-        (3_600, "1 h ago"), (86_399, "23 h ago"), (90_000, "1 d ago"), (10**8, "1157 d ago"),
-    ],
-)  # fmt: skip
-def test_how_long_ago(seconds: int, text: str) -> None:
-    assert ago(timezone.now() - timedelta(seconds=seconds)) == text

@@ -1,4 +1,4 @@
-"""What differs between two session contexts."""
+"""Differences between two session contexts."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 
 from playground.rendering.session_history import MAX_CHANGES, MAX_DEPTH, Change, changes
-from tests.json_values import values
+from tests.support.json_values import values
 
 VALUES = values(["turn", "topics", "a/b", "~"])
 

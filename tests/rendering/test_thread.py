@@ -1,4 +1,4 @@
-"""What stands under the entries of a run: the runs that came of them."""
+"""Child runs below the entries of a thread."""
 
 from __future__ import annotations
 
@@ -12,43 +12,19 @@ from django.utils import timezone
 
 from playground.models import PolledPromise, PollingStatus, Run, RunKind
 from playground.protocols.frames import Frame, FrameKind
+from playground.rendering.entry_runs import anchor_of
 from playground.rendering.live import RunUpdates
-from playground.rendering.spans import microseconds_since, spans_of
-from playground.rendering.thread import DEPTH, MAX_ACTIONS, Thread, anchor_of, render_entries
+from playground.rendering.thread import DEPTH, MAX_ACTIONS, Thread, render_entries
 from playground.rendering.thread_reader import ThreadReader
-from tests.rendering.markup import read
-from tests.rendering.recording import CALL, END, HEAD, OPEN, Recording, event, recorded
+from tests.rendering.actions import PLACE, action, offering
+from tests.support.markup import read
+from tests.support.stored_runs import CALL, END, HEAD, OPEN, Recording, event, recorded
 
 pytestmark = pytest.mark.django_db
 
-PLACE = (4, 0)
-ADD = {"name": "add", "endpoint": "http://shop.example/cart", "method": "POST"}
-
-
-def offering(*items: Any, **fields: Any) -> Run:
-    """A run with one result, whose item has an action; it stands at `PLACE`."""
-    shown = items or ({"name": "Soup", "actions": [ADD]},)
-    recording = Recording(**fields)
-    recording.add(CALL, OPEN, HEAD)
-    for item in shown:
-        recording.add(event(f"event: result\ndata: {json.dumps({'index': 0, 'item': item})}"))
-    return recording.end()
-
-
-def action(parent: Run, *items: Any, **fields: Any) -> Run:
-    """A run of an action of the result at `PLACE`, whose reply is one with an action again."""
-    request = {"action": "add", "protocol": "HTTP", "method": "POST",
-               "url": "http://shop.example/cart", "headers": []}  # fmt: skip
-    run = offering(*items)
-    changes = {"parent": parent, "kind": RunKind.ACTION, "request": request, "text": "add",
-               "parent_entry_seq": 4, "parent_entry_part": 0, "url": request["url"]}  # fmt: skip
-    Run.objects.filter(pk=run.pk).update(**{**changes, **fields})
-    run.refresh_from_db()
-    return run
-
 
 def called(method: str, value: Any) -> list[Frame]:
-    """A call and the JSON that it is answered with."""
+    """Return the frames of a call with a JSON response."""
     head = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n"
     sent = f"{method} /a2a HTTP/1.1\r\nHost: cook.example\r\n\r\n".encode()
     return [
@@ -76,8 +52,8 @@ class TestStopped:
         text = " ".join(read(under(run)).text.split())
         assert ("Nothing had come." in text) == (events == 0)
 
-    @pytest.mark.parametrize(("binding", "said"), [("http", False), ("mcp", True)])
-    def test_a_server_may_work_on(self, binding: str, said: bool) -> None:
+    @pytest.mark.parametrize(("binding", "is_shown"), [("http", False), ("mcp", True)])
+    def test_a_server_may_work_on(self, binding: str, is_shown: bool) -> None:
         run = offering()
         child = recorded([[CALL, OPEN, HEAD]], "cancelled")
         Run.objects.filter(pk=child.pk).update(
@@ -87,10 +63,10 @@ class TestStopped:
             parent_entry_part=0,
             binding=binding,
         )
-        assert ("whether the server goes on" in under(run)) == said
+        assert ("whether the server goes on" in under(run)) == is_shown
         child.refresh_from_db()
         ending = get_template("runs/ending.html").render({"run": child})
-        assert ("whether the server goes on" in ending) == said
+        assert ("whether the server goes on" in ending) == is_shown
 
 
 class TestCards:
@@ -242,8 +218,8 @@ class TestNested:
 class TestPromise:
     @pytest.fixture
     def run(self) -> Run:
-        said = {"token": "t", "message": "<b>Soon</b>", "progress": 0.5}
-        promise = {"_meta": {"response_type": "promise", "version": "0.55"}, "promise": said}
+        data = {"token": "t", "message": "<b>Soon</b>", "progress": 0.5}
+        promise = {"_meta": {"response_type": "promise", "version": "0.55"}, "promise": data}
         found = recorded([[CALL, OPEN, HEAD, event(f"data: {json.dumps(promise)}"), END]])
         (entry,) = ThreadReader(found).page(0, 9)
         tracker = PolledPromise(
@@ -268,7 +244,7 @@ class TestPromise:
         assert not Thread(run).is_settled
 
     def test_what_became_of_it_waits_for_its_card(self, run: Run) -> None:
-        """It is stored after the run was read, and before what came of it is."""
+        """It is stored after the run was read, and before its child runs are."""
         tracker = PolledPromise.objects.get()
         view = RunUpdates(run.pk, 0)
         Run.objects.update(frames=tracker.entry_seq - 1, state="streaming")
@@ -318,20 +294,3 @@ class TestPromise:
         answer = action(run, kind=RunKind.CANCEL)
         PolledPromise.objects.update(status="cancelled", final_run=answer, ended_at=timezone.now())
         assert "Soup" not in read(self.page(run)).text
-
-
-class TestSpans:
-    def test_each_run_below_is_a_span(self) -> None:
-        run = offering(started_at=timezone.now())
-        child = action(run, started_at=run.started_at + timedelta(seconds=2))
-        action(child, state="streaming", ended_us=None)
-        action(run, state="interrupted", ended_us=None)
-        spans = spans_of(run)
-        assert [span.label for span in spans] == ["Action add"] * 3
-        assert (spans[0].start, spans[0].end) == (2_000_000, 2_001_000)
-        assert spans[1].end is None
-        assert spans[2].end == spans[2].start
-
-    def test_nothing_is_before_the_beginning(self) -> None:
-        run = offering()
-        assert microseconds_since(run, run.created_at - timedelta(hours=1)) == 0

@@ -1,4 +1,4 @@
-"""The thread of a run from its stored frames: the same from wherever one looks."""
+"""Entries from stored frames: the same from any cursor."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from playground.models import Run
 from playground.protocols.frames import Frame
-from playground.reading import read_events
 from playground.rendering.entries import Entry
 from playground.rendering.thread_reader import ThreadReader
-from tests.rendering.recording import (
+from playground.stored_runs import read_events
+from tests.support.stored_runs import (
     CALL,
     END,
     HEAD,
@@ -52,7 +52,7 @@ def test_readings_are_the_same_from_any_frame(parts: list[list[Frame]], after: i
 def test_what_matters_is_read_however_it_is_followed(
     parts: list[list[Frame]], wanted: int, stops: list[int]
 ) -> None:
-    """Pinned entries all, others up to the window, exact counts; the cursor never jumps."""
+    """All pinned entries, others up to the window, exact counts; the cursor never jumps."""
     run = recorded(parts)
     entries = whole(run)
     fold, found = ThreadReader(run), []
@@ -99,7 +99,7 @@ def test_a_flood_beyond_the_window_is_counted_and_not_read(
 
 
 def test_no_more_than_a_slice_is_read_at_a_time() -> None:
-    """Also of a calm stream, whose batches hold one frame each."""
+    """Also of a slow stream, whose batches hold one frame each."""
     run = recorded([[CALL, OPEN, HEAD], *([result(n)] for n in range(20)), [END]])
     fold = ThreadReader(run)
     assert len(fold.read_to(run.frames, ALL, 8)) == 5
@@ -113,14 +113,14 @@ def test_a_fold_follows_a_run_that_grows() -> None:
     fold = ThreadReader(recording.run)
     assert fold.read_to(3, ALL, ALL) == []
     recording.add(result(0), result(1))
-    # What was stored after the run was looked at waits for the next look.
+    # Frames stored after the run was read are left to the next call.
     assert fold.read_to(3, ALL, ALL) == []
     assert [entry.seq for entry in fold.read_to(5, ALL, ALL)] == [4, 5]
     assert fold.read_to(5, ALL, ALL) == []
 
 
 def test_metadata_that_opens_an_answer_is_never_passed_over() -> None:
-    """Only the first metadata is an event of its own: later parts would be numbered anew."""
+    """Only the first metadata is an event: others would change the numbers of later parts."""
     piece = PIECES[2]
     run = recorded([[CALL, OPEN, HEAD], [event(piece)], [event(piece)], [event(piece)], [END]])
     anchors = [entry.anchor for entry in whole(run)]

@@ -1,4 +1,4 @@
-"""Frames to one time axis."""
+"""Phases, marks, gaps and child runs on the timeline."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from playground.protocols.events import Event, Result
 from playground.protocols.frames import Frame, FrameKind
 from playground.rendering.timeline import LANE, LANES_GAP, MAX_LANES, WIDTH, ChildSpan, Timeline
 from playground.rendering.timeline import timeline_of as drawing_of
-from tests.rendering.markup import read
+from tests.support.markup import read
 
 K = FrameKind
 
@@ -87,7 +87,7 @@ def test_silences_that_stand_out() -> None:
     assert [g.duration for g in drawing.gaps] == ["1.0 s", "1.0 s", "1.0 s", "7.0 s", "1.0 s"]
     longest = max(drawing.gaps, key=lambda g: g.width)
     assert (round(longest.x), round(longest.width)) == (27, 64)
-    # Short in themselves, or short beside the whole.
+    # Short in absolute terms, or compared with the run.
     assert not timeline_of(frames((K.EVENT, 0), (K.EVENT, 200_000)), 200_000).gaps
     assert not timeline_of(frames((K.EVENT, 0), (K.EVENT, 1_000_000)), 600_000_000).gaps
     assert len(timeline_of(frames(*[(K.EVENT, n * 300_000) for n in range(11)]), None).gaps) == 10

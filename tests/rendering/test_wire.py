@@ -1,4 +1,4 @@
-"""Frames to blocks of bytes."""
+"""Blocks of the Wire tab."""
 
 from __future__ import annotations
 

@@ -15,8 +15,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.isolation import DATABASE, REDIS
 from tests.scale.services import MissingError, find_postgresql, find_redis, postgresql, redis_server
+from tests.support.isolation import DATABASE, REDIS
 
 TESTS = Path(__file__).parent.parent
 #: Processes of pytest. Each has a database and a Redis of its own.

@@ -11,8 +11,8 @@ from urllib.parse import urlsplit
 import psycopg
 import pytest
 
-from tests.isolation import DATABASE
-from tests.playground_server import PlaygroundServer
+from tests.support.isolation import DATABASE
+from tests.support.playground_server import PlaygroundServer
 
 collect_ignore_glob = [] if os.environ.get(DATABASE) else ["test_*.py"]
 

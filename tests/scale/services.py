@@ -21,7 +21,7 @@ from typing import Any
 import psycopg
 import redis
 
-from tests.servers import free_port
+from tests.support.servers import free_port
 
 #: PostgreSQL refuses to be run by root; Debian's package makes this user.
 UNPRIVILEGED = "postgres"

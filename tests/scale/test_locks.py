@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 from django.db import connection, transaction
 
-from playground.engine import checking, claims
+from playground.engine import promise_polling
 from playground.engine.promises import PollResult, apply_poll_result
 from playground.models import PolledPromise, PollingStatus, Run
-from tests.rendering.recording import Recording
+from tests.support.stored_runs import Recording
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -21,7 +21,7 @@ WAITING = "SELECT count(*) FROM pg_locks WHERE NOT granted"
 
 
 @pytest.fixture
-def tracker() -> PolledPromise:
+def promise() -> PolledPromise:
     found: PolledPromise = PolledPromise.objects.create(
         run=Recording().end(), entry_seq=1, token="p1", polling_seconds=900, headers=[]
     )
@@ -53,8 +53,8 @@ def other_process() -> Iterator[Any]:
         thread.join()
 
 
-def _pause(tracker: PolledPromise) -> None:
-    tracker.status, tracker.next_poll_at = PollingStatus.PAUSED, None
+def _pause(promise: PolledPromise) -> None:
+    promise.status, promise.next_poll_at = PollingStatus.PAUSED, None
 
 
 def _somebody_waits() -> bool:
@@ -64,31 +64,31 @@ def _somebody_waits() -> bool:
 
 
 def test_a_user_stops_following_while_a_reply_is_taken_in(
-    tracker: PolledPromise, other_process: Any, monkeypatch: pytest.MonkeyPatch
+    promise: PolledPromise, other_process: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def meanwhile(tracker: PolledPromise, reply: PollResult) -> None:
-        other_process(lambda: checking._apply(tracker.pk, _pause))
-        apply_poll_result(tracker, reply)
+    def meanwhile(promise: PolledPromise, reply: PollResult) -> None:
+        other_process(lambda: promise_polling._update(promise.pk, _pause))
+        apply_poll_result(promise, reply)
 
-    monkeypatch.setattr(checking, "apply_poll_result", meanwhile)
+    monkeypatch.setattr(promise_polling, "apply_poll_result", meanwhile)
     check = Run.objects.create(
-        parent=tracker.run, kind="check", state="completed", outcome="none", agent_name="scripted",
+        parent=promise.run, kind="check", state="completed", outcome="none", agent_name="scripted",
         protocol="nlweb", binding="http", version="0.55", request={},
     )  # fmt: skip
-    checking._settle(tracker.pk, PollResult(check))
-    _until_changed(tracker)
-    assert (tracker.status, tracker.polls) == ("paused", 1)
+    promise_polling._store_result(promise.pk, PollResult(check))
+    _until_changed(promise)
+    assert (promise.status, promise.polls) == ("paused", 1)
 
 
 @pytest.mark.parametrize("at_once", [False, True])
 def test_two_claim_a_promise_at_the_same_moment(
-    tracker: PolledPromise, other_process: Any, at_once: bool
+    promise: PolledPromise, other_process: Any, at_once: bool
 ) -> None:
     claimed: list[bool] = []
     with transaction.atomic():
-        assert claims.acquire_lease(tracker.pk, at_once)
+        assert promise_polling.acquire_lease(promise.pk, at_once)
         # It sees the promise as it was: free.
-        other_process(lambda: claimed.append(claims.acquire_lease(tracker.pk, at_once)))
+        other_process(lambda: claimed.append(promise_polling.acquire_lease(promise.pk, at_once)))
         assert claimed == []
     deadline = time.monotonic() + 20
     while not claimed:
@@ -97,9 +97,9 @@ def test_two_claim_a_promise_at_the_same_moment(
     assert claimed == [False]
 
 
-def _until_changed(tracker: PolledPromise) -> None:
+def _until_changed(promise: PolledPromise) -> None:
     deadline = time.monotonic() + 20
-    while tracker.status != PollingStatus.PAUSED:
+    while promise.status != PollingStatus.PAUSED:
         assert time.monotonic() < deadline, "what the user did was undone"
         time.sleep(0.02)
-        tracker.refresh_from_db()
+        promise.refresh_from_db()

@@ -16,10 +16,10 @@ import psycopg
 import pytest
 from websockets.sync.client import ClientConnection, connect
 
-from tests.engine.test_recovery import Page
-from tests.playground_server import PlaygroundServer
-from tests.rendering.markup import read
+from tests.models.test_liveness_processes import Page
 from tests.scale.agent import PromisingAgent
+from tests.support.markup import read
+from tests.support.playground_server import PlaygroundServer
 
 Pair = list[PlaygroundServer]
 

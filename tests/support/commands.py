@@ -2,7 +2,8 @@
 
 The command uses the test's own database, so the test needs one with transactions, and no event
 loop may be running in its thread: a command begins one of its own. An agent that it is to talk
-to is served from another thread (`tests.servers.serving`) or process (the `playground` fixture).
+to is served from another thread (`tests.support.servers.serving`) or process (the `playground`
+fixture).
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from tests.isolation import without_settings
+from tests.support.isolation import without_settings
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 DATABASES = ROOT / "tests" / "models" / "databases"
@@ -60,7 +60,7 @@ def _main() -> None:
     from django.core.management import call_command
     from django.test import Client
 
-    from playground.library import removals as trash
+    from playground.collections import trash
     from playground.models import Collection, PolledPromise, Run, Share, TrashedItem
 
     call_command("migrate", interactive=False, verbosity=0)

@@ -1,4 +1,4 @@
-"""Connecting: one lookup, the policy on each address, TLS in words."""
+"""Connections: one lookup, the policy on each address, TLS failures as text."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from playground.protocols.problems import Stage
 from playground.transport import OutboundPolicy, Transport
 from playground.transport.backend import resolve
 from playground.transport.transport import default_ssl_context
-from tests.servers import HOLD, RESET, reply, serve
+from tests.support.servers import HOLD, RESET, reply, serve
 from tests.transport.conftest import Recording, counter, record
 
 OK = reply(b"{}")

@@ -1,4 +1,4 @@
-"""Compressed replies: as they arrive, in bounds, and what can be read of broken ones."""
+"""Compressed responses: incremental and bounded decoding, and output before an error."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from playground.protocols.frames import FrameKind
 from playground.protocols.problems import Stage
 from playground.transport import OutboundPolicy, Transport
 from playground.transport.decoding import DecodeError, decoder_for
-from tests.servers import LAST_CHUNK, STREAM_HEAD, chunk, head, serve
+from tests.support.servers import LAST_CHUNK, STREAM_HEAD, chunk, head, serve
 from tests.transport.conftest import counter, record
 
 TEXT = b'{"name": "' + b"soup " * 1000 + b'"}'

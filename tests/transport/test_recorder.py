@@ -1,4 +1,4 @@
-"""From chunks to frames: every byte in one frame, however the chunks are cut."""
+"""Chunks to frames: every byte in one frame, wherever the chunks are split."""
 
 from __future__ import annotations
 

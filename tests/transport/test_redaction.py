@@ -1,4 +1,4 @@
-"""Secrets never reach a frame, whatever way they come."""
+"""Secrets never reach a frame, in any encoding."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ import pytest
 from playground.limits import RunLimits
 from playground.protocols.calls import HttpCall
 from playground.protocols.frames import FrameKind
-from playground.protocols.nlweb.legacy_messages import mask_block
+from playground.protocols.nlweb.legacy import mask_block
 from playground.transport import OutboundPolicy, Transport
 from playground.transport.redaction import MASK, Redactor, StreamRedactor, is_credential
-from tests.servers import LAST_CHUNK, STREAM_HEAD, chunk, head, reply, serve
+from tests.support.servers import LAST_CHUNK, STREAM_HEAD, chunk, head, reply, serve
 from tests.transport.conftest import record
 
 CANARY = "canary-4711"

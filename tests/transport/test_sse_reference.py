@@ -1,4 +1,4 @@
-"""What a standard client makes of bytes that the playground shows in full."""
+"""Events that a standard client reads from bytes that the playground shows in full."""
 
 from __future__ import annotations
 

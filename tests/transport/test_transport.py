@@ -1,4 +1,4 @@
-"""A call that goes well: what is sent, what is recorded, when, and what happens on Stop."""
+"""Successful calls: what is sent, what is recorded and when, and cancellation."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from playground.limits import RunLimits
 from playground.protocols.calls import HttpCall
 from playground.protocols.frames import Frame, FrameKind
 from playground.transport import OutboundPolicy, Transport
-from tests.servers import HOLD, LAST_CHUNK, STREAM_HEAD, chunk, head, reply, serve
+from tests.support.servers import HOLD, LAST_CHUNK, STREAM_HEAD, chunk, head, reply, serve
 from tests.transport.conftest import Recording, counter, record
 
 OK = reply(b"{}")

@@ -1,4 +1,4 @@
-"""Values in place of names: one pass, two forms, in linear time."""
+"""Substitution: one pass, two forms, linear time."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from playground.variables import (
     literal,
     names_in,
 )
-from tests.json_values import TEXTS, values
+from tests.support.json_values import TEXTS, values
 
 MOMENT = datetime(2026, 3, 4, 5, 6, 7, 89_000, tzinfo=UTC)
 TABLE: Mapping[str, Value] = {

@@ -1,4 +1,4 @@
-"""Values in a URL: each fills its place and cannot reach beyond it."""
+"""Values in URLs: each stays within its part."""
 
 from __future__ import annotations
 

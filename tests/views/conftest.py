@@ -9,7 +9,7 @@ import pytest
 
 from playground import engine
 from playground.models import Agent, Run
-from tests.rendering.recording import CALL, END, HEAD, OPEN, PIECES, event, recorded, result
+from tests.support.stored_runs import CALL, END, HEAD, OPEN, PIECES, event, recorded, result
 
 
 @pytest.fixture(autouse=True)

@@ -1,4 +1,4 @@
-"""The action desk: the exact call before it is made, and making it."""
+"""Actions: the exact call in the panel, and running it."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from hypothesis import strategies as st
 from playground import engine
 from playground.models import Agent, Run, RunKind
 from playground.protocols import registry
-from tests.protocols.test_properties import VALUES
-from tests.rendering.markup import Markup, read
-from tests.rendering.recording import CALL, END, HEAD, OPEN, Recording, event
-from tests.servers import Server, free_port, reply, serve
+from tests.support.markup import Markup, read
+from tests.support.nlweb_values import VALUES
+from tests.support.servers import Server, free_port, reply, serve
+from tests.support.stored_runs import CALL, END, HEAD, OPEN, Recording, event
 
 AGENT = "http://agent.example/api"
 GET = {"name": "look", "protocol": "HTTP", "method": "GET", "endpoint": "http://agent.example/cart",

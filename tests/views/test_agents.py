@@ -1,4 +1,4 @@
-"""Agents: added, edited, deleted; their secrets go in and never out."""
+"""Agents: add, edit and delete them; their secrets are write-only."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from django.test import Client
 
 from playground.models import Agent, Run
-from tests.rendering.markup import read
+from tests.support.markup import read
 
 pytestmark = [pytest.mark.django_db, pytest.mark.database]
 

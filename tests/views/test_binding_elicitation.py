@@ -1,4 +1,4 @@
-"""Answers to questions of MCP itself: into the call that waits, or with it once more."""
+"""Answers to questions of MCP itself: into the open call, or with the request sent again."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from django.test import AsyncClient, Client
 from playground.models import Agent, Run, RunKind
 from playground.models.liveness import this_driver
 from playground.protocols.frames import Frame, FrameKind
-from tests.rendering.markup import read
-from tests.rendering.recording import END, OPEN, Recording, event
-from tests.servers import reply, serve
+from tests.support.markup import read
+from tests.support.servers import reply, serve
+from tests.support.stored_runs import END, OPEN, Recording, event
 
 pytestmark = pytest.mark.database
 

@@ -20,8 +20,8 @@ from playground.engine.collection_runs import plan
 from playground.models import Agent, Collection, CollectionRun, Environment, Folder, SavedRequest
 from playground.models.liveness import HEARTBEAT_TIMEOUT
 from playground.rendering.collection_runs import PAGE, decode_verdicts, encode_verdicts
-from tests.rendering.markup import read
-from tests.servers import free_port, reply, serve
+from tests.support.markup import read
+from tests.support.servers import free_port, reply, serve
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.database]
 
@@ -142,7 +142,7 @@ class TestStarting:
         assert EVIL not in page
         # What is not here is not chosen, and nothing stands open for it.
         page = client.get(reverse("collection-run-new"), {"collection": "tour", "request": "x"})
-        assert '<details class="cr-choice">' in page.content.decode()
+        assert '<details class="collection-run-choice">' in page.content.decode()
 
     @pytest.mark.parametrize(
         ("form", "told"),
@@ -215,7 +215,7 @@ class TestPage:
         rows = [
             each
             for each in read(page).find("li")
-            if "cr-step" in (each.attributes.get("class") or "")
+            if "collection-run-step" in (each.attributes.get("class") or "")
         ]
         assert [row.attributes["data-verdict"] for row in rows] == [
             "met", "unmet", "unsent", "skipped",
@@ -246,7 +246,10 @@ class TestPage:
         run = stored(collection, *["met"] * (2 * PAGE + 1))
         address = run.get_absolute_url()
         first, last = (client.get(address, {"page": n}).content.decode() for n in (1, 3))
-        assert (first.count('class="cr-step"'), last.count('class="cr-step"')) == (PAGE, 1)
+        assert (
+            first.count('class="collection-run-step"'),
+            last.count('class="collection-run-step"'),
+        ) == (PAGE, 1)
         assert "Page 3 of 3" in last
 
     @pytest.mark.parametrize("page", ["0", "-1", "x", "99999999999", "٣"])
@@ -301,6 +304,8 @@ class TestList:
         assert "From a file" in everything
         assert "2 of 2 requests done, 1 met, 1 not met" in mine
         assert "From a file" not in mine
+        labels = re.findall(r'class="collection-run-verdict">([^<]*)<', everything)
+        assert sorted(labels) == ["All met", "Not all met"]
 
     def test_there_is_none(self, client: Client, collection: Collection) -> None:
         page = client.get(reverse("collection-runs"), {"collection": "tour"}).content.decode()

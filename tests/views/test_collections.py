@@ -10,8 +10,8 @@ from django.test import Client
 
 from playground.models import Agent, Collection, Folder
 from playground.rendering import outline
-from tests.rendering.markup import read
-from tests.views.shelves import HTMX, names, order, saved, shelf, url
+from tests.support.collections import HTMX, make_collection, names, order, saved, url
+from tests.support.markup import read
 
 pytestmark = [pytest.mark.django_db, pytest.mark.database]
 
@@ -28,8 +28,8 @@ def test_without_any_the_list_says_what_they_are_for(client: Client) -> None:
 
 
 def test_the_list_counts_what_is_in_them(client: Client) -> None:
-    shelf("Soups", "a b", hot="c")
-    collection = shelf("Empty")
+    make_collection("Soups", "a b", hot="c")
+    collection = make_collection("Empty")
     Collection.objects.filter(pk=collection.pk).update(description="Not *much* yet.")
     page = texts(client, "/collections/")
     assert "Soups 3 requests" in page
@@ -38,7 +38,7 @@ def test_the_list_counts_what_is_in_them(client: Client) -> None:
 
 
 def test_making_one_opens_it(client: Client) -> None:
-    shelf("First")
+    make_collection("First")
     response = client.post("/collections/", {"name": "Second", "description": "a\r\nb\rc"})
     assert (response.status_code, response["Location"]) == (302, "/collections/second/")
     assert "library:changed" in response["HX-Trigger"]
@@ -48,7 +48,7 @@ def test_making_one_opens_it(client: Client) -> None:
 
 
 def test_a_name_that_another_one_has_gets_another_address(client: Client) -> None:
-    shelf("Soups")
+    make_collection("Soups")
     client.post("/collections/", {"name": "Soups"})
     client.post("/collections/", {"name": "Import"})
     assert set(Collection.objects.values_list("slug", flat=True)) == {
@@ -71,7 +71,7 @@ def test_a_name_that_another_one_has_gets_another_address(client: Client) -> Non
 def test_mistakes_are_said_beside_the_field(
     client: Client, address: str, fields: dict[str, str], message: str
 ) -> None:
-    shelf("Soups")
+    make_collection("Soups")
     response = client.post(address, fields)
     assert response.status_code == 422
     page = response.content.decode()
@@ -84,7 +84,7 @@ def test_mistakes_are_said_beside_the_field(
 
 
 def test_the_address_stays_when_the_name_changes(client: Client) -> None:
-    collection = shelf("Soups", "a")
+    collection = make_collection("Soups", "a")
     before = collection.modified_at
     response = client.post("/collections/soups/details/", {"name": "Stews", "description": "*hot*"})
     assert response["Location"] == "/collections/soups/"
@@ -95,7 +95,7 @@ def test_the_address_stays_when_the_name_changes(client: Client) -> None:
 
 
 def test_from_the_page_only_the_head_is_replaced(client: Client) -> None:
-    shelf("Soups")
+    make_collection("Soups")
     response = client.post("/collections/soups/details/", {"name": "Stews"}, headers=HTMX)
     head = read(response.content.decode())
     assert head.elements[0].attributes["id"] == "collection-head"
@@ -105,7 +105,7 @@ def test_from_the_page_only_the_head_is_replaced(client: Client) -> None:
 
 def test_its_requests_in_order_with_what_is_known_of_them(client: Client) -> None:
     Agent.objects.create(name="My kitchen", url="http://a.example")
-    collection = shelf("Recipes", "b", folder="")
+    collection = make_collection("Recipes", "b", folder="")
     saved(
         collection,
         "a",
@@ -126,7 +126,7 @@ def test_its_requests_in_order_with_what_is_known_of_them(client: Client) -> Non
 
 
 def test_folders_are_shown_in_their_order(client: Client) -> None:
-    collection = shelf("Recipes", "a", hot="b", cold="c")
+    collection = make_collection("Recipes", "a", hot="b", cold="c")
     client.post("/collections/recipes/folders/cold/place/", {"step": "-1"})
     assert names(client, url(collection)) == ["a", "c", "b"]
     tree = client.get("/library/recipes/").content.decode()
@@ -134,15 +134,15 @@ def test_folders_are_shown_in_their_order(client: Client) -> None:
 
 
 def test_an_empty_one_says_how_to_fill_it(client: Client) -> None:
-    assert "Nothing in it yet" in texts(client, url(shelf()))
-    folders = shelf("Others", hot="")
+    assert "Nothing in it yet" in texts(client, url(make_collection()))
+    folders = make_collection("Others", hot="")
     assert "No request in this folder" in texts(client, url(folders))
 
 
 def test_a_long_one_comes_in_pages(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(outline, "PAGE", 2)
     monkeypatch.setattr(outline, "FIRST", 3)
-    collection = shelf("Long", "a b c", hot="d e", cold="f")
+    collection = make_collection("Long", "a b c", hot="d e", cold="f")
     page = client.get(url(collection)).content.decode()
     assert names(client, url(collection)) == ["a", "b", "d"]
     assert [part in page for part in ("Show more of 1", "Show more of 2")] == [True, False]
@@ -156,7 +156,7 @@ def test_a_long_one_comes_in_pages(client: Client, monkeypatch: pytest.MonkeyPat
 
 def test_names_are_text_and_descriptions_are_sanitised(client: Client) -> None:
     evil = '<img src=x onerror=alert(1)>"'
-    collection = shelf(evil, loose="", hot="")
+    collection = make_collection(evil, loose="", hot="")
     Collection.objects.update(description=f"{evil} [x](javascript:alert(1))")
     Folder.objects.update(name=evil, description=evil)
     saved(collection, evil, notes=evil, agent=evil, address=evil)
@@ -182,8 +182,8 @@ def test_moving_among_the_others(client: Client) -> None:
 
 
 def test_a_duplicate_holds_the_same_and_changes_alone(client: Client) -> None:
-    collection = shelf("Soups", "a b", hot="c")
-    shelf("Others")
+    collection = make_collection("Soups", "a b", hot="c")
+    make_collection("Others")
     response = client.post("/collections/soups/duplication/")
     twin = Collection.objects.get(slug="soups-2")
     assert response["Location"] == "/collections/soups-2/"
@@ -200,14 +200,14 @@ def test_a_duplicate_holds_the_same_and_changes_alone(client: Client) -> None:
     ["deletion/", "duplication/", "place/", "folders/hot/deletion/", "requests/a/deletion/"],
 )
 def test_nothing_is_changed_by_looking(client: Client, path: str) -> None:
-    collection = shelf("Soups", "a", hot="c")
+    collection = make_collection("Soups", "a", hot="c")
     client.get(f"{url(collection)}{path}")
     assert order(collection) == "a | Hot: c"
     assert Collection.objects.count() == 1
 
 
 def test_what_is_not_there_is_not_found(client: Client) -> None:
-    shelf("Soups", "a", hot="c")
+    make_collection("Soups", "a", hot="c")
     for path in (
         "gone/", "gone/details/", "soups/folders/gone/details/", "soups/requests/gone/details/",
         "soups/requests/gone/notes/", "gone/outline/",
@@ -218,6 +218,6 @@ def test_what_is_not_there_is_not_found(client: Client) -> None:
 def test_the_queries_of_a_page_do_not_grow_with_it(
     client: Client, django_assert_max_num_queries: Any
 ) -> None:
-    collection = shelf("Soups", " ".join(f"a{n}" for n in range(40)), hot="c")
+    collection = make_collection("Soups", " ".join(f"a{n}" for n in range(40)), hot="c")
     with django_assert_max_num_queries(14):
         client.get(url(collection))

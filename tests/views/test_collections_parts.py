@@ -1,4 +1,4 @@
-"""Folders and saved requests as parts of a collection: named, moved, made twice."""
+"""Folders and saved requests of a collection: details, position, duplication."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from playground.library import organising
+from playground.collections import ordering
 from playground.models import Collection, Folder, SavedRequest
-from tests.rendering.markup import read
-from tests.views.shelves import HTMX, order, saved, shelf, url
+from tests.support.collections import HTMX, make_collection, order, saved, url
+from tests.support.markup import read
 
 pytestmark = [pytest.mark.django_db, pytest.mark.database]
 
@@ -19,7 +19,7 @@ PARTS = ["/collections/soups/folders/hot/details/", "/collections/soups/requests
 
 @pytest.fixture
 def soups() -> Collection:
-    return shelf("Soups", "a b c", hot="d e", cold="")
+    return make_collection("Soups", "a b c", hot="d e", cold="")
 
 
 def test_a_new_folder_comes_last(client: Client, soups: Collection) -> None:
@@ -111,7 +111,7 @@ def test_moving_one_between_others_changes_no_other(client: Client, soups: Colle
 
 
 def test_requests_that_stand_at_the_same_number_can_be_put_in_order(client: Client) -> None:
-    collection = shelf("Soups", "a b c d")
+    collection = make_collection("Soups", "a b c d")
     collection.requests.update(position=7)
     client.post(url(collection, "d/place/"), {"after": "a"})
     assert order(collection) == "a d b c"
@@ -135,7 +135,7 @@ def test_folders_are_put_in_order(
 
 
 def test_the_way_to_another_place_is_offered(client: Client, soups: Collection) -> None:
-    shelf("Others", warm="")
+    make_collection("Others", warm="")
     page = client.get(url(soups, "a/place/")).content.decode()
     options = [each.attributes["value"] for each in read(page).find("option")]
     assert options == ["soups", "soups/hot", "soups/cold", "others", "others/warm"]
@@ -153,7 +153,7 @@ def test_the_way_to_another_place_is_offered(client: Client, soups: Collection) 
 def test_a_request_goes_to_another_place(
     client: Client, soups: Collection, to: str, here: str, there: str
 ) -> None:
-    others = shelf("Others", "a x", warm="y")
+    others = make_collection("Others", "a x", warm="y")
     response = client.post(url(soups, "a/place/"), {"to": to})
     assert response["Location"] == f"/collections/{to.partition('/')[0]}/"
     assert (order(soups), order(others)) == (here, there)
@@ -164,7 +164,7 @@ def test_a_request_goes_to_another_place(
 def test_a_request_that_goes_keeps_its_slug_where_it_is_free(
     client: Client, soups: Collection
 ) -> None:
-    others = shelf("Others", "a")
+    others = make_collection("Others", "a")
     for slug in ("a", "b"):
         client.post(url(soups, f"{slug}/place/"), {"to": "others"})
     assert set(others.requests.values_list("slug", flat=True)) == {"a", "a-2", "b"}
@@ -177,7 +177,7 @@ def test_to_a_place_that_is_gone_nothing_goes(client: Client, soups: Collection,
 
 
 def test_a_folder_goes_with_its_requests(client: Client, soups: Collection) -> None:
-    others = shelf("Others", "d", hot="x")
+    others = make_collection("Others", "d", hot="x")
     response = client.post("/collections/soups/folders/hot/place/", {"collection": "others"})
     assert response["Location"] == "/collections/others/"
     assert order(soups) == "a b c | Cold:"
@@ -224,9 +224,9 @@ def test_a_folder_is_made_twice(client: Client, soups: Collection) -> None:
     ids=lambda each: each[-1][:12] if isinstance(each, list) else each[:12],
 )
 def test_the_name_of_a_duplicate(names: list[str], wanted: str) -> None:
-    collection = shelf("Soups")
+    collection = make_collection("Soups")
     *_, last = [saved(collection, name) for name in names]
-    assert organising.duplicate_request(last).name == wanted
+    assert ordering.duplicate_request(last).name == wanted
 
 
 def test_every_change_marks_the_collection(client: Client, soups: Collection) -> None:

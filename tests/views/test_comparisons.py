@@ -1,4 +1,4 @@
-"""Two runs compared: requests, replies, and where they went."""
+"""Comparison of two runs: requests, responses and targets."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from django.test import Client
 from django.utils import timezone
 
 from playground.models import Agent, Run
-from playground.rendering.compare import titles_of
-from tests.rendering.markup import read
-from tests.rendering.recording import CALL, END, HEAD, OPEN, Recording, event
+from playground.rendering.comparison import titles_of
+from tests.support.markup import read
+from tests.support.stored_runs import CALL, END, HEAD, OPEN, Recording, event
 
 EGGS = {"@type": "Recipe", "url": "http://a.example/eggs", "name": "Eggs", "n": 1}
 SOUP = {"@type": "Recipe", "name": "Soup", "text": "A soup of red tomatoes, slowly cooked"}
@@ -118,7 +118,7 @@ class TestReplies:
     def test_large_replies_have_a_bound(
         self, client: Client, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("playground.rendering.compare.MAX_EVENTS", 3)
+        monkeypatch.setattr("playground.rendering.comparison.MAX_EVENTS", 3)
         html = compared(client, run(EGGS, SOUP, EGGS), run(EGGS, SOUP))
         assert "Of the reply on the left the first 3 events are compared." in html
 

@@ -12,8 +12,8 @@ from playground.conformance import RULES, ruleset
 from playground.models import Agent, PolledPromise, Run, RunKind
 from playground.protocols.frames import Frame, FrameKind
 from playground.views import conformance
-from tests.rendering.markup import Markup, read
-from tests.rendering.recording import CALL, END, HEAD, OPEN, Recording, event, recorded
+from tests.support.markup import Markup, read
+from tests.support.stored_runs import CALL, END, HEAD, OPEN, Recording, event, recorded
 
 pytestmark = pytest.mark.django_db
 
@@ -29,7 +29,7 @@ BAD = ['data: {"_meta": {"response_type": "Answer"}}', 'data: {"results": ["<b>s
 
 @pytest.fixture(autouse=True)
 def fresh() -> None:
-    conformance._judge.cache_clear()
+    conformance._run_rules.cache_clear()
 
 
 def streamed(*lines: str, state: str = "completed", **fields: Any) -> Run:
@@ -267,12 +267,12 @@ class TestKept:
             return judge(*args, **kwargs)
 
         monkeypatch.setattr(conformance, "run_rules", looking)
-        conformance._judged(run, "0.55")
+        conformance._report(run, "0.55")
         assert held == [1]
         assert not any(lock.locked() for lock in conformance._LOCKS)
 
     def test_not_for_ever(self) -> None:
-        assert conformance._judge.cache_info().maxsize == conformance.REPORT_CACHE_SIZE
+        assert conformance._run_rules.cache_info().maxsize == conformance.REPORT_CACHE_SIZE
 
 
 class TestReference:

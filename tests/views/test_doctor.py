@@ -1,4 +1,4 @@
-"""The doctor's page: what it will send, the report as it grows, and using what was found."""
+"""Connection diagnosis: planned calls, the growing report, and applying detected settings."""
 
 from __future__ import annotations
 

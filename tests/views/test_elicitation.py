@@ -10,10 +10,18 @@ from asgiref.sync import sync_to_async
 from django.test import AsyncClient, Client
 
 from playground.models import Agent, Run, RunKind
-from playground.rendering.elicitation import declined_key
+from playground.models.elicitation_status import declined_key
 from playground.views import elicitation
-from tests.rendering.markup import Markup, read
-from tests.views.asking import FILLED, GUESTS, PLACE, QUESTIONS, SAUCE, asked, turn
+from tests.support.elicitations import (
+    ENTRY,
+    FILLED,
+    GUESTS,
+    QUESTIONS,
+    SAUCE,
+    elicitation_run,
+    turn,
+)
+from tests.support.markup import Markup, read
 
 pytestmark = pytest.mark.database
 
@@ -35,7 +43,7 @@ def controls(markup: Markup, name: str) -> list[dict[str, str | None]]:
 @pytest.mark.django_db
 class TestForm:
     def test_has_a_control_for_each_question(self, client: Client, agent: Agent) -> None:
-        markup = read(page(client, asked(agent)))
+        markup = read(page(client, elicitation_run(agent)))
         kinds = [[c.get("type") for c in controls(markup, f"q{n}")] for n in range(5)]
         assert kinds == [
             ["radio"] * 2, ["checkbox"] * 2, ["text"], ["radio"] * 2, [None],
@@ -45,14 +53,14 @@ class TestForm:
         assert "Recipes asks http://agent.example" in " ".join(markup.text.split())
 
     def test_chooses_the_defaults(self, client: Client, agent: Agent) -> None:
-        markup = read(page(client, asked(agent)))
+        markup = read(page(client, elicitation_run(agent)))
         assert controls(markup, "q2")[0]["value"] == "4"
         chosen = [c["value"] for c in controls(markup, "q3") if "checked" in c]
         assert chosen == ["false"]
         assert not [c for c in controls(markup, "q0") if "checked" in c]
 
     def test_every_label_belongs_to_a_control(self, client: Client, agent: Agent) -> None:
-        markup = read(page(client, asked(agent)))
+        markup = read(page(client, elicitation_run(agent)))
         ids = [e.attributes["id"] for e in markup.elements if "id" in e.attributes]
         assert len(ids) == len(set(ids))
         assert {e.attributes["for"] for e in markup.find("label") if "for" in e.attributes} <= set(
@@ -62,21 +70,21 @@ class TestForm:
         assert {name for names in described for name in names.split()} <= set(ids)
 
     def test_in_words_alone_there_is_one_free_answer(self, client: Client, agent: Agent) -> None:
-        markup = read(page(client, asked(agent, [])))
+        markup = read(page(client, elicitation_run(agent, [])))
         assert [c.get("type") for c in controls(markup, "q0")] == [None]
         assert "Your answer" in markup.text
         assert not controls(markup, "partial")
 
     def test_a_question_for_a_secret_carries_a_warning(self, client: Client, agent: Agent) -> None:
         question = {"id": "pin", "text": "Your password?", "type": "free_text"}
-        markup = read(page(client, asked(agent, [question])))
+        markup = read(page(client, elicitation_run(agent, [question])))
         assert controls(markup, "q0")[0]["type"] == "password"
         text = " ".join(markup.text.split())
         assert "Only answer if you trust Recipes at http://agent.example" in text
 
     def test_five_hundred_questions(self, client: Client, agent: Agent) -> None:
         many = [{**GUESTS, "id": f"g{n}"} for n in range(500)]
-        markup = read(page(client, asked(agent, many)))
+        markup = read(page(client, elicitation_run(agent, many)))
         assert controls(markup, "q199")
         assert not controls(markup, "q200")
         assert "300 more questions are not shown" in markup.text
@@ -85,12 +93,12 @@ class TestForm:
         hostile = '"><script>alert(1)</script>'
         question = {"id": hostile, "text": hostile, "type": hostile, "options": [hostile]}
         select = {**question, "id": "b", "type": "single_select", "default": hostile}
-        html = page(client, asked(agent, [question, select], text=hostile))
+        html = page(client, elicitation_run(agent, [question, select], text=hostile))
         assert "<script>alert" not in html
         assert controls(read(html), "q1")[0]["value"] == hostile
 
     def test_the_agent_was_deleted(self, client: Client, agent: Agent) -> None:
-        run = asked(agent)
+        run = elicitation_run(agent)
         agent.delete()
         html = page(client, run)
         assert "can no longer be answered" in html
@@ -98,7 +106,7 @@ class TestForm:
         assert "nothing can follow on this turn" in html
 
     def test_an_old_run_without_a_conversation(self, client: Client, agent: Agent) -> None:
-        run = asked(agent, conversation=None)
+        run = elicitation_run(agent, conversation=None)
         assert controls(read(page(client, run)), "q0")
 
 
@@ -107,7 +115,9 @@ class TestAnswer:
     @pytest.fixture
     def asking(self, agent: Agent) -> Run:
         request = {"query": {"text": "pasta", "site": "a"}, "prefer": {"streaming": True}}
-        return asked(agent, request=request, text="For whom?", session_context={"turn": 1})
+        return elicitation_run(
+            agent, request=request, text="For whom?", session_context={"turn": 1}
+        )
 
     async def answer(self, client: AsyncClient, run: Run, **fields: Any) -> Any:
         data = {name: value for name, value in {**FILLED, **fields}.items() if value is not None}
@@ -253,12 +263,12 @@ class TestAnswer:
     ) -> None:
         """What a promise became may ask: the answer follows on the check, within the turn."""
         first = await sync_to_async(turn)(agent, request={"query": {"text": "a plan"}})
-        check = await sync_to_async(asked)(
+        check = await sync_to_async(elicitation_run)(
             agent, [SAUCE], parent=first, kind="check", conversation_id=first.conversation_id,
             request={"promise_token": "t", "action": "checkin"}, parent_entry_seq=4,
             parent_entry_part=0,
         )  # fmt: skip
-        fields = {**PLACE, "q0": "red", "strategy": "filters", "nested": "1"}
+        fields = {**ENTRY, "q0": "red", "strategy": "filters", "nested": "1"}
         response = await async_client.post(f"/runs/{check.pk}/answers/", fields, headers=HTMX)
         assert response.status_code == 200
         [(run, _)] = started
@@ -308,7 +318,7 @@ class TestPreview:
         return read(response.content.decode()).text
 
     def test_is_the_call_that_would_be_made(self, client: Client, agent: Agent) -> None:
-        text = self.preview(client, asked(agent))
+        text = self.preview(client, elicitation_run(agent))
         assert "POST" in text
         assert "http://agent.example/api/ask" in text
         assert '"sauce": "red"' in text
@@ -316,13 +326,13 @@ class TestPreview:
         assert not re.search(r"\d questions? still", text)
 
     def test_as_far_as_it_is_answered(self, client: Client, agent: Agent) -> None:
-        text = self.preview(client, asked(agent), q0="", q2="x")
+        text = self.preview(client, elicitation_run(agent), q0="", q2="x")
         assert "2 questions still to be answered" in text
         assert '"sauce"' not in text
         assert '"children": true' in text
 
     def test_says_what_is_wrong_with_a_template(self, client: Client, agent: Agent) -> None:
-        text = self.preview(client, asked(agent), strategy="template", template="[]")
+        text = self.preview(client, elicitation_run(agent), strategy="template", template="[]")
         assert "The template must be a JSON object." in text
         assert "http://agent.example" not in text
 
@@ -331,24 +341,24 @@ class TestPreview:
         agent.refresh_from_db()
         agent.auth_secret = "hunter2hunter2"
         agent.save()
-        text = self.preview(client, asked(agent))
+        text = self.preview(client, elicitation_run(agent))
         assert "Authorization" in text
         assert "hunter2" not in text
 
     def test_the_agent_was_deleted(self, client: Client) -> None:
-        assert "was deleted" in self.preview(client, asked(None))
+        assert "was deleted" in self.preview(client, elicitation_run(None))
 
 
 @pytest.mark.django_db
 class TestDecline:
     def decline(self, client: Client, run: Run, **fields: str) -> Markup:
         url = f"/runs/{run.pk}/answers/declined/"
-        response = client.post(url, {**PLACE, **fields}, headers=HTMX)
+        response = client.post(url, {**ENTRY, **fields}, headers=HTMX)
         assert response.status_code == 200
         return read(response.content.decode())
 
     def test_is_recorded_and_nothing_is_sent(self, client: Client, agent: Agent) -> None:
-        run = asked(agent)
+        run = elicitation_run(agent)
         assert "You declined to answer. Nothing was sent" in self.decline(client, run).text
         run.refresh_from_db()
         assert run.declined_elicitations == ["4-0"]
@@ -359,7 +369,7 @@ class TestDecline:
         assert run.declined_elicitations == ["4-0"]
 
     def test_can_be_taken_back(self, client: Client, agent: Agent) -> None:
-        run = asked(agent)
+        run = elicitation_run(agent)
         run.declined_elicitations = ["4-0", "9-1"]
         run.save()
         assert controls(self.decline(client, run, declined="0"), "q0")
@@ -367,14 +377,14 @@ class TestDecline:
         assert run.declined_elicitations == ["9-1"]
 
     def test_without_scripts(self, client: Client, agent: Agent) -> None:
-        run = asked(agent)
-        response = client.post(f"/runs/{run.pk}/answers/declined/", PLACE)
+        run = elicitation_run(agent)
+        response = client.post(f"/runs/{run.pk}/answers/declined/", ENTRY)
         assert (response.status_code, response["Location"]) == (302, f"/runs/{run.pk}/")
 
     def test_two_tabs_decline_different_questions(
         self, client: Client, agent: Agent, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        run = asked(agent)
+        run = elicitation_run(agent)
 
         def declining_elsewhere(place: tuple[int, int]) -> str:
             Run.objects.filter(pk=run.pk).update(declined_elicitations=["9-1"])
@@ -386,6 +396,6 @@ class TestDecline:
         assert run.declined_elicitations == ["9-1", "4-0"]
 
     def test_only_what_was_asked(self, client: Client, agent: Agent) -> None:
-        run = asked(agent, QUESTIONS[:1])
+        run = elicitation_run(agent, QUESTIONS[:1])
         response = client.post(f"/runs/{run.pk}/answers/declined/", {"seq": "1", "part": "0"})
         assert response.status_code == 404

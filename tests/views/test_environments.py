@@ -1,4 +1,4 @@
-"""Environments: a table of variables whose secrets are never in a page."""
+"""Environments: a table of variables whose secrets are never on a page."""
 
 from __future__ import annotations
 

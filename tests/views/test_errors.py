@@ -1,4 +1,4 @@
-"""Pages for what cannot be answered."""
+"""Error pages."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from tests.rendering.markup import read
+from tests.support.markup import read
 
 pytestmark = pytest.mark.django_db
 

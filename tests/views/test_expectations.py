@@ -1,4 +1,4 @@
-"""Checks of a run, what a path sees, and expectations that are tried while they are written."""
+"""Expectations of a run, the response document, and the preview of the editor."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from django.test import Client
 
 from playground.models import Environment, Run
 from playground.views import expectations
-from tests.rendering.markup import Markup, read
-from tests.rendering.recording import CALL, END, HEAD, OPEN, Recording, event, recorded
+from tests.support.markup import Markup, read
+from tests.support.stored_runs import CALL, END, HEAD, OPEN, Recording, event, recorded
 
 pytestmark = pytest.mark.django_db
 
@@ -28,7 +28,7 @@ UNMET = {"type": "json", "path": "$.results[0].name", "equals": "Tea"}
 
 @pytest.fixture(autouse=True)
 def fresh() -> None:
-    expectations._observe.cache_clear()
+    expectations._read_facts.cache_clear()
 
 
 def a_run(*wanted: Any, **fields: Any) -> Run:

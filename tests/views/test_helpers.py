@@ -1,4 +1,4 @@
-"""Fetching a run for a view."""
+"""Helpers of views: a run for a view."""
 
 from __future__ import annotations
 

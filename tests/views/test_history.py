@@ -15,7 +15,7 @@ from django.utils import timezone
 from playground.models import Agent, Conversation, PolledPromise, Run, Share
 from playground.models import history as pages
 from playground.models.history import HistoryCursor, HistoryFilters, history_page
-from tests.rendering.markup import read
+from tests.support.markup import read
 
 pytestmark = pytest.mark.database
 

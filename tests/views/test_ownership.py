@@ -13,14 +13,14 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from playground.engine import collection_runs, housekeeping
-from playground.library.fixtures import fixture_of, render
-from playground.library.recordings import record
+from playground.collections.fixture import fixture_of, render
+from playground.collections.recordings import record
+from playground.engine import collection_runs
 from playground.models import Agent, Collection, Environment, Run, SavedRequest, Share
 from playground.models.ownership import owner_of
+from tests.support.collections import make_collection
 from tests.views.conftest import form
-from tests.views.shelves import shelf
-from tests.views.test_snippets import archived
+from tests.views.test_recordings import archived
 
 pytestmark = pytest.mark.django_db
 
@@ -45,7 +45,7 @@ def agent(user: User) -> Agent:
 @pytest.fixture
 def collection(user: User) -> Collection:
     """With one request, called a."""
-    found = shelf("Kept", "a")
+    found = make_collection("Kept", "a")
     Collection.objects.update(owner=owner_of(user))
     found.refresh_from_db()
     return found
@@ -85,7 +85,7 @@ def test_a_saved_request_in_a_new_collection(client: Client, agent: Agent) -> No
 
 
 def test_an_imported_collection(client: Client, user: User) -> None:
-    text = render(fixture_of(shelf("Brunch", "a b")))
+    text = render(fixture_of(make_collection("Brunch", "a b")))
     Collection.objects.all().delete()
     for _ in range(2):  # The second time it is found, and nothing is to be done.
         client.post("/collections/import/", {"text": text, "confirmed": "yes"})
@@ -182,7 +182,7 @@ def test_the_limits_on_the_history(
         pruned.append(owner)
         return asyncio.get_running_loop().create_task(nothing())
 
-    monkeypatch.setattr(housekeeping, "prune", prune)
+    monkeypatch.setattr("playground.views.retention.prune", prune)
     owner = owner_of(user)
     for text in ("one", "two"):
         Run.objects.create(owner=owner, text=text, state="completed")

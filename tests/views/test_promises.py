@@ -1,4 +1,4 @@
-"""What a user can do about a promise."""
+"""Polling a promise, cancelling its task, stopping and resuming."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from django.test import AsyncClient
 
 from playground.models import PolledPromise, PollingStatus, Run
 from playground.views import promises
-from tests.rendering.recording import Recording
+from tests.support.stored_runs import Recording
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -34,7 +34,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, ...]]:
         async def record(*arguments: Any, name: str = name) -> None:
             found.append((name, *arguments))
 
-        monkeypatch.setattr(promises.tracking, name, record)
+        monkeypatch.setattr(promises.promise_polling, name, record)
     return found
 
 

@@ -1,4 +1,4 @@
-"""The page that says how long runs are kept, and what would go."""
+"""The page of the retention limits, and the preview of what they delete."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import pytest
 from django.test import AsyncClient, Client
 from django.utils import timezone
 
-from playground.engine import housekeeping
 from playground.models import Retention, Run, Share
 
 pytestmark = pytest.mark.database
@@ -109,7 +108,7 @@ class TestSaving:
             return 1
 
         task = asyncio.create_task(slowly())
-        monkeypatch.setattr(housekeeping, "prune", lambda owner: task)
+        monkeypatch.setattr("playground.views.retention.prune", lambda owner: task)
         monkeypatch.setattr("playground.views.retention.PATIENCE", 0.01)
         response = await async_client.post("/history/retention/", {"days": "5"}, follow=True)
         assert "that goes on by itself" in response.content.decode()

@@ -1,4 +1,4 @@
-"""A run's page, the history, and the windows on what is stored."""
+"""A run's page, the history beside it, and its tabs."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from playground.models import Agent, Run
 from playground.models.history import PAGE
 from playground.protocols.frames import Frame, FrameKind
-from tests.rendering.markup import Markup, read
-from tests.rendering.recording import CALL, END, HEAD, OPEN, Recording, recorded, result
+from tests.support.markup import Markup, read
+from tests.support.stored_runs import CALL, END, HEAD, OPEN, Recording, recorded, result
 
 pytestmark = pytest.mark.django_db
 

@@ -17,7 +17,7 @@ from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
 
 from playground.models import Agent, Run
-from tests.hosted import PASSWORD, Hosted, hosted_playground, log_in
+from tests.support.hosted import PASSWORD, Hosted, hosted_playground, log_in
 
 #: What each route answers: (owner, stranger, anonymous) to GET. 302 is the way to the log-in.
 GET: dict[str, tuple[int, int, int]] = {

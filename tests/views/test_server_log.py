@@ -1,4 +1,4 @@
-"""What an older server tells about its work: one quiet entry, read when it is opened."""
+"""The server log: one entry in the thread, loaded when it is opened."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from django.test import Client
 from playground.models import Run
 from playground.protocols.frames import Frame
 from playground.rendering.server_log import log_lines
-from tests.rendering.recording import CALL, END, HEAD, OPEN, event, recorded
+from tests.support.stored_runs import CALL, END, HEAD, OPEN, event, recorded
 
 pytestmark = pytest.mark.django_db
 

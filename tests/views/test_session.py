@@ -1,4 +1,4 @@
-"""The session ledger: what it shows, and what can be decided in it."""
+"""The session history, and the choice of the next session context."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import pytest
 from django.test import Client
 
 from playground.models import Agent, Run
-from tests.rendering.markup import read
-from tests.views.asking import turn
+from tests.support.elicitations import turn
+from tests.support.markup import read
 
 pytestmark = pytest.mark.django_db
 

@@ -1,4 +1,4 @@
-"""Links to look at a run or a collection: what they show, and to whom, and for how long."""
+"""Shares: what links to a run or a collection show, to whom, and for how long."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from playground.library.recordings import record
+from playground.collections.recordings import record
 from playground.models import Collection, Folder, PolledPromise, Run, SavedRequest, Share
 from playground.models.collections import requests_in_order
 from playground.protocols.frames import Frame
-from tests.rendering.markup import read
-from tests.rendering.recording import END, HEAD, OPEN, K, Recording, event, result
+from tests.support.markup import read
+from tests.support.stored_runs import END, HEAD, OPEN, K, Recording, event, result
 
 pytestmark = [pytest.mark.django_db, pytest.mark.database]
 

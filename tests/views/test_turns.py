@@ -1,4 +1,4 @@
-"""Turns: those before on a run's page, the next one asked or composed, and branches."""
+"""Turns: those before on a run's page, the next one sent or composed, and branches."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from asgiref.sync import sync_to_async
 from django.test import AsyncClient, Client
 
 from playground.models import Agent, PolledPromise, PollingStatus, Run, RunKind
-from tests.rendering.markup import Markup, read
-from tests.views.asking import asked, turn
+from tests.support.elicitations import elicitation_run, turn
+from tests.support.markup import Markup, read
 from tests.views.conftest import form
 
 HTMX = {"HX-Request": "true"}
@@ -43,7 +43,7 @@ def composed(html: str) -> Any:
 @pytest.fixture
 def talk(agent: Agent) -> list[Run]:
     """Questions, their answer, and a turn after it."""
-    first = asked(agent, request={"query": {"text": "pasta"}})
+    first = elicitation_run(agent, request={"query": {"text": "pasta"}})
     Run.objects.filter(pk=first.pk).update(text="pasta")
     second = turn(
         agent, first, kind="answer", answers={"sauce": "red", "diets": ["vegan", "none"]},
@@ -266,7 +266,7 @@ class TestComposer:
 @pytest.mark.django_db
 def test_answers_are_words_of_the_user_and_stay_text(client: Client, agent: Agent) -> None:
     hostile = "<b>x</b>"
-    first = asked(agent)
+    first = elicitation_run(agent)
     answer = turn(
         agent,
         first,

@@ -1,4 +1,4 @@
-"""Twins: sent two ways, shown side by side, told apart by what they do not have in common."""
+"""Twins: one request sent to two targets, shown side by side with the differences."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from django.test import AsyncClient, Client
 from playground import engine
 from playground.models import Agent, Run, Twin
 from playground.rendering.twins import twin_result, twin_sides
-from tests.rendering.markup import read
-from tests.rendering.recording import CALL, END, HEAD, OPEN, Recording, event
+from tests.support.markup import read
+from tests.support.stored_runs import CALL, END, HEAD, OPEN, Recording, event
 from tests.views.conftest import form
 
 pytestmark = [pytest.mark.django_db, pytest.mark.database]

@@ -1,4 +1,4 @@
-"""The workbench and the links that prefill it: never sent, and whatever cannot be read left out."""
+"""The workbench and deep links: never sent, and invalid parts ignored."""
 
 from __future__ import annotations
 

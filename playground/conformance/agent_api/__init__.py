@@ -1,23 +1,29 @@
-"""The rules of the Agent API.
+"""Rules of the Agent API.
 
-=============  =====================================================================
-`transcript`   a reply as the rules see it
-`walk`         one pass over a stream: what each object means after those before it
-`wire`         HTTP, the stream, and that what came are objects of the protocol
-`fields`       what every object holds
-`words`        types, roles, statuses, names of members
-`lifecycle`    order, statuses, sequence numbers
-`contents`     contents as they grow
-`tools`        calls and outputs
-`endings`      errors, usage, session
-=============  =====================================================================
+The title of a rule states the requirement; the docstring of its function gives the reason, or
+how the rule interprets the specification.
+
+==============  =====================================================================
+`http`          HTTP, the stream, and whether it consists of objects of the protocol
+`fields`        members of responses, messages and contents, and their types
+`vocabulary`    listed types, roles, statuses and names of members
+`lifecycle`     order and statuses, sequence numbers
+`completion`    usage, times and session of a completed response
+`contents`      contents as they are streamed
+`tools`         tool calls and their outputs
+`failures`      errors
+`transcript`    transcript: a request and its response as these rules read them
+`stream_state`  state of messages and contents after each object of a stream
+`rule`          decorator of these rules
+==============  =====================================================================
 """
 
 from __future__ import annotations
 
 from playground.conformance.agent_api import (
+    completion,
     contents,
-    endings,
+    failures,
     fields,
     http,
     lifecycle,
@@ -35,7 +41,8 @@ RULES: tuple[AgentRule, ...] = (
     *lifecycle.RULES,
     *contents.RULES,
     *tools.RULES,
-    *endings.RULES,
+    *failures.RULES,
+    *completion.RULES,
 )
 
 __all__ = ["RULES", "VERSION", "AgentTranscript", "read"]

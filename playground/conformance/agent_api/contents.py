@@ -1,4 +1,4 @@
-"""Contents as they grow: section "Content Streaming"."""
+"""Rules on contents as they are streamed: section "Content Streaming"."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ def _has_contents(t: AgentTranscript) -> bool:
     needs_complete_response=True,
 )
 def message_announced(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """Its type and its role are told there. Contents without msg_id belong to the latest."""
-    for place in t.walk.orphans:
+    """It has the type and the role. Contents without msg_id belong to the latest message."""
+    for location in t.stream_state.orphans:
         yield Violation(
             "No message of this id was announced. Send the message with the status created first.",
-            place.seq,
+            location.seq,
             "/msg_id",
         )
 
@@ -42,10 +42,10 @@ def message_announced(t: AgentTranscript) -> Iterator[RuleIssue]:
     needs_complete_response=True,
 )
 def content_after_message(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """Clients have put the message together by then."""
-    for place in t.walk.late:
+    """Clients have completed the message by then."""
+    for location in t.stream_state.late:
         yield Violation(
-            "The message of this content has ended: send it before.", place.seq, "/msg_id"
+            "The message of this content has ended: send it before.", location.seq, "/msg_id"
         )
 
 
@@ -57,11 +57,11 @@ def content_after_message(t: AgentTranscript) -> Iterator[RuleIssue]:
     needs_complete_response=True,
 )
 def content_after_end(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """The segment that says completed is the final one."""
-    for place in t.walk.reopened:
+    """The segment with the status completed is the final one."""
+    for location in t.stream_state.reopened:
         yield Violation(
             "The content of this index was completed before. Give another one its own index.",
-            place.seq,
+            location.seq,
             "/index",
         )
 
@@ -74,14 +74,14 @@ def content_after_end(t: AgentTranscript) -> Iterator[RuleIssue]:
     needs_complete_response=True,
 )
 def content_ended(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """Until then clients buffer."""
-    if not t.is_complete and not is_final(t.walk.status):
+    """Clients buffer until then."""
+    if not t.is_complete and not is_final(t.stream_state.status):
         yield Inconclusive("The stream broke off before this could be judged.")
         return
-    for slot in t.walk.open_slots():
+    for content in t.stream_state.open_contents():
         yield Violation(
             "This content never ends. Send it whole with the status completed.",
-            slot.place.seq,
+            content.location.seq,
             "/status",
         )
 
@@ -94,13 +94,13 @@ def content_ended(t: AgentTranscript) -> Iterator[RuleIssue]:
     needs_complete_response=True,
 )
 def content_index_gapless(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """They are places in an array."""
-    for thread in t.walk.threads.values():
-        for expected, index in enumerate(sorted(thread.slots)):
+    """Indexes are positions in an array."""
+    for message in t.stream_state.messages.values():
+        for expected, index in enumerate(sorted(message.contents)):
             if index != expected:
                 yield Violation(
                     f"Before this one index {expected} is missing. Count from 0 without gaps.",
-                    thread.slots[index].place.seq,
+                    message.contents[index].location.seq,
                     "/index",
                 )
                 break
@@ -110,12 +110,12 @@ def content_index_gapless(t: AgentTranscript) -> Iterator[RuleIssue]:
     "delta-sum",
     "A completed text is what its pieces make.",
     must(_STREAMING),
-    when=lambda t: streamed(t) and bool(t.walk.sums),
+    when=lambda t: streamed(t) and bool(t.stream_state.totals),
 )
 def delta_sum(t: AgentTranscript) -> Iterator[RuleIssue]:
     """Clients that show pieces and clients that wait for the end show the same."""
-    for place, pieces in t.walk.sums:
-        text: str = place.value["text"]
+    for location, pieces in t.stream_state.totals:
+        text: str = location.value["text"]
         if text == pieces:
             continue
         at = next((n for n, (a, b) in enumerate(zip(text, pieces, strict=False)) if a != b), None)
@@ -123,7 +123,7 @@ def delta_sum(t: AgentTranscript) -> Iterator[RuleIssue]:
         yield Violation(
             f"The pieces make {len(pieces):,} characters and the completed text has "
             f"{len(text):,}; they differ from character {at + 1:,} on. Make them the same.",
-            place.seq,
+            location.seq,
             "/text",
         )
 
@@ -135,11 +135,11 @@ def delta_sum(t: AgentTranscript) -> Iterator[RuleIssue]:
     when=lambda t: _has_contents(t) and any(p.value.get("type") == "text" for p in t.contents),
 )
 def text_in_pieces(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """A segment that is not marked as one stands for all that came before it."""
-    for place in t.walk.replaced:
-        if place.value.get("type") == "text":
+    """A segment that is not marked as a delta replaces everything before it."""
+    for location in t.stream_state.replaced:
+        if location.value.get("type") == "text":
             message = "This segment is no delta, and the text goes on. Set delta to true."
-            yield Violation(message, place.seq, "/delta")
+            yield Violation(message, location.seq, "/delta")
 
 
 @rule(
@@ -149,12 +149,12 @@ def text_in_pieces(t: AgentTranscript) -> Iterator[RuleIssue]:
     when=lambda t: _has_contents(t) and any(p.value.get("type") != "text" for p in t.contents),
 )
 def data_in_pieces(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """The specification tells of text alone; others replace what came before as a whole."""
-    for place in t.walk.replaced:
-        if place.value.get("type") != "text":
+    """The specification defines deltas for text only; other contents are replaced as a whole."""
+    for location in t.stream_state.replaced:
+        if location.value.get("type") != "text":
             yield Violation(
                 "This is no delta and not the end: clients have to replace what came before by it.",
-                place.seq,
+                location.seq,
                 "/delta",
             )
 
@@ -163,38 +163,38 @@ def data_in_pieces(t: AgentTranscript) -> Iterator[RuleIssue]:
     "message-content",
     "A completed message holds the contents that were streamed for it.",
     should("4"),
-    when=lambda t: streamed(t) and bool(t.walk.listed),
+    when=lambda t: streamed(t) and bool(t.stream_state.listed),
 )
 def message_content(t: AgentTranscript) -> Iterator[RuleIssue]:
     """In the order of their indexes, with the same text, image or data."""
-    for place, thread in t.walk.listed:
-        if not thread.slots:
+    for location, message in t.stream_state.listed:
+        if not message.contents:
             continue
-        listed: list[Any] = place.value["content"]
-        if len(listed) != len(thread.slots):
+        listed: list[Any] = location.value["content"]
+        if len(listed) != (count := len(message.contents)):
             yield Violation(
-                f"{len(thread.slots)} contents came for this message and it holds {len(listed)}. "
+                f"{count} contents came for this message and it holds {len(listed)}. "
                 "Make them the same.",
-                place.seq,
+                location.seq,
                 "/content",
             )
         else:
-            yield from _unlike(place.seq, listed, thread)
+            yield from _is_different(location.seq, listed, message)
 
 
-def _unlike(seq: int, listed: list[Any], thread: MessageState) -> Iterator[RuleIssue]:
-    for at, index in enumerate(sorted(thread.slots)):
-        slot, said = thread.slots[index], listed[at]
-        if not is_final(slot.status):
+def _is_different(seq: int, listed: list[Any], message: MessageState) -> Iterator[RuleIssue]:
+    for at, index in enumerate(sorted(message.contents)):
+        content, actual = message.contents[index], listed[at]
+        if not is_final(content.status):
             continue
-        came = slot.place.value
-        same = isinstance(said, dict) and all(
-            said.get(name) == came.get(name) for name in ("text", "image_url", "data")
+        received = content.location.value
+        same = isinstance(actual, dict) and all(
+            actual.get(name) == received.get(name) for name in ("text", "image_url", "data")
         )
-        # A last piece is not the whole.
-        if not same and came.get("delta") is not True:
-            message = "This is not what was streamed for it. Make them the same."
-            yield Violation(message, seq, f"/content/{at}")
+        # A final delta is not the complete content.
+        if not same and received.get("delta") is not True:
+            problem = "This is not what was streamed for it. Make them the same."
+            yield Violation(problem, seq, f"/content/{at}")
 
 
 RULES = (

@@ -1,4 +1,4 @@
-"""What every response, message and content holds: sections 3, 4 and 6."""
+"""Rules on the members of responses, messages and contents: sections 3, 4 and 6."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from playground.conformance.values import is_integer, type_with_article
 
 _STREAMING = "Content Streaming"
 
-#: Members by name: the types that they may have in Python, and the same in words.
+#: Members by name: the allowed Python types, and the JSON type as text.
 _Shape = Mapping[str, tuple[tuple[type, ...], str]]
 _NULL = type(None)
 _TEXT = ((str, _NULL), "a string")
@@ -44,32 +44,34 @@ CONTENT: _Shape = {
     "image_url": _TEXT,
     "data": _OBJECT,
 }
-#: The member that a content of each type is about.
+#: The required member of a content by its type.
 _PAYLOAD = {"text": "text", "image": "image_url", "data": "data"}
 
 
-def _named(place: Location, *names: str) -> Iterator[RuleIssue]:
-    """Members that have to be strings."""
+def _named(location: Location, *names: str) -> Iterator[RuleIssue]:
+    """Check members that have to be non-empty strings."""
     for name in names:
-        value = place.value.get(name)
+        value = location.value.get(name)
         if not isinstance(value, str) or not value:
-            said = "is missing" if name not in place.value else f"is {type_with_article(value)}"
-            said = "is empty" if value == "" else said
+            actual = (
+                "is missing" if name not in location.value else f"is {type_with_article(value)}"
+            )
+            actual = "is empty" if value == "" else actual
             yield Violation(
-                f"{name} {said}. Set it to a string.", place.seq, f"{place.pointer}/{name}"
+                f"{name} {actual}. Set it to a string.", location.seq, f"{location.pointer}/{name}"
             )
 
 
-def _typed(place: Location, shape: _Shape) -> Iterator[RuleIssue]:
-    """Members of other types than they should have."""
+def _typed(location: Location, shape: _Shape) -> Iterator[RuleIssue]:
+    """Check the types of members."""
     for name, (types, words) in shape.items():
-        value: Any = place.value.get(name)
+        value: Any = location.value.get(name)
         fits = type(value) in types and (float not in types or value is None or is_integer(value))
-        if name in place.value and not fits:
+        if name in location.value and not fits:
             yield Violation(
                 f"{name} is {type_with_article(value)}. Make it {words}.",
-                place.seq,
-                f"{place.pointer}/{name}",
+                location.seq,
+                f"{location.pointer}/{name}",
             )
 
 
@@ -81,9 +83,9 @@ def _typed(place: Location, shape: _Shape) -> Iterator[RuleIssue]:
 )
 def response_fields(t: AgentTranscript) -> Iterator[RuleIssue]:
     """Error, status and sequence number have rules of their own."""
-    for place in t.responses:
-        yield from _named(place, "id", "status")
-        yield from _typed(place, RESPONSE)
+    for location in t.responses:
+        yield from _named(location, "id", "status")
+        yield from _typed(location, RESPONSE)
 
 
 @rule(
@@ -93,10 +95,10 @@ def response_fields(t: AgentTranscript) -> Iterator[RuleIssue]:
     when=lambda t: bool(t.messages),
 )
 def message_fields(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """Its type is "message" where none is given."""
-    for place in t.messages:
-        yield from _named(place, "id", "status")
-        yield from _typed(place, MESSAGE)
+    """Its type is "message" if none is given."""
+    for location in t.messages:
+        yield from _named(location, "id", "status")
+        yield from _typed(location, MESSAGE)
 
 
 @rule(
@@ -106,10 +108,10 @@ def message_fields(t: AgentTranscript) -> Iterator[RuleIssue]:
     when=lambda t: bool(t.contents),
 )
 def content_fields(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """Of streams those that came by themselves; what a message repeats of them is not judged."""
-    for place in t.contents:
-        yield from _named(place, "type")
-        yield from _typed(place, CONTENT)
+    """In a stream those of separate events; their repetition in a message is not checked."""
+    for location in t.contents:
+        yield from _named(location, "type")
+        yield from _typed(location, CONTENT)
 
 
 def _has_contents(t: AgentTranscript) -> bool:
@@ -123,12 +125,12 @@ def _has_contents(t: AgentTranscript) -> bool:
     when=_has_contents,
 )
 def content_index(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """It points to the content's place in the message."""
-    for place in t.contents:
-        index = place.value.get("index")
+    """It is the content's position in the message."""
+    for location in t.contents:
+        index = location.value.get("index")
         if not is_integer(index) or index < 0:
             message = "Set index to the content's place in its message, a whole number from 0."
-            yield Violation(message, place.seq, f"{place.pointer}/index")
+            yield Violation(message, location.seq, f"{location.pointer}/index")
 
 
 @rule(
@@ -138,10 +140,10 @@ def content_index(t: AgentTranscript) -> Iterator[RuleIssue]:
     when=_has_contents,
 )
 def content_msg_id(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """Of two messages at once nothing else says which one it belongs to."""
-    for place in t.contents:
-        if not isinstance(name := place.value.get("msg_id"), str) or not name:
-            yield Violation("Set msg_id to the id of the message.", place.seq, "/msg_id")
+    """Nothing else assigns it to one of two messages that are streamed at once."""
+    for location in t.contents:
+        if not isinstance(name := location.value.get("msg_id"), str) or not name:
+            yield Violation("Set msg_id to the id of the message.", location.seq, "/msg_id")
 
 
 @rule(
@@ -151,11 +153,11 @@ def content_msg_id(t: AgentTranscript) -> Iterator[RuleIssue]:
     when=_has_contents,
 )
 def content_status(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """Clients buffer pieces until it says completed."""
-    for place in t.contents:
-        if not status_of(place):
+    """Clients buffer pieces until the status is completed."""
+    for location in t.contents:
+        if not status_of(location):
             message = "Set status to in_progress, or to completed on the last segment."
-            yield Violation(message, place.seq, "/status")
+            yield Violation(message, location.seq, "/status")
 
 
 @rule(
@@ -165,28 +167,28 @@ def content_status(t: AgentTranscript) -> Iterator[RuleIssue]:
     when=_has_contents,
 )
 def content_delta(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """The model lets it be null; examples always say it."""
-    for place in t.contents:
-        if place.value.get("delta") is None:
-            said = "null" if "delta" in place.value else "missing"
-            message = f"delta is {said}, which reads as false: say so."
-            yield Violation(message, place.seq, "/delta")
+    """The model allows null; the examples always have it."""
+    for location in t.contents:
+        if location.value.get("delta") is None:
+            actual = "null" if "delta" in location.value else "missing"
+            message = f"delta is {actual}, which reads as false: say so."
+            yield Violation(message, location.seq, "/delta")
 
 
 @rule(
     "content-payload",
     "A content holds what its type is for: text, image_url or data.",
     should("3"),
-    when=lambda t: any(place.value.get("type") in _words(_PAYLOAD) for place in t.contents),
+    when=lambda t: any(location.value.get("type") in _words(_PAYLOAD) for location in t.contents),
 )
 def content_payload(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """Of contents that have just been created nothing is asked."""
-    for place in t.contents:
-        kind = place.value.get("type")
+    """Contents with the status created may be empty."""
+    for location in t.contents:
+        kind = location.value.get("type")
         member = _PAYLOAD.get(kind) if isinstance(kind, str) else None
-        if member and place.value.get(member) is None and status_of(place) != "created":
+        if member and location.value.get(member) is None and status_of(location) != "created":
             message = f"A content of type {kind} holds {member}: add it."
-            yield Violation(message, place.seq, f"{place.pointer}/{member}")
+            yield Violation(message, location.seq, f"{location.pointer}/{member}")
 
 
 def _words(values: Mapping[str, str]) -> list[str]:

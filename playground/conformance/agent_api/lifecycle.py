@@ -1,4 +1,4 @@
-"""The lifecycle of a response and its messages: order, statuses, numbers."""
+"""Rules on the lifecycle of responses and messages, and on sequence numbers."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _NUMBERS = "Best Practices 3"
     when=streamed,
 )
 def response_first(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """Clients learn from it what to call what follows."""
+    """It has the id that the following objects belong to."""
     first = t.objects[0]
     if first.value["object"] != "response":
         yield Violation("Send the response with the status created first.", first.seq, "/object")
@@ -41,17 +41,17 @@ def response_first(t: AgentTranscript) -> Iterator[RuleIssue]:
     "initial-status",
     "A response and its messages begin with the status created.",
     should(_STATUSES),
-    when=lambda t: streamed(t) and bool(t.walk.starts),
+    when=lambda t: streamed(t) and bool(t.stream_state.starts),
 )
 def initial_status(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """The initial state. A response that fails at once may begin with its end."""
-    for place in t.walk.starts:
-        status, kind = status_of(place), place.value["object"]
+    """The initial state. A response that fails at once may begin with its final status."""
+    for location in t.stream_state.starts:
+        status, kind = status_of(location), location.value["object"]
         refused = kind == "response" and is_final(status)
         if status and status != "created" and not refused:
             yield Violation(
                 f"This {kind} begins with {status[:40]}. Announce it with created first.",
-                place.seq,
+                location.seq,
                 "/status",
             )
 
@@ -64,12 +64,12 @@ def initial_status(t: AgentTranscript) -> Iterator[RuleIssue]:
     needs_complete_response=True,
 )
 def status_transitions(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """From created to in_progress, and from either to an end, which is one."""
-    for change in t.walk.changes:
+    """From created to in_progress, and from either to a final status, which is the last."""
+    for change in t.stream_state.changes:
         after = change.after if change.after != change.before else "the same again"
         yield Violation(
             f"The {change.object} was {change.before} before: {after} may not follow.",
-            change.place.seq,
+            change.location.seq,
             "/status",
         )
 
@@ -83,9 +83,11 @@ def status_transitions(t: AgentTranscript) -> Iterator[RuleIssue]:
 )
 def nothing_after_end(t: AgentTranscript) -> Iterator[RuleIssue]:
     """Clients stop reading when it is completed, failed, rejected or canceled."""
-    for place in t.walk.after_end:
-        message = f"This {place.value['object']} came after the response had ended: send it before."
-        yield Violation(message, place.seq)
+    for location in t.stream_state.after_end:
+        message = (
+            f"This {location.value['object']} came after the response had ended: send it before."
+        )
+        yield Violation(message, location.seq)
 
 
 @rule(
@@ -96,8 +98,8 @@ def nothing_after_end(t: AgentTranscript) -> Iterator[RuleIssue]:
     needs_complete_response=True,
 )
 def response_ended(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """Otherwise a client does not know whether there is more to come."""
-    if not is_final(t.walk.status):
+    """Without a final status a client cannot tell whether more follows."""
+    if not is_final(t.stream_state.status):
         yield missing(
             t, "Send the response with the status completed when all is sent.", t.objects[-1].seq
         )
@@ -107,14 +109,14 @@ def response_ended(t: AgentTranscript) -> Iterator[RuleIssue]:
     "document-ended",
     "A response that comes whole has ended.",
     must(_LIFECYCLE),
-    when=lambda t: not t.transfer.streamed and bool(t.responses),
+    when=lambda t: not t.http_response.streamed and bool(t.responses),
 )
 def document_ended(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """There is no other reply that could tell of its end."""
-    for place in t.responses:
-        if (status := status_of(place)) and not is_final(status):
+    """No other document could report its end."""
+    for location in t.responses:
+        if (status := status_of(location)) and not is_final(status):
             message = f"The response is {status[:40]} and nothing follows. Send it when it is done."
-            yield Violation(message, place.seq, "/status")
+            yield Violation(message, location.seq, "/status")
 
 
 @rule(
@@ -125,27 +127,27 @@ def document_ended(t: AgentTranscript) -> Iterator[RuleIssue]:
     needs_complete_response=True,
 )
 def response_id_kept(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """A request gets one response."""
-    for place in t.walk.renamed:
-        yield Violation("This is another id than the first. Keep it.", place.seq, "/id")
+    """A request has one response."""
+    for location in t.stream_state.renamed:
+        yield Violation("This is another id than the first. Keep it.", location.seq, "/id")
 
 
 @rule(
     "message-ended",
     "Every message that was announced ends before its response does.",
     should(_STATUSES),
-    when=lambda t: streamed(t) and bool(t.walk.threads),
+    when=lambda t: streamed(t) and bool(t.stream_state.messages),
     needs_complete_response=True,
 )
 def message_ended(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """Also where the response failed: clients show a message without an end as growing."""
-    if not t.is_complete and not is_final(t.walk.status):
+    """Also of a failed response: clients show a message without an end as in progress."""
+    if not t.is_complete and not is_final(t.stream_state.status):
         yield Inconclusive("The stream broke off before this could be judged.")
         return
-    for thread in t.walk.open_threads():
+    for message in t.stream_state.open_messages():
         yield Violation(
             "This message never ends. Send it with the status completed, or with failed.",
-            thread.place.seq,
+            message.location.seq,
             "/status",
         )
 
@@ -157,25 +159,25 @@ def message_ended(t: AgentTranscript) -> Iterator[RuleIssue]:
     when=lambda t: streamed(t) and bool(_outputs(t)),
 )
 def messages_in_output(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """By their ids; a client that reads only the end misses nothing."""
-    announced = {name for name, thread in t.walk.threads.items() if thread.announced}
-    for place_seq, output in _outputs(t):
+    """By their ids; a client that reads only the last object misses nothing."""
+    announced = {name for name, message in t.stream_state.messages.items() if message.announced}
+    for seq, output in _outputs(t):
         listed = {m["id"] for m in output if isinstance(m, dict) and isinstance(m.get("id"), str)}
         missing = [name for name in announced if name not in listed and "\0" not in name]
         if missing:
             yield Violation(
                 f"{len(missing)} of the {len(announced)} messages that came are not in the output. "
                 "Add them.",
-                place_seq,
+                seq,
                 "/output",
             )
 
 
 def _outputs(t: AgentTranscript) -> list[tuple[int, list[Any]]]:
     return [
-        (place.seq, place.value["output"])
-        for place in t.responses
-        if status_of(place) == "completed" and isinstance(place.value.get("output"), list)
+        (location.seq, location.value["output"])
+        for location in t.responses
+        if status_of(location) == "completed" and isinstance(location.value.get("output"), list)
     ]
 
 
@@ -183,13 +185,13 @@ def _outputs(t: AgentTranscript) -> list[tuple[int, list[Any]]]:
 
 
 def _numbers(t: AgentTranscript) -> list[tuple[int, int]]:
-    """(frame, number) of the objects that have one, written as a number or as a string."""
+    """Return (frame, number) of the objects with a sequence number, as a number or a string."""
     found = ((p.seq, number_of(p.value.get("sequence_number"))) for p in t.objects)
     return [(seq, number) for seq, number in found if number is not None]
 
 
 def number_of(value: Any) -> int | None:
-    """A sequence number, however it is written; None where there is none."""
+    """Return a sequence number in either notation; None without one."""
     if is_integer(value):
         return int(value)
     if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 20:
@@ -208,8 +210,8 @@ def _numbered(t: AgentTranscript) -> bool:
     when=streamed,
 )
 def sequence_present(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """If they are implemented, says the specification: none at all is legal."""
-    missing = [place for place in t.objects if place.value.get("sequence_number") is None]
+    """ "If implemented", according to the specification: none at all is legal."""
+    missing = [location for location in t.objects if location.value.get("sequence_number") is None]
     if not missing:
         return
     count = f"{len(missing)} of {len(t.objects)} objects have no sequence_number"
@@ -226,17 +228,17 @@ def sequence_present(t: AgentTranscript) -> Iterator[RuleIssue]:
     when=lambda t: any(p.value.get("sequence_number") is not None for p in t.objects),
 )
 def sequence_type(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """The model of a response declares it as one; agents in use send numbers. Told once."""
+    """The model declares a string; agents in use send numbers. Reported once per type."""
     odd: dict[str, list[int]] = {}
-    for place in t.objects:
-        value = place.value.get("sequence_number")
+    for location in t.objects:
+        value = location.value.get("sequence_number")
         if value is not None and (not isinstance(value, str) or number_of(value) is None):
-            said = type_with_article(value) if not isinstance(value, str) else "no number"
-            odd.setdefault(said, []).append(place.seq)
-    for said, seqs in odd.items():
+            actual = type_with_article(value) if not isinstance(value, str) else "no number"
+            odd.setdefault(actual, []).append(location.seq)
+    for actual, seqs in odd.items():
         more = f", here and in {len(seqs) - 1} more objects" if len(seqs) > 1 else ""
         yield Violation(
-            f'sequence_number is {said}{more}. Write the number as a string, such as "0".',
+            f'sequence_number is {actual}{more}. Write the number as a string, such as "0".',
             seqs[0],
             "/sequence_number",
         )
@@ -250,12 +252,12 @@ def sequence_type(t: AgentTranscript) -> Iterator[RuleIssue]:
     needs_complete_response=True,
 )
 def sequence_increasing(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """They are for ordering."""
+    """They define the order."""
     highest: int | None = None
     for seq, number in _numbers(t):
         if highest is not None and number <= highest:
-            said = "came already" if number == highest else f"is less than {_short(highest)}"
-            message = f"{_short(number)} {said}. Count up."
+            actual = "came already" if number == highest else f"is less than {_short(highest)}"
+            message = f"{_short(number)} {actual}. Count up."
             yield Violation(message, seq, "/sequence_number")
         highest = number if highest is None else max(number, highest)
 
@@ -268,7 +270,7 @@ def sequence_increasing(t: AgentTranscript) -> Iterator[RuleIssue]:
     needs_complete_response=True,
 )
 def sequence_gapless(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """The specification does not say that they do; after a gap something may be missing."""
+    """The specification does not require it; after a gap something may be missing."""
     before: int | None = None
     for seq, number in _numbers(t):
         if before is not None and number > before + 1:

@@ -1,4 +1,4 @@
-"""What a rule of the Agent API is made of: one version, and ids that begin with its name."""
+"""Decorator of the Agent API's rules: one version, and ids with the prefix `agent-api`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from playground.conformance.agent_api.transcript import AgentTranscript
 from playground.conformance.rule import Requirement, Rule, RuleIssue, always
 
-#: The one version.
+#: The only version.
 VERSION = "1"
 
 Check = Callable[[AgentTranscript], Iterator[RuleIssue]]
@@ -17,21 +17,21 @@ AgentRule = Rule[AgentTranscript]
 def rule(
     name: str,
     title: str,
-    demand: Requirement,
+    requirement: Requirement,
     *,
     when: Callable[[AgentTranscript], bool] = always,
     needs_complete_response: bool = False,
 ) -> Callable[[Check], AgentRule]:
-    """Make a rule of the Agent API of the function below it."""
+    """Return a decorator that makes a rule of the Agent API."""
 
-    def made(check: Check) -> AgentRule:
+    def make_rule(check: Check) -> AgentRule:
         return Rule(
-            f"agent-api.{name}", title, {VERSION: demand}, check, when, needs_complete_response
+            f"agent-api.{name}", title, {VERSION: requirement}, check, when, needs_complete_response
         )
 
-    return made
+    return make_rule
 
 
 def streamed(t: AgentTranscript) -> bool:
-    """Whether the response came as a stream of objects."""
-    return t.transfer.streamed and t.has_response
+    """Return whether the response is a stream of objects."""
+    return t.http_response.streamed and t.has_response

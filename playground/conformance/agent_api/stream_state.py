@@ -1,4 +1,4 @@
-"""One pass over the objects of a stream: what each of them means after those before it."""
+"""State of messages and contents after each object of a stream, computed in one pass."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from playground.protocols.agent_api.transitions import is_allowed
 
 
 class StatusChange(NamedTuple):
-    """A status that may not follow the one before it."""
+    """A status that must not follow the previous one."""
 
-    place: Location
+    location: Location
     #: `response`, `message` or `content`.
     object: str
     before: str
@@ -24,60 +24,60 @@ class StatusChange(NamedTuple):
 
 @dataclass(slots=True)
 class ContentState:
-    """A content of a message: all that came for one index."""
+    """A content of a message: everything received for one index."""
 
-    #: The last that came for it.
-    place: Location
+    #: The last object received for it.
+    location: Location
     status: str = ""
-    #: The pieces of its text so far; None where something else than text came.
+    #: The pieces of its text so far; None if something else than text was received.
     pieces: list[str] | None = field(default_factory=list)
-    #: Whether a piece of it was marked as one.
-    grew: bool = False
+    #: Whether a piece was marked as a delta.
+    has_deltas: bool = False
 
 
 @dataclass(slots=True)
 class MessageState:
     """A message and its contents."""
 
-    #: What announced it, or the first content where nothing did; and what came of it last.
-    place: Location
+    #: The object that announced it, or its first content without one; and its last object.
+    location: Location
     announced: bool
     last: Location
     type: str = ""
     status: str = ""
-    slots: dict[int, ContentState] = field(default_factory=dict)
+    contents: dict[int, ContentState] = field(default_factory=dict)
 
 
 class TextTotal(NamedTuple):
-    """A completed text, and what its pieces make."""
+    """A completed text, and the concatenation of its pieces."""
 
-    place: Location
+    location: Location
     pieces: str
 
 
 @dataclass(slots=True)
 class StreamState:
-    """What a stream amounts to. Lists hold what is wrong, in the order of arrival."""
+    """The state of a stream. Lists hold violations in the order of arrival."""
 
     objects: tuple[Location, ...] = ()
-    threads: dict[str, MessageState] = field(default_factory=dict)
-    #: The status of the response as told last, "" before it was told.
+    messages: dict[str, MessageState] = field(default_factory=dict)
+    #: The last status of the response, "" before the first.
     status: str = ""
     #: The first object of the response and of each message.
     starts: list[Location] = field(default_factory=list)
     changes: list[StatusChange] = field(default_factory=list)
-    #: Whatever came after the response had ended.
+    #: Objects after the end of the response.
     after_end: list[Location] = field(default_factory=list)
-    #: Responses of another id than the first.
+    #: Responses with another id than the first.
     renamed: list[Location] = field(default_factory=list)
-    #: Contents of messages that nobody had announced, of ended messages, of ended contents.
+    #: Contents of messages that were not announced, of ended messages, of ended contents.
     orphans: list[Location] = field(default_factory=list)
     late: list[Location] = field(default_factory=list)
     reopened: list[Location] = field(default_factory=list)
-    #: Contents that stand for all that came before them, though they are not the last.
+    #: Contents that replace everything before them without being final.
     replaced: list[Location] = field(default_factory=list)
-    sums: list[TextTotal] = field(default_factory=list)
-    #: The content that each message says it has in the end.
+    totals: list[TextTotal] = field(default_factory=list)
+    #: The content array of each message with a final status.
     listed: list[tuple[Location, MessageState]] = field(default_factory=list)
 
     _response: Any = None
@@ -85,128 +85,128 @@ class StreamState:
 
     # Objects by kind
 
-    def take(self, place: Location) -> None:
-        """One more object."""
-        kind = place.value["object"]
+    def take(self, location: Location) -> None:
+        """Add an object."""
+        kind = location.value["object"]
         if is_final(self.status):
-            self.after_end.append(place)
+            self.after_end.append(location)
         if kind == "response":
-            self._take_response(place)
+            self._take_response(location)
         elif kind == "message":
-            self._take_message(place)
+            self._take_message(location)
         else:
-            self._take_content(place)
+            self._take_content(location)
 
-    def _take_response(self, place: Location) -> None:
-        name, status = place.value.get("id"), status_of(place)
+    def _take_response(self, location: Location) -> None:
+        name, status = location.value.get("id"), status_of(location)
         if self._response is None:
             self._response = (name,)
-            self.starts.append(place)
+            self.starts.append(location)
         elif name is not None and (name,) != self._response:
-            self.renamed.append(place)
-        # What comes after the end is another rule's.
+            self.renamed.append(location)
+        # Changes after the end are reported by another rule.
         if not is_final(self.status):
-            self._check(place, "response", self.status, status)
+            self._check(location, "response", self.status, status)
             self.status = status or self.status
 
-    def _take_message(self, place: Location) -> None:
-        name, status = _name(place.value.get("id")), status_of(place)
-        thread = self.threads.get(name)
-        if thread is None:
-            thread = self.threads[name] = MessageState(place, announced=True, last=place)
-            self.starts.append(place)
-        elif not thread.announced:
-            thread.announced = True
+    def _take_message(self, location: Location) -> None:
+        name, status = _name(location.value.get("id")), status_of(location)
+        message = self.messages.get(name)
+        if message is None:
+            message = self.messages[name] = MessageState(location, announced=True, last=location)
+            self.starts.append(location)
+        elif not message.announced:
+            message.announced = True
         else:
-            self._check(place, "message", thread.status, status)
-        self._current, thread.last = name, place
-        if isinstance(kind := place.value.get("type"), str):
-            thread.type = thread.type or kind
-        thread.status = status or thread.status
-        if isinstance(place.value.get("content"), list) and is_final(thread.status):
-            self.listed.append((place, thread))
+            self._check(location, "message", message.status, status)
+        self._current, message.last = name, location
+        if isinstance(kind := location.value.get("type"), str):
+            message.type = message.type or kind
+        message.status = status or message.status
+        if isinstance(location.value.get("content"), list) and is_final(message.status):
+            self.listed.append((location, message))
 
-    def _take_content(self, place: Location) -> None:
-        value = place.value
+    def _take_content(self, location: Location) -> None:
+        value = location.value
         named = value.get("msg_id")
         name = self._current if named is None else _name(named)
-        thread = self.threads.get(name)
-        if thread is None:
-            thread = self.threads[name] = MessageState(place, announced=False, last=place)
-        if not thread.announced:
-            self.orphans.append(place)
-        elif is_final(thread.status):
-            self.late.append(place)
-        slot = thread.slots.setdefault(index_of(value), ContentState(place))
-        if is_final(slot.status):
-            # What it was when it ended is what it is.
-            self.reopened.append(place)
+        message = self.messages.get(name)
+        if message is None:
+            message = self.messages[name] = MessageState(location, announced=False, last=location)
+        if not message.announced:
+            self.orphans.append(location)
+        elif is_final(message.status):
+            self.late.append(location)
+        content = message.contents.setdefault(index_of(value), ContentState(location))
+        if is_final(content.status):
+            # A content does not change after its end.
+            self.reopened.append(location)
             return
-        self._check(place, "content", slot.status, status_of(place))
-        self._grow(slot, place)
-        slot.place, slot.status = place, status_of(place) or slot.status
+        self._check(location, "content", content.status, status_of(location))
+        self._grow(content, location)
+        content.location, content.status = location, status_of(location) or content.status
 
-    def _grow(self, slot: ContentState, place: Location) -> None:
-        text, delta = place.value.get("text"), place.value.get("delta") is True
-        ends = is_final(status_of(place))
+    def _grow(self, content: ContentState, location: Location) -> None:
+        text, delta = location.value.get("text"), location.value.get("delta") is True
+        ends = is_final(status_of(location))
         if not isinstance(text, str):
-            slot.pieces = slot.pieces if text is None and not slot.pieces else None
+            content.pieces = content.pieces if text is None and not content.pieces else None
         elif delta:
-            slot.grew = True
-            if slot.pieces is not None:
-                slot.pieces.append(text)
-        elif ends and slot.grew and slot.pieces is not None:
-            self.sums.append(TextTotal(place, "".join(slot.pieces)))
+            content.has_deltas = True
+            if content.pieces is not None:
+                content.pieces.append(text)
+        elif ends and content.has_deltas and content.pieces is not None:
+            self.totals.append(TextTotal(location, "".join(content.pieces)))
         else:
-            slot.pieces = [text]
-        if not delta and not ends and status_of(place) != "created":
-            self.replaced.append(place)
+            content.pieces = [text]
+        if not delta and not ends and status_of(location) != "created":
+            self.replaced.append(location)
 
-    def _check(self, place: Location, kind: str, before: str, after: str) -> None:
+    def _check(self, location: Location, kind: str, before: str, after: str) -> None:
         if before and after and not is_allowed(kind, before, after):
-            self.changes.append(StatusChange(place, kind, before, after))
+            self.changes.append(StatusChange(location, kind, before, after))
 
-    # What was left open
+    # Messages and contents without an end
 
-    def open_threads(self) -> Iterator[MessageState]:
-        """Messages that were announced and never ended."""
-        for thread in self.threads.values():
-            if thread.announced and not is_final(thread.status) and thread.type != "heartbeat":
-                yield thread
+    def open_messages(self) -> Iterator[MessageState]:
+        """Yield messages that were announced and have not ended."""
+        for message in self.messages.values():
+            if message.announced and not is_final(message.status) and message.type != "heartbeat":
+                yield message
 
-    def open_slots(self) -> Iterator[ContentState]:
-        """Contents that began and never ended."""
-        for thread in self.threads.values():
-            for slot in thread.slots.values():
-                if not is_final(slot.status):
-                    yield slot
+    def open_contents(self) -> Iterator[ContentState]:
+        """Yield contents that have not ended."""
+        for message in self.messages.values():
+            for content in message.contents.values():
+                if not is_final(content.status):
+                    yield content
 
 
 def read_stream_state(objects: Sequence[Location]) -> StreamState:
-    """The pass over these objects. Never raises on what an agent sent."""
-    walk = StreamState(tuple(objects))
-    for place in objects:
-        walk.take(place)
-    return walk
+    """Return the state after these objects. Never raise, whatever an agent sent."""
+    stream_state = StreamState(tuple(objects))
+    for location in objects:
+        stream_state.take(location)
+    return stream_state
 
 
 def is_final(status: str) -> bool:
-    """Whether nothing more comes after this status."""
+    """Return whether a status is final."""
     return status in FINAL_STATUSES
 
 
-def status_of(place: Location) -> str:
-    """The status of an object, "" where it has none."""
-    status = place.value.get("status")
+def status_of(location: Location) -> str:
+    """Return the status of an object, "" without one."""
+    status = location.value.get("status")
     return status if isinstance(status, str) else ""
 
 
 def index_of(value: dict[str, Any]) -> int:
-    """The index of a content, 0 where it has none that is one."""
+    """Return the index of a content, 0 without a valid one."""
     index = value.get("index")
     return int(index) if is_integer(index) and index is not None and index >= 0 else 0
 
 
 def _name(value: Any) -> str:
-    """A message's id as a key: ids that are no strings are told apart all the same."""
+    """Return a message's id as a key; ids that are not strings are distinguished as well."""
     return value if isinstance(value, str) else f"\0{type(value).__name__} {value!r:.80}"

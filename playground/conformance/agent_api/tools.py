@@ -1,4 +1,4 @@
-"""Calls of tools and what they returned: section 2."""
+"""Rules on tool calls and their outputs: section 2."""
 
 from __future__ import annotations
 
@@ -15,50 +15,50 @@ from playground.protocols import json_decoder
 from playground.protocols.agent_api import requests
 from playground.protocols.agent_api.constants import APPROVAL_TYPES, CALLS, OUTPUTS
 
-#: Types whose members the specification leaves open: only their names are told.
+#: Types whose members the specification leaves open: only their names are listed.
 _OPEN = frozenset({"mcp_approval_request", "mcp_approval_response"})
 _DEPTH = 100
 
 
 class ToolMessage(NamedTuple):
-    """The data of a call or of an output, complete, and the type of its message."""
+    """The complete data of a call or an output, and the type of its message."""
 
-    place: Location
+    location: Location
     kind: str
 
     @property
     def call_id(self) -> str:
-        """What pairs a call with its output, "" where there is nothing of the kind."""
-        name = self.place.value.get("call_id")
+        """Return the key that pairs a call with its output, "" without one."""
+        name = self.location.value.get("call_id")
         return name if isinstance(name, str) else ""
 
 
 def _tools(t: AgentTranscript) -> Iterator[ToolMessage]:
-    """Every call and output, in the order of their messages."""
-    if t.transfer.streamed:
-        for thread in t.walk.threads.values():
-            if thread.type in CALLS or thread.type in OUTPUTS:
-                yield from _of_thread(thread)
+    """Return every call and output, in the order of their messages."""
+    if t.http_response.streamed:
+        for state in t.stream_state.messages.values():
+            if state.type in CALLS or state.type in OUTPUTS:
+                yield from _in_message(state)
         return
     for message in t.messages:
         kind = message.value.get("type")
         if isinstance(kind, str) and (kind in CALLS or kind in OUTPUTS):
-            yield from _of_parts(message, kind)
+            yield from _in_parts(message, kind)
 
 
-def _of_thread(thread: MessageState) -> Iterator[ToolMessage]:
-    for slot in thread.slots.values():
-        if _is_complete(slot) and isinstance(data := slot.place.value.get("data"), dict):
-            yield ToolMessage(Location(slot.place.seq, "/data", data), thread.type)
-    if not thread.slots:
-        yield from _of_parts(thread.last, thread.type)
+def _in_message(state: MessageState) -> Iterator[ToolMessage]:
+    for content in state.contents.values():
+        if _is_complete(content) and isinstance(data := content.location.value.get("data"), dict):
+            yield ToolMessage(Location(content.location.seq, "/data", data), state.type)
+    if not state.contents:
+        yield from _in_parts(state.last, state.type)
 
 
-def _is_complete(slot: ContentState) -> bool:
-    return is_final(slot.status)
+def _is_complete(content: ContentState) -> bool:
+    return is_final(content.status)
 
 
-def _of_parts(message: Location, kind: str) -> Iterator[ToolMessage]:
+def _in_parts(message: Location, kind: str) -> Iterator[ToolMessage]:
     parts = message.value.get("content")
     for at, part in enumerate(parts if isinstance(parts, list) else ()):
         if isinstance(part, dict) and isinstance(data := part.get("data"), dict):
@@ -67,16 +67,16 @@ def _of_parts(message: Location, kind: str) -> Iterator[ToolMessage]:
             )
 
 
-def _judged(t: AgentTranscript, kinds: Iterable[str]) -> list[ToolMessage]:
+def _checked(t: AgentTranscript, kinds: Iterable[str]) -> list[ToolMessage]:
     return [tool for tool in _tools(t) if tool.kind in kinds and tool.kind not in _OPEN]
 
 
 def _calls(t: AgentTranscript) -> list[ToolMessage]:
-    return _judged(t, CALLS)
+    return _checked(t, CALLS)
 
 
 def _outputs(t: AgentTranscript) -> list[ToolMessage]:
-    return _judged(t, OUTPUTS)
+    return _checked(t, OUTPUTS)
 
 
 @rule(
@@ -86,21 +86,21 @@ def _outputs(t: AgentTranscript) -> list[ToolMessage]:
     when=lambda t: bool(_calls(t)),
 )
 def call_fields(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """Both are optional in the model; without them nobody can call it, or pair its output."""
+    """Both are optional in the model; without them a call cannot be made or paired."""
     for tool in _calls(t):
-        yield from _strings(tool.place, "call_id", "name")
+        yield from _strings(tool.location, "call_id", "name")
 
 
 @rule(
     "call-arguments",
     "The arguments of a call are JSON in a string.",
     should("2"),
-    when=lambda t: any("arguments" in tool.place.value for tool in _calls(t)),
+    when=lambda t: any("arguments" in tool.location.value for tool in _calls(t)),
 )
 def call_arguments(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """As the model wrote them, which can go wrong: an agent does well to look."""
+    """Written by a language model, which can fail: an agent should validate them."""
     for tool in _calls(t):
-        seq, pointer, data = tool.place
+        seq, pointer, data = tool.location
         arguments: Any = data.get("arguments")
         if arguments is None:
             continue
@@ -129,21 +129,21 @@ def _is_object(text: str) -> bool:
 def output_fields(t: AgentTranscript) -> Iterator[RuleIssue]:
     """Required in the model of an output."""
     for tool in _outputs(t):
-        yield from _strings(tool.place, "call_id", "output", empty=("output",))
+        yield from _strings(tool.location, "call_id", "output", empty=("output",))
 
 
-def _strings(place: Location, *names: str, empty: tuple[str, ...] = ()) -> Iterator[RuleIssue]:
+def _strings(location: Location, *names: str, empty: tuple[str, ...] = ()) -> Iterator[RuleIssue]:
     for name in names:
-        value = place.value.get(name)
+        value = location.value.get(name)
         if not is_nonempty_text(value) and not (name in empty and isinstance(value, str)):
-            said = type_with_article(value) if name in place.value else "missing"
-            said = "empty" if isinstance(value, str) else said
-            message = f"{name} is {said}. Set it to a string."
-            yield Violation(message, place.seq, f"{place.pointer}/{name}")
+            actual = type_with_article(value) if name in location.value else "missing"
+            actual = "empty" if isinstance(value, str) else actual
+            message = f"{name} is {actual}. Set it to a string."
+            yield Violation(message, location.seq, f"{location.pointer}/{name}")
 
 
 def _sent(t: AgentTranscript) -> set[str]:
-    """The calls that the request itself speaks of."""
+    """Return the ids of the calls in the request itself."""
     return {
         part["data"]["call_id"]
         for message in requests.messages_of(t.request)
@@ -165,7 +165,7 @@ def output_paired(t: AgentTranscript) -> Iterator[RuleIssue]:
         if tool.kind in CALLS:
             known.add(tool.call_id)
         elif tool.kind not in _OPEN and tool.call_id and tool.call_id not in known:
-            seq, pointer, _ = tool.place
+            seq, pointer, _ = tool.location
             yield Violation("No call of this call_id came before.", seq, f"{pointer}/call_id")
 
 
@@ -177,7 +177,7 @@ def output_paired(t: AgentTranscript) -> Iterator[RuleIssue]:
     needs_complete_response=True,
 )
 def call_answered(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """Plugins, components and tools of MCP; a function is for the client to call."""
+    """Plugins, components and tools of MCP; functions are called by the client."""
     if not t.is_complete:
         yield Inconclusive("The stream broke off before this could be judged.")
         return
@@ -186,9 +186,9 @@ def call_answered(t: AgentTranscript) -> Iterator[RuleIssue]:
         if (
             tool.kind not in APPROVAL_TYPES
             and tool.call_id not in answered
-            and "output" not in (tool.place.value)
+            and "output" not in (tool.location.value)
         ):
-            seq, pointer, _ = tool.place
+            seq, pointer, _ = tool.location
             yield Violation("No output of this call came.", seq, f"{pointer}/call_id")
 
 

@@ -1,4 +1,4 @@
-"""A reply of the Agent API as the rules see it."""
+"""Transcript of the Agent API: a request and its response as rules read them."""
 
 from __future__ import annotations
 
@@ -9,98 +9,115 @@ from typing import Any
 
 from playground.conformance.agent_api.stream_state import StreamState, read_stream_state
 from playground.conformance.http_response import (
-    BROKEN_OFF,
+    INCOMPLETE_STATES,
     RecordedResponse,
     last_response_frames,
     messages_of,
     recorded_response,
 )
-from playground.conformance.response_parts import MAX_PARTS, DecodedPayload, Location, cut
+from playground.conformance.response_parts import (
+    MAX_PARTS,
+    DecodedPayload,
+    Location,
+    resolve_prefix,
+)
 from playground.protocols.frames import Frame
 
-#: What some agents send when they are done; the specification ends a stream with its response.
+#: The last event of some agents; by the specification a stream ends with its response.
 DONE = "[DONE]"
 OBJECTS = ("response", "message", "content")
 
 
 @dataclass(frozen=True, slots=True)
 class AgentTranscript:
-    """One request and the response to it: a stream of objects, or one object whole."""
+    """One request and its response: a stream of objects, or a single response object."""
 
     version: str
     request: Mapping[str, Any]
-    transfer: RecordedResponse
-    #: Whether it ended as its framing says and nothing was broken off.
+    http_response: RecordedResponse
+    #: Whether it ended as its framing requires, complete, in a run that was not stopped.
     is_complete: bool
-    #: Whether there is more than the rules look at.
+    #: Whether there is more than the rules check.
     overflowed: bool
-    #: What came, but for an event that was cut off in the middle.
+    #: The events, except one that was cut off in the middle.
     events: tuple[DecodedPayload, ...]
     by_frame: Mapping[int | None, DecodedPayload]
-    #: The responses, messages and contents in the order in which they came. Those of a stream
-    #: stand by themselves; of a whole response its output and the contents of that.
+    #: Responses, messages and contents in the order of arrival. Of a stream, separate objects; of
+    #: a single response, its output and their contents.
     responses: tuple[Location, ...]
     messages: tuple[Location, ...]
     contents: tuple[Location, ...]
-    #: What a stream amounts to, object after object.
-    walk: StreamState
+    #: The state after the objects of a stream.
+    stream_state: StreamState
 
     @property
     def has_response(self) -> bool:
-        """Whether any object of the protocol came."""
+        """Return whether there is any object of the protocol."""
         return bool(self.responses or self.messages or self.contents)
 
     @property
     def objects(self) -> tuple[Location, ...]:
-        """Every object of a stream, or the whole response; in the order of arrival."""
-        return self.walk.objects
+        """Return every object of a stream, or the single response, in the order of arrival."""
+        return self.stream_state.objects
 
     @property
     def bare_errors(self) -> tuple[Location, ...]:
-        """Errors that came by themselves."""
+        """Return errors outside of any object."""
         return tuple(
             Location(event.seq, "", event.payload)
             for event in self.events
             if event.members.get("error") is not None and event.members.get("object") is None
         )
 
-    def pointed(self, seq: int | None, pointer: str) -> str:
-        """`pointer`, or what of it leads to something in frame `seq` and one step beyond."""
+    def resolve_pointer(self, seq: int | None, pointer: str) -> str:
+        """Return `pointer` as far as it leads through frame `seq`, plus one missing step."""
         event = self.by_frame.get(seq)
-        return cut(event.payload, pointer) if event and pointer else ""
+        return resolve_prefix(event.payload, pointer) if event and pointer else ""
 
 
 def read(
     frames: tuple[Frame, ...], request: Any, version: str, *, state: str = "completed"
 ) -> AgentTranscript:
-    """The last reply among the frames. Never raises on what an agent sent."""
-    transfer = recorded_response(last_response_frames(frames))
-    came = list(islice(messages_of(transfer), MAX_PARTS + 1))
-    events = tuple(event for event in came[:MAX_PARTS] if event.readable or not event.unfinished)
+    """Return the transcript of the last response. Never raise, whatever an agent sent."""
+    http_response = recorded_response(last_response_frames(frames))
+    received = list(islice(messages_of(http_response), MAX_PARTS + 1))
+    events = tuple(
+        event for event in received[:MAX_PARTS] if event.readable or not event.unfinished
+    )
     objects = [
         Location(event.seq, "", event.payload)
         for event in events
         if event.members.get("object") in OBJECTS
     ]
-    inner = [] if transfer.streamed else [each for place in objects for each in _output(place)]
-    parts = [] if transfer.streamed else [each for place in inner for each in _content(place)]
+    inner = (
+        []
+        if http_response.streamed
+        else [each for location in objects for each in _output(location)]
+    )
+    parts = (
+        []
+        if http_response.streamed
+        else [each for location in inner for each in _content(location)]
+    )
     return AgentTranscript(
         version=version,
         request=request if isinstance(request, Mapping) else {},
-        transfer=transfer,
-        is_complete=transfer.ended and len(events) == len(came) and state not in BROKEN_OFF,
-        overflowed=len(came) > MAX_PARTS,
+        http_response=http_response,
+        is_complete=http_response.ended
+        and len(events) == len(received)
+        and state not in INCOMPLETE_STATES,
+        overflowed=len(received) > MAX_PARTS,
         events=events,
         by_frame={event.seq: event for event in events},
         responses=_named(objects, "response"),
         messages=(*_named(objects, "message"), *inner),
         contents=(*_named(objects, "content"), *parts),
-        walk=read_stream_state(objects),
+        stream_state=read_stream_state(objects),
     )
 
 
 def _named(objects: list[Location], name: str) -> tuple[Location, ...]:
-    return tuple(place for place in objects if place.value["object"] == name)
+    return tuple(location for location in objects if location.value["object"] == name)
 
 
 def _output(response: Location) -> list[Location]:
@@ -111,11 +128,11 @@ def _content(message: Location) -> list[Location]:
     return _inside(message, "content")[:MAX_PARTS]
 
 
-def _inside(place: Location, name: str) -> list[Location]:
-    """The objects in an array member."""
-    listed = place.value.get(name)
+def _inside(location: Location, name: str) -> list[Location]:
+    """Return the objects in an array member."""
+    listed = location.value.get(name)
     return [
-        Location(place.seq, f"{place.pointer}/{name}/{at}", each)
+        Location(location.seq, f"{location.pointer}/{name}/{at}", each)
         for at, each in enumerate(listed if isinstance(listed, list) else ())
         if isinstance(each, dict)
     ]

@@ -1,4 +1,4 @@
-"""Words that the specification lists: types, roles, statuses, and the names of members."""
+"""Rules on the words that the specification lists: types, roles, statuses, names of members."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from playground.conformance.rule import RuleIssue, Violation, info, should
 from playground.protocols.agent_api import constants
 from playground.protocols.json_pointer import escape
 
-#: What the specification tells of an object, with what every event may have.
+#: The listed members of an object, with those that every object may have.
 _EVENT = {"object", "status", "error", "sequence_number"}
 _KNOWN = {
     "response": {*RESPONSE, *_EVENT, "id"},
@@ -22,19 +22,19 @@ _KNOWN = {
 
 
 def _unlisted(
-    places: tuple[Location, ...], member: str, listed: tuple[str, ...], extra: tuple[str, ...]
+    locations: tuple[Location, ...], member: str, listed: tuple[str, ...], extra: tuple[str, ...]
 ) -> Iterator[RuleIssue]:
-    """Each unlisted word once, where it came first."""
+    """Yield each unlisted word once, at its first occurrence."""
     seen: set[str] = set()
-    for place in places:
-        word = place.value.get(member)
+    for location in locations:
+        word = location.value.get(member)
         if isinstance(word, str) and word and word not in listed and word not in seen:
             seen.add(word)
             known = "Some agents use it" if word in extra else "Clients may not know it"
             yield Violation(
                 f'"{word[:60]}" is not among {", ".join(listed)}. {known}.',
-                place.seq,
-                f"{place.pointer}/{member}",
+                location.seq,
+                f"{location.pointer}/{member}",
             )
 
 
@@ -45,8 +45,8 @@ def _unlisted(
     when=lambda t: bool(t.messages),
 )
 def message_type_known(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """Each other type is named once. Its own examples have "assistant" for a type."""
-    listed, extra = constants.MESSAGE_TYPES, constants.DIALECT_MESSAGE_TYPES
+    """Each other type is reported once. The examples also have "assistant" as a type."""
+    listed, extra = constants.MESSAGE_TYPES, constants.EXTRA_MESSAGE_TYPES
     yield from _unlisted(t.messages, "type", listed, extra)
 
 
@@ -57,8 +57,8 @@ def message_type_known(t: AgentTranscript) -> Iterator[RuleIssue]:
     when=lambda t: bool(t.contents),
 )
 def content_type_known(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """Each other type is named once."""
-    listed, extra = constants.CONTENT_TYPES, constants.DIALECT_CONTENT_TYPES
+    """Each other type is reported once."""
+    listed, extra = constants.CONTENT_TYPES, constants.EXTRA_CONTENT_TYPES
     yield from _unlisted(t.contents, "type", listed, extra)
 
 
@@ -66,10 +66,10 @@ def content_type_known(t: AgentTranscript) -> Iterator[RuleIssue]:
     "role-known",
     "A message has the role assistant, user or system.",
     should("4"),
-    when=lambda t: any(isinstance(place.value.get("role"), str) for place in t.messages),
+    when=lambda t: any(isinstance(location.value.get("role"), str) for location in t.messages),
 )
 def role_known(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """Each other role is named once."""
+    """Each other role is reported once."""
     yield from _unlisted(t.messages, "role", constants.ROLES, constants.EXTRA_ROLES)
 
 
@@ -80,9 +80,9 @@ def role_known(t: AgentTranscript) -> Iterator[RuleIssue]:
     when=lambda t: t.has_response,
 )
 def status_known(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """Each other status is named once; section 4 mentions `incomplete` and does not list it."""
-    places = (*t.responses, *t.messages, *t.contents)
-    yield from _unlisted(places, "status", constants.STATUSES, constants.DIALECT_STATUSES)
+    """Each other status is reported once; section 4 mentions `incomplete` and does not list it."""
+    locations = (*t.responses, *t.messages, *t.contents)
+    yield from _unlisted(locations, "status", constants.STATUSES, constants.EXTRA_STATUSES)
 
 
 @rule(
@@ -92,25 +92,25 @@ def status_known(t: AgentTranscript) -> Iterator[RuleIssue]:
     when=lambda t: t.has_response,
 )
 def members_known(t: AgentTranscript) -> Iterator[RuleIssue]:
-    """Others are not forbidden; each is named once."""
+    """Others are not forbidden; each is reported once."""
     seen: set[tuple[str, str]] = set()
     pairs = (("response", t.responses), ("message", t.messages), ("content", t.contents))
-    for kind, places in pairs:
-        for place in places:
-            if place.value.keys() <= _KNOWN[kind]:
+    for kind, locations in pairs:
+        for location in locations:
+            if location.value.keys() <= _KNOWN[kind]:
                 continue
-            for name in [name for name in place.value if name not in _KNOWN[kind]]:
+            for name in [name for name in location.value if name not in _KNOWN[kind]]:
                 if (kind, name) not in seen and len(seen) < _MAX_MEMBERS:
                     seen.add((kind, name))
                     yield Violation(
                         f"The specification tells of no such member of a {kind}: clients pass "
                         "over it.",
-                        place.seq,
-                        f"{place.pointer}/{escape(name)}",
+                        location.seq,
+                        f"{location.pointer}/{escape(name)}",
                     )
 
 
-#: Members that are told apart; an agent can make up as many as it likes.
+#: The most distinct members that are reported; an agent can invent any number.
 _MAX_MEMBERS = 1_000
 
 RULES = (

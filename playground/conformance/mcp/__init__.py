@@ -1,16 +1,20 @@
-"""The rules of MCP, for NLWeb over MCP.
+"""Rules of MCP, for NLWeb over MCP.
 
-=============  =====================================================================
-`hops`         a run as the calls that it is made of, each with its messages
-`replies`      where the NLWeb reply stands in a message
-`transcript`   both, as the rules see them
-`envelope`     messages of JSON-RPC
-`wire`         streamable HTTP: content types, statuses, sessions
-`opening`      how a server is opened, in both generations
-`tools`        the list of tools, and the schemas of `ask` and `await`
-`results`      results, and how a reply travels in them
-`questions`    MCP's own questions, progress, log lines
-=============  =====================================================================
+The title of a rule states the requirement; the docstring of its function gives the reason, or
+how the rule interprets the specification.
+
+=================  =====================================================================
+`http`             streamable HTTP: content types, statuses, sessions
+`jsonrpc`          JSON-RPC messages
+`handshake`        handshake of both generations of MCP
+`tools`            list of tools, and the schemas of `ask` and `await`
+`results`          results of tools, and the NLWeb response in them
+`server_messages`  server requests and notifications: elicitation, progress, log
+`transcript`       transcript: the calls of a run as these rules read them
+`calls`            recorded calls of a run, each with its JSON-RPC messages
+`response_shapes`  location of the NLWeb response in a JSON-RPC message
+`rule`             decorator of these rules
+=================  =====================================================================
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Where the NLWeb reply stands in a message of JSON-RPC: the specification's shapes, and more.
+"""Location of the NLWeb response in a JSON-RPC message: shapes of the specification, and others.
 
-The same places in the same order as the reader's (`playground.protocols.mcp.results`), with
-the pointers that documents do not carry.
+The same locations in the same order as in the reader (`playground.protocols.mcp.results`), with
+the pointers that documents do not have.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from playground.conformance.transcript import ResponseLocation
 from playground.protocols.mcp.messages import nlweb_meta
 from playground.protocols.mcp.results import is_nlweb_response
 
-#: Parts of `content` that are looked at.
+#: The most parts of `content` that are checked.
 MAX_CONTENT = 1_000
 
 
 class ResponseShape(enum.Enum):
-    """How a reply travels, in words."""
+    """Shape of an embedded response, as text."""
 
-    #: 0.55 appendix C: what it recommends.
+    #: 0.55 appendix C: the recommendation.
     TEXT = "JSON in a text of content"
     #: 0.54 MCP examples.
     RESULT = "results and _meta beside each other in the result"
@@ -35,36 +35,40 @@ class ResponseShape(enum.Enum):
 
 
 class NestedResponse(NamedTuple):
-    """A reply, where it stands and how."""
+    """A response, its location and its shape."""
 
     shape: ResponseShape
-    nest: ResponseLocation
+    response_location: ResponseLocation
     payload: dict[str, Any]
 
 
-def find_response(rpc: LocatedMessage) -> NestedResponse | None:
-    """The NLWeb reply of a response; None where it holds none."""
-    return next(find_responses(rpc), None)
+def find_response(located: LocatedMessage) -> NestedResponse | None:
+    """Return the NLWeb response in a JSON-RPC response; None without one."""
+    return next(find_responses(located), None)
 
 
-def find_responses(rpc: LocatedMessage) -> Iterator[NestedResponse]:
-    """Every place of a response that holds an NLWeb reply, the one that is read first."""
-    if rpc.message.error is not None and not rpc.result:
-        data = rpc.message.error.data
+def find_responses(located: LocatedMessage) -> Iterator[NestedResponse]:
+    """Yield every embedded NLWeb response, first the one that the reader takes."""
+    if located.message.error is not None and not located.result:
+        data = located.message.error.data
         if is_nlweb_response(data):
-            place = f"{rpc.pointer}/error/data"
-            yield NestedResponse(ResponseShape.ERROR, ResponseLocation(place, place), dict(data))
+            location = f"{located.pointer}/error/data"
+            yield NestedResponse(
+                ResponseShape.ERROR, ResponseLocation(location, location), dict(data)
+            )
         return
-    result, top = rpc.result, f"{rpc.pointer}/result"
-    for shape, place, payload in _places(result, top):
+    result, top = located.result, f"{located.pointer}/result"
+    for shape, location, payload in _locations(result, top):
         outer = nlweb_meta(result.get("_meta"))
         if outer and "_meta" not in payload:
-            yield NestedResponse(shape, ResponseLocation(place, top), {"_meta": outer, **payload})
+            yield NestedResponse(
+                shape, ResponseLocation(location, top), {"_meta": outer, **payload}
+            )
         else:
-            yield NestedResponse(shape, ResponseLocation(place, place), dict(payload))
+            yield NestedResponse(shape, ResponseLocation(location, location), dict(payload))
 
 
-def _places(
+def _locations(
     result: Mapping[str, Any], top: str
 ) -> Iterator[tuple[ResponseShape, str, dict[str, Any]]]:
     structured = result.get("structuredContent")
@@ -83,23 +87,23 @@ def _places(
         yield ResponseShape.CONTENT, top, own
 
 
-def _wrapped(structured: Any, place: str) -> Iterator[tuple[ResponseShape, str, dict[str, Any]]]:
-    """How some servers wrap what is no object, or what they do not know to be one."""
+def _wrapped(structured: Any, location: str) -> Iterator[tuple[ResponseShape, str, dict[str, Any]]]:
+    """Yield a response that a server wrapped in `{"result": …}`, as some do with other types."""
     if not isinstance(structured, Mapping) or set(structured) != {"result"}:
         return
     inner = structured["result"]
     if isinstance(inner, str):
-        inner, place = json_in(inner), f"{place}#"
+        inner, location = json_in(inner), f"{location}#"
     if isinstance(inner, dict) and is_nlweb_response(inner):
-        yield ResponseShape.STRUCTURED, place, inner
+        yield ResponseShape.STRUCTURED, location, inner
 
 
-#: Members of a result that are MCP's own.
+#: Members of a result that belong to MCP.
 _ENVELOPE = frozenset({"isError", "resultType", "structuredContent"})
 
 
 def texts_of(result: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """The texts of a result's content, and where in it they stand."""
+    """Yield the texts of a result's content with their pointers."""
     content = result.get("content")
     parts = content[:MAX_CONTENT] if isinstance(content, list) else ()
     for at, part in enumerate(parts):
@@ -108,7 +112,7 @@ def texts_of(result: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def json_in(text: str) -> Any:
-    """The JSON object in a text, None where there is none."""
+    """Return the JSON object in a text, None without one."""
     if not text.lstrip().startswith("{"):
         return None
     message = decoded(0, None, text)

@@ -1,4 +1,4 @@
-"""Results of tools: MCP's own rules, and how an NLWeb reply travels in them."""
+"""Rules on results of tools, and on the NLWeb response in them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from playground.conformance.values import is_nonempty_text, type_with_article
 
 _TOOLS = "MCP tools"
 _EXAMPLES = "MCP examples"
-#: What a part of each type cannot do without.
+#: Required members of a part by its type.
 _PARTS: Mapping[str, tuple[str, ...]] = {
     "text": ("text",),
     "image": ("data", "mimeType"),
@@ -30,27 +30,27 @@ _PARTS: Mapping[str, tuple[str, ...]] = {
 }
 
 
-def _asks(t: McpTranscript) -> bool:
-    """Whether the result only asks for input: there is no reply in it yet."""
+def _requests_input(t: McpTranscript) -> bool:
+    """Return whether the result only requests input: it contains no response yet."""
     return t.result is not None and t.result.result.get("resultType") == "input_required"
 
 
 def _done(t: McpTranscript) -> bool:
-    return t.result is not None and not _asks(t)
+    return t.result is not None and not _requests_input(t)
 
 
-def _replied(t: McpTranscript) -> bool:
-    """Whether there is a result, be it empty or no object at all."""
+def _has_result(t: McpTranscript) -> bool:
+    """Return whether there is a result, even if it is empty or not an object."""
     answer = t.answer.message if t.answer else None
-    return _done(t) or (answer is not None and answer.error is None and not _asks(t))
+    return _done(t) or (answer is not None and answer.error is None and not _requests_input(t))
 
 
-def _where(t: McpTranscript, member: str = "") -> tuple[int, str]:
-    """The frame of the result, and the place of a member of it."""
-    rpc = t.result
-    if rpc is None:
+def _member_location(t: McpTranscript, member: str = "") -> tuple[int, str]:
+    """Return the frame of the result and the pointer to one of its members."""
+    located = t.result
+    if located is None:
         return 0, ""
-    return rpc.seq, f"{rpc.pointer}/result{member}"
+    return located.seq, f"{located.pointer}/result{member}"
 
 
 def _result(t: McpTranscript) -> Mapping[str, Any]:
@@ -62,10 +62,10 @@ def _result(t: McpTranscript) -> Mapping[str, Any]:
     "The result of the tool holds an NLWeb reply.",
     must("A"),
     v54=must(_EXAMPLES),
-    when=_replied,
+    when=_has_result,
 )
 def nlweb_reply(t: McpTranscript) -> Iterator[RuleIssue]:
-    """In any of the shapes that the examples have. What a broken tool says is another rule's."""
+    """In any shape of the examples. The text of a failed tool is checked by another rule."""
     if t.answer and t.found is None and _result(t).get("isError") is not True:
         message = "Nothing in the result is an NLWeb reply. Send one as JSON in a text of content."
         yield Violation(message, t.answer.seq, f"{t.answer.pointer}/result")
@@ -79,13 +79,13 @@ def nlweb_reply(t: McpTranscript) -> Iterator[RuleIssue]:
     when=lambda t: _done(t) and t.found is not None,
 )
 def reply_shape(t: McpTranscript) -> Iterator[RuleIssue]:
-    """As in 0.55 appendix C: clients of MCP hand content to their model and drop the rest."""
+    """As in 0.55 appendix C: clients of MCP pass content to their model and drop the rest."""
     if t.answer is None or t.found is None:
         return
     if any(found.shape is ResponseShape.TEXT for found in find_responses(t.answer)):
         return
     message = f"The reply came as {t.found.shape.value}. Send it as JSON in a text of content, too."
-    yield Violation(message, t.answer.seq, t.found.nest.response.removesuffix("#"))
+    yield Violation(message, t.answer.seq, t.found.response_location.response.removesuffix("#"))
 
 
 @rule(
@@ -99,8 +99,8 @@ def result_content(t: McpTranscript) -> Iterator[RuleIssue]:
     """MCP requires it; the examples of 0.54 leave it out."""
     content = _result(t).get("content")
     if not isinstance(content, list):
-        said = type_with_article(content) if "content" in _result(t) else "missing"
-        yield Violation(f"content is {said}. Make it an array.", *_where(t, "/content"))
+        actual = type_with_article(content) if "content" in _result(t) else "missing"
+        yield Violation(f"content is {actual}. Make it an array.", *_member_location(t, "/content"))
 
 
 @rule(
@@ -113,7 +113,7 @@ def result_content(t: McpTranscript) -> Iterator[RuleIssue]:
 def content_parts(t: McpTranscript) -> Iterator[RuleIssue]:
     """text, image, audio, resource_link, resource. 0.54 shows others in an example."""
     for at, part in enumerate(_result(t)["content"][:MAX_CONTENT]):
-        seq, pointer = _where(t, f"/content/{at}")
+        seq, pointer = _member_location(t, f"/content/{at}")
         if not isinstance(part, dict):
             yield Violation(
                 f"This part is {type_with_article(part)}. Make it an object.", seq, pointer
@@ -135,13 +135,15 @@ def content_parts(t: McpTranscript) -> Iterator[RuleIssue]:
     when=lambda t: "isError" in _result(t),
 )
 def is_error(t: McpTranscript) -> Iterator[RuleIssue]:
-    """A tool's own failure; what is wrong with the call itself is an error of JSON-RPC."""
-    said = _result(t)["isError"]
-    if not isinstance(said, bool):
-        message = f"isError is {type_with_article(said)}. Set it to true or false."
-        yield Violation(message, *_where(t, "/isError"))
-    elif said and not any(is_nonempty_text(text) for _, text in texts_of(_result(t))):
-        yield Violation("Say in a text of content what went wrong.", *_where(t, "/content"))
+    """For failures of the tool; an invalid call is an error of JSON-RPC."""
+    actual = _result(t)["isError"]
+    if not isinstance(actual, bool):
+        message = f"isError is {type_with_article(actual)}. Set it to true or false."
+        yield Violation(message, *_member_location(t, "/isError"))
+    elif actual and not any(is_nonempty_text(text) for _, text in texts_of(_result(t))):
+        yield Violation(
+            "Say in a text of content what went wrong.", *_member_location(t, "/content")
+        )
 
 
 @rule(
@@ -151,11 +153,11 @@ def is_error(t: McpTranscript) -> Iterator[RuleIssue]:
     when=lambda t: t.found is not None and isinstance(_result(t).get("isError"), bool),
 )
 def error_agrees(t: McpTranscript) -> Iterator[RuleIssue]:
-    """A failure without it is legal: the tool worked, and the agent said no."""
+    """A failure without it is legal: the tool worked, and the agent refused."""
     kind = type_of(t.found.payload.get("_meta")) if t.found else ""
     if _result(t)["isError"] and kind not in ("", "failure"):
         message = f"The reply is of type {kind} and isError is true. Set it to false."
-        yield Violation(message, *_where(t, "/isError"))
+        yield Violation(message, *_member_location(t, "/isError"))
 
 
 @rule(
@@ -165,10 +167,10 @@ def error_agrees(t: McpTranscript) -> Iterator[RuleIssue]:
     when=lambda t: _done(t) and _result(t).get("isError") is True,
 )
 def error_explained(t: McpTranscript) -> Iterator[RuleIssue]:
-    """An exception arrives as words, which a program can do little with."""
+    """An exception as text is of little use to a program."""
     if t.found is None:
         message = "The tool failed with words alone. Send _meta and error, with a code."
-        yield Violation(message, *_where(t, "/content"))
+        yield Violation(message, *_member_location(t, "/content"))
 
 
 @rule(
@@ -182,7 +184,7 @@ def structured_object(t: McpTranscript) -> Iterator[RuleIssue]:
     structured = _result(t)["structuredContent"]
     if not isinstance(structured, dict):
         message = f"structuredContent is {type_with_article(structured)}. Make it an object."
-        yield Violation(message, *_where(t, "/structuredContent"))
+        yield Violation(message, *_member_location(t, "/structuredContent"))
 
 
 @rule(
@@ -192,19 +194,19 @@ def structured_object(t: McpTranscript) -> Iterator[RuleIssue]:
     when=lambda t: isinstance(_result(t).get("structuredContent"), dict),
 )
 def structured_agrees(t: McpTranscript) -> Iterator[RuleIssue]:
-    """Older clients read the one, newer ones the other."""
+    """Older clients read one of them, newer clients the other."""
     structured = _result(t)["structuredContent"]
     inner = structured.get("result") if set(structured) == {"result"} else None
     texts = [json_in(text) for _, text in texts_of(_result(t))]
     objects = [value for value in texts if isinstance(value, dict)]
     if not objects:
-        # A tool without output of its own may say the same in words.
+        # A tool without structured output may return the same as text.
         if t.found is not None:
             message = "Send structuredContent as JSON in a text of content, too."
-            yield Violation(message, *_where(t, "/content"))
+            yield Violation(message, *_member_location(t, "/content"))
     elif structured not in objects and inner not in objects:
         message = "This is not what the text says. Make them the same."
-        yield Violation(message, *_where(t, "/structuredContent"))
+        yield Violation(message, *_member_location(t, "/structuredContent"))
 
 
 RULES = (

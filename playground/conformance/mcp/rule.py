@@ -1,4 +1,4 @@
-"""What a rule of MCP is made of: ids that begin with its name, and both versions of NLWeb."""
+"""Decorator of MCP's rules: both versions of NLWeb, and ids with the prefix `mcp`."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ McpRule = Rule[McpTranscript]
 def rule(
     name: str,
     title: str,
-    demand: Requirement,
+    requirement: Requirement,
     *,
     v54: Requirement | None = None,
     when: Callable[[McpTranscript], bool] = always,
     needs_complete_response: bool = False,
 ) -> Callable[[Check], McpRule]:
-    """Make a rule of MCP of the function below it; `v54` where 0.54 asks for something else."""
+    """Return a decorator that makes a rule of MCP; `v54` if 0.54 has another requirement."""
 
-    def made(check: Check) -> McpRule:
-        demands = {"0.54": v54 or demand, "0.55": demand}
-        return Rule(f"mcp.{name}", title, demands, check, when, needs_complete_response)
+    def make_rule(check: Check) -> McpRule:
+        requirements = {"0.54": v54 or requirement, "0.55": requirement}
+        return Rule(f"mcp.{name}", title, requirements, check, when, needs_complete_response)
 
-    return made
+    return make_rule

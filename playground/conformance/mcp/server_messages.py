@@ -1,4 +1,4 @@
-"""What a server sends besides its answer: MCP's own questions, progress, log lines."""
+"""Rules on server requests and notifications: elicitation, progress, log."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _PROGRESS, _LOGGING = "notifications/progress", "notifications/message"
 #: Severities, as in syslog.
 LEVELS = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
 _TYPES = frozenset({"string", "number", "integer", "boolean"})
-#: Properties and requests that are looked at.
+#: The most properties and requests that are checked.
 _MAX_FIELDS = 1_000
-#: What servers tell their clients.
-_TOLD = frozenset(
+#: Notifications from servers to clients.
+_NOTIFICATIONS = frozenset(
     {
         *(_PROGRESS, _LOGGING, "notifications/cancelled", "notifications/initialized"),
         *("notifications/tools/list_changed", "notifications/prompts/list_changed"),
@@ -34,32 +34,32 @@ _TOLD = frozenset(
 
 
 def _requests(t: McpTranscript) -> list[LocatedMessage]:
-    return [rpc for rpc in t.messages if rpc.message.kind is MessageKind.REQUEST]
+    return [located for located in t.messages if located.message.kind is MessageKind.REQUEST]
 
 
-def _asked(t: McpTranscript) -> list[Location]:
-    """The params of every question, in mid-call or in a result."""
+def _elicitation_params(t: McpTranscript) -> list[Location]:
+    """Return the params of every elicitation, in mid-call or in a result."""
     found = [
-        Location(rpc.seq, f"{rpc.pointer}/params", rpc.message.params)
-        for rpc in _requests(t)
-        if rpc.message.method == CREATE
+        Location(located.seq, f"{located.pointer}/params", located.message.params)
+        for located in _requests(t)
+        if located.message.method == CREATE
     ]
-    for place in _inputs(t):
-        listed = place.value.get("inputRequests")
+    for location in _input_requests(t):
+        listed = location.value.get("inputRequests")
         for key, value in list(listed.items())[:_MAX_FIELDS] if isinstance(listed, dict) else ():
             if isinstance(value, dict) and value.get("method") == CREATE:
-                at = f"{place.pointer}/inputRequests/{escape(key)}/params"
-                found.append(Location(place.seq, at, value.get("params")))
+                at = f"{location.pointer}/inputRequests/{escape(key)}/params"
+                found.append(Location(location.seq, at, value.get("params")))
     return found
 
 
-def _inputs(t: McpTranscript) -> list[Location]:
-    """Results that ask for input."""
+def _input_requests(t: McpTranscript) -> list[Location]:
+    """Return the results that request input."""
     return [
-        Location(rpc.seq, f"{rpc.pointer}/result", rpc.result)
-        for hop in t.hops
-        for rpc in hop.responses
-        if rpc.result.get("resultType") == "input_required" or "inputRequests" in rpc.result
+        Location(located.seq, f"{located.pointer}/result", located.result)
+        for call in t.calls
+        for located in call.responses
+        if located.result.get("resultType") == "input_required" or "inputRequests" in located.result
     ]
 
 
@@ -67,11 +67,11 @@ def _inputs(t: McpTranscript) -> list[Location]:
     "elicitation",
     "A question has a message, and a schema of an object or an address to visit.",
     must(_ELICITATION),
-    when=lambda t: bool(_asked(t)),
+    when=lambda t: bool(_elicitation_params(t)),
 )
 def elicitation(t: McpTranscript) -> Iterator[RuleIssue]:
-    """A form has requestedSchema, mode url has a url."""
-    for seq, pointer, params in _asked(t):
+    """A form has requestedSchema, the mode url has a url."""
+    for seq, pointer, params in _elicitation_params(t):
         if not isinstance(params, dict):
             yield Violation(
                 f"params is {type_with_article(params)}. Make it an object.", seq, pointer
@@ -93,8 +93,8 @@ def elicitation(t: McpTranscript) -> Iterator[RuleIssue]:
 
 
 def _fields(t: McpTranscript) -> Iterator[Location]:
-    """The properties of every question's schema."""
-    for seq, pointer, params in _asked(t):
+    """Yield the properties of every elicitation's schema."""
+    for seq, pointer, params in _elicitation_params(t):
         schema = params.get("requestedSchema") if isinstance(params, dict) else None
         properties = schema.get("properties") if isinstance(schema, dict) else None
         if isinstance(properties, dict):
@@ -110,7 +110,7 @@ def _fields(t: McpTranscript) -> Iterator[Location]:
     when=lambda t: next(_fields(t), None) is not None,
 )
 def elicitation_flat(t: McpTranscript) -> Iterator[RuleIssue]:
-    """No objects, and no arrays but those of choices (since 2025-11-25)."""
+    """No objects, and no arrays except those of choices (since 2025-11-25)."""
     for seq, pointer, field in _fields(t):
         if not isinstance(field, dict) or not _is_flat(field):
             message = "This is no simple value. Ask for strings, numbers or booleans, one by one."
@@ -130,38 +130,43 @@ def _is_flat(field: Mapping[str, Any]) -> bool:
     "input-required",
     "A result that asks for input has requests, each with a method, or a state to come back with.",
     must("MCP 2026-07-28, elicitation"),
-    when=lambda t: bool(_inputs(t)),
+    when=lambda t: bool(_input_requests(t)),
 )
 def input_required(t: McpTranscript) -> Iterator[RuleIssue]:
     """inputRequests, an object of requests; requestState, a string."""
-    for seq, pointer, result in _inputs(t):
-        asked, state = result.get("inputRequests"), result.get("requestState")
+    for seq, pointer, result in _input_requests(t):
+        requests, state = result.get("inputRequests"), result.get("requestState")
         if state is not None and not isinstance(state, str):
             message = f"requestState is {type_with_article(state)}. Make it a string."
             yield Violation(message, seq, f"{pointer}/requestState")
         if result.get("resultType") != "input_required":
             message = 'Set resultType to "input_required".'
             yield Violation(message, seq, f"{pointer}/resultType")
-        if asked is not None and not isinstance(asked, dict):
-            message = f"inputRequests is {type_with_article(asked)}. Make it an object of requests."
+        if requests is not None and not isinstance(requests, dict):
+            message = (
+                f"inputRequests is {type_with_article(requests)}. Make it an object of requests."
+            )
             yield Violation(message, seq, f"{pointer}/inputRequests")
-        elif not asked and state is None:
+        elif not requests and state is None:
             message = "Nothing is asked here: add inputRequests, or requestState."
             yield Violation(message, seq, f"{pointer}/inputRequests")
-        for key, value in list(asked.items())[:_MAX_FIELDS] if isinstance(asked, dict) else ():
+        for key, value in (
+            list(requests.items())[:_MAX_FIELDS] if isinstance(requests, dict) else ()
+        ):
             if not isinstance(value, dict) or not is_nonempty_text(value.get("method")):
-                place = f"{pointer}/inputRequests/{escape(key)}"
-                yield Violation("Name what is wanted in method, a string.", seq, place)
+                location = f"{pointer}/inputRequests/{escape(key)}"
+                yield Violation("Name what is wanted in method, a string.", seq, location)
 
 
 # Notifications
 
 
-def _told(t: McpTranscript, method: str = "") -> list[LocatedMessage]:
+def _notifications(t: McpTranscript, method: str = "") -> list[LocatedMessage]:
     return [
-        rpc
-        for rpc in t.messages
-        if rpc.message.kind is MessageKind.NOTIFICATION and method in ("", rpc.message.method)
+        located
+        for located in t.messages
+        if located.message.kind is MessageKind.NOTIFICATION
+        and method in ("", located.message.method)
     ]
 
 
@@ -169,49 +174,52 @@ def _told(t: McpTranscript, method: str = "") -> list[LocatedMessage]:
     "progress",
     "Progress has the token that was sent with the call, and a number.",
     must("MCP progress"),
-    when=lambda t: bool(_told(t, _PROGRESS)),
+    when=lambda t: bool(_notifications(t, _PROGRESS)),
 )
 def progress(t: McpTranscript) -> Iterator[RuleIssue]:
-    """progressToken, progress; total and message may be there."""
-    for hop in t.hops:
-        for rpc in hop.messages:
-            if rpc.message.kind is MessageKind.NOTIFICATION and rpc.message.method == _PROGRESS:
-                yield from _odd_progress(rpc, hop)
+    """progressToken and progress; total and message are optional."""
+    for call in t.calls:
+        for located in call.messages:
+            if (
+                located.message.kind is MessageKind.NOTIFICATION
+                and located.message.method == _PROGRESS
+            ):
+                yield from _odd_progress(located, call)
 
 
-def _odd_progress(rpc: LocatedMessage, hop: RecordedCall) -> Iterator[RuleIssue]:
-    params = rpc.message.params if isinstance(rpc.message.params, dict) else {}
-    at = f"{rpc.pointer}/params"
+def _odd_progress(located: LocatedMessage, call: RecordedCall) -> Iterator[RuleIssue]:
+    params = located.message.params if isinstance(located.message.params, dict) else {}
+    at = f"{located.pointer}/params"
     if not is_number(params.get("progress")):
-        yield Violation("Set progress to a number.", rpc.seq, f"{at}/progress")
+        yield Violation("Set progress to a number.", located.seq, f"{at}/progress")
     if params.get("total") is not None and not is_number(params["total"]):
-        yield Violation("Set total to a number, or leave it out.", rpc.seq, f"{at}/total")
-    meta = hop.sent.params.get("_meta") if hop.sent else None
+        yield Violation("Set total to a number, or leave it out.", located.seq, f"{at}/total")
+    meta = call.sent.params.get("_meta") if call.sent else None
     wanted = meta.get("progressToken") if isinstance(meta, Mapping) else None
     given = params.get("progressToken")
-    if hop.sent is not None and (given is None or given != wanted):
-        said = "No progress was asked for" if wanted is None else "This is not the call's token"
-        yield Violation(f"{said}. Send the call's.", rpc.seq, f"{at}/progressToken")
+    if call.sent is not None and (given is None or given != wanted):
+        actual = "No progress was asked for" if wanted is None else "This is not the call's token"
+        yield Violation(f"{actual}. Send the call's.", located.seq, f"{at}/progressToken")
 
 
 @rule(
     "progress-increasing",
     "Progress only grows.",
     must("MCP progress"),
-    when=lambda t: len(_told(t, _PROGRESS)) > 1,
+    when=lambda t: len(_notifications(t, _PROGRESS)) > 1,
     needs_complete_response=True,
 )
 def progress_increasing(t: McpTranscript) -> Iterator[RuleIssue]:
-    """With each notification of a token."""
+    """With each notification for a token."""
     highest: dict[str, float] = {}
-    for rpc in _told(t, _PROGRESS):
-        params = rpc.message.params if isinstance(rpc.message.params, dict) else {}
+    for located in _notifications(t, _PROGRESS):
+        params = located.message.params if isinstance(located.message.params, dict) else {}
         token, value = repr(params.get("progressToken")), params.get("progress")
         if value is None or not is_number(value):
             continue
         if token in highest and value <= highest[token]:
             message = "This is not more than before. Let progress grow, or send nothing."
-            yield Violation(message, rpc.seq, f"{rpc.pointer}/params/progress")
+            yield Violation(message, located.seq, f"{located.pointer}/params/progress")
         highest[token] = max(value, highest.get(token, value))
 
 
@@ -219,48 +227,48 @@ def progress_increasing(t: McpTranscript) -> Iterator[RuleIssue]:
     "log",
     "A line of the log has a level that is one of syslog's, and data.",
     must("MCP logging"),
-    when=lambda t: bool(_told(t, _LOGGING)),
+    when=lambda t: bool(_notifications(t, _LOGGING)),
 )
 def log(t: McpTranscript) -> Iterator[RuleIssue]:
     """From debug to emergency."""
-    for rpc in _told(t, _LOGGING):
-        params = rpc.message.params if isinstance(rpc.message.params, dict) else {}
+    for located in _notifications(t, _LOGGING):
+        params = located.message.params if isinstance(located.message.params, dict) else {}
         if params.get("level") not in LEVELS:
             message = f"Set level to one of {', '.join(LEVELS)}."
-            yield Violation(message, rpc.seq, f"{rpc.pointer}/params/level")
+            yield Violation(message, located.seq, f"{located.pointer}/params/level")
         if "data" not in params:
             message = "Put what is logged into data."
-            yield Violation(message, rpc.seq, f"{rpc.pointer}/params/data")
+            yield Violation(message, located.seq, f"{located.pointer}/params/data")
 
 
 @rule(
     "notification-known",
     "Notifications are those that MCP defines.",
     info("MCP base protocol"),
-    when=lambda t: bool(_told(t)),
+    when=lambda t: bool(_notifications(t)),
 )
 def notification_known(t: McpTranscript) -> Iterator[RuleIssue]:
-    """Clients pass over others."""
-    for rpc in _told(t):
-        if rpc.message.method not in _TOLD:
-            said = rpc.message.method[:60]
-            message = f'MCP defines no "{said}": clients pass over it.'
-            yield Violation(message, rpc.seq, f"{rpc.pointer}/method")
+    """Clients ignore others."""
+    for located in _notifications(t):
+        if located.message.method not in _NOTIFICATIONS:
+            actual = located.message.method[:60]
+            message = f'MCP defines no "{actual}": clients pass over it.'
+            yield Violation(message, located.seq, f"{located.pointer}/method")
 
 
 @rule(
     "request-modern",
     "From 2026-07-28 on a server asks in its result, and sends no requests.",
     should("MCP 2026-07-28, base protocol"),
-    when=lambda t: any(hop.is_modern for hop in t.hops),
+    when=lambda t: any(call.is_modern for call in t.calls),
 )
 def request_modern(t: McpTranscript) -> Iterator[RuleIssue]:
-    """There is no stream that an answer could come back to."""
-    for hop in t.hops:
-        for rpc in hop.messages if hop.is_modern else ():
-            if rpc.message.kind is MessageKind.REQUEST:
+    """Stateless MCP has no stream for the response to it."""
+    for call in t.calls:
+        for located in call.messages if call.is_modern else ():
+            if located.message.kind is MessageKind.REQUEST:
                 message = "Answer with resultType input_required instead."
-                yield Violation(message, rpc.seq, f"{rpc.pointer}/method")
+                yield Violation(message, located.seq, f"{located.pointer}/method")
 
 
 RULES = (

@@ -1,4 +1,4 @@
-"""The list of tools: MCP's own rules, and what NLWeb wants of `ask` and `await` (0.55 A.1, A.2)."""
+"""Rules on the list of tools, and NLWeb's on `ask` and `await` (0.55 A.1, A.2)."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from playground.protocols.mcp.messages import LIST
 
 _EXAMPLES = "MCP examples, tools"
 _TOOLS = "MCP tools"
-#: References that are followed to find what a schema says.
+#: The most references that are followed to resolve a schema.
 _MAX_STEPS = 8
 
 
 def _pages(t: McpTranscript) -> list[LocatedMessage]:
-    answers = (hop.answer for hop in t.asked(LIST))
-    return [rpc for rpc in answers if rpc is not None and rpc.message.error is None]
+    answers = (call.answer for call in t.calls_of(LIST))
+    return [located for located in answers if located is not None and located.message.error is None]
 
 
 def _tools(t: McpTranscript) -> Iterator[Location]:
-    for rpc in _pages(t):
-        listed = rpc.result.get("tools")
+    for located in _pages(t):
+        listed = located.result.get("tools")
         for at, tool in enumerate(listed if isinstance(listed, list) else ()):
-            yield Location(rpc.seq, f"{rpc.pointer}/result/tools/{at}", tool)
+            yield Location(located.seq, f"{located.pointer}/result/tools/{at}", tool)
 
 
 def _tool(t: McpTranscript, name: str) -> Location | None:
@@ -50,9 +50,11 @@ def _listed(t: McpTranscript) -> bool:
 )
 def tools_list(t: McpTranscript) -> Iterator[RuleIssue]:
     """Names are unique within a server."""
-    for rpc in _pages(t):
-        if not isinstance(rpc.result.get("tools"), list):
-            yield Violation("Set tools to an array.", rpc.seq, f"{rpc.pointer}/result/tools")
+    for located in _pages(t):
+        if not isinstance(located.result.get("tools"), list):
+            yield Violation(
+                "Set tools to an array.", located.seq, f"{located.pointer}/result/tools"
+            )
     seen: set[str] = set()
     for seq, pointer, tool in _tools(t):
         if not isinstance(tool, dict):
@@ -78,19 +80,21 @@ def tools_list(t: McpTranscript) -> Iterator[RuleIssue]:
     when=_listed,
 )
 def tools_cursor(t: McpTranscript) -> Iterator[RuleIssue]:
-    """A cursor is a string that leads to the next page, and to none that was read before."""
+    """A cursor is a string that leads to the next page, and never to an earlier one."""
     seen: set[str] = set()
-    for rpc in _pages(t):
-        cursor, place = rpc.result.get("nextCursor"), f"{rpc.pointer}/result/nextCursor"
+    for located in _pages(t):
+        cursor, location = located.result.get("nextCursor"), f"{located.pointer}/result/nextCursor"
         if cursor is None:
             continue
         if not isinstance(cursor, str):
             yield Violation(
-                f"nextCursor is {type_with_article(cursor)}. Make it a string.", rpc.seq, place
+                f"nextCursor is {type_with_article(cursor)}. Make it a string.",
+                located.seq,
+                location,
             )
         elif cursor in seen:
             message = "This cursor came before: the list never ends. Leave it out at the end."
-            yield Violation(message, rpc.seq, place)
+            yield Violation(message, located.seq, location)
         else:
             seen.add(cursor)
     if (rest := _unread(t)) is not None:
@@ -100,7 +104,7 @@ def tools_cursor(t: McpTranscript) -> Iterator[RuleIssue]:
 
 
 def _unread(t: McpTranscript) -> Location | None:
-    """The cursor at which the list was given up for its length; None where it was not."""
+    """Return the cursor at which a long list was abandoned; None if it was read completely."""
     *earlier, last = pages = _pages(t)
     cursor = last.result.get("nextCursor")
     fresh = isinstance(cursor, str) and cursor
@@ -118,7 +122,7 @@ def _unread(t: McpTranscript) -> Location | None:
     when=_listed,
 )
 def tools_whole(t: McpTranscript) -> Iterator[RuleIssue]:
-    """Its length is the server's to choose; a client stops somewhere, and this one does."""
+    """The length is the server's choice; clients stop somewhere, and so does this one."""
     if (rest := _unread(t)) is not None:
         message = (
             f"The list goes on after {len(_pages(t)):,} pages with {sum(1 for _ in _tools(t)):,} "
@@ -128,7 +132,7 @@ def tools_whole(t: McpTranscript) -> Iterator[RuleIssue]:
 
 
 def _whole_list(t: McpTranscript) -> bool:
-    """Whether all pages were read: what is not on them is not there."""
+    """Return whether all pages were read, so that a missing tool does not exist."""
     pages = _pages(t)
     cursors = [p.result.get("nextCursor") for p in pages]
     return bool(pages) and (not cursors[-1] or len(set(map(str, cursors))) < len(cursors))
@@ -142,10 +146,12 @@ def _whole_list(t: McpTranscript) -> bool:
     when=_whole_list,
 )
 def tool_ask(t: McpTranscript) -> Iterator[RuleIssue]:
-    """Clients of NLWeb look for it by its name."""
+    """Clients of NLWeb find it by its name."""
     if _tool(t, "ask") is None:
-        rpc = _pages(t)[-1]
-        yield Violation("Offer ask, the tool for queries.", rpc.seq, f"{rpc.pointer}/result/tools")
+        located = _pages(t)[-1]
+        yield Violation(
+            "Offer ask, the tool for queries.", located.seq, f"{located.pointer}/result/tools"
+        )
 
 
 @rule(
@@ -156,11 +162,11 @@ def tool_ask(t: McpTranscript) -> Iterator[RuleIssue]:
     when=_whole_list,
 )
 def tool_await(t: McpTranscript) -> Iterator[RuleIssue]:
-    """A server that never makes promises needs none."""
+    """A server without promises needs none."""
     if _tool(t, "await") is None:
-        rpc = _pages(t)[-1]
+        located = _pages(t)[-1]
         message = "There is no await: promises cannot be asked after."
-        yield Violation(message, rpc.seq, f"{rpc.pointer}/result/tools")
+        yield Violation(message, located.seq, f"{located.pointer}/result/tools")
 
 
 @rule(
@@ -171,15 +177,18 @@ def tool_await(t: McpTranscript) -> Iterator[RuleIssue]:
     when=lambda t: _tool(t, "ask") is not None,
 )
 def tool_ask_schema(t: McpTranscript) -> Iterator[RuleIssue]:
-    """Models and forms learn from it what to send."""
-    if (place := _tool(t, "ask")) is None:
+    """Models and forms use it to build requests."""
+    if (location := _tool(t, "ask")) is None:
         return
-    yield from _wanted(place, "query")
-    schema, at = place.value.get("inputSchema"), f"{place.pointer}/inputSchema/properties/query"
+    yield from _wanted(location, "query")
+    schema, at = (
+        location.value.get("inputSchema"),
+        f"{location.pointer}/inputSchema/properties/query",
+    )
     query = _property(schema, "query")
     if query is not None and _property(resolved(schema, query), "text", schema) is None:
         message = "Describe query as an object with a text, a string that is required."
-        yield Violation(message, place.seq, at)
+        yield Violation(message, location.seq, at)
 
 
 @rule(
@@ -190,13 +199,15 @@ def tool_ask_schema(t: McpTranscript) -> Iterator[RuleIssue]:
     when=lambda t: _tool(t, "ask") is not None,
 )
 def tool_ask_members(t: McpTranscript) -> Iterator[RuleIssue]:
-    """Optional to send; what the schema leaves out, strict clients cannot send."""
-    if (place := _tool(t, "ask")) is None:
+    """Optional in a request; strict clients cannot send members that the schema leaves out."""
+    if (location := _tool(t, "ask")) is None:
         return
     for name in ("context", "prefer", "meta"):
-        if _property(place.value.get("inputSchema"), name) is None:
+        if _property(location.value.get("inputSchema"), name) is None:
             message = f"Add {name}, an object, to the properties."
-            yield Violation(message, place.seq, f"{place.pointer}/inputSchema/properties/{name}")
+            yield Violation(
+                message, location.seq, f"{location.pointer}/inputSchema/properties/{name}"
+            )
 
 
 @rule(
@@ -208,15 +219,17 @@ def tool_ask_members(t: McpTranscript) -> Iterator[RuleIssue]:
 )
 def tool_await_schema(t: McpTranscript) -> Iterator[RuleIssue]:
     """Both are strings."""
-    if (place := _tool(t, "await")) is None:
+    if (location := _tool(t, "await")) is None:
         return
-    yield from _wanted(place, "promise_token", "action")
-    schema = place.value.get("inputSchema")
+    yield from _wanted(location, "promise_token", "action")
+    schema = location.value.get("inputSchema")
     action = _property(schema, "action")
     choices = resolved(schema, action).get("enum") if action is not None else None
     if isinstance(choices, list) and not {"checkin", "cancel"} <= set(map(str, choices)):
         message = "Let the action be checkin or cancel."
-        yield Violation(message, place.seq, f"{place.pointer}/inputSchema/properties/action/enum")
+        yield Violation(
+            message, location.seq, f"{location.pointer}/inputSchema/properties/action/enum"
+        )
 
 
 @rule(
@@ -228,18 +241,18 @@ def tool_await_schema(t: McpTranscript) -> Iterator[RuleIssue]:
 )
 def tool_described(t: McpTranscript) -> Iterator[RuleIssue]:
     """Models choose a tool by its description."""
-    for place in filter(None, (_tool(t, "ask"), _tool(t, "await"))):
-        if not is_nonempty_text(place.value.get("description")):
+    for location in filter(None, (_tool(t, "ask"), _tool(t, "await"))):
+        if not is_nonempty_text(location.value.get("description")):
             message = "Say in description what can be asked."
-            yield Violation(message, place.seq, f"{place.pointer}/description")
+            yield Violation(message, location.seq, f"{location.pointer}/description")
 
 
 # Schemas
 
 
-def _wanted(place: Location, *names: str) -> Iterator[RuleIssue]:
-    """Properties that are missing, or not required."""
-    schema = place.value.get("inputSchema")
+def _wanted(location: Location, *names: str) -> Iterator[RuleIssue]:
+    """Return properties that are missing or not required."""
+    schema = location.value.get("inputSchema")
     required = schema.get("required") if isinstance(schema, dict) else None
     for name in names:
         if _property(schema, name) is None:
@@ -248,11 +261,11 @@ def _wanted(place: Location, *names: str) -> Iterator[RuleIssue]:
             where, message = "required", f"Add {name} to the required properties."
         else:
             continue
-        yield Violation(message, place.seq, f"{place.pointer}/inputSchema/{where}")
+        yield Violation(message, location.seq, f"{location.pointer}/inputSchema/{where}")
 
 
 def _property(schema: Any, name: str, root: Any = None) -> Mapping[str, Any] | None:
-    """A property of a schema of an object; None without it, {} for one that allows anything."""
+    """Return a property of an object's schema; None without it, {} for one that allows anything."""
     if not isinstance(schema, Mapping):
         return None
     if isinstance(properties := schema.get("properties"), Mapping):
@@ -266,7 +279,7 @@ def _property(schema: Any, name: str, root: Any = None) -> Mapping[str, Any] | N
 
 
 def resolved(root: Any, schema: Any) -> Mapping[str, Any]:
-    """A schema with its own reference into `root` followed; {} where it leads nowhere."""
+    """Return a schema with its reference into `root` resolved; {} for a dangling one."""
     for _ in range(_MAX_STEPS):
         if not isinstance(schema, Mapping):
             return {}

@@ -1,4 +1,4 @@
-"""A run over MCP as its rules see it, and the NLWeb reply in it as those of NLWeb do."""
+"""Transcript of MCP: the calls of a run as rules read them, and the NLWeb response in them."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from itertools import chain
 from typing import Any
 
 from playground.conformance import transcript
-from playground.conformance.http_response import BROKEN_OFF
+from playground.conformance.http_response import INCOMPLETE_STATES
 from playground.conformance.mcp.calls import LocatedMessage, RecordedCall, recorded_calls
 from playground.conformance.mcp.response_shapes import NestedResponse, find_response
-from playground.conformance.response_parts import DecodedPayload, cut
+from playground.conformance.response_parts import DecodedPayload, resolve_prefix
 from playground.conformance.transcript import ResponseLocation, Transcript
 from playground.protocols.frames import Frame
 from playground.protocols.mcp.messages import CALL
@@ -19,50 +19,50 @@ from playground.protocols.mcp.messages import CALL
 
 @dataclass(frozen=True, slots=True)
 class McpTranscript:
-    """Every call of one run, and the one of the tool."""
+    """Every call of one run, and the tool call."""
 
-    #: NLWeb's, which asks for the shape of replies.
+    #: The version of NLWeb, which defines the shape of responses.
     version: str
     request: Mapping[str, Any]
     operation: str
-    hops: tuple[RecordedCall, ...]
-    #: The last call of a tool, None where it did not come to that.
+    calls: tuple[RecordedCall, ...]
+    #: The last tool call, None without one.
     call: RecordedCall | None
     is_complete: bool
     overflowed: bool
-    #: The NLWeb reply in the answer to the call, None without one.
+    #: The NLWeb response in the response to the call, None without one.
     found: NestedResponse | None
     by_frame: Mapping[int | None, DecodedPayload]
 
     @property
     def messages(self) -> tuple[LocatedMessage, ...]:
-        """Every message that the server sent."""
-        return tuple(chain.from_iterable(hop.messages for hop in self.hops))
+        """Return every message of the server."""
+        return tuple(chain.from_iterable(call.messages for call in self.calls))
 
     @property
     def answer(self) -> LocatedMessage | None:
-        """The response to the call of the tool."""
+        """Return the response to the tool call."""
         return self.call.answer if self.call else None
 
     @property
     def result(self) -> LocatedMessage | None:
-        """The same, where it is a result that is an object."""
+        """Return the response to the tool call if its result is an object."""
         return self.answer if self.answer and self.answer.result else None
 
-    def asked(self, method: str) -> tuple[RecordedCall, ...]:
-        """The calls of a method."""
-        return tuple(hop for hop in self.hops if hop.method == method)
+    def calls_of(self, method: str) -> tuple[RecordedCall, ...]:
+        """Return the calls of a method."""
+        return tuple(call for call in self.calls if call.method == method)
 
-    def pointed(self, seq: int | None, pointer: str) -> str:
-        """`pointer`, or what of it leads to something in frame `seq` and one step beyond.
+    def resolve_pointer(self, seq: int | None, pointer: str) -> str:
+        """Return `pointer` as far as it leads through frame `seq`, plus one missing step.
 
-        Into JSON in a text only what leads to the text is looked at.
+        A pointer into JSON within a string is checked up to the string only.
         """
         message = self.by_frame.get(seq)
         outer, mark, inner = pointer.partition("#")
         if message is None or not pointer:
             return ""
-        return cut(message.payload, outer) + mark + inner
+        return resolve_prefix(message.payload, outer) + mark + inner
 
 
 def read(
@@ -73,43 +73,45 @@ def read(
     operation: str = "ask",
     state: str = "completed",
 ) -> McpTranscript:
-    """The calls among the frames. Never raises on what an agent sent."""
-    hops = tuple(recorded_calls(frames))
-    calls = [hop for hop in hops if hop.method == CALL]
-    call = calls[-1] if calls else None
-    last = hops[-1] if hops else None
+    """Return the transcript of the calls. Never raise, whatever an agent sent."""
+    calls = tuple(recorded_calls(frames))
+    tool_calls = [call for call in calls if call.method == CALL]
+    call = tool_calls[-1] if tool_calls else None
+    last = calls[-1] if calls else None
     return McpTranscript(
         version=version,
         request=request if isinstance(request, Mapping) else {},
         operation=operation,
-        hops=hops,
+        calls=calls,
         call=call,
         is_complete=last is not None
-        and last.transfer.ended
-        and not last.cut
-        and state not in BROKEN_OFF,
-        overflowed=any(hop.overflowed for hop in hops),
+        and last.http_response.ended
+        and not last.is_cut_off
+        and state not in INCOMPLETE_STATES,
+        overflowed=any(call.overflowed for call in calls),
         found=find_response(call.answer) if call and call.answer else None,
-        by_frame={each.seq: each for hop in hops for each in hop.payloads},
+        by_frame={each.seq: each for call in calls for each in call.payloads},
     )
 
 
 def inner(
     t: McpTranscript, operation: str, earlier_progress: tuple[float, ...]
 ) -> Transcript | None:
-    """The NLWeb reply that the call was answered with, as NLWeb's rules see it; None without."""
+    """Return NLWeb's transcript of the response in the tool call; None without one."""
     if t.call is None or t.answer is None or t.found is None:
         return None
     pieces = [_piece(t.answer, t.found)]
-    # Some servers go on where they answered with metadata alone, in responses without an id.
+    # After a response with metadata alone, some servers continue in responses without an id.
     if set(t.found.payload) == {"_meta"}:
         pieces += [
-            _piece(rpc, found)
-            for rpc in t.call.responses
-            if rpc.seq > t.answer.seq and rpc.message.id is None and (found := find_response(rpc))
+            _piece(located, found)
+            for located in t.call.responses
+            if located.seq > t.answer.seq
+            and located.message.id is None
+            and (found := find_response(located))
         ]
     return transcript.read_inner(
-        t.call.transfer,
+        t.call.http_response,
         pieces,
         t.request,
         t.version,
@@ -118,5 +120,7 @@ def inner(
     )
 
 
-def _piece(rpc: LocatedMessage, found: NestedResponse) -> tuple[DecodedPayload, ResponseLocation]:
-    return DecodedPayload(rpc.seq, None, found.payload), found.nest
+def _piece(
+    located: LocatedMessage, found: NestedResponse
+) -> tuple[DecodedPayload, ResponseLocation]:
+    return DecodedPayload(located.seq, None, found.payload), found.response_location

@@ -1,7 +1,23 @@
-"""The rules, one function each, in the order of the specification's sections.
+"""Rules of NLWeb, one function each, in the order of the specification's sections.
 
-To add one: a function under `rule(...)` in the module of its section, its name in that module's
-`RULES`, and a conforming and a violating transcript in `tests/conformance/table`.
+The title of a rule states the requirement; the docstring of its function gives the reason, or
+how the rule interprets the specification. To add a rule: a function under `rule(...)` in the
+module of its section, its name in that module's `RULES`, and a conforming and a violating
+transcript in `tests/conformance/nlweb/table`.
+
+==============  =====================================================================
+`responses`     a response at all, and responses that are HTTP errors alone (section 4)
+`metadata`      the metadata `_meta`, and echoed values (sections 3.4 and 4)
+`answers`       answers, and the requested format and mode (sections 3.3 and 4.1.1)
+`items`         result items (section 4.1.1)
+`promises`      promises (section 4.1.2)
+`elicitations`  elicitations and their questions (section 4.1.3)
+`failures`      failures, and responses to await requests (sections 4.1.4 and 4.2)
+`actions`       actions of result items (section 5)
+`streams`       events, their transfer, and the order of results (section 6)
+`http`          the HTTP binding and rate limits (sections 2.5 and 7)
+`schema`        remaining violations of the JSON Schemas
+==============  =====================================================================
 """
 
 from __future__ import annotations
@@ -11,13 +27,11 @@ import re
 from playground.conformance.nlweb import (
     actions,
     answers,
-    delivery,
     elicitations,
     failures,
     http,
     items,
     metadata,
-    order,
     promises,
     responses,
     schema,
@@ -36,8 +50,6 @@ _ALL = (
     *failures.RULES,
     *actions.RULES,
     *streams.RULES,
-    *delivery.RULES,
-    *order.RULES,
     *http.RULES,
     *schema.RULES,
 )
@@ -50,7 +62,7 @@ def _section(rule: Rule[Transcript]) -> tuple[int, ...]:
 #: Every rule, in the order of the sections of 0.55.
 RULES: tuple[Rule[Transcript], ...] = tuple(sorted(_ALL, key=_section))
 
-_HTTP = (*responses.RULES, *streams.RULES, *delivery.RULES, *order.RULES, *http.RULES)
+_HTTP = (*responses.RULES, *streams.RULES, *http.RULES)
 _OF_HTTP = {rule.id for rule in (*_HTTP, schema.schema_event)}
-#: Those about what a reply says: also where another binding carries it.
+#: Rules on the content of a response: they also apply to a response over another binding.
 CONTENT_RULES: tuple[Rule[Transcript], ...] = tuple(r for r in RULES if r.id not in _OF_HTTP)

@@ -1,4 +1,4 @@
-"""Actions: section 5 (0.54: section 7), at any depth of the result items."""
+"""Rules on actions at any depth of the result items: section 5 (0.54: section 7)."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from playground.conformance.rule import RuleIssue, Violation, info, must, rule, 
 from playground.conformance.transcript import Transcript
 from playground.conformance.values import is_nonempty_text, type_with_article
 
-#: What each protocol cannot do without.
+#: Required members by protocol.
 _NEEDED = {
     "HTTP": ("method", "endpoint"),
     "MCP": ("server", "tool"),
     "A2A": ("agent_url", "skill"),
 }
-#: Members that hold an address to call.
+#: Members with a URL to call.
 _ADDRESSES = ("endpoint", "agent_url")
-#: A scheme that can be called, and a host.
+#: An HTTP scheme and a host.
 _CALLABLE = re.compile(r"\s*https?://[^\s/?#@:\\]", re.IGNORECASE)
 
 
 def _actions(t: Transcript) -> Iterator[Location]:
-    return (place for place in t.actions if isinstance(place.value, dict))
+    return (location for location in t.actions if isinstance(location.value, dict))
 
 
 def _has_lists(t: Transcript) -> bool:
@@ -42,11 +42,11 @@ def _has_actions(t: Transcript) -> bool:
     when=_has_lists,
 )
 def actions_list(t: Transcript) -> Iterator[RuleIssue]:
-    """0.54 says so in section 4.1.1 and shows a single object in section 7."""
+    """0.54 requires it in section 4.1.1 and shows a single object in section 7."""
     for seq, pointer, value in t.action_lists:
         if not isinstance(value, list):
-            said = type_with_article(value)
-            yield Violation(f"actions is {said}. Make it an array of objects.", seq, pointer)
+            actual = type_with_article(value)
+            yield Violation(f"actions is {actual}. Make it an array of objects.", seq, pointer)
 
 
 @rule(
@@ -82,14 +82,14 @@ def action_protocol(t: Transcript) -> Iterator[RuleIssue]:
         protocol = action.get("protocol")
         if isinstance(protocol, str) and protocol in _NEEDED:
             continue
-        said = "is missing, and read as HTTP"
+        actual = "is missing, and read as HTTP"
         if "protocol" in action:
             named_so = (
                 f'"{protocol[:40]}"' if isinstance(protocol, str) else type_with_article(protocol)
             )
-            said = f"is {named_so}"
+            actual = f"is {named_so}"
         yield Violation(
-            f"The protocol {said}. Set it to HTTP, MCP or A2A.", seq, f"{pointer}/protocol"
+            f"The protocol {actual}. Set it to HTTP, MCP or A2A.", seq, f"{pointer}/protocol"
         )
 
 
@@ -125,7 +125,7 @@ def _addresses(t: Transcript) -> Iterator[Location]:
     when=lambda t: t.has_response and next(_addresses(t), None) is not None,
 )
 def action_address(t: Transcript) -> Iterator[RuleIssue]:
-    """The URL to invoke: a relative one leaves open where, and other schemes run code."""
+    """The URL to call: a relative one has no base, and other schemes may run code."""
     for seq, pointer, address in _addresses(t):
         if not _CALLABLE.match(address):
             message = "Write the whole URL, with https:// and the host: others are not called."

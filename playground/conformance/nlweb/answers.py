@@ -1,4 +1,4 @@
-"""Answers: section 4.1.1, and what of section 3.3 they were asked to be."""
+"""Rules on answers, and on the requested format and mode: sections 3.3 and 4.1.1."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ def _is_document(t: Transcript) -> bool:
     when=_is_document,
 )
 def answer_content(t: Transcript) -> Iterator[RuleIssue]:
-    """Of whole replies; a stream delivers its results one by one."""
+    """For single documents; a stream delivers its results one by one."""
     if (document := t.document) is None:
         return
     members, seq = document.members, document.seq
     for name in _CONTENT:
         if name in members and not isinstance(members[name], list):
-            said = type_with_article(members[name])
-            yield Violation(f"{name} is {said}. Make it an array.", seq, f"/{name}")
+            actual = type_with_article(members[name])
+            yield Violation(f"{name} is {actual}. Make it an array.", seq, f"/{name}")
     if not any(name in members for name in _CONTENT):
         yield Violation("Add results, an array; an empty one says: nothing found.", seq, "/results")
     elif "results" not in members:
@@ -58,30 +58,30 @@ def _has_content(t: Transcript) -> bool:
     when=_has_content,
 )
 def content_parts(t: Transcript) -> Iterator[RuleIssue]:
-    """For the format chatgpt_app; 0.54 writes the names with capitals in its prose only."""
-    for place in t.parts["content"]:
-        for at, part in enumerate(place.value if isinstance(place.value, list) else ()):
-            pointer = f"{place.pointer}/{at}"
+    """For the format chatgpt_app; 0.54 capitalises the names in its prose only."""
+    for location in t.parts["content"]:
+        for at, part in enumerate(location.value if isinstance(location.value, list) else ()):
+            pointer = f"{location.pointer}/{at}"
             if not isinstance(part, dict):
                 yield Violation(
                     f"This part is {type_with_article(part)}. Make it an object of type and text.",
-                    place.seq,
+                    location.seq,
                     pointer,
                 )
                 continue
             if part.get("type") != "text":
-                yield Violation('Set type to "text".', place.seq, f"{pointer}/type")
+                yield Violation('Set type to "text".', location.seq, f"{pointer}/type")
             if not isinstance(part.get("text"), str):
-                yield Violation("Set text to a string.", place.seq, f"{pointer}/text")
+                yield Violation("Set text to a string.", location.seq, f"{pointer}/text")
 
 
-def _asked_format(t: Transcript) -> str:
-    asked = t.prefer("response_format")
-    return asked if asked in RESPONSE_FORMATS else ""
+def _requested_format(t: Transcript) -> str:
+    requested = t.prefer("response_format")
+    return requested if requested in RESPONSE_FORMATS else ""
 
 
 def _format_of(t: Transcript) -> tuple[str, Location | None]:
-    """The format that the answer has, and the place that shows it."""
+    """Return the format of the answer, and the location that shows it."""
     for name, made in (("structuredData", _APP), ("results", _SEARCH), ("content", _APP)):
         if name in t.parts:
             return made, t.parts[name][0]
@@ -93,17 +93,17 @@ def _format_of(t: Transcript) -> tuple[str, Location | None]:
     "The answer has the format that was asked for.",
     v55=should("3.3.1"),
     v54=should("3.3.1"),
-    when=lambda t: _is_answer(t) and bool(_asked_format(t)) and bool(_format_of(t)[0]),
+    when=lambda t: _is_answer(t) and bool(_requested_format(t)) and bool(_format_of(t)[0]),
 )
 def format_honoured(t: Transcript) -> Iterator[RuleIssue]:
-    """A preference: the agent chooses the best match among the formats that it has."""
-    asked, (came, place) = _asked_format(t), _format_of(t)
-    if came != asked and place is not None:
+    """A preference: the agent chooses the best match among its formats."""
+    requested, (received, location) = _requested_format(t), _format_of(t)
+    if received != requested and location is not None:
         yield Violation(
-            f"{asked} was asked for and {came} came. Answer in that format, or say "
+            f"{requested} was asked for and {received} came. Answer in that format, or say "
             "UNSUPPORTED_FORMAT.",
-            place.seq,
-            place.pointer,
+            location.seq,
+            location.pointer,
         )
 
 
@@ -115,15 +115,15 @@ def format_honoured(t: Transcript) -> Iterator[RuleIssue]:
     when=lambda t: _is_answer(t) and bool(_format_of(t)[0]),
 )
 def format_named(t: Transcript) -> Iterator[RuleIssue]:
-    """The name is optional, and other names than those of the specification are allowed."""
-    came, _ = _format_of(t)
-    for place in t.metas:
-        said = place.value.get("response_format") if isinstance(place.value, dict) else None
-        if said in RESPONSE_FORMATS and said != came:
+    """The name is optional, and names that the specification does not list are allowed."""
+    received, _ = _format_of(t)
+    for location in t.metas:
+        actual = location.value.get("response_format") if isinstance(location.value, dict) else None
+        if actual in RESPONSE_FORMATS and actual != received:
             yield Violation(
-                f"The metadata say {said}, the content is {came}. Correct one of them.",
-                place.seq,
-                f"{place.pointer}/response_format",
+                f"The metadata say {actual}, the content is {received}. Correct one of them.",
+                location.seq,
+                f"{location.pointer}/response_format",
             )
 
 
@@ -131,9 +131,10 @@ def format_named(t: Transcript) -> Iterator[RuleIssue]:
 
 
 def _modes(t: Transcript) -> frozenset[str]:
-    asked = t.prefer("mode")
+    requested = t.prefer("mode")
     return frozenset(
-        word.strip().lower() for word in (asked.split(",") if isinstance(asked, str) else ())
+        word.strip().lower()
+        for word in (requested.split(",") if isinstance(requested, str) else ())
     )
 
 
@@ -144,16 +145,16 @@ def _types(item: object) -> list[str]:
 
 
 def _is_summary(item: object) -> bool:
-    """Whether an item sums up the others: SearchSummary, or a type like it (section 4.1.1)."""
+    """Return whether an item is a summary: SearchSummary, or a similar type (section 4.1.1)."""
     return any(kind.strip().lower().endswith("summary") for kind in _types(item))
 
 
 def _results(t: Transcript) -> list[Location]:
-    return [place for place in t.items if not _is_summary(place.value)]
+    return [location for location in t.items if not _is_summary(location.value)]
 
 
 def _summaries(t: Transcript) -> list[Location]:
-    return [place for place in t.items if _is_summary(place.value)]
+    return [location for location in t.items if _is_summary(location.value)]
 
 
 def _wants_summary(t: Transcript) -> bool:
@@ -168,19 +169,21 @@ def _wants_summary(t: Transcript) -> bool:
     when=_wants_summary,
 )
 def mode_summarize_honoured(t: Transcript) -> Iterator[RuleIssue]:
-    """0.55: an item at any place. 0.54 also puts it into `_meta.summary` (HTTP examples 2)."""
+    """0.55: an item at any position. 0.54 also allows `_meta.summary` (HTTP examples 2)."""
     if _summaries(t) or (t.document and "content" in t.parts):
         return
-    blocks = [place for place in t.metas if isinstance(place.value, dict)]
-    told = next((place for place in blocks if is_nonempty_text(place.value.get("summary"))), None)
-    if told is None:
+    blocks = [location for location in t.metas if isinstance(location.value, dict)]
+    reported = next(
+        (location for location in blocks if is_nonempty_text(location.value.get("summary"))), None
+    )
+    if reported is None:
         message = "The mode summarize was asked for and no summary came: add a SearchSummary item."
         yield missing(t, message, t.items[0].seq, t.items[0].pointer)
     elif t.traits["summary_in"] == "item":
         yield Violation(
             "The summary is in the metadata. Make it an item of type SearchSummary with a text.",
-            told.seq,
-            f"{told.pointer}/summary",
+            reported.seq,
+            f"{reported.pointer}/summary",
         )
 
 
@@ -192,11 +195,11 @@ def mode_summarize_honoured(t: Transcript) -> Iterator[RuleIssue]:
     when=lambda t: _is_answer(t) and "list" in _modes(t) and bool(t.items),
 )
 def mode_list_honoured(t: Transcript) -> Iterator[RuleIssue]:
-    """An empty list is one, too; a summary alone is none."""
+    """An empty list is a list; a summary alone is not."""
     if not _results(t):
-        place = t.items[0]
+        location = t.items[0]
         message = "The mode list was asked for and only a summary came: add the results."
-        yield missing(t, message, place.seq, place.pointer)
+        yield missing(t, message, location.seq, location.pointer)
 
 
 @rule(
@@ -206,13 +209,13 @@ def mode_list_honoured(t: Transcript) -> Iterator[RuleIssue]:
     when=lambda t: t.has_response and bool(_summaries(t)),
 )
 def summary_type(t: Transcript) -> Iterator[RuleIssue]:
-    """Types of one's own are allowed: clients cannot know them."""
-    for place in _summaries(t):
-        if "SearchSummary" not in _types(place.value):
+    """Custom types are allowed, but clients do not know them."""
+    for location in _summaries(t):
+        if "SearchSummary" not in _types(location.value):
             yield Violation(
                 "Clients look for SearchSummary: use it, unless your type says more.",
-                place.seq,
-                f"{place.pointer}/@type",
+                location.seq,
+                f"{location.pointer}/@type",
             )
 
 
@@ -223,11 +226,11 @@ def summary_type(t: Transcript) -> Iterator[RuleIssue]:
     when=lambda t: t.has_response and bool(_summaries(t)),
 )
 def summary_text(t: Transcript) -> Iterator[RuleIssue]:
-    """A string with something in it."""
-    for place in _summaries(t):
-        if not is_nonempty_text(place.value.get("text")):
+    """A string with more than whitespace."""
+    for location in _summaries(t):
+        if not is_nonempty_text(location.value.get("text")):
             message = "Put the words of the summary into text, a string."
-            yield Violation(message, place.seq, f"{place.pointer}/text")
+            yield Violation(message, location.seq, f"{location.pointer}/text")
 
 
 RULES = (

@@ -1,4 +1,4 @@
-"""Elicitations: section 4.1.3."""
+"""Rules on elicitations and their questions: section 4.1.3."""
 
 from __future__ import annotations
 
@@ -12,30 +12,32 @@ from playground.conformance.transcript import Transcript
 from playground.conformance.values import is_nonempty_text, is_number, type_with_article
 
 _SELECTS = ("single_select", "multi_select")
-#: What somebody can be asked at once without giving up; the specification sets no limit.
+#: The most questions a user can be expected to answer; the specification sets no limit.
 MAX_QUESTIONS = 25
 MAX_TEXT = 5_000
-#: Questions that are looked at one by one; that there are more is a finding of its own.
+#: The most questions that are checked one by one; exceeding it is a finding of its own.
 _MAX_JUDGED = 10_000
 _MARKUP = re.compile(r"</?[a-zA-Z][^<>]{0,200}>")
 
 
 def _elicitations(t: Transcript) -> list[Location]:
-    return [place for place in t.parts.get("elicitation", ()) if isinstance(place.value, dict)]
+    return [
+        location for location in t.parts.get("elicitation", ()) if isinstance(location.value, dict)
+    ]
 
 
 def _listed(t: Transcript) -> list[Location]:
-    """Every question of every elicitation, whatever it is."""
+    """Return every question of every elicitation, of any type."""
     return [
-        Location(place.seq, f"{place.pointer}/questions/{at}", question)
-        for place in _elicitations(t)
-        if isinstance(questions := place.value.get("questions"), list)
+        Location(location.seq, f"{location.pointer}/questions/{at}", question)
+        for location in _elicitations(t)
+        if isinstance(questions := location.value.get("questions"), list)
         for at, question in enumerate(questions[:_MAX_JUDGED])
     ]
 
 
 def _questions(t: Transcript) -> list[Location]:
-    return [place for place in _listed(t) if isinstance(place.value, dict)]
+    return [location for location in _listed(t) if isinstance(location.value, dict)]
 
 
 def _has_questions(t: Transcript) -> bool:
@@ -64,8 +66,10 @@ def elicitation_object(t: Transcript) -> Iterator[RuleIssue]:
             continue
         questions = value.get("questions")
         if questions is not None and not isinstance(questions, list):
-            said = type_with_article(questions)
-            yield Violation(f"questions is {said}. Make it an array.", seq, f"{pointer}/questions")
+            actual = type_with_article(questions)
+            yield Violation(
+                f"questions is {actual}. Make it an array.", seq, f"{pointer}/questions"
+            )
         elif not questions and not is_nonempty_text(value.get("text")):
             message = "Nothing is asked here: add a text, or an array of questions."
             yield Violation(message, seq, pointer)
@@ -99,7 +103,7 @@ def question_complete(t: Transcript) -> Iterator[RuleIssue]:
     when=_has_questions,
 )
 def question_ids_unique(t: Transcript) -> Iterator[RuleIssue]:
-    """Answers are told apart by it."""
+    """The id is the key of the answer."""
     seen: set[tuple[int, str]] = set()
     for seq, pointer, question in _questions(t):
         if not is_nonempty_text(name := question.get("id")):
@@ -118,7 +122,7 @@ def question_ids_unique(t: Transcript) -> Iterator[RuleIssue]:
     when=_has_questions,
 )
 def question_type_known(t: Transcript) -> Iterator[RuleIssue]:
-    """Others are allowed; clients that do not know them ask for free text."""
+    """Other types are allowed; clients that do not know them show a text field."""
     known: tuple[str, ...] = t.traits["question_types"]
     for seq, pointer, question in _questions(t):
         if is_nonempty_text(kind := question.get("type")) and kind not in known:
@@ -132,7 +136,8 @@ def question_type_known(t: Transcript) -> Iterator[RuleIssue]:
 
 def _with_options(t: Transcript) -> bool:
     return t.has_response and any(
-        place.value.get("type") in _SELECTS or "options" in place.value for place in _questions(t)
+        location.value.get("type") in _SELECTS or "options" in location.value
+        for location in _questions(t)
     )
 
 
@@ -144,7 +149,7 @@ def _with_options(t: Transcript) -> bool:
     when=_with_options,
 )
 def question_options(t: Transcript) -> Iterator[RuleIssue]:
-    """Required for single_select and multi_select, strings wherever they are given."""
+    """Required for single_select and multi_select, strings in any case."""
     for seq, pointer, question in _questions(t):
         options, at = question.get("options"), f"{pointer}/options"
         if options is None or options == []:
@@ -165,7 +170,7 @@ def _option_problems(seq: int, pointer: str, options: list[Any]) -> Iterator[Rul
 
 
 def _fits(question: dict[str, Any]) -> bool:
-    """Whether the default of a question is an answer to it."""
+    """Return whether the default of a question is a valid answer."""
     kind, default = question.get("type"), question["default"]
     if kind == "boolean":
         return isinstance(default, bool)
@@ -190,7 +195,7 @@ def _fits(question: dict[str, Any]) -> bool:
     ),
 )
 def question_default(t: Transcript) -> Iterator[RuleIssue]:
-    """The specification allows any value; one that is no answer cannot be preselected."""
+    """The specification allows any value; an invalid answer cannot be preselected."""
     for seq, pointer, question in _questions(t):
         if question.get("default") is not None and not _fits(question):
             message = "This is no answer to the question: clients cannot use it as one."
@@ -205,25 +210,25 @@ def question_default(t: Transcript) -> Iterator[RuleIssue]:
     when=lambda t: t.has_response and bool(_elicitations(t)),
 )
 def elicitation_readable(t: Transcript) -> Iterator[RuleIssue]:
-    """Left open by the specification: how many questions, how long, and that text is text."""
-    for place in _elicitations(t):
-        questions = place.value.get("questions")
+    """Left open by the specification: number and length of questions, and texts without markup."""
+    for location in _elicitations(t):
+        questions = location.value.get("questions")
         if isinstance(questions, list) and len(questions) > MAX_QUESTIONS:
             yield Violation(
                 f"These are {len(questions)} questions. Ask for less at a time.",
-                place.seq,
-                f"{place.pointer}/questions",
+                location.seq,
+                f"{location.pointer}/questions",
             )
-    for place in (*_elicitations(t), *_questions(t)):
-        text, pointer = place.value.get("text"), f"{place.pointer}/text"
+    for location in (*_elicitations(t), *_questions(t)):
+        text, pointer = location.value.get("text"), f"{location.pointer}/text"
         if isinstance(text, str) and len(text) > MAX_TEXT:
             yield Violation(
-                f"This text has {len(text):,} characters. Shorten it.", place.seq, pointer
+                f"This text has {len(text):,} characters. Shorten it.", location.seq, pointer
             )
         elif isinstance(text, str) and _MARKUP.search(text):
             yield Violation(
                 "This looks like HTML, and clients show it as plain text. Leave the tags out.",
-                place.seq,
+                location.seq,
                 pointer,
             )
 

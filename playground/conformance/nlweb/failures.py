@@ -1,4 +1,4 @@
-"""Failures: section 4.1.4, and the replies to await requests: section 4.2."""
+"""Rules on failures, and on responses to await requests: sections 4.1.4 and 4.2."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from playground.conformance.transcript import Transcript
 from playground.conformance.values import is_nonempty_text, type_with_article
 from playground.protocols.nlweb import versions
 
-#: A code that the text of 0.55 names and its list does not (section 4.2).
+#: A code that the text of 0.55 mentions and its list does not contain (section 4.2).
 _CANCELLED = "CANCELLED"
-#: 0.54 lists no codes: those of its examples, and those that 0.55 made a list of.
+#: Known codes. 0.54 lists none: those of its examples, and those of the list in 0.55.
 _NAMED = {
     "0.54": {
         *versions.get_version("0.55").traits["error_codes"],
@@ -24,7 +24,7 @@ _NAMED = {
 
 
 def _errors(t: Transcript) -> list[Location]:
-    return [place for place in t.parts.get("error", ()) if isinstance(place.value, dict)]
+    return [location for location in t.parts.get("error", ()) if isinstance(location.value, dict)]
 
 
 def _has_error(t: Transcript) -> bool:
@@ -39,14 +39,14 @@ def _has_error(t: Transcript) -> bool:
     when=lambda t: t.is_kind("failure", "error"),
 )
 def failure_error(t: Transcript) -> Iterator[RuleIssue]:
-    """The reply that announces a failure has one; an error event has one, too (0.55, 6.1)."""
-    for place in t.parts.get("error", ()):
-        if not isinstance(place.value, dict):
+    """A response of type failure has an error; an error event has one, too (0.55, 6.1)."""
+    for location in t.parts.get("error", ()):
+        if not isinstance(location.value, dict):
             yield Violation(
-                f"The error is {type_with_article(place.value)}. "
+                f"The error is {type_with_article(location.value)}. "
                 "Make it an object of code and message.",
-                place.seq,
-                place.pointer,
+                location.seq,
+                location.pointer,
             )
     if "error" not in t.parts:
         yield missing(t, "Add error, an object with a code.", t.last_seq, "/error")
@@ -61,12 +61,12 @@ def failure_error(t: Transcript) -> Iterator[RuleIssue]:
 )
 def failure_code(t: Transcript) -> Iterator[RuleIssue]:
     """Required in 0.55; 0.54 shows it in its example."""
-    for place in _errors(t):
-        if not is_nonempty_text(place.value.get("code")):
+    for location in _errors(t):
+        if not is_nonempty_text(location.value.get("code")):
             yield Violation(
                 "Set code to a string that programs can tell apart, such as INTERNAL_ERROR.",
-                place.seq,
-                f"{place.pointer}/code",
+                location.seq,
+                f"{location.pointer}/code",
             )
 
 
@@ -78,10 +78,10 @@ def failure_code(t: Transcript) -> Iterator[RuleIssue]:
     when=_has_error,
 )
 def failure_code_known(t: Transcript) -> Iterator[RuleIssue]:
-    """Codes of one's own are allowed. CANCELLED belongs to await requests (section 4.2)."""
+    """Custom codes are allowed. CANCELLED belongs to await requests (section 4.2)."""
     listed = _NAMED[t.version] - {_CANCELLED}
-    for place in _errors(t):
-        code = place.value.get("code")
+    for location in _errors(t):
+        code = location.value.get("code")
         if (
             not is_nonempty_text(code)
             or code in listed
@@ -91,21 +91,21 @@ def failure_code_known(t: Transcript) -> Iterator[RuleIssue]:
         yield Violation(
             f"{code[:60]} is not a code that {t.version} lists, which is allowed: tell callers in "
             "the agent's documentation what it means.",
-            place.seq,
-            f"{place.pointer}/code",
+            location.seq,
+            f"{location.pointer}/code",
         )
 
 
-# Replies to await requests
+# Responses to await requests
 
 
 def _awaits(t: Transcript, action: str) -> bool:
     return t.has_response and t.operation == "await" and t.request.get("action") == action
 
 
-def _kind_place(t: Transcript) -> tuple[int | None, str]:
-    """Where the reply says what it is."""
-    blocks = [place for place in t.metas if isinstance(place.value, dict)]
+def _type_location(t: Transcript) -> tuple[int | None, str]:
+    """Return the location of the response type."""
+    blocks = [location for location in t.metas if isinstance(location.value, dict)]
     return (blocks[-1].seq, f"{blocks[-1].pointer}/response_type") if blocks else (t.last_seq, "")
 
 
@@ -119,12 +119,12 @@ def _kind_place(t: Transcript) -> tuple[int | None, str]:
 def await_reply(t: Transcript) -> Iterator[RuleIssue]:
     """A promise while the task runs, an answer when it is done.
 
-    Any standard response may come, says the specification, and then names these.
+    The specification allows any standard response, and then names these.
     """
     if t.kind == "elicitation":
         yield Violation(
             "A question came in reply to a check. Answer with a promise while the task runs.",
-            *_kind_place(t),
+            *_type_location(t),
         )
 
 
@@ -136,14 +136,18 @@ def await_reply(t: Transcript) -> Iterator[RuleIssue]:
     when=lambda t: _awaits(t, "cancel") and t.kind not in ("", "answer"),
 )
 def await_cancelled(t: Transcript) -> Iterator[RuleIssue]:
-    """If it was cancelled, says the specification: a task that was done gives its answer."""
+    """Only if the task was cancelled; a task that was done returns its answer."""
     codes = {
-        place.value.get("code") for place in _errors(t) if is_nonempty_text(place.value.get("code"))
+        location.value.get("code")
+        for location in _errors(t)
+        if is_nonempty_text(location.value.get("code"))
     }
     if t.kind == "failure" and _CANCELLED in codes:
         return
-    code = next((place for place in _errors(t) if is_nonempty_text(place.value.get("code"))), None)
-    where = (code.seq, f"{code.pointer}/code") if code else _kind_place(t)
+    code = next(
+        (location for location in _errors(t) if is_nonempty_text(location.value.get("code"))), None
+    )
+    where = (code.seq, f"{code.pointer}/code") if code else _type_location(t)
     yield Violation(
         "The task was to be cancelled and something else came. Answer with a failure whose "
         "code is CANCELLED.",
@@ -159,22 +163,22 @@ def await_cancelled(t: Transcript) -> Iterator[RuleIssue]:
     when=lambda t: _awaits(t, "checkin") and bool(_tokens(t)),
 )
 def await_token_kept(t: Transcript) -> Iterator[RuleIssue]:
-    """The specification calls it another promise: callers do better to use the new token."""
-    for place in _tokens(t):
-        if place.value != t.request.get("promise_token"):
+    """The specification calls it another promise, and callers should use the new token."""
+    for location in _tokens(t):
+        if location.value != t.request.get("promise_token"):
             yield Violation(
                 "This is another token than the one that was asked about. Callers that keep the "
                 "first one will lose the task: keep the token.",
-                place.seq,
-                place.pointer,
+                location.seq,
+                location.pointer,
             )
 
 
 def _tokens(t: Transcript) -> list[Location]:
     return [
-        Location(place.seq, f"{place.pointer}/token", place.value["token"])
-        for place in t.parts.get("promise", ())
-        if isinstance(place.value, dict) and is_nonempty_text(place.value.get("token"))
+        Location(location.seq, f"{location.pointer}/token", location.value["token"])
+        for location in t.parts.get("promise", ())
+        if isinstance(location.value, dict) and is_nonempty_text(location.value.get("token"))
     ]
 
 

@@ -1,4 +1,4 @@
-"""The HTTP binding: section 7 (0.54: section 8), and rate limits: section 2.5."""
+"""Rules on the HTTP binding, section 7 (0.54: section 8), and on rate limits, section 2.5."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from playground.conformance.transcript import Transcript
 from playground.conformance.values import is_nonempty_text
 from playground.protocols.events import Outcome
 
-#: Statuses that fit each type of reply. A failure is one of the application, with 200, or one
-#: of the request or the server.
+#: Statuses for each response type. A failure is one of the application, with 200, or one of the
+#: request or the server.
 _FITTING = {
     "answer": "200 OK",
     "elicitation": "200 OK",
     "promise": "202 Accepted",
     "failure": "200 OK, or an error status where the request or the server was at fault",
 }
-#: Codes whose failures are the application's own: the request was processed.
+#: Codes of failures of the application: the request was processed.
 _APPLICATION = frozenset({"NO_RESULTS", "CANCELLED", "TOKEN_LIMIT"})
-#: Error statuses that codes of failures go with.
+#: Error statuses for codes of failures.
 _STATUSES = {
     "INVALID_QUERY": (400, 422),
     "INVALID_PARAMETER": (400, 422),
@@ -48,13 +48,13 @@ def _media_type(t: Transcript) -> str:
     when=lambda t: _has_head(t) and t.has_response,
 )
 def http_content_type(t: Transcript) -> Iterator[RuleIssue]:
-    """The standard headers are to be used as they are meant."""
-    said = _media_type(t)
+    """Standard headers have their standard meaning."""
+    actual = _media_type(t)
     wanted = "text/event-stream" if t.streamed else "application/json"
-    json_like = not t.streamed and said.startswith("application/") and said.endswith("+json")
-    if said != wanted and not json_like:
-        came = f"is {said[:60]}" if said else "is missing"
-        yield Violation(f"Content-Type {came}. Set it to {wanted}.", t.head_seq)
+    json_like = not t.streamed and actual.startswith("application/") and actual.endswith("+json")
+    if actual != wanted and not json_like:
+        received = f"is {actual[:60]}" if actual else "is missing"
+        yield Violation(f"Content-Type {received}. Set it to {wanted}.", t.head_seq)
 
 
 @rule(
@@ -65,7 +65,7 @@ def http_content_type(t: Transcript) -> Iterator[RuleIssue]:
     when=lambda t: _has_head(t) and t.has_response and bool(t.kind),
 )
 def http_status(t: Transcript) -> Iterator[RuleIssue]:
-    """A stream that turns out to be a promise has begun with 200 by then."""
+    """A stream that turns out to be a promise has already begun with 200."""
     kind, status = t.kind, t.status
     fits = status == (202 if kind == "promise" else 200)
     if kind == "failure":
@@ -85,9 +85,9 @@ def http_status(t: Transcript) -> Iterator[RuleIssue]:
     when=lambda t: t.has_response and t.kind == "failure" and t.status >= 400,
 )
 def http_status_fits_code(t: Transcript) -> Iterator[RuleIssue]:
-    """A failure of the application typically comes with 200; the others with their like."""
-    for place in t.parts.get("error", ()):
-        code = place.value.get("code") if isinstance(place.value, dict) else None
+    """A failure of the application typically has 200; others a status of their class."""
+    for location in t.parts.get("error", ()):
+        code = location.value.get("code") if isinstance(location.value, dict) else None
         if not is_nonempty_text(code):
             continue
         if code in _APPLICATION:
@@ -108,11 +108,11 @@ def http_status_fits_code(t: Transcript) -> Iterator[RuleIssue]:
     when=lambda t: t.status == 429,
 )
 def http_retry_after(t: Transcript) -> Iterator[RuleIssue]:
-    """Seconds, or a date as HTTP writes it."""
-    said = t.headers.get("retry-after", "").strip()
-    if not said:
+    """Seconds, or an HTTP date."""
+    actual = t.headers.get("retry-after", "").strip()
+    if not actual:
         yield Violation("Add Retry-After, for instance 30 for half a minute.", t.head_seq)
-    elif not (said.isascii() and said.isdigit()) and not _is_date(said):
+    elif not (actual.isascii() and actual.isdigit()) and not _is_date(actual):
         yield Violation(
             "Retry-After is neither a number of seconds nor a date: write one of them.",
             t.head_seq,
@@ -135,7 +135,7 @@ def _is_date(text: str) -> bool:
     when=_has_head,
 )
 def http_no_redirect(t: Transcript) -> Iterator[RuleIssue]:
-    """Redirects are not among the statuses that NLWeb names, and clients drop the body."""
+    """NLWeb lists no redirect statuses, and clients drop the body on a redirect."""
     if t.status // 100 == 3 and t.outcome is Outcome.NONE:
         yield Violation(
             f"The agent redirects (HTTP {t.status}). Answer here, or publish the other address.",

@@ -1,4 +1,4 @@
-"""Result items: section 4.1.1."""
+"""Rules on result items: section 4.1.1."""
 
 from __future__ import annotations
 
@@ -21,11 +21,13 @@ def _has_items(t: Transcript) -> bool:
     when=_has_items,
 )
 def item_object(t: Transcript) -> Iterator[RuleIssue]:
-    """Strings and numbers carry no type and no attributes."""
-    for place in t.items:
-        if not isinstance(place.value, dict):
-            said = type_with_article(place.value)
-            yield Violation(f"This result is {said}. Make it an object.", place.seq, place.pointer)
+    """Strings and numbers have no type and no attributes."""
+    for location in t.items:
+        if not isinstance(location.value, dict):
+            actual = type_with_article(location.value)
+            yield Violation(
+                f"This result is {actual}. Make it an object.", location.seq, location.pointer
+            )
 
 
 @rule(
@@ -36,17 +38,19 @@ def item_object(t: Transcript) -> Iterator[RuleIssue]:
     when=_has_items,
 )
 def item_type(t: Transcript) -> Iterator[RuleIssue]:
-    """Recommended. JSON-LD knows lists of types, NLWeb defines one string."""
-    for place in t.items:
-        if not isinstance(place.value, dict) or is_nonempty_text(kind := place.value.get("@type")):
+    """Recommended. JSON-LD allows lists of types, NLWeb defines one string."""
+    for location in t.items:
+        if not isinstance(location.value, dict) or is_nonempty_text(
+            kind := location.value.get("@type")
+        ):
             continue
-        said = "is missing" if "@type" not in place.value else f"is {type_with_article(kind)}"
+        actual = "is missing" if "@type" not in location.value else f"is {type_with_article(kind)}"
         if kind == "":
-            said = "is empty"
+            actual = "is empty"
         yield Violation(
-            f"@type {said}. Set it to one type, from schema.org where there is one.",
-            place.seq,
-            f"{place.pointer}/@type",
+            f"@type {actual}. Set it to one type, from schema.org where there is one.",
+            location.seq,
+            f"{location.pointer}/@type",
         )
 
 
@@ -60,16 +64,16 @@ def item_type(t: Transcript) -> Iterator[RuleIssue]:
     ),
 )
 def item_grounding(t: Transcript) -> Iterator[RuleIssue]:
-    """Where the data come from: sources, citations, references."""
-    for place in t.items:
-        if not isinstance(place.value, dict) or "grounding" not in place.value:
+    """The origin of the data: sources, citations, references."""
+    for location in t.items:
+        if not isinstance(location.value, dict) or "grounding" not in location.value:
             continue
-        if not isinstance(grounding := place.value["grounding"], dict):
+        if not isinstance(grounding := location.value["grounding"], dict):
             yield Violation(
                 f"grounding is {type_with_article(grounding)}. "
                 f'Make it an object, such as {{"source": …}}.',
-                place.seq,
-                f"{place.pointer}/grounding",
+                location.seq,
+                f"{location.pointer}/grounding",
             )
 
 

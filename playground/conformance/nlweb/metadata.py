@@ -1,4 +1,4 @@
-"""The metadata of a reply: section 4, and what of section 3.4 it answers to."""
+"""Rules on the metadata of a response, and on echoed values: sections 3.4 and 4."""
 
 from __future__ import annotations
 
@@ -12,27 +12,27 @@ from playground.protocols.nlweb.versions import RESPONSE_TYPES
 
 _ONE_OF = ", ".join(RESPONSE_TYPES)
 _RESULTS = ("results", "structuredData")
-#: Members that make a reply of another type than the one it announces.
+#: Members that contradict the announced response type.
 _FOREIGN = {
     "answer": ("elicitation", "promise", "error"),
     "elicitation": (*_RESULTS, "promise", "error"),
     "promise": (*_RESULTS, "elicitation", "error"),
     "failure": (*_RESULTS, "elicitation", "promise"),
 }
-#: An error event may come before, between and after the results of a stream (0.55, 6.1).
+#: An error event may occur before, between and after the results of a stream (0.55, 6.1).
 _MIXED = {"answer": ("error",), "failure": _RESULTS}
 
 
-def _spoke(t: Transcript) -> bool:
+def _has_nlweb_response(t: Transcript) -> bool:
     return t.has_response
 
 
 def _has_meta(t: Transcript) -> bool:
-    return t.has_response and any(isinstance(place.value, dict) for place in t.metas)
+    return t.has_response and any(isinstance(location.value, dict) for location in t.metas)
 
 
 def _blocks(t: Transcript) -> Iterator[Location]:
-    return (place for place in t.metas if isinstance(place.value, dict))
+    return (location for location in t.metas if isinstance(location.value, dict))
 
 
 @rule(
@@ -40,20 +40,20 @@ def _blocks(t: Transcript) -> Iterator[Location]:
     "A reply carries its metadata in an object named _meta.",
     v55=must("4"),
     v54=must("4"),
-    when=_spoke,
+    when=_has_nlweb_response,
 )
 def meta_present(t: Transcript) -> Iterator[RuleIssue]:
-    """0.54 takes `meta` as well, and asks a stream for one block anywhere (its section 8.4)."""
-    for place in t.metas:
-        name = place.pointer[1:]
-        if not isinstance(place.value, dict):
+    """0.54 also accepts `meta`, and requires one block anywhere in a stream (its section 8.4)."""
+    for location in t.metas:
+        name = location.pointer[1:]
+        if not isinstance(location.value, dict):
             yield Violation(
-                f"{name} is {type_with_article(place.value)}. Make it an object.",
-                place.seq,
-                place.pointer,
+                f"{name} is {type_with_article(location.value)}. Make it an object.",
+                location.seq,
+                location.pointer,
             )
         elif name not in t.traits["meta_fields"]:
-            yield Violation("Replies name their metadata _meta, not meta.", place.seq, "/meta")
+            yield Violation("Replies name their metadata _meta, not meta.", location.seq, "/meta")
     if not t.metas:
         seq = t.messages[0].seq
         yield missing(t, "Add _meta with response_type and version.", seq, "/_meta")
@@ -67,13 +67,15 @@ def meta_present(t: Transcript) -> Iterator[RuleIssue]:
     when=_has_meta,
 )
 def response_type(t: Transcript) -> Iterator[RuleIssue]:
-    """Of every block; in which case it is written is another rule's question."""
-    for place in _blocks(t):
-        if type_of(place.value):
+    """Of every block; its capitalisation is checked by another rule."""
+    for location in _blocks(t):
+        if type_of(location.value):
             continue
-        said = "is none that NLWeb defines" if "response_type" in place.value else "is missing"
-        pointer = f"{place.pointer}/response_type"
-        yield Violation(f"response_type {said}. Set it to one of {_ONE_OF}.", place.seq, pointer)
+        actual = "is none that NLWeb defines" if "response_type" in location.value else "is missing"
+        pointer = f"{location.pointer}/response_type"
+        yield Violation(
+            f"response_type {actual}. Set it to one of {_ONE_OF}.", location.seq, pointer
+        )
 
 
 @rule(
@@ -84,14 +86,14 @@ def response_type(t: Transcript) -> Iterator[RuleIssue]:
     when=_has_meta,
 )
 def response_type_lowercase(t: Transcript) -> Iterator[RuleIssue]:
-    """0.54 capitalises the types in its prose and writes them small in its examples."""
-    for place in _blocks(t):
-        kind = type_of(place.value)
-        if kind and place.value["response_type"] != kind:
+    """0.54 capitalises the types in its prose and writes them in lower case in its examples."""
+    for location in _blocks(t):
+        kind = type_of(location.value)
+        if kind and location.value["response_type"] != kind:
             yield Violation(
                 f'Write "{kind}" in lower case and without spaces.',
-                place.seq,
-                f"{place.pointer}/response_type",
+                location.seq,
+                f"{location.pointer}/response_type",
             )
 
 
@@ -103,17 +105,17 @@ def response_type_lowercase(t: Transcript) -> Iterator[RuleIssue]:
     when=_has_meta,
 )
 def response_type_consistent(t: Transcript) -> Iterator[RuleIssue]:
-    """Judged by the last block of a stream; errors beside its results are legal there."""
+    """The last block of a stream decides; errors beside its results are legal there."""
     kind = t.announced
     allowed = _MIXED.get(kind, ()) if t.streamed else ()
     for name in _FOREIGN.get(kind, ()):
-        for place in t.parts.get(name, ()):
-            if name not in allowed and place.value != []:
+        for location in t.parts.get(name, ()):
+            if name not in allowed and location.value != []:
                 yield Violation(
                     f"The reply calls itself {kind} and holds {name}. "
                     f"Correct response_type, or leave {name} out.",
-                    place.seq,
-                    place.pointer,
+                    location.seq,
+                    location.pointer,
                 )
 
 
@@ -125,12 +127,14 @@ def response_type_consistent(t: Transcript) -> Iterator[RuleIssue]:
     when=_has_meta,
 )
 def version_present(t: Transcript) -> Iterator[RuleIssue]:
-    """A string; whether it is the right one is another rule's question."""
-    for place in _blocks(t):
-        version = place.value.get("version")
+    """A string; another rule checks whether it is the right one."""
+    for location in _blocks(t):
+        version = location.value.get("version")
         if not isinstance(version, str) or not version.strip():
             yield Violation(
-                f'Set version to a string: "{t.version}".', place.seq, f"{place.pointer}/version"
+                f'Set version to a string: "{t.version}".',
+                location.seq,
+                f"{location.pointer}/version",
             )
 
 
@@ -142,15 +146,15 @@ def version_present(t: Transcript) -> Iterator[RuleIssue]:
     when=_has_meta,
 )
 def version_asked(t: Transcript) -> Iterator[RuleIssue]:
-    """The specification names the requested version and leaves open whether it binds."""
-    for place in _blocks(t):
-        version = place.value.get("version")
+    """The specification defines the requested version and leaves open whether it binds."""
+    for location in _blocks(t):
+        version = location.value.get("version")
         if isinstance(version, str) and version.strip() and version != t.version:
             yield Violation(
                 f"The reply says version {version[:40]}, it is judged as {t.version}. "
                 "Answer in the version of the request's meta.version.",
-                place.seq,
-                f"{place.pointer}/version",
+                location.seq,
+                f"{location.pointer}/version",
             )
 
 
@@ -162,21 +166,21 @@ def version_asked(t: Transcript) -> Iterator[RuleIssue]:
     when=_has_meta,
 )
 def session_context_object(t: Transcript) -> Iterator[RuleIssue]:
-    """Callers hand it back as it is, as `meta.session_context`."""
-    for place in _blocks(t):
-        if "session_context" in place.value:
-            context = place.value["session_context"]
+    """Callers return it unchanged as `meta.session_context`."""
+    for location in _blocks(t):
+        if "session_context" in location.value:
+            context = location.value["session_context"]
             if not isinstance(context, dict):
                 yield Violation(
                     f"session_context is {type_with_article(context)}. "
                     "Make it an object of attributes.",
-                    place.seq,
-                    f"{place.pointer}/session_context",
+                    location.seq,
+                    f"{location.pointer}/session_context",
                 )
 
 
-def _shown(name: str) -> str:
-    """A member's name as it can be stored: a request may hold half of a surrogate pair."""
+def _storable_name(name: str) -> str:
+    """Return a member's name as it can be stored: a request may contain a lone surrogate."""
     return name[:40].encode("utf-8", "replace").decode()
 
 
@@ -198,19 +202,21 @@ def _sent(t: Transcript) -> dict[str, object]:
     when=_sent_context,
 )
 def session_context_echoed(t: Transcript) -> Iterator[RuleIssue]:
-    """Left open by the specification: callers keep the last one that they were given."""
-    place = next((place for place in reversed(t.metas) if isinstance(place.value, dict)), None)
+    """Left open by the specification: callers keep the last one they received."""
+    location = next(
+        (location for location in reversed(t.metas) if isinstance(location.value, dict)), None
+    )
     if t.session_context is None:
-        pointer = f"{place.pointer}/session_context" if place else "/_meta"
+        pointer = f"{location.pointer}/session_context" if location else "/_meta"
         yield missing(
             t,
             "A session context was sent and none came back. Return it, so that callers that "
             "keep only the latest one do not lose the session.",
-            place.seq if place else t.last_seq,
+            location.seq if location else t.last_seq,
             pointer,
         )
         return
-    dropped = sorted(_shown(name) for name in _sent(t).keys() - t.session_context.keys())
+    dropped = sorted(_storable_name(name) for name in _sent(t).keys() - t.session_context.keys())
     holder = next(
         (
             p

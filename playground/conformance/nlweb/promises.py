@@ -1,4 +1,4 @@
-"""Promises: section 4.1.2."""
+"""Rules on promises: section 4.1.2."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from playground.conformance.rule import RuleIssue, Violation, info, missing, mus
 from playground.conformance.transcript import Transcript
 from playground.conformance.values import is_integer, is_nonempty_text, is_number, type_with_article
 
-#: Seconds that a caller can be expected to wait: a day.
+#: The most seconds that a caller can be expected to wait: a day.
 MAX_ESTIMATE = 24 * 60 * 60
 
 
@@ -18,19 +18,19 @@ def _is_promise(t: Transcript) -> bool:
 
 
 def _promises(t: Transcript) -> list[Location]:
-    return [place for place in t.parts.get("promise", ()) if isinstance(place.value, dict)]
+    return [location for location in t.parts.get("promise", ()) if isinstance(location.value, dict)]
 
 
 def _has_promise(t: Transcript) -> bool:
     return t.has_response and bool(_promises(t))
 
 
-def _told(t: Transcript, name: str) -> list[Location]:
-    """A member of the promises, where it stands."""
+def _members_named(t: Transcript, name: str) -> list[Location]:
+    """Return a member of the promises with its location."""
     return [
-        Location(place.seq, f"{place.pointer}/{name}", place.value[name])
-        for place in _promises(t)
-        if name in place.value
+        Location(location.seq, f"{location.pointer}/{name}", location.value[name])
+        for location in _promises(t)
+        if name in location.value
     ]
 
 
@@ -42,13 +42,14 @@ def _told(t: Transcript, name: str) -> list[Location]:
     when=_is_promise,
 )
 def promise_object(t: Transcript) -> Iterator[RuleIssue]:
-    """The reply that announces a promise has one."""
-    for place in t.parts.get("promise", ()):
-        if not isinstance(place.value, dict):
+    """A response of type promise has one."""
+    for location in t.parts.get("promise", ()):
+        if not isinstance(location.value, dict):
+            actual = type_with_article(location.value)
             yield Violation(
-                f"The promise is {type_with_article(place.value)}. Make it an object with a token.",
-                place.seq,
-                place.pointer,
+                f"The promise is {actual}. Make it an object with a token.",
+                location.seq,
+                location.pointer,
             )
     if "promise" not in t.parts:
         yield missing(t, "Add promise, an object with a token.", t.last_seq, "/promise")
@@ -62,13 +63,13 @@ def promise_object(t: Transcript) -> Iterator[RuleIssue]:
     when=_has_promise,
 )
 def promise_token(t: Transcript) -> Iterator[RuleIssue]:
-    """Without it nobody can ask for the answer."""
-    for place in _promises(t):
-        if not is_nonempty_text(place.value.get("token")):
+    """Without it the answer cannot be requested."""
+    for location in _promises(t):
+        if not is_nonempty_text(location.value.get("token")):
             yield Violation(
                 "Set token to a string: await requests name the promise by it.",
-                place.seq,
-                f"{place.pointer}/token",
+                location.seq,
+                f"{location.pointer}/token",
             )
 
 
@@ -77,16 +78,16 @@ def promise_token(t: Transcript) -> Iterator[RuleIssue]:
     "The estimated time is a whole number of seconds, 0 or more.",
     v55=must("4.1.2"),
     v54=should("4.1.2"),
-    when=lambda t: t.has_response and bool(_told(t, "estimated_time")),
+    when=lambda t: t.has_response and bool(_members_named(t, "estimated_time")),
 )
 def promise_estimated_time(t: Transcript) -> Iterator[RuleIssue]:
     """An integer in 0.55; 0.54 shows one and defines nothing."""
-    for place in _told(t, "estimated_time"):
-        if not is_integer(place.value) or place.value < 0:
+    for location in _members_named(t, "estimated_time"):
+        if not is_integer(location.value) or location.value < 0:
             yield Violation(
                 "Set estimated_time to whole seconds, for instance 30, or leave it out.",
-                place.seq,
-                place.pointer,
+                location.seq,
+                location.pointer,
             )
 
 
@@ -95,16 +96,18 @@ def promise_estimated_time(t: Transcript) -> Iterator[RuleIssue]:
     "The estimated time is one that somebody can wait for.",
     v55=info("4.1.2"),
     v54=info("4.1.2"),
-    when=lambda t: t.has_response and any(is_integer(p.value) for p in _told(t, "estimated_time")),
+    when=lambda t: (
+        t.has_response and any(is_integer(p.value) for p in _members_named(t, "estimated_time"))
+    ),
 )
 def promise_estimate_plausible(t: Transcript) -> Iterator[RuleIssue]:
     """The specification sets no limit."""
-    for place in _told(t, "estimated_time"):
-        if is_number(place.value) and place.value > MAX_ESTIMATE:
+    for location in _members_named(t, "estimated_time"):
+        if is_number(location.value) and location.value > MAX_ESTIMATE:
             yield Violation(
                 "This is more than a day: check that estimated_time is in seconds.",
-                place.seq,
-                place.pointer,
+                location.seq,
+                location.pointer,
             )
 
 
@@ -113,21 +116,21 @@ def promise_estimate_plausible(t: Transcript) -> Iterator[RuleIssue]:
     "The progress of a promise is a number from 0 to 1.",
     v55=must("4.1.2"),
     v54=should("HTTP examples 4"),
-    when=lambda t: t.has_response and bool(_told(t, "progress")),
+    when=lambda t: t.has_response and bool(_members_named(t, "progress")),
 )
 def promise_progress(t: Transcript) -> Iterator[RuleIssue]:
-    """Not per cent, and not in words."""
-    for place in _told(t, "progress"):
-        if not is_number(place.value) or not 0 <= place.value <= 1:
+    """A fraction, not a percentage and not a text."""
+    for location in _members_named(t, "progress"):
+        if not is_number(location.value) or not 0 <= location.value <= 1:
             yield Violation(
                 "Set progress to a number from 0 to 1, for instance 0.5 for half.",
-                place.seq,
-                place.pointer,
+                location.seq,
+                location.pointer,
             )
 
 
 def _progress(t: Transcript) -> list[Location]:
-    return [place for place in _told(t, "progress") if is_number(place.value)]
+    return [location for location in _members_named(t, "progress") if is_number(location.value)]
 
 
 @rule(
@@ -138,14 +141,14 @@ def _progress(t: Transcript) -> list[Location]:
     when=lambda t: t.has_response and bool(t.earlier_progress) and bool(_progress(t)),
 )
 def promise_progress_monotone(t: Transcript) -> Iterator[RuleIssue]:
-    """From check to check, as far as earlier checks are known."""
+    """From poll to poll, as far as earlier polls are known."""
     before = t.earlier_progress[-1]
-    for place in _progress(t):
-        if place.value < before:
+    for location in _progress(t):
+        if location.value < before:
             yield Violation(
                 f"The check before told {before:g}. Let progress only grow, or leave it out.",
-                place.seq,
-                place.pointer,
+                location.seq,
+                location.pointer,
             )
 
 

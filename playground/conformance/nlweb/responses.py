@@ -1,4 +1,4 @@
-"""That there is a reply at all: section 4, and replies that are errors of HTTP alone."""
+"""Rules on the existence of a response, and on HTTP errors without one: section 4."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from playground.protocols.events import Outcome
 from playground.protocols.frames import FrameKind
 
 _HTML = re.compile(r"\s*(?:<!doctype html|<html|<head|<body|<!--)", re.IGNORECASE)
-#: What begins a second reply within the first.
+#: The start of a second response within the first.
 _SECOND_HEAD = re.compile(rb"HTTP/1\.[01] \d{3} ")
 
 
-def _said_yes(t: Transcript) -> bool:
+def _is_success(t: Transcript) -> bool:
     return t.head_seq is not None and t.status < 300
 
 
@@ -25,14 +25,14 @@ def _said_yes(t: Transcript) -> bool:
     "A reply is a JSON object, or a stream of them.",
     v55=must("4"),
     v54=must("4"),
-    when=_said_yes,
+    when=_is_success,
 )
 def reply_object(t: Transcript) -> Iterator[RuleIssue]:
-    """Which members it has is the question of other rules."""
+    """Its members are checked by other rules."""
     document = t.document
     if document and not isinstance(document.payload, dict):
-        said = document.why or f"The reply is {type_with_article(document.payload)}."
-        yield missing(t, f"{said} Answer with one JSON object.", document.seq)
+        actual = document.why or f"The reply is {type_with_article(document.payload)}."
+        yield missing(t, f"{actual} Answer with one JSON object.", document.seq)
     elif not t.messages:
         yield missing(t, "The reply is empty. Answer with one JSON object.", t.head_seq)
     elif not document and not any(isinstance(message.payload, dict) for message in t.messages):
@@ -47,18 +47,20 @@ def reply_object(t: Transcript) -> Iterator[RuleIssue]:
     when=lambda t: t.status >= 400,
 )
 def http_error_failure(t: Transcript) -> Iterator[RuleIssue]:
-    """Gateways and logins answer in ways of their own, which the specification leaves open."""
+    """Gateways and login pages respond in their own formats; the specification leaves this open."""
     if t.outcome is not Outcome.NONE:
         return
-    came, seq = "nothing", t.head_seq
+    received, seq = "nothing", t.head_seq
     if t.messages:
         first, seq = t.messages[0], t.messages[0].seq
         text = first.text or _body(t)
         if first.readable:
-            came = "JSON of another kind"
+            received = "JSON of another kind"
         else:
-            came = "a page of HTML" if _HTML.match(text) else "text that is no JSON"
-    message = f"With HTTP {t.status} came {came}. Send _meta and error, so that callers know why."
+            received = "a page of HTML" if _HTML.match(text) else "text that is no JSON"
+    message = (
+        f"With HTTP {t.status} came {received}. Send _meta and error, so that callers know why."
+    )
     yield missing(t, message, seq)
 
 
@@ -76,12 +78,12 @@ def _body(t: Transcript) -> str:
     needs_complete_response=True,
 )
 def one_reply(t: Transcript) -> Iterator[RuleIssue]:
-    """Some servers begin another when they fail within a stream, and break it by that."""
+    """Some servers begin a second response when they fail within a stream, which breaks it."""
     for frame in t.frames:
         data = frame.data
         if frame.kind is FrameKind.HEAD or not (frame.kind is FrameKind.ERROR or t.streamed):
             continue
-        # In the error of a transfer stand the bytes that broke it.
+        # An ERROR frame holds the bytes that broke the transfer.
         at_start = frame.kind is not FrameKind.ERROR
         if _SECOND_HEAD.match(data) if at_start else _SECOND_HEAD.search(data):
             yield Violation(

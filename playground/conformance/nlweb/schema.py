@@ -1,4 +1,4 @@
-"""What the JSON Schemas find and no other rule says better: the types of optional members."""
+"""Rules on the remaining violations of the JSON Schemas: the types of optional members."""
 
 from __future__ import annotations
 
@@ -8,29 +8,31 @@ from typing import Any
 from playground.conformance.response_parts import RESULTS, DecodedPayload, Location
 from playground.conformance.rule import Inconclusive, RuleIssue, Violation, must, rule, should
 from playground.conformance.schema import (
-    MAX_SORTS,
+    MAX_GROUPS,
     SchemaFilter,
-    known,
+    schema_names,
     schema_violations,
     without_lists,
 )
 from playground.conformance.transcript import Transcript
 
-#: Parts of one list within a reply that are validated.
+#: The most parts of one list within a response that are validated.
 _MAX_PARTS = 200
 
 
-def _sifted(version: str, name: str, places: Iterable[Location]) -> Iterator[RuleIssue]:
-    sieve = SchemaFilter(version, name)
-    for seq, pointer, value in places:
-        for deviation in sieve.deviations(value):
-            yield Violation(deviation.message, seq, pointer + deviation.pointer)
-    if sieve.overflowed:
-        yield Inconclusive(f"Only the first {MAX_SORTS} of these were held against the schema.")
+def _filtered_violations(
+    version: str, name: str, locations: Iterable[Location]
+) -> Iterator[RuleIssue]:
+    schema_filter = SchemaFilter(version, name)
+    for seq, pointer, value in locations:
+        for violation in schema_filter.violations(value):
+            yield Violation(violation.message, seq, pointer + violation.pointer)
+    if schema_filter.overflowed:
+        yield Inconclusive(f"Only the first {MAX_GROUPS} of these were held against the schema.")
 
 
 def _blocks(t: Transcript) -> list[Location]:
-    return [place for place in t.metas if isinstance(place.value, dict)]
+    return [location for location in t.metas if isinstance(location.value, dict)]
 
 
 @rule(
@@ -43,7 +45,7 @@ def _blocks(t: Transcript) -> list[Location]:
 )
 def schema_metadata(t: Transcript) -> Iterator[RuleIssue]:
     """response_format, the openai fields, and the summary of 0.54."""
-    yield from _sifted(t.version, "response-meta", _blocks(t))
+    yield from _filtered_violations(t.version, "response-meta", _blocks(t))
 
 
 @rule(
@@ -56,12 +58,12 @@ def schema_metadata(t: Transcript) -> Iterator[RuleIssue]:
 )
 def schema_action(t: Transcript) -> Iterator[RuleIssue]:
     """params, headers, arguments and message are objects, and a type is a string."""
-    yield from _sifted(t.version, "action", t.actions)
+    yield from _filtered_violations(t.version, "action", t.actions)
 
 
 def _named_events(t: Transcript) -> list[DecodedPayload]:
-    """Messages that a schema is for. Of results, the items are judged, and by other rules."""
-    schemas = known(t.version)
+    """Yield the messages with a schema. Items of results are checked by other rules."""
+    schemas = schema_names(t.version)
     return [
         message
         for message in t.messages
@@ -78,11 +80,11 @@ def _named_events(t: Transcript) -> list[DecodedPayload]:
     fallback=True,
 )
 def schema_event(t: Transcript) -> Iterator[RuleIssue]:
-    """The text of a content event, and what an error says."""
+    """The text of a content event, and the members of an error."""
     messages = _named_events(t)
     for name in sorted({str(message.name) for message in messages}):
-        places = (Location(m.seq, "", m.payload) for m in messages if m.name == name)
-        yield from _sifted(t.version, f"event-{name}", places)
+        locations = (Location(m.seq, "", m.payload) for m in messages if m.name == name)
+        yield from _filtered_violations(t.version, f"event-{name}", locations)
 
 
 def _is_known_document(t: Transcript) -> bool:
@@ -98,30 +100,30 @@ def _is_known_document(t: Transcript) -> bool:
     fallback=True,
 )
 def schema_reply(t: Transcript) -> Iterator[RuleIssue]:
-    """The words of elicitations, promises and failures."""
+    """The texts of elicitations, promises and failures."""
     if (document := t.document) is None:
         return
-    payload, cut = _shortened(document.members)
+    payload, is_truncated = _shortened(document.members)
     for pointer, message in schema_violations(t.version, t.kind, payload):
-        # Whether there are metadata is another rule's question, whatever they are called.
+        # The existence of metadata, under any name, is checked by another rule.
         if pointer != "/_meta":
             yield Violation(message, document.seq, pointer)
-    if cut:
+    if is_truncated:
         yield Inconclusive(f"Only the first {_MAX_PARTS} parts were held against the schema.")
 
 
 def _shortened(payload: dict[str, Any]) -> tuple[dict[str, Any], bool]:
-    """A reply without its results, whose items are judged one by one, and the start of others."""
+    """Return a response without its results, whose items are checked one by one, and truncated."""
     short = without_lists(payload, *RESULTS)
-    content, asked = short.get("content"), short.get("elicitation")
-    cut = False
+    content, elicitation = short.get("content"), short.get("elicitation")
+    is_truncated = False
     if isinstance(content, list) and len(content) > _MAX_PARTS:
-        short, cut = {**short, "content": content[:_MAX_PARTS]}, True
-    questions = asked.get("questions") if isinstance(asked, dict) else None
+        short, is_truncated = {**short, "content": content[:_MAX_PARTS]}, True
+    questions = elicitation.get("questions") if isinstance(elicitation, dict) else None
     if isinstance(questions, list) and len(questions) > _MAX_PARTS:
         fewer = {**short["elicitation"], "questions": questions[:_MAX_PARTS]}
-        short, cut = {**short, "elicitation": fewer}, True
-    return short, cut
+        short, is_truncated = {**short, "elicitation": fewer}, True
+    return short, is_truncated
 
 
 RULES = (schema_metadata, schema_reply, schema_action, schema_event)

@@ -1,11 +1,17 @@
-"""Streams: section 6 (0.54: section 8.4 and section 5 of its HTTP examples)."""
+"""Rules on streams: their events, their transfer, and the order of results.
+
+Section 6 (0.54: section 8.4, and section 5 of its HTTP examples).
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
+from typing import Any, TypeGuard
 
 from playground.conformance.response_parts import DecodedPayload
 from playground.conformance.rule import (
+    Inconclusive,
     RuleIssue,
     Violation,
     info,
@@ -15,22 +21,28 @@ from playground.conformance.rule import (
     should,
 )
 from playground.conformance.transcript import Transcript
+from playground.conformance.values import is_integer, type_with_article
+from playground.protocols.frames import BODY_KINDS, FrameKind
+
+_BOM = b"\xef\xbb\xbf"
+#: A byte order mark at the start of a line.
+_BOM_AT_LINE = re.compile(rb"(?<![^\r\n])" + _BOM)
 
 
-def _is_stream(t: Transcript) -> bool:
+def _is_stream_with_events(t: Transcript) -> bool:
     return t.streamed and bool(t.messages)
 
 
-def _spoke(t: Transcript) -> bool:
+def _is_nlweb_stream(t: Transcript) -> bool:
     return t.streamed and t.has_response
 
 
-def _called(t: Transcript, name: str) -> list[DecodedPayload]:
+def _events_named(t: Transcript, name: str) -> list[DecodedPayload]:
     return [message for message in t.messages if message.name == name]
 
 
-def _has(name: str) -> Callable[[Transcript], bool]:
-    return lambda t: _spoke(t) and any(message.name == name for message in t.messages)
+def _has_event(name: str) -> Callable[[Transcript], bool]:
+    return lambda t: _is_nlweb_stream(t) and any(message.name == name for message in t.messages)
 
 
 @rule(
@@ -38,10 +50,10 @@ def _has(name: str) -> Callable[[Transcript], bool]:
     "The data of every event are JSON.",
     v55=must("6.1"),
     v54=must("8.4"),
-    when=_is_stream,
+    when=_is_stream_with_events,
 )
 def stream_data_json(t: Transcript) -> Iterator[RuleIssue]:
-    """What was cut off at the end of a stream is not held against it here."""
+    """Data that were cut off at the end of a stream are not a violation here."""
     for message in t.messages:
         if not message.readable:
             yield Violation(
@@ -54,10 +66,10 @@ def stream_data_json(t: Transcript) -> Iterator[RuleIssue]:
     "Every event has a name.",
     v55=must("6.1"),
     v54=should("HTTP examples 5"),
-    when=_is_stream,
+    when=_is_stream_with_events,
 )
 def stream_events_named(t: Transcript) -> Iterator[RuleIssue]:
-    """A client that listens for result never hears of an event without a name."""
+    """A client that listens for `result` never receives an unnamed event."""
     for message in t.messages:
         if message.name is None:
             yield Violation("Name the event: add a line such as event: result.", message.seq)
@@ -68,7 +80,7 @@ def stream_events_named(t: Transcript) -> Iterator[RuleIssue]:
     "Events have names that the version defines.",
     v55=should("6.1"),
     v54=should("HTTP examples 5"),
-    when=lambda t: _is_stream(t) and any(message.name for message in t.messages),
+    when=lambda t: _is_stream_with_events(t) and any(message.name for message in t.messages),
 )
 def stream_events_known(t: Transcript) -> Iterator[RuleIssue]:
     """0.55: start, result, error, complete. 0.54 also content and end, and no error."""
@@ -87,10 +99,10 @@ def stream_events_known(t: Transcript) -> Iterator[RuleIssue]:
     "A stream begins with the event start.",
     v55=must("6.1"),
     v54=should("HTTP examples 5"),
-    when=_spoke,
+    when=_is_nlweb_stream,
 )
 def stream_start_first(t: Transcript) -> Iterator[RuleIssue]:
-    """Clients set up their view when it comes."""
+    """Clients initialise their view on it."""
     if t.messages[0].name != "start":
         yield Violation("Send start with the metadata before everything else.", t.messages[0].seq)
 
@@ -100,12 +112,12 @@ def stream_start_first(t: Transcript) -> Iterator[RuleIssue]:
     "The event start comes once.",
     v55=must("6.1"),
     v54=should("HTTP examples 5"),
-    when=_has("start"),
+    when=_has_event("start"),
     needs_complete_response=True,
 )
 def stream_start_once(t: Transcript) -> Iterator[RuleIssue]:
-    """A second one would begin a second reply."""
-    for message in _called(t, "start")[1:]:
+    """A second one would begin a second response."""
+    for message in _events_named(t, "start")[1:]:
         yield Violation("This is not the first start: leave it out.", message.seq)
 
 
@@ -114,11 +126,11 @@ def stream_start_once(t: Transcript) -> Iterator[RuleIssue]:
     'The event start holds _meta with "streaming": true.',
     v55=must("6.1"),
     v54=should("HTTP examples 5"),
-    when=_has("start"),
+    when=_has_event("start"),
 )
 def stream_start_meta(t: Transcript) -> Iterator[RuleIssue]:
-    """The flag tells a stream from a whole reply."""
-    for message in _called(t, "start")[:1]:
+    """The flag distinguishes a stream from a single document."""
+    for message in _events_named(t, "start")[:1]:
         name = "meta" if t.version == "0.54" and "_meta" not in message.members else "_meta"
         meta = message.members.get(name)
         if not isinstance(meta, dict):
@@ -130,7 +142,7 @@ def stream_start_meta(t: Transcript) -> Iterator[RuleIssue]:
 
 
 def _after(t: Transcript, name: str) -> tuple[DecodedPayload, ...]:
-    """What came after the first event of a name."""
+    """Return the messages after the first event of a name."""
     at = next((at for at, message in enumerate(t.messages) if message.name == name), None)
     return () if at is None else t.messages[at + 1 :]
 
@@ -143,13 +155,15 @@ def _after(t: Transcript, name: str) -> tuple[DecodedPayload, ...]:
     "A stream ends with the event complete.",
     v55=must("6.1"),
     v54=should("HTTP examples 5"),
-    when=_spoke,
+    when=_is_nlweb_stream,
     needs_complete_response=True,
 )
 def stream_complete_present(t: Transcript) -> Iterator[RuleIssue]:
-    """A stream may also end with an error (0.55), which then stands in for it."""
+    """In 0.55 a stream may also end with an error event instead."""
     last = t.messages[-1]
-    if _called(t, "complete") or (t.is_complete and last.name == "error" and t.version == "0.55"):
+    if _events_named(t, "complete") or (
+        t.is_complete and last.name == "error" and t.version == "0.55"
+    ):
         return
     yield missing(t, "Send complete with the final metadata when all is sent.", last.seq)
 
@@ -159,12 +173,12 @@ def stream_complete_present(t: Transcript) -> Iterator[RuleIssue]:
     "The event complete comes once.",
     v55=must("6.1"),
     v54=should("HTTP examples 5"),
-    when=_has("complete"),
+    when=_has_event("complete"),
     needs_complete_response=True,
 )
 def stream_complete_once(t: Transcript) -> Iterator[RuleIssue]:
     """Clients stop listening at the first."""
-    for message in _called(t, "complete")[1:]:
+    for message in _events_named(t, "complete")[1:]:
         yield Violation("This is not the first complete: leave it out.", message.seq)
 
 
@@ -173,11 +187,11 @@ def stream_complete_once(t: Transcript) -> Iterator[RuleIssue]:
     "Nothing comes after the event complete.",
     v55=must("6.1"),
     v54=should("HTTP examples 5"),
-    when=_has("complete"),
+    when=_has_event("complete"),
     needs_complete_response=True,
 )
 def stream_complete_last(t: Transcript) -> Iterator[RuleIssue]:
-    """In 0.54 one `end` may. A second complete is another rule's."""
+    """In 0.54 one `end` may follow. A second complete is reported by another rule."""
     rest = _after(t, "complete")
     if t.version == "0.54" and rest and rest[0].name == "end":
         rest = rest[1:]
@@ -191,11 +205,11 @@ def stream_complete_last(t: Transcript) -> Iterator[RuleIssue]:
     "The event complete holds the final _meta.",
     v55=must("6.1"),
     v54=must("8.4"),
-    when=_has("complete"),
+    when=_has_event("complete"),
 )
 def stream_complete_meta(t: Transcript) -> Iterator[RuleIssue]:
     """Clients take the session context from it."""
-    for message in _called(t, "complete")[:1]:
+    for message in _events_named(t, "complete")[:1]:
         name = "meta" if t.version == "0.54" and "_meta" not in message.members else "_meta"
         if not isinstance(message.members.get(name), dict):
             yield Violation(
@@ -212,15 +226,15 @@ def stream_complete_meta(t: Transcript) -> Iterator[RuleIssue]:
     "error-event",
     "The event error holds what a failure holds: error, an object with a code.",
     v55=must("6.1"),
-    when=_has("error"),
+    when=_has_event("error"),
 )
 def error_event(t: Transcript) -> Iterator[RuleIssue]:
-    """The structure of section 4.1.4; what is in the object is its rules' question."""
-    for message in _called(t, "error"):
+    """The structure of section 4.1.4; the members of the object are checked by other rules."""
+    for message in _events_named(t, "error"):
         if not isinstance(message.members.get("error"), dict):
-            said = "missing" if "error" not in message.members else "no object"
+            actual = "missing" if "error" not in message.members else "no object"
             yield Violation(
-                f'error is {said}. Send {{"error": {{"code": …, "message": …}}}}.',
+                f'error is {actual}. Send {{"error": {{"code": …, "message": …}}}}.',
                 message.seq,
                 "/error" if message.members else "",
             )
@@ -230,11 +244,11 @@ def error_event(t: Transcript) -> Iterator[RuleIssue]:
     "error-event-meta",
     "The event error says in _meta that it is a failure.",
     v55=info("6.1"),
-    when=_has("error"),
+    when=_has_event("error"),
 )
 def error_event_meta(t: Transcript) -> Iterator[RuleIssue]:
-    """It follows the structure of a failure; whether with the metadata is left open."""
-    for message in _called(t, "error"):
+    """An error has the structure of a failure; whether with metadata is left open."""
+    for message in _events_named(t, "error"):
         if message.members and not isinstance(message.members.get("_meta"), dict):
             yield Violation(
                 "With _meta the event is a failure that any client can read.",
@@ -247,18 +261,227 @@ def error_event_meta(t: Transcript) -> Iterator[RuleIssue]:
     "error-event-last",
     "A stream ends after an error.",
     v55=info("6.1"),
-    when=_has("error"),
+    when=_has_event("error"),
     needs_complete_response=True,
 )
 def error_event_last(t: Transcript) -> Iterator[RuleIssue]:
-    """Going on is allowed after an error that can be got over: clients have to expect it."""
+    """More events are allowed after a recoverable error: clients have to expect them."""
     rest = [message for message in _after(t, "error") if message.name != "complete"]
     if rest:
         count = "one more event" if len(rest) == 1 else f"{len(rest)} more events"
         yield Violation(
             f"After this error the stream went on with {count}, which is allowed.",
-            _called(t, "error")[0].seq,
+            _events_named(t, "error")[0].seq,
         )
+
+
+# Transfer: whether a stream was requested, and what standard clients read of its bytes
+
+
+@rule(
+    "stream-closed",
+    "The last event of a stream ends with a blank line.",
+    v55=should("6"),
+    v54=should("8.4"),
+    when=lambda t: t.streamed,
+)
+def stream_closed(t: Transcript) -> Iterator[RuleIssue]:
+    """Standard clients drop an unterminated event."""
+    tails = [frame for frame in t.frames if frame.kind is FrameKind.TAIL]
+    if not t.ended:
+        yield Inconclusive("The stream broke off before its end.", tails[0].seq if tails else None)
+        return
+    for frame in tails:
+        yield Violation(
+            "The stream ended within an event: clients drop it. End each with a blank line.",
+            frame.seq,
+        )
+
+
+@rule(
+    "stream-bom",
+    "A stream has no byte order marks.",
+    v55=info("6"),
+    v54=info("8.4"),
+    when=lambda t: t.streamed,
+)
+def stream_bom(t: Transcript) -> Iterator[RuleIssue]:
+    """Clients remove one at the very beginning, and misread any other line that begins with one."""
+    for frame in t.frames:
+        if frame.kind in BODY_KINDS and _BOM in frame.data and _BOM_AT_LINE.search(frame.data):
+            yield Violation("Leave out the byte order mark: UTF-8 needs none.", frame.seq)
+
+
+@rule(
+    "stream-compression",
+    "A stream is not compressed.",
+    v55=info("7.3"),
+    v54=info("8.4"),
+    when=lambda t: t.streamed and t.head_seq is not None,
+)
+def stream_compression(t: Transcript) -> Iterator[RuleIssue]:
+    """Compressors buffer events before they pass them on."""
+    encoding = t.headers.get("content-encoding", "identity").strip().lower()
+    if encoding not in ("", "identity"):
+        yield Violation(
+            f"The stream is compressed ({encoding[:40]}), so that events may come late.",
+            t.head_seq,
+        )
+
+
+def _has_streaming_preference(t: Transcript) -> bool:
+    return t.has_response and t.kind == "answer" and isinstance(t.prefer("streaming"), bool)
+
+
+@rule(
+    "streaming-honoured",
+    "The answer streams if and only if that was asked for.",
+    v55=should("3.3"),
+    v54=should("3.3"),
+    when=_has_streaming_preference,
+)
+def streaming_honoured(t: Transcript) -> Iterator[RuleIssue]:
+    """A preference. The format chatgpt_app has no events and is always one document (6.1)."""
+    wanted = t.prefer("streaming")
+    if wanted and not t.streamed and "structuredData" not in t.parts:
+        yield Violation(
+            "prefer.streaming was true and the answer came whole: send it as events.", t.head_seq
+        )
+    elif not wanted and t.streamed:
+        yield Violation(
+            "prefer.streaming was false and a stream came: answer with one JSON document.",
+            t.head_seq,
+        )
+
+
+# The order of results: section 6.1
+
+
+def _result_events(t: Transcript) -> list[DecodedPayload]:
+    return [message for message in t.messages if message.name == "result" and message.readable]
+
+
+def _has_results(t: Transcript) -> bool:
+    return t.streamed and any(message.name == "result" for message in t.messages)
+
+
+def _indexes(t: Transcript) -> list[tuple[int, int]]:
+    """Return (frame, index) of the results with a valid index."""
+    pairs = [(message.seq, message.members.get("index")) for message in _result_events(t)]
+    return [(seq, int(index)) for seq, index in pairs if _is_index(index)]
+
+
+def _is_index(index: Any) -> TypeGuard[int]:
+    return (type(index) is int or is_integer(index)) and index >= 0
+
+
+def _has_indexes(t: Transcript) -> bool:
+    return t.streamed and any(_is_index(m.members.get("index")) for m in _result_events(t))
+
+
+@rule(
+    "result-event",
+    "The event result holds an item.",
+    v55=must("6.1"),
+    v54=should("HTTP examples 5"),
+    when=_has_results,
+)
+def result_event(t: Transcript) -> Iterator[RuleIssue]:
+    """One item per event, wrapped together with its index."""
+    for message in _result_events(t):
+        if not isinstance(message.payload, dict):
+            actual = type_with_article(message.payload)
+            yield Violation(f"The data are {actual}. Make them an object.", message.seq)
+        elif "item" not in message.payload:
+            yield Violation(
+                'Put the result into item: {"index": …, "item": …}.', message.seq, "/item"
+            )
+
+
+@rule(
+    "result-index",
+    "The index of a result is a whole number, 0 or more.",
+    v55=must("6.1"),
+    v54=should("HTTP examples 5"),
+    when=_has_results,
+)
+def result_index(t: Transcript) -> Iterator[RuleIssue]:
+    """The position in the final array of results."""
+    for message in _result_events(t):
+        if message.members and not _is_index(message.members.get("index")):
+            yield Violation(
+                "Set index to the result's place in the final array, a whole number from 0.",
+                message.seq,
+                "/index",
+            )
+
+
+@rule(
+    "result-index-unique",
+    "No two results have the same index.",
+    v55=must("6.1"),
+    v54=should("HTTP examples 5"),
+    when=_has_indexes,
+    needs_complete_response=True,
+)
+def result_index_unique(t: Transcript) -> Iterator[RuleIssue]:
+    """Two results cannot have the same position in an array."""
+    seen: set[int] = set()
+    for seq, index in _indexes(t):
+        if index in seen:
+            message = f"Index {_short(index)} was taken already. Give each result its own."
+            yield Violation(message, seq, "/index")
+        seen.add(index)
+
+
+@rule(
+    "result-index-gapless",
+    "The indexes of all results leave no gap.",
+    v55=info("6.1"),
+    v54=info("HTTP examples 5"),
+    when=_has_indexes,
+    needs_complete_response=True,
+)
+def result_index_gapless(t: Transcript) -> Iterator[RuleIssue]:
+    """Positions in an array start at 0; the specification does not require that all are sent."""
+    if not t.is_complete:
+        return  # The missing results may have followed.
+    expected = 0
+    for index, seq in sorted({index: seq for seq, index in _indexes(t)}.items()):
+        if index > expected:
+            yield Violation(
+                f"Before this one index {_short(expected)} is missing. Count from 0 without gaps.",
+                seq,
+                "/index",
+            )
+        expected = index + 1
+
+
+@rule(
+    "result-order",
+    "Results come in the order of their index.",
+    v55=info("6.1"),
+    v54=info("HTTP examples 5"),
+    when=_has_indexes,
+    needs_complete_response=True,
+)
+def result_order(t: Transcript) -> Iterator[RuleIssue]:
+    """Any order is allowed: clients sort results."""
+    highest = -1
+    for seq, index in _indexes(t):
+        if index < highest:
+            yield Violation(
+                f"Index {_short(index)} came after {_short(highest)}, which is allowed: clients "
+                "have to put results in order.",
+                seq,
+                "/index",
+            )
+        highest = max(highest, index)
+
+
+def _short(number: int) -> str:
+    """Return a number as text that fits into a sentence, however large it is."""
+    return str(number) if number < 10**15 else "beyond 10^15"
 
 
 RULES = (
@@ -275,4 +498,13 @@ RULES = (
     error_event,
     error_event_meta,
     error_event_last,
+    streaming_honoured,
+    stream_closed,
+    stream_bom,
+    stream_compression,
+    result_event,
+    result_index,
+    result_index_unique,
+    result_index_gapless,
+    result_order,
 )

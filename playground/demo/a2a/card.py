@@ -1,45 +1,19 @@
-"""The card: who the agent is, what it can do, and where it is reached in which version."""
+"""Agent card: name, skills, and the URL of each version."""
 
 from __future__ import annotations
-
-from collections.abc import Sequence
 
 from django.http import HttpRequest
 from django.urls import reverse
 
+from playground.demo.a2a.skills import SKILLS
 from playground.demo.responses import Document
-
-SKILLS: Sequence[Document] = (
-    {
-        "id": "ask",
-        "name": "Ask",
-        "description": "Answers a question about food with recipes, restaurants and more.",
-        "tags": ["nlweb", "search"],
-        "examples": ["tomato soup", "vegan curry in under 45 minutes"],
-    },
-    {
-        "id": "plan_shopping",
-        "name": "Plan the shopping",
-        "description": "Writes a shopping list for dishes, one after the other.",
-        "tags": ["recipes", "shopping"],
-        "examples": ["Plan the shopping for tiramisu", "Plan the shopping for soup that fails"],
-    },
-    {
-        "id": "reserve_table",
-        "name": "Reserve a table",
-        "description": "Reserves a table for up to 12; asks for the time where it is not said.",
-        "tags": ["restaurants"],
-        "examples": ["A table for two at the trattoria, please", "A table for 50 at 8 pm"],
-    },
-)
-SKILL_IDS = frozenset(skill["id"] for skill in SKILLS)
 
 
 def card(request: HttpRequest) -> Document:
-    """The card on the origin that the request came to.
+    """Return the card with URLs on the origin of the request.
 
-    It serves both versions: clients of 0.3 look for `url` and `preferredTransport`, those of
-    1.0 for `supportedInterfaces`.
+    It is for both versions: clients of 0.3 read `url` and `preferredTransport`, those of 1.0
+    `supportedInterfaces`.
     """
     url = request.build_absolute_uri(reverse("demo-a2a"))
     interface = {"url": url, "protocolBinding": "JSONRPC"}

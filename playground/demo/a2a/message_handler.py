@@ -1,4 +1,4 @@
-"""A message comes in: an answer, or a task that begins or goes on, and its events."""
+"""Handler of messages: an answer, or a new or continued task, and the events of a task."""
 
 from __future__ import annotations
 
@@ -23,28 +23,28 @@ from playground.demo.a2a.versions import (
 )
 from playground.demo.failures import FailureError
 from playground.demo.http import PAUSE
+from playground.demo.jsonrpc import RpcError
 from playground.demo.responses import Document
-from playground.demo.rpc import RpcError
 
 #: Seconds for each step of work, at pace 1.
 _STEP = 6 * PAUSE
 
 
 async def receive(request: HttpRequest, message: Incoming, pace: float) -> DirectAnswer | Task:
-    """What comes of a message: an answer at once, or a task in its next state, kept.
+    """Return an answer to a message, or its task in the next state, stored.
 
-    Raises `RpcError`.
+    Raise `RpcError`.
     """
     if message.task:
-        task = await _continued(message)
+        task = await _continued_task(message)
     else:
         text = message_text(message.parts)
         skill = skills.choose(message.skill, text)
         context = message.context or str(uuid4())
         if skill == "ask":
-            return DirectAnswer(await _answered(request, text), context)
+            return DirectAnswer(await _answer(request, text), context)
         task = Task(str(uuid4()), context, skill, [message.parts])
-    plan = skills.plan(task.skill, await service.known(), task.request_text)
+    plan = skills.plan(task.skill, await service.loaded_corpus(), task.request_text)
     if isinstance(plan, InputRequired):
         task = task.moved("input-required", plan.question)
     elif isinstance(plan, TaskRejected):
@@ -57,36 +57,36 @@ async def receive(request: HttpRequest, message: Incoming, pace: float) -> Direc
 
 
 async def finish(task: Task) -> Task:
-    """The task when its work is done, which is waited for. One that stands still is as it is."""
+    """Wait for the end of a working task and return it; return any other task unchanged."""
     if task.state != "working" or task.work is None:
         return task
     await asyncio.sleep(max(0.0, task.since + task.work.seconds - tasks.now()))
-    # It may have been cancelled meanwhile, from elsewhere.
+    # It may have been cancelled by another request meanwhile.
     found = await tasks.find(task.id)
-    done = found.ended() if found and found.state == "working" else found or task.ended()
-    await tasks.save(done)
-    return done
+    ended = found.ended() if found and found.state == "working" else found or task.ended()
+    await tasks.save(ended)
+    return ended
 
 
-async def events(dialect: ServedVersion, task: Task, *, new: bool) -> AsyncIterator[Document]:
-    """A task as it goes on: begun, worked on, pieces of what is made, and where it comes to."""
+async def events(version: ServedVersion, task: Task, *, new: bool) -> AsyncIterator[Document]:
+    """Yield the events of a task: its states, and its artifact in pieces."""
     if new:
-        yield dialect.sent(replace(task, state="submitted", message="", work=None))
-    yield dialect.moved(task)
+        yield version.sent(replace(task, state="submitted", message="", work=None))
+    yield version.moved(task)
     if task.state != "working" or task.work is None:
         return
     work = task.work
     step = work.seconds / (len(work.pieces) + 1)
     for number, piece in enumerate(work.pieces, 1):
         await asyncio.sleep(step)
-        made = dialect.artifact(work.artifact_id, work.artifact, piece)
+        artifact = version.artifact(work.artifact_id, work.artifact, piece)
         last = number == len(work.pieces) and work.state == "completed"
-        yield dialect.artifact_update(task, made, first=number == 1, last=last)
-    yield dialect.moved(await finish(task))
+        yield version.artifact_update(task, artifact, first=number == 1, last=last)
+    yield version.moved(await finish(task))
 
 
-async def _continued(message: Incoming) -> Task:
-    """The task that a message goes on with. Raises `RpcError`."""
+async def _continued_task(message: Incoming) -> Task:
+    """Return the task that a message continues. Raise `RpcError`."""
     task = await tasks.find(message.task)
     if task is None:
         raise RpcError(TASK_NOT_FOUND, "There is no such task here, or not any more.")
@@ -95,20 +95,20 @@ async def _continued(message: Incoming) -> Task:
     return replace(task, history=[*task.history, message.parts])
 
 
-async def _answered(request: HttpRequest, text: str) -> TaskMessage:
-    """The answer to a question, in words and as a document of NLWeb."""
+async def _answer(request: HttpRequest, text: str) -> TaskMessage:
+    """Return the answer to a question, as text and as an NLWeb document."""
     try:
         served = await service.ask(request, {"query": {"text": text}}, whole=True)
     except FailureError as failure:
         document = responses.failure(failure, "0.55", None)
         return TaskMessage("agent", [{"text": failure.message}, {"data": document}])
     document = served.document()
-    return TaskMessage("agent", [{"text": _said(document)}, {"data": document}])
+    return TaskMessage("agent", [{"text": _text_of(document)}, {"data": document}])
 
 
-def _said(document: Document) -> str:
-    """What a reply says, in a sentence."""
+def _text_of(document: Document) -> str:
+    """Return an NLWeb response as a sentence."""
     if results := document.get("results"):
         return items.contents(results)
-    told = document.get("elicitation") or document.get("promise") or {}
-    return str(told.get("text") or told.get("message") or "Here is the answer.")
+    part = document.get("elicitation") or document.get("promise") or {}
+    return str(part.get("text") or part.get("message") or "Here is the answer.")

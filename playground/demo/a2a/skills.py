@@ -1,26 +1,50 @@
-"""What the skills do: what comes of a wish, as far as it can be told from its words."""
+"""Skills of the agent: their descriptions, and the plan that each makes of a request."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from uuid import uuid4
 
-from playground.demo import items as presenting
+from playground.demo import items as result_items
 from playground.demo import search
-from playground.demo.a2a.card import SKILL_IDS
 from playground.demo.a2a.tasks import Part, TaskWork
 from playground.demo.corpus import Corpus, CorpusItem, strings
 from playground.demo.failures import FailureError
 from playground.demo.index import words_of
+from playground.demo.jsonrpc import INVALID_PARAMS, RpcError
 from playground.demo.requests import MAX_TEXT, VERSIONS, AskRequest
-from playground.demo.rpc import INVALID_PARAMS, RpcError
+from playground.demo.responses import Document
 
+SKILLS: Sequence[Document] = (
+    {
+        "id": "ask",
+        "name": "Ask",
+        "description": "Answers a question about food with recipes, restaurants and more.",
+        "tags": ["nlweb", "search"],
+        "examples": ["tomato soup", "vegan curry in under 45 minutes"],
+    },
+    {
+        "id": "plan_shopping",
+        "name": "Plan the shopping",
+        "description": "Writes a shopping list for dishes, one after the other.",
+        "tags": ["recipes", "shopping"],
+        "examples": ["Plan the shopping for tiramisu", "Plan the shopping for soup that fails"],
+    },
+    {
+        "id": "reserve_table",
+        "name": "Reserve a table",
+        "description": "Reserves a table for up to 12; asks for the time where it is not said.",
+        "tags": ["restaurants"],
+        "examples": ["A table for two at the trattoria, please", "A table for 50 at 8 pm"],
+    },
+)
+SKILL_IDS = frozenset(skill["id"] for skill in SKILLS)
 _FAILS = re.compile(r"\bthat fails\b", re.I)
 _TABLE = re.compile(r"\b(?:a table|reserve|reservation|book)\b", re.I)
 _SHOPPING = re.compile(r"\b(?:shopping|groceries)\b", re.I)
-#: An hour with minutes, with am or pm, or with both; a number alone may be anything.
+#: An hour with minutes, with am or pm, or with both; a number alone is ambiguous.
 _TIME = re.compile(r"\b(\d{1,2})(?:[:.](\d\d)(?:\s*(am|pm))?|\s*(am|pm|o'clock))(?!\w)", re.I)
 _NUMBERS = {
     name: number
@@ -30,7 +54,7 @@ _NUMBERS = {
 }
 _PARTY = re.compile(rf"\bfor\s+(\d{{1,4}}|{'|'.join(_NUMBERS)})\b(?!\s*(?:am|pm|o'clock|:))", re.I)
 _PLACE = re.compile(r"\bat (?!\d)(?:the )?([^,.?!\n]{2,60})", re.I)
-#: Words of a wish that name no dish.
+#: Words of a request that name no dish.
 _COMMON = frozenset("plan my the a of for shopping groceries list please write that fails".split())
 _MOST_GUESTS = 12
 _DISHES = 2
@@ -38,14 +62,14 @@ _DISHES = 2
 
 @dataclass(frozen=True, slots=True)
 class InputRequired:
-    """The wish does not say enough: what to ask."""
+    """The task needs input: the question to ask."""
 
     question: str
 
 
 @dataclass(frozen=True, slots=True)
 class TaskRejected:
-    """The wish is not granted."""
+    """The task is rejected."""
 
     message: str
 
@@ -54,7 +78,7 @@ Plan = TaskWork | InputRequired | TaskRejected
 
 
 def choose(named: str, text: str) -> str:
-    """The skill for a wish: the one that is named, or that its words fit. Raises `RpcError`."""
+    """Return the skill that is named, or that fits the text. Raise `RpcError`."""
     if named and named not in SKILL_IDS:
         known = ", ".join(sorted(SKILL_IDS))
         raise RpcError(INVALID_PARAMS, f"There is no skill {named[:80]}; there are {known}.")
@@ -65,56 +89,56 @@ def choose(named: str, text: str) -> str:
     return "reserve_table" if _TABLE.search(text) else "ask"
 
 
-def plan(skill: str, corpus: Corpus, wish: str) -> Plan:
-    """What comes of a wish."""
-    return _PLANS[skill](corpus, wish)
+def plan(skill: str, corpus: Corpus, text: str) -> Plan:
+    """Return the work on a request, or why there is none."""
+    return _PLANS[skill](corpus, text)
 
 
 def find(corpus: Corpus, text: str, **filters: str) -> search.SearchResult:
-    """What a text asks for. Raises `FailureError`."""
+    """Search the corpus. Raise `FailureError`."""
     return search.find(corpus, AskRequest(VERSIONS[-1], text[:MAX_TEXT], filters, {}, {}))
 
 
-def _plan_shopping(corpus: Corpus, wish: str) -> Plan:
-    dishes = " ".join(word for word in words_of(wish) if word not in _COMMON)
+def _plan_shopping(corpus: Corpus, text: str) -> Plan:
+    dishes = " ".join(word for word in words_of(text) if word not in _COMMON)
     if not dishes:
         return InputRequired("For which dishes shall I plan the shopping?")
     try:
         entries = find(corpus, dishes, itemType="Recipe").entries[:_DISHES]
     except FailureError as failure:
         return TaskRejected(failure.message)
-    names = presenting.listed([entry.name for entry in entries])
+    names = result_items.listed([entry.name for entry in entries])
     pieces: list[list[Part]] = [[{"text": f"Shopping list for {names}\n"}]]
-    if _FAILS.search(wish):
+    if _FAILS.search(text):
         failed = "The pencil broke in the middle of the list."
         return TaskWork("Reading the recipes…", "shopping list", pieces, "failed", failed)
-    pieces += [[{"text": _listed(entry)}] for entry in entries]
+    pieces += [[{"text": _ingredients(entry)}] for entry in entries]
     items = [item for entry in entries for item in strings(entry.document["recipeIngredient"])]
     pieces.append([{"data": {"@type": "ItemList", "name": names, "itemListElement": items}}])
     done = f"The list has {len(items)} things for {names}."
     return TaskWork("Reading the recipes…", "shopping list", pieces, final_message=done)
 
 
-def _listed(entry: CorpusItem) -> str:
+def _ingredients(entry: CorpusItem) -> str:
     lines = [f"- {item}" for item in strings(entry.document["recipeIngredient"])]
     return "\n".join([f"\n{entry.name}:", *lines, ""])
 
 
-def _reserve_table(_: Corpus, wish: str) -> Plan:
-    party = _party(wish)
+def _reserve_table(_: Corpus, text: str) -> Plan:
+    party = _party(text)
     if party > _MOST_GUESTS:
         return TaskRejected(
             f"There is no table for {party}: the largest has {_MOST_GUESTS} chairs."
         )
-    if (time := _time(wish)) is None:
+    if (time := _time(text)) is None:
         return InputRequired("At what time would you like to come? For example: 7 pm.")
-    place = _PLACE.search(wish)
+    place = _PLACE.search(text)
     name = place[1].strip() if place else "the restaurant"
-    calling = f"Calling {name}…"
-    if _FAILS.search(wish):
-        return TaskWork(calling, "reservation", [], "failed", "Nobody answers the telephone.")
+    message = f"Calling {name}…"
+    if _FAILS.search(text):
+        return TaskWork(message, "reservation", [], "failed", "Nobody answers the telephone.")
     guests = "one" if party == 1 else str(party)
-    said = f"A table for {guests} at {name} is reserved for {time}."
+    final_message = f"A table for {guests} at {name} is reserved for {time}."
     number = uuid4().hex[:6].upper()
     data = {
         "@type": "FoodEstablishmentReservation",
@@ -124,25 +148,28 @@ def _reserve_table(_: Corpus, wish: str) -> Plan:
         "partySize": party,
         "startTime": time,
     }
-    text = f"{said} Its number is {number}."
+    text = f"{final_message} Its number is {number}."
     return TaskWork(
-        calling, "reservation", [[{"text": text}], [{"data": data}]], final_message=said
+        message,
+        "reservation",
+        [[{"text": text}], [{"data": data}]],
+        final_message=final_message,
     )
 
 
-def _party(wish: str) -> int:
-    match = _PARTY.search(wish)
+def _party(text: str) -> int:
+    match = _PARTY.search(text)
     if not match:
         return 2
     word = match[1].lower()
     return _NUMBERS[word] if word in _NUMBERS else int(word)
 
 
-def _time(wish: str) -> str | None:
-    """The time in a wish as `19:30`; None if it names none that a clock shows."""
-    if re.search(r"\bnoon\b", wish, re.I):
+def _time(text: str) -> str | None:
+    """Return the time in a request as `19:30`; None if it has no valid one."""
+    if re.search(r"\bnoon\b", text, re.I):
         return "12:00"
-    for match in _TIME.finditer(wish):
+    for match in _TIME.finditer(text):
         hour, minute = int(match[1]), int(match[2] or 0)
         half = (match[3] or match[4] or "").lower()
         if half in ("am", "pm"):

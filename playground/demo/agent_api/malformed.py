@@ -1,4 +1,4 @@
-"""Responses that break the protocol on purpose, one way each."""
+"""Responses that break the protocol on purpose, in one way each."""
 
 from __future__ import annotations
 
@@ -8,105 +8,105 @@ from dataclasses import dataclass
 
 from playground.demo.agent_api.writer import ResponseWriter
 
-_ASKED = re.compile(r"^\W*broken:?\s+(.+?)\W*$", re.I)
+_FAULT = re.compile(r"^\W*broken:?\s+(.+?)\W*$", re.I)
 _TEXT = "Tomato soup it is."
 
 
 @dataclass(frozen=True, slots=True)
 class MalformedResponse:
-    """A way to break the protocol."""
+    """A way to break the protocol, with the function that writes it."""
 
     happens: str
     write: Callable[[ResponseWriter], None]
-    #: Whether the stream ends with the response in a final status.
+    #: True if the stream ends with the response in a final status.
     ends: bool = True
 
 
 def requested_fault(text: str) -> MalformedResponse | None:
-    """What `broken: NAME` names; None for any other text."""
-    match = _ASKED.match(text)
+    """Return the row of a text `broken: NAME`; None for any other text."""
+    match = _FAULT.match(text)
     return BROKEN.get(match[1].lower()) if match else None
 
 
-def _unknown_message(script: ResponseWriter) -> None:
-    message = script.announce()
-    script.spell(message, 0, _TEXT)
+def _unknown_message(writer: ResponseWriter) -> None:
+    message = writer.announce()
+    writer.write_words(message, 0, _TEXT)
     message.id = "msg_nobody_announced"
-    script.piece(message, 0, "Who says this?")
+    writer.delta(message, 0, "Who says this?")
 
 
-def _index_gap(script: ResponseWriter) -> None:
-    message = script.announce()
-    script.spell(message, 0, _TEXT)
-    script.spell(message, 3, "This is the second part, at index 3.")
-    script.close(message)
+def _index_gap(writer: ResponseWriter) -> None:
+    message = writer.announce()
+    writer.write_words(message, 0, _TEXT)
+    writer.write_words(message, 3, "This is the second part, at index 3.")
+    writer.close(message)
 
 
-def _late_content(script: ResponseWriter) -> None:
-    message = script.announce()
-    script.spell(message, 0, _TEXT)
-    script.piece(message, 0, " One more word.")
-    script.close(message)
-    script.piece(message, 0, " And another.")
+def _late_content(writer: ResponseWriter) -> None:
+    message = writer.announce()
+    writer.write_words(message, 0, _TEXT)
+    writer.delta(message, 0, " One more word.")
+    writer.close(message)
+    writer.delta(message, 0, " And another.")
 
 
-def _wrong_sum(script: ResponseWriter) -> None:
-    message = script.announce()
-    script.piece(message, 0, "Tomato soup it ")
-    script.piece(message, 0, "was.")
-    script.write_content(message, 0, "text", _TEXT)
-    script.close(message)
+def _wrong_total_text(writer: ResponseWriter) -> None:
+    message = writer.announce()
+    writer.delta(message, 0, "Tomato soup it ")
+    writer.delta(message, 0, "was.")
+    writer.write_content(message, 0, "text", _TEXT)
+    writer.close(message)
 
 
-def _unclosed(script: ResponseWriter) -> None:
-    message = script.announce()
+def _unclosed(writer: ResponseWriter) -> None:
+    message = writer.announce()
     for word in ("This ", "message ", "never "):
-        script.piece(message, 0, word)
+        writer.delta(message, 0, word)
 
 
-def _unknown_type(script: ResponseWriter) -> None:
-    message = script.announce("telepathy", "ghost")
-    script.spell(message, 0, _TEXT)
-    script.write_content(message, 1, "hologram", "a pot, slowly turning")
-    script.close(message)
+def _unknown_type(writer: ResponseWriter) -> None:
+    message = writer.announce("telepathy", "ghost")
+    writer.write_words(message, 0, _TEXT)
+    writer.write_content(message, 1, "hologram", "a pot, slowly turning")
+    writer.close(message)
 
 
-def _bare_error(script: ResponseWriter) -> None:
-    script.objects.clear()
-    script.numbered = False
-    script.emit({"error": "1 validation error for AgentRequest: the soup is cold"})
+def _bare_error(writer: ResponseWriter) -> None:
+    writer.objects.clear()
+    writer.numbered = False
+    writer.emit({"error": "1 validation error for AgentRequest: the soup is cold"})
 
 
-def _no_numbers(script: ResponseWriter) -> None:
-    script.numbered = False
-    for value in script.objects:
+def _no_numbers(writer: ResponseWriter) -> None:
+    writer.numbered = False
+    for value in writer.objects:
         value.pop("sequence_number", None)
-    script.write_text(_TEXT)
+    writer.write_text(_TEXT)
 
 
-def _numbers(script: ResponseWriter) -> None:
-    script.write_text(_TEXT)
-    for number, value in enumerate(script.objects):
+def _numbers(writer: ResponseWriter) -> None:
+    writer.write_text(_TEXT)
+    for number, value in enumerate(writer.objects):
         value["sequence_number"] = number if number % 3 else number + 5
 
 
-def _backwards(script: ResponseWriter) -> None:
-    message = script.announce()
-    script.spell(message, 0, _TEXT)
-    script.close(message)
-    script.emit(message.describe("in_progress"))
-    script.emit(message.describe("completed", content=message.contents))
+def _backwards(writer: ResponseWriter) -> None:
+    message = writer.announce()
+    writer.write_words(message, 0, _TEXT)
+    writer.close(message)
+    writer.emit(message.describe("in_progress"))
+    writer.emit(message.describe("completed", content=message.contents))
 
 
-def _after_end(script: ResponseWriter) -> None:
-    script.write_text(_TEXT)
-    script.end()
-    script.write_text("One more thing.")
+def _after_end(writer: ResponseWriter) -> None:
+    writer.write_text(_TEXT)
+    writer.end()
+    writer.write_text("One more thing.")
 
 
-def _silence(script: ResponseWriter) -> None:
-    message = script.announce()
-    script.piece(message, 0, "And then there was ")
+def _silence(writer: ResponseWriter) -> None:
+    message = writer.announce()
+    writer.delta(message, 0, "And then there was ")
 
 
 BROKEN: Mapping[str, MalformedResponse] = {
@@ -118,7 +118,7 @@ BROKEN: Mapping[str, MalformedResponse] = {
         "Pieces after a content and a message are completed.", _late_content
     ),
     "wrong sum": MalformedResponse(
-        "A completed text that is not what its pieces make.", _wrong_sum
+        "A completed text that is not what its pieces make.", _wrong_total_text
     ),
     "unclosed message": MalformedResponse("A message that never ends.", _unclosed),
     "unknown type": MalformedResponse(

@@ -1,4 +1,4 @@
-"""Reads a request of the Agent API (section "Request Models"): JSON in, one checked turn out."""
+"""Requests of the Agent API (section "Request Models"): a parser of JSON into one record."""
 
 from __future__ import annotations
 
@@ -13,37 +13,37 @@ from playground.demo.failures import FailureError
 from playground.demo.requests import MAX_TEXT
 from playground.demo.responses import Document
 
-#: Messages of a request, and functions in it, that are looked at.
-_MOST = 100
+#: Messages, and functions, of a request that are read.
+_MAX_ENTRIES = 100
 _MAX_ID = 100
 
 
 class InvalidRequestError(Exception):
-    """A request that is no request; `detail` says where and why, as its reply will."""
+    """An invalid request; `detail` is the body of its 422 response."""
 
-    def __init__(self, kind: str, where: Sequence[str | int], message: str) -> None:
-        self.detail: list[Document] = [{"type": kind, "loc": ["body", *where], "msg": message}]
+    def __init__(self, kind: str, location: Sequence[str | int], message: str) -> None:
+        self.detail: list[Document] = [{"type": kind, "loc": ["body", *location], "msg": message}]
         super().__init__(message)
 
 
 @dataclass(frozen=True, slots=True)
 class ParsedRequest:
-    """What a caller says in one request."""
+    """A validated request."""
 
     session: str
-    #: The latest words of the user; "" where the request answers a call and says nothing.
+    #: The last text of the user; "" for a request with outputs or approvals only.
     text: str
     stream: bool = True
-    #: The functions that the caller offers to be called.
+    #: The functions that the caller offers.
     functions: Sequence[Mapping[str, Any]] = ()
-    #: What functions returned, by the id of their call.
+    #: The outputs of functions, by the id of their call.
     outputs: Mapping[str, str] = field(default_factory=dict)
-    #: What was decided about calls that needed approval, by the id of the request.
+    #: Decisions about calls that need approval, by the id of the approval request.
     approvals: Mapping[str, bool] = field(default_factory=dict)
 
 
-def read(body: bytes) -> ParsedRequest:
-    """The turn in a request. Raises `UnreadableError`."""
+def read_request(body: bytes) -> ParsedRequest:
+    """Read a request from its body. Raise `InvalidRequestError`."""
     try:
         document = requests.read_json(body)
     except FailureError as failure:
@@ -56,8 +56,8 @@ def read(body: bytes) -> ParsedRequest:
     text = _text(messages)
     outputs, approvals = dict(_outputs(messages)), dict(_approvals(messages))
     if not (text or outputs or approvals):
-        where = ("input", len(messages) - 1, "content")
-        raise InvalidRequestError("missing", where, "There is no text, and no answer to a call")
+        location = ("input", len(messages) - 1, "content")
+        raise InvalidRequestError("missing", location, "There is no text, and no answer to a call")
     return ParsedRequest(
         _session(document), text, stream, tuple(_functions(document)), outputs, approvals
     )
@@ -72,11 +72,11 @@ def _messages(document: Document) -> list[Document]:
     for number, message in enumerate(found):
         if not isinstance(message, dict):
             raise InvalidRequestError("dict_type", ("input", number), "Input should be an object")
-    return found[-_MOST:]
+    return found[-_MAX_ENTRIES:]
 
 
 def _check_parameters(document: Document) -> None:
-    """The one range that the specification states, and what this agent uses itself."""
+    """Check the one range of the specification, and the parameters that this agent uses."""
     number = document.get("n")
     if number is not None and (type(number) is not int or not 1 <= number <= 5):
         raise InvalidRequestError("range", ("n",), "Input should be a whole number from 1 to 5")
@@ -88,7 +88,7 @@ def _check_parameters(document: Document) -> None:
 
 
 def _session(document: Document) -> str:
-    """The conversation: the caller's name for it, or a new one."""
+    """Return the session id of the request, or a new one."""
     given = document.get("session_id")
     if given and len(given) > _MAX_ID:
         raise InvalidRequestError("too_long", ("session_id",), f"At most {_MAX_ID} characters")
@@ -96,23 +96,23 @@ def _session(document: Document) -> str:
 
 
 def _text(messages: Sequence[Document]) -> str:
-    """What the last message of the user says. Raises `UnreadableError` for too much of it."""
+    """Return the text of the last user message. Raise `InvalidRequestError` if it is too long."""
     for number, message in reversed(list(enumerate(messages))):
         texts = [part["text"] for part in _parts(message) if isinstance(part.get("text"), str)]
         if message.get("role", "user") != "user" or not texts:
             continue
         text = "\n".join(texts).strip()
         if len(text) > MAX_TEXT:
-            where = ("input", number, "content")
+            location = ("input", number, "content")
             raise InvalidRequestError(
-                "too_long", where, f"This agent reads {MAX_TEXT:,} characters"
+                "too_long", location, f"This agent reads {MAX_TEXT:,} characters"
             )
         return text
     return ""
 
 
 def _functions(document: Document) -> Iterator[Mapping[str, Any]]:
-    for tool in (document.get("tools") or [])[:_MOST]:
+    for tool in (document.get("tools") or [])[:_MAX_ENTRIES]:
         function = tool.get("function") if isinstance(tool, dict) else None
         if isinstance(function, dict) and isinstance(function.get("name"), str):
             yield function
@@ -127,12 +127,12 @@ def _outputs(messages: Sequence[Document]) -> Iterator[tuple[str, str]]:
 
 def _approvals(messages: Sequence[Document]) -> Iterator[tuple[str, bool]]:
     for data in _data(messages, "mcp_approval_response"):
-        if isinstance(asked := data.get("approval_request_id"), str):
-            yield asked, data.get("approve") is True
+        if isinstance(approval := data.get("approval_request_id"), str):
+            yield approval, data.get("approve") is True
 
 
 def _data(messages: Sequence[Document], kind: str) -> Iterator[Document]:
-    """The data in messages of a type."""
+    """Yield the data of the messages of a type."""
     for message in messages:
         if message.get("type") == kind:
             yield from (

@@ -1,4 +1,4 @@
-"""What the agent finds for a question: sentences, a picture, and the things themselves."""
+"""Search for the Agent API: a summary, an image and the items that match a question."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from playground.demo import followups, search
-from playground.demo import items as presenting
+from playground.demo import items as result_items
 from playground.demo.actions import DemoUrls
 from playground.demo.corpus import Corpus
 from playground.demo.failures import FailureError
@@ -18,14 +18,14 @@ _SHOWN = 3
 
 @dataclass(frozen=True, slots=True)
 class FoundItems:
-    """What was found for a question."""
+    """The matches for a question, with a summary."""
 
     text: str
     items: Sequence[dict[str, Any]]
 
     @property
     def parts(self) -> list[tuple[str, Any]]:
-        """A picture of the first, and all of them as data."""
+        """Return an image of the first match, and all matches as data."""
         parts: list[tuple[str, Any]] = [("data", {"results": list(self.items)})]
         if self.items and isinstance(image := self.items[0].get("image"), str):
             parts.insert(0, ("image", image))
@@ -33,30 +33,30 @@ class FoundItems:
 
     @property
     def listed(self) -> list[dict[str, Any]]:
-        """Their names and addresses."""
+        """Return the names and URLs of the matches."""
         return [{"name": item["name"], "url": item["url"]} for item in self.items]
 
 
 @dataclass(frozen=True, slots=True)
 class Catalog:
-    """The corpus, and where its pictures and actions are."""
+    """The corpus, with the URLs of images and actions."""
 
     corpus: Corpus
     links: DemoUrls
 
     def find(self, text: str, earlier: Sequence[str] = ()) -> FoundItems:
-        """The best for a question that may refine `earlier` ones.
+        """Return the best matches for a question that may refine `earlier` ones.
 
-        Nothing found is an answer too. Raises `FailureError` for a question without words.
+        No match is an answer, too. Raise `FailureError` for a question without words.
         """
-        asked = followups.complete_from_context(
+        complete = followups.complete_from_context(
             AskRequest(VERSIONS[-1], text, {}, {"prev": list(earlier)}, {})
         )
         try:
-            found = search.find(self.corpus, asked)
+            found = search.find(self.corpus, complete)
         except FailureError as failure:
             if failure.code != "NO_RESULTS":
                 raise
             return FoundItems(failure.message, [])
-        items = [presenting.item(entry, self.links) for entry in found.entries[:_SHOWN]]
-        return FoundItems(presenting.summary(found, asked.text), items)
+        items = [result_items.item(entry, self.links) for entry in found.entries[:_SHOWN]]
+        return FoundItems(result_items.summary(found, complete.text), items)

@@ -1,16 +1,15 @@
-"""Calls that need the caller: functions of the request's own, and approvals."""
+"""Tool calls that need the caller: functions that a request offers, and approvals."""
 
 from __future__ import annotations
 
 import json
 import re
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from playground.demo.agent_api.handlers import RequestContext
+from playground.demo.agent_api.request_context import RequestContext
 
-#: What the list of tools names; the real ones are those of the demo over MCP.
+#: The tools in the list of an MCP server; the demo's MCP endpoint has the real ones.
 MCP_TOOLS: Sequence[Mapping[str, Any]] = (
     {
         "name": "cart_add",
@@ -22,18 +21,18 @@ MCP_TOOLS: Sequence[Mapping[str, Any]] = (
         },
     },
 )
-#: Parts of a name that say nothing about what a function is for.
+#: Parts of a name that do not describe the purpose of a function.
 _VERBS = frozenset("get set list find fetch read look search check call do my the for".split())
 _MAX_FOUND = 8
-#: Functions that are called at once.
+#: Functions that one response calls.
 _MAX_CALLS = 4
 
 
-def matching_functions(scene: RequestContext) -> list[Mapping[str, Any]]:
-    """The functions of the caller whose names have a word of the question in them."""
+def matching_functions(context: RequestContext) -> list[Mapping[str, Any]]:
+    """Return the functions of the caller whose names have a word of the question."""
     found: dict[str, Mapping[str, Any]] = {}
-    words = set(re.findall(r"\w+", scene.turn.text.lower()))
-    for function in scene.turn.functions:
+    words = set(re.findall(r"\w+", context.request.text.lower()))
+    for function in context.request.functions:
         name = str(function["name"])
         parts = {part.lower() for part in re.findall(r"[A-Za-z][a-z]*", name)} - _VERBS
         if name.lower() in words or parts & words:
@@ -41,78 +40,79 @@ def matching_functions(scene: RequestContext) -> list[Mapping[str, Any]]:
     return list(found.values())[:_MAX_CALLS]
 
 
-def call(scene: RequestContext, functions: Sequence[Mapping[str, Any]]) -> None:
-    """Call functions of the caller: the response ends there, and waits for the next request."""
-    text, script = scene.turn.text, scene.script
+def call(context: RequestContext, functions: Sequence[Mapping[str, Any]]) -> None:
+    """Call functions of the caller and end the response; the next request has their outputs."""
+    text, writer = context.request.text, context.writer
     names = [str(function["name"]) for function in functions]
     listed = " and ".join(name[:60] for name in names)
     says = "says" if len(names) == 1 else "say"
-    script.write_text(f"For that I have to know what {listed} {says}.", "reasoning")
-    scene.state["calls"] = [
-        {"id": script.call("function_call", name, _arguments(function, text)), "name": name}
+    writer.write_text(f"For that I have to know what {listed} {says}.", "reasoning")
+    context.state["calls"] = [
+        {"id": writer.call("function_call", name, _arguments(function, text)), "name": name}
         for name, function in zip(names, functions, strict=True)
     ]
-    script.end()
+    writer.end()
 
 
-def approval(request: str, items: Sequence[str]) -> dict[str, Any]:
-    """The data of a request for approval; its members are those that agents in use send."""
+def approval(approval_id: str, items: Sequence[str]) -> dict[str, Any]:
+    """Return the data of an approval request, with the members that agents in use send."""
     arguments = json.dumps({"items": list(items)}, ensure_ascii=False)
     return {
-        "id": request,
+        "id": approval_id,
         "name": "cart_add",
         "arguments": arguments,
         "server_label": "demo-mcp",
     }
 
 
-def resume(scene: RequestContext) -> None:
-    """Go on where calls or an approval were waited for; fail where none was, or one is missing."""
-    state, turn = scene.state, scene.turn
-    waiting, asked = state.pop("calls", None) or [], state.pop("approval", None) or {}
-    missing = [each["name"] for each in waiting if each["id"] not in turn.outputs]
+def resume(context: RequestContext) -> None:
+    """Resume after function outputs or an approval; fail if none is pending, or one is missing."""
+    state, request = context.state, context.request
+    waiting, approval = state.pop("calls", None) or [], state.pop("approval", None) or {}
+    missing = [each["name"] for each in waiting if each["id"] not in request.outputs]
     if waiting and not missing:
-        _with_outputs(scene, {each["name"]: turn.outputs[each["id"]] for each in waiting})
+        _with_outputs(context, {each["name"]: request.outputs[each["id"]] for each in waiting})
     elif len(missing) < len(waiting):
         state["calls"] = waiting
         text = f"I wait for the outputs of all calls in one request: {missing[0][:60]} is missing."
-        scene.script.end("failed", {"code": "MISSING_OUTPUT", "message": text})
-    elif asked.get("id") in turn.approvals:
-        _decided(scene, asked["items"], turn.approvals[asked["id"]])
+        context.writer.end("failed", {"code": "MISSING_OUTPUT", "message": text})
+    elif approval.get("id") in request.approvals:
+        _order(context, approval["items"], request.approvals[approval["id"]])
     else:
         text = "Nothing in this session waits for that: no call has this id."
-        scene.script.end("failed", {"code": "UNKNOWN_CALL", "message": text})
+        context.writer.end("failed", {"code": "UNKNOWN_CALL", "message": text})
 
 
-def _with_outputs(scene: RequestContext, outputs: Mapping[str, str]) -> None:
-    """Answer the question that functions were called for, with what each of them returned."""
-    said = {name: words for name, output in outputs.items() if (words := _words_in(output))}
-    if not said:
+def _with_outputs(context: RequestContext, outputs: Mapping[str, str]) -> None:
+    """Answer the question with the outputs of the functions."""
+    texts = {name: words for name, output in outputs.items() if (words := _texts_in(output))}
+    if not texts:
         names, have = " and ".join(outputs), "has" if len(outputs) == 1 else "have"
-        scene.script.write_text(f"{names} {have} nothing to say, so neither have I.")
+        context.writer.write_text(f"{names} {have} nothing to say, so neither have I.")
     else:
-        found = scene.catalog.find(", ".join(word for words in said.values() for word in words))
-        told = [f"{name} says: {', '.join(words)}." for name, words in said.items()]
-        scene.script.write_text(" ".join([*told, found.text]), parts=found.parts)
-    scene.script.end()
+        found = context.catalog.find(", ".join(word for words in texts.values() for word in words))
+        sentences = [f"{name} says: {', '.join(words)}." for name, words in texts.items()]
+        context.writer.write_text(" ".join([*sentences, found.text]), parts=found.parts)
+    context.writer.end()
 
 
-def _decided(scene: RequestContext, items: Sequence[str], approved: bool) -> None:
-    script = scene.script
+def _order(context: RequestContext, items: Sequence[str], approved: bool) -> None:
+    """Call the approved tool, or end the response."""
+    writer = context.writer
     if not approved:
-        script.write_text("Then I will not order anything.")
-        script.end()
+        writer.write_text("Then I will not order anything.")
+        writer.end()
         return
     more = {"server_label": "demo-mcp"}
-    call_id = script.call("mcp_call", "cart_add", {"items": list(items)}, **more)
-    scene.state["bought"] = list(items)
-    script.output("mcp_call_output", call_id, f"{len(items)} things are in the cart.")
-    script.write_text(f"Done: {', '.join(items)} are in the cart.")
-    script.end()
+    call_id = writer.call("mcp_call", "cart_add", {"items": list(items)}, **more)
+    context.state["bought"] = list(items)
+    writer.output("mcp_call_output", call_id, f"{len(items)} things are in the cart.")
+    writer.write_text(f"Done: {', '.join(items)} are in the cart.")
+    writer.end()
 
 
 def _arguments(function: Mapping[str, Any], text: str) -> dict[str, Any]:
-    """Something for each required parameter that fits its schema, as far as that is simple."""
+    """Return a value for each required parameter that fits its schema, if the schema is simple."""
     schema = function.get("parameters")
     properties = schema.get("properties") if isinstance(schema, dict) else None
     required = schema.get("required") if isinstance(schema, dict) else None
@@ -135,8 +135,8 @@ def _value(schema: Any, text: str) -> Any:
     return kinds.get(kind, text) if isinstance(kind, str) else text
 
 
-def _words_in(output: str) -> list[str]:
-    """The things that an output names: the strings in its JSON, or its own words."""
+def _texts_in(output: str) -> list[str]:
+    """Return the strings in the JSON of an output, or the output itself; commas separate."""
     try:
         found = json.loads(output)
     except (ValueError, RecursionError):

@@ -1,7 +1,7 @@
-"""Writes a response of the Agent API, object by object, in the order of its lifecycle.
+"""Writer of a response of the Agent API, object by object, in the order of its lifecycle.
 
-Section "Content Streaming": a message is announced, its contents grow, it is completed. What
-is written here keeps to the specification; to depart from it, write with `emit`.
+Section "Content Streaming": a message is announced, its contents grow, it is completed. The
+methods conform to the specification; to deviate from it, write with `emit`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _WORDS = re.compile(r"\S+\s*|\s+")
 
 @dataclass(slots=True)
 class Message:
-    """A message under way: what was announced of it, and its contents that are complete."""
+    """An announced message, with its completed contents."""
 
     id: str
     type: str
@@ -29,21 +29,21 @@ class Message:
     contents: list[Document] = field(default_factory=list)
 
     def describe(self, status: str, **more: Any) -> Document:
-        """It as an object of that status."""
+        """Return the message as an object with a status."""
         known = {"id": self.id, "object": "message", "type": self.type, "role": self.role}
         return {**known, "status": status, **more}
 
 
 class ResponseWriter:
-    """A response, written down before it is sent: `objects`, in order."""
+    """A response, written before it is sent: `objects`, in order."""
 
     def __init__(self, session: str) -> None:
         self.objects: list[Document] = []
-        #: Whether objects are numbered; the specification leaves it open.
+        #: True if objects have sequence numbers, which are optional.
         self.numbered = True
-        #: Words that were read and written: the usage.
-        self.read = 0
-        self.written = 0
+        #: Words of the request and of the response: the usage.
+        self.input_words = 0
+        self.output_words = 0
         self._output: list[Document] = []
         self._response = {
             "id": f"response_{uuid4()}",
@@ -53,51 +53,51 @@ class ResponseWriter:
         }
 
     def emit(self, value: Mapping[str, Any]) -> None:
-        """Send an object as it is, with its number, which the specification has as a string."""
+        """Write an object unchanged, with its sequence number as a string, as specified."""
         number = {"sequence_number": str(len(self.objects))} if self.numbered else {}
         self.objects.append({**number, **value})
 
     def begin(self) -> None:
-        """The response is created, and work on it begins."""
+        """Write the response with the statuses created and in_progress."""
         for status in ("created", "in_progress"):
             self.emit({**self._response, "status": status})
 
     def end(self, status: str = "completed", error: Mapping[str, str] | None = None) -> None:
-        """The response has ended, with its messages and what it took, or with an error."""
+        """Write the response with a final status, its messages and usage, and an error if any."""
         usage = {
-            "input_tokens": self.read,
-            "output_tokens": self.written,
-            "total_tokens": self.read + self.written,
+            "input_tokens": self.input_words,
+            "output_tokens": self.output_words,
+            "total_tokens": self.input_words + self.output_words,
         }
         whole: Document = {**self._response, "status": status, "output": self._output}
         whole |= {"completed_at": int(time.time()), "usage": usage}
         self.emit({**whole, "error": dict(error)} if error else whole)
 
     def announce(self, kind: str = "message", role: str = "assistant") -> Message:
-        """A message comes into being."""
+        """Write a new message with the statuses created and in_progress, and return it."""
         message = Message(f"msg_{uuid4()}", kind, role)
         self.emit(message.describe("created"))
         self.emit(message.describe("in_progress"))
         return message
 
-    def piece(self, message: Message, index: int, text: str) -> None:
-        """A piece of a text."""
+    def delta(self, message: Message, index: int, text: str) -> None:
+        """Write a delta of a text."""
         part = {"type": "text", "index": index, "delta": True, "text": text}
         self.emit({"object": "content", "status": "in_progress", "msg_id": message.id, **part})
 
     def write_content(
         self, message: Message, index: int, kind: str, value: Any, status: str = "completed"
     ) -> None:
-        """A content at its end: complete at once or after its pieces, or as far as it came."""
+        """Write a whole content with its final status, after its deltas or without any."""
         name = {"image": "image_url"}.get(kind, kind)
         part = {"object": "content", "type": kind, "index": index, "delta": False, name: value}
         part |= {"status": status, "msg_id": message.id}
         self.emit(part)
         message.contents.append(part)
-        self.written += len(str(value).split())
+        self.output_words += len(str(value).split())
 
     def close(self, message: Message, /, status: str = "completed", **more: Any) -> None:
-        """A message has ended."""
+        """Write a message with a final status."""
         whole = message.describe(status, content=message.contents, **more)
         self.emit(whole)
         self._output.append(whole)
@@ -105,37 +105,39 @@ class ResponseWriter:
     def write_text(
         self, text: str, kind: str = "message", parts: Sequence[tuple[str, Any]] = ()
     ) -> None:
-        """A message whose text comes word by word, with further parts (type, value) after it."""
+        """Write a message with a text word by word, then further parts (type, value)."""
         message = self.announce(kind)
-        self.spell(message, 0, text)
+        self.write_words(message, 0, text)
         for index, (part, value) in enumerate(parts, 1):
             self.write_content(message, index, part, value)
         self.close(message)
 
-    def spell(self, message: Message, index: int, text: str, status: str = "completed") -> None:
-        """A text word by word, then all of it with the status that it ends in."""
+    def write_words(
+        self, message: Message, index: int, text: str, status: str = "completed"
+    ) -> None:
+        """Write a text word by word, then the whole text with its final status."""
         for word in _WORDS.findall(text):
-            self.piece(message, index, word)
+            self.delta(message, index, word)
         self.write_content(message, index, "text", text, status)
 
     def write_message(self, kind: str, data: Mapping[str, Any]) -> None:
-        """A message with nothing but data: a call, what it returned, a request for approval."""
+        """Write a message with data only: a call, its output, an approval request."""
         message = self.announce(kind)
         self.write_content(message, 0, "data", dict(data))
         self.close(message)
 
     def call(self, kind: str, name: str, arguments: Mapping[str, Any], **more: Any) -> str:
-        """A call of a tool; its id."""
+        """Write a tool call and return its id."""
         call = f"call_{uuid4().hex[:12]}"
-        written = json.dumps(dict(arguments), ensure_ascii=False)
-        self.write_message(kind, {"call_id": call, "name": name, "arguments": written, **more})
+        encoded = json.dumps(dict(arguments), ensure_ascii=False)
+        self.write_message(kind, {"call_id": call, "name": name, "arguments": encoded, **more})
         return call
 
     def output(self, kind: str, call: str, value: Any) -> None:
-        """What a call returned."""
+        """Write the output of a call."""
         text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
         self.write_message(kind, {"call_id": call, "output": text})
 
     def heartbeat(self) -> None:
-        """A sign of life: a message with nothing in it."""
+        """Write a heartbeat: a message without contents."""
         self.close(self.announce("heartbeat"))

@@ -1,4 +1,4 @@
-"""Steps of a call as an HTTP reply: JSON, or a stream where something goes before the result."""
+"""HTTP responses of a call: JSON, or a stream if there are messages before the result."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from collections.abc import AsyncIterator, Mapping
 
 from django.http.response import HttpResponseBase
 
-from playground.demo import rpc
+from playground.demo import jsonrpc
 from playground.demo.http import event_stream, json_response
+from playground.demo.jsonrpc import INTERNAL_ERROR, RpcError
 from playground.demo.responses import Document, encode
-from playground.demo.rpc import INTERNAL_ERROR, RpcError
 
 logger = logging.getLogger("playground.demo")
 
-#: Messages for the caller, the reply last.
+#: Messages to the caller, the response last.
 Messages = AsyncIterator[Document]
 
 
@@ -24,9 +24,9 @@ async def deliver(
     statuses: Mapping[int, int],
     headers: Mapping[str, str],
 ) -> HttpResponseBase:
-    """JSON if the first message is the reply already, else server-sent events.
+    """Return JSON if the first message is the response, else server-sent events.
 
-    `statuses` are the HTTP statuses of error codes: as JSON, a reply can still have one.
+    `statuses` are the HTTP statuses of error codes, which only a JSON response can have.
     """
     first = await _next(message_id, messages)
     if "method" not in first:
@@ -46,16 +46,16 @@ async def _events(
 
 
 async def _next(message_id: str | int | None, messages: Messages) -> Document:
-    """The next message; whatever goes wrong becomes the reply."""
+    """Return the next message; an exception becomes an error response."""
     try:
         return await anext(messages)
     except RpcError as failed:
-        return rpc.error(message_id, failed)
+        return jsonrpc.error(message_id, failed)
     except Exception:
-        logger.exception("The demo agent could not answer over MCP")
-        return rpc.error(message_id, RpcError(INTERNAL_ERROR, "Something went wrong here."))
+        logger.exception("Answering a tool call over MCP failed")
+        return jsonrpc.error(message_id, RpcError(INTERNAL_ERROR, "Something went wrong here."))
 
 
 def _event(message: Document) -> bytes:
-    # Lines end as those of other MCP servers do.
+    # The line ends of other MCP servers.
     return b"event: message\r\ndata: " + encode(message) + b"\r\n\r\n"

@@ -1,4 +1,4 @@
-"""The generation up to 2025-11-25: a handshake, a session, questions in the stream."""
+"""Stateful generation of MCP, up to 2025-11-25: handshake, session, elicitation in the stream."""
 
 from __future__ import annotations
 
@@ -9,78 +9,82 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 
-from playground.demo import requests, rpc
+from playground.demo import jsonrpc
 from playground.demo.http import json_response
-from playground.demo.mcp import request_checks, sessions, tools
+from playground.demo.jsonrpc import INVALID_PARAMS, METHOD_NOT_FOUND, JsonRpcMessage, RpcError
+from playground.demo.mcp import sessions, tools
+from playground.demo.mcp.request_checks import error_response
 from playground.demo.mcp.responses import deliver
-from playground.demo.mcp.steps import LEVELS, Call, Done, Notification, text_result
-from playground.demo.mcp.tool_runner import perform
+from playground.demo.mcp.tools import (
+    LEVELS,
+    Call,
+    Done,
+    Notification,
+    call_params,
+    perform,
+    text_result,
+)
+from playground.demo.mcp.versions import INSTRUCTIONS, SERVER, STATEFUL_VERSIONS
 from playground.demo.responses import Document
-from playground.demo.rpc import INVALID_PARAMS, METHOD_NOT_FOUND, JsonRpcMessage, RpcError
 
 SESSION = "Mcp-Session-Id"
+_UNKNOWN_SESSION = "Session not found: it has ended or was never begun."
 
 
 async def respond(request: HttpRequest, message: JsonRpcMessage) -> HttpResponseBase:
-    """The reply to one message of this generation. Raises `RpcError` before it has begun."""
+    """Return the response to one message. Raise `RpcError` before the response has begun."""
     if message.method == "initialize":
         return await _initialize(message)
     key = request.headers.get(SESSION)
     if not key:
-        return request_checks.error_response(400, "Bad request: no session. Begin with initialize.")
+        return error_response(400, "Bad request: no session. Begin with initialize.")
     state = await sessions.session(key)
     if state is None:
-        return request_checks.error_response(
-            404, "Session not found: it has ended or was never begun."
-        )
+        return error_response(404, _UNKNOWN_SESSION)
     headers = {SESSION: key}
     if not message.is_request:
         if not message.method and isinstance(message.id, str):
-            # Refused with an error, a question counts as dismissed.
-            await sessions.answered(key, message.id, message.result or {"action": "cancel"})
+            # An error in response to an elicitation dismisses it.
+            await sessions.store_answer(key, message.id, message.result or {"action": "cancel"})
         return HttpResponse(status=202, content_type="application/json", headers=headers)
     if message.method == "tools/call":
         call = _call(request, message, state)
         return await deliver(message.id, _messages(message, call, key), {}, headers)
-    result = await _simple(message, key, state)
-    return json_response(rpc.result(message.id, result), headers=headers)
+    result = await _result(message, key, state)
+    return json_response(jsonrpc.result(message.id, result), headers=headers)
 
 
 async def end(request: HttpRequest) -> HttpResponse:
-    """The reply to `DELETE`: the session is over."""
+    """End the session and return the response to `DELETE`."""
     key = request.headers.get(SESSION, "")
     if not key:
-        return request_checks.error_response(400, "Bad request: name the session to end.")
+        return error_response(400, "Bad request: name the session to end.")
     if not await sessions.close(key):
-        return request_checks.error_response(
-            404, "Session not found: it has ended or was never begun."
-        )
+        return error_response(404, _UNKNOWN_SESSION)
     return HttpResponse(status=200, content_type="application/json")
 
 
 async def _initialize(message: JsonRpcMessage) -> HttpResponse:
-    wanted = message.params.get("protocolVersion")
-    if not isinstance(wanted, str):
+    requested = message.params.get("protocolVersion")
+    if not isinstance(requested, str):
         raise RpcError(INVALID_PARAMS, "initialize names a protocolVersion.")
-    version = (
-        wanted
-        if wanted in request_checks.STATEFUL_VERSIONS
-        else request_checks.STATEFUL_VERSIONS[-1]
-    )
+    version = requested if requested in STATEFUL_VERSIONS else STATEFUL_VERSIONS[-1]
     capabilities = message.params.get("capabilities")
-    can_ask = isinstance(capabilities, dict) and isinstance(capabilities.get("elicitation"), dict)
-    key = await sessions.open_session({"version": version, "can_ask": can_ask, "level": "info"})
+    can_elicit = isinstance(capabilities, dict) and isinstance(
+        capabilities.get("elicitation"), dict
+    )
+    key = await sessions.open_session({"version": version, "can_ask": can_elicit, "level": "info"})
     result = {
         "protocolVersion": version,
         "capabilities": {"logging": {}, "tools": {"listChanged": False}},
-        "serverInfo": request_checks.SERVER,
-        "instructions": request_checks.INSTRUCTIONS,
+        "serverInfo": SERVER,
+        "instructions": INSTRUCTIONS,
     }
-    return json_response(rpc.result(message.id, result), headers={SESSION: key})
+    return json_response(jsonrpc.result(message.id, result), headers={SESSION: key})
 
 
-async def _simple(message: JsonRpcMessage, key: str, state: Mapping[str, Any]) -> Document:
-    """The result of a call that is answered at once. Raises `RpcError`."""
+async def _result(message: JsonRpcMessage, key: str, state: Mapping[str, Any]) -> Document:
+    """Return the result of a request without a stream. Raise `RpcError`."""
     if message.method == "ping":
         return {}
     if message.method == "tools/list":
@@ -99,44 +103,27 @@ async def _simple(message: JsonRpcMessage, key: str, state: Mapping[str, Any]) -
 def _call(request: HttpRequest, message: JsonRpcMessage, state: Mapping[str, Any]) -> Call:
     return Call(
         request,
-        **called(request, message),
+        **call_params(request, message),
         level=str(state["level"]),
-        can_ask=bool(state["can_ask"]),
-        lists=state["version"] >= "2025-11-25",
+        can_elicit=bool(state["can_ask"]),
+        allows_lists=state["version"] >= "2025-11-25",
     )
 
 
-def called(request: HttpRequest, message: JsonRpcMessage) -> dict[str, Any]:
-    """What the params of `tools/call` say in both generations. Raises `RpcError`."""
-    name, arguments = message.params.get("name"), message.params.get("arguments")
-    if not isinstance(name, str):
-        raise RpcError(INVALID_PARAMS, "tools/call names a tool.")
-    if arguments is not None and not isinstance(arguments, dict):
-        raise RpcError(INVALID_PARAMS, "arguments must be an object.")
-    meta = message.params.get("_meta")
-    token = meta.get("progressToken") if isinstance(meta, dict) else None
-    return {
-        "tool": name,
-        "arguments": arguments or {},
-        "pace": requests.read_pace(request.GET.get("pace")),
-        "token": token if rpc.is_id(token) else None,
-    }
-
-
 async def _messages(message: JsonRpcMessage, call: Call, key: str) -> AsyncIterator[Document]:
-    """What goes to the caller: notices, at most one question, and the result."""
+    """Yield the messages to the caller: notifications, at most one elicitation, the result."""
     async for step in perform(call):
         if isinstance(step, Notification):
-            yield rpc.notification(step.method, step.params)
+            yield jsonrpc.notification(step.method, step.params)
         elif isinstance(step, Done):
-            yield rpc.result(message.id, step.result)
+            yield jsonrpc.result(message.id, step.result)
         else:
-            number = await sessions.ask(key)
-            asked = rpc.notification("elicitation/create", step.params)
-            yield {**asked, "id": number}
-            if (answer := await sessions.answer(key, number)) is None:
-                waited = f"Nobody answered within {sessions.PATIENCE:g} seconds."
-                yield rpc.result(message.id, text_result(waited, failed=True).result)
+            request_id = await sessions.ask(key)
+            elicitation = jsonrpc.notification("elicitation/create", step.params)
+            yield {**elicitation, "id": request_id}
+            if (answer := await sessions.wait_for_answer(key, request_id)) is None:
+                text = f"Nobody answered within {sessions.PATIENCE:g} seconds."
+                yield jsonrpc.result(message.id, text_result(text, failed=True).result)
                 return
             async for later in _messages(message, replace(call, answer=answer), key):
                 yield later

@@ -1,4 +1,4 @@
-"""Scenarios about actions (section 5): their shapes, their addresses, and what those answer."""
+"""Scenarios about actions (section 5): their shapes, URLs, headers and responses."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from django.http.response import HttpResponseBase
 from django.urls import reverse
 
 from playground.demo.http import endpoint, event_stream, json_response
-from playground.demo.scenarios.scenario import Scenario
-from playground.demo.scenarios.scene import (
+from playground.demo.scenarios.scenario import (
+    Scenario,
     ScenarioRequest,
     complete,
     dish,
@@ -22,9 +22,9 @@ from playground.demo.scenarios.scene import (
     start,
 )
 
-_MANY = 60
-_SLOWLY = 3.0
-#: What is said, and the endpoint: an address, an object, or None for no endpoint at all.
+_ACTION_COUNT = 60
+_SLOW_SECONDS = 3.0
+#: Names of actions, with the endpoint: a URL, an object, or None for no endpoint.
 _ENDPOINTS: Mapping[str, Any] = {
     "A script for an address": "javascript:alert(1)",
     "A relative address": "../cart/",
@@ -46,7 +46,7 @@ _HEADERS: Mapping[str, Any] = {
     "A list for headers": ["X-Note: a"],
     "A credential": {"Authorization": "Bearer of-someone-else"},
 }
-_REPLIES: Mapping[str, str] = {
+_RESPONSES: Mapping[str, str] = {
     "error": "500 with JSON",
     "html": "A web page",
     "empty": "204 and nothing",
@@ -58,7 +58,7 @@ _REPLIES: Mapping[str, str] = {
 
 
 def _action(name: str, target: Any, **more: Any) -> dict[str, Any]:
-    """An HTTP action; None leaves the endpoint out."""
+    """Return an HTTP action; without an endpoint if `target` is None."""
     action = {
         "@type": "AddToCartAction",
         "name": "act",
@@ -75,67 +75,71 @@ def _item(number: int, name: str, actions: Any) -> dict[str, Any]:
     return {**dish(number), "name": name, "actions": actions}
 
 
-def _cart(scene: ScenarioRequest) -> str:
-    return scene.request.build_absolute_uri(reverse("demo-cart"))
+def _cart(request: ScenarioRequest) -> str:
+    return request.http_request.build_absolute_uri(reverse("demo-cart"))
 
 
-async def shapes(scene: ScenarioRequest) -> HttpResponseBase:
-    """Actions that are not quite as section 5 has them."""
-    cart = _cart(scene)
+async def shapes(request: ScenarioRequest) -> HttpResponseBase:
+    """Send actions that deviate from section 5."""
+    cart = _cart(request)
     bare = _action("Add to the cart", cart)
-    unsaid = {name: value for name, value in bare.items() if name != "protocol"}
+    no_protocol = {name: value for name, value in bare.items() if name != "protocol"}
     variants: Mapping[str, Any] = {
         "A single object": bare,
-        "Without protocol": [unsaid],
+        "Without protocol": [no_protocol],
         "A method in lower case": [{**bare, "method": "post"}],
         "Without method": [{name: value for name, value in bare.items() if name != "method"}],
         "Not objects": ["add_to_cart", 7, None, [bare]],
         "An unknown protocol": [{**bare, "protocol": "SMTP"}],
         "A tool without a server": [{"name": "tool", "description": "Call it", "protocol": "MCP"}],
         "Params that are no object": [{**bare, "params": ["salt"]}],
-        f"{_MANY} actions": [{**bare, "name": f"act_{number}"} for number in range(_MANY)],
+        f"{_ACTION_COUNT} actions": [
+            {**bare, "name": f"act_{number}"} for number in range(_ACTION_COUNT)
+        ],
     }
     items = (_item(at, name, value) for at, (name, value) in enumerate(variants.items()))
-    return await respond(scene, *items)
+    return await respond(request, *items)
 
 
-async def endpoints(scene: ScenarioRequest) -> HttpResponseBase:
-    """Actions that lead where none should."""
+async def endpoints(request: ScenarioRequest) -> HttpResponseBase:
+    """Send actions with invalid or forbidden endpoints."""
     pairs = enumerate(_ENDPOINTS.items())
-    return await respond(scene, *(_item(at, name, [_action(name, to)]) for at, (name, to) in pairs))
+    return await respond(
+        request, *(_item(at, name, [_action(name, to)]) for at, (name, to) in pairs)
+    )
 
 
-async def headers(scene: ScenarioRequest) -> HttpResponseBase:
-    """Actions with headers that an agent has no business to set."""
-    cart = _cart(scene)
+async def headers(request: ScenarioRequest) -> HttpResponseBase:
+    """Send actions with headers that an agent must not set."""
+    cart = _cart(request)
     items = (
         _item(at, name, [_action(name, cart, headers=value)])
         for at, (name, value) in enumerate(_HEADERS.items())
     )
-    return await respond(scene, *items)
+    return await respond(request, *items)
 
 
-async def responses(scene: ScenarioRequest) -> HttpResponseBase:
-    """Actions whose endpoints answer in every way but the usual one."""
+async def responses(request: ScenarioRequest) -> HttpResponseBase:
+    """Send actions whose endpoints respond unusually."""
     items = []
-    for at, (kind, name) in enumerate(_REPLIES.items()):
-        to = scene.request.build_absolute_uri(reverse("demo-action-response", args=[kind]))
+    for at, (kind, name) in enumerate(_RESPONSES.items()):
+        to = request.http_request.build_absolute_uri(reverse("demo-action-response", args=[kind]))
         items.append(_item(at, name, [_action(name, to, method="GET")]))
-    return await respond(scene, *items)
+    return await respond(request, *items)
 
 
-async def nested(scene: ScenarioRequest) -> HttpResponseBase:
-    """An item in an item in an item, each with an action of its own."""
-    cart = _cart(scene)
+async def nested(request: ScenarioRequest) -> HttpResponseBase:
+    """Send an item in an item in an item, each with an action of its own."""
+    cart = _cart(request)
     inner = _item(2, "A sauce", [_action("Add the sauce", cart)])
     middle = {**_item(1, "A main course", [_action("Add the course", cart)]), "hasPart": [inner]}
     outer = {**_item(0, "A menu", [_action("Add the menu", cart)]), "hasPart": {"main": middle}}
-    return await respond(scene, outer)
+    return await respond(request, outer)
 
 
 @endpoint
 async def response(request: HttpRequest, kind: str) -> HttpResponseBase:
-    """What the actions of the scenario `actions-replies` are answered with."""
+    """Respond to an action of the scenario `actions-replies`."""
     if kind == "error":
         return json_response({"detail": "The cart has lost a wheel."}, 500)
     if kind == "html":
@@ -149,7 +153,7 @@ async def response(request: HttpRequest, kind: str) -> HttpResponseBase:
     if kind == "stream":
         return event_stream(paced((start(), result(0), complete()), 0.1))
     if kind == "slow":
-        await asyncio.sleep(_SLOWLY)
+        await asyncio.sleep(_SLOW_SECONDS)
         return json_response({"saved": True})
     return json_response({"error": "There is no such reply."}, 404)
 

@@ -1,4 +1,4 @@
-"""Scenarios about answers (section 4.1.1): where the summary comes, and results that are none."""
+"""Scenarios about answers (section 4.1.1): position of the summary, and invalid results."""
 
 from __future__ import annotations
 
@@ -7,8 +7,14 @@ from typing import Any
 from django.http.response import HttpResponseBase
 
 from playground.demo.http import json_response
-from playground.demo.scenarios.scenario import Play, Scenario
-from playground.demo.scenarios.scene import ScenarioRequest, dish, document, respond
+from playground.demo.scenarios.scenario import (
+    Play,
+    Scenario,
+    ScenarioRequest,
+    dish,
+    document,
+    respond,
+)
 
 _SUMMARY = {
     "@type": "SearchSummary",
@@ -16,21 +22,21 @@ _SUMMARY = {
 }
 
 
-def _summary_at(place: int) -> Play:
-    """Four dishes, with a summary before the one at `place`."""
+def _summary_at(position: int) -> Play:
+    """Send four dishes, with a summary before the one at `position`."""
 
-    async def play(scene: ScenarioRequest) -> HttpResponseBase:
+    async def play(request: ScenarioRequest) -> HttpResponseBase:
         items: list[dict[str, Any]] = [dish(number) for number in range(4)]
-        items.insert(place, _SUMMARY)
-        return await respond(scene, *items)
+        items.insert(position, _SUMMARY)
+        return await respond(request, *items)
 
     return play
 
 
 def _document(body: Any) -> Play:
-    """Always the same JSON document, whatever was preferred."""
+    """Send always the same JSON document, even if a stream is preferred."""
 
-    async def play(scene: ScenarioRequest) -> HttpResponseBase:
+    async def play(request: ScenarioRequest) -> HttpResponseBase:
         return json_response(body)
 
     return play

@@ -1,4 +1,4 @@
-"""Scenarios in which the transfer itself breaks."""
+"""Scenarios in which the transfer breaks off."""
 
 from __future__ import annotations
 
@@ -9,32 +9,63 @@ from django.http.response import HttpResponseBase
 
 from playground.demo.http import event_stream
 from playground.demo.scenarios.hangup import hang_up
-from playground.demo.scenarios.scene import ScenarioRequest, paced, result, start
+from playground.demo.scenarios.scenario import Scenario, ScenarioRequest, paced, result, start
 
 _PAUSE = 0.2
 
 
-async def truncated(scene: ScenarioRequest) -> HttpResponseBase:
-    """The body ends as HTTP says it should, in the middle of an event."""
+async def truncated(request: ScenarioRequest) -> HttpResponseBase:
+    """End the body in the middle of an event, with correct HTTP framing."""
     half = result(2)[:60]
-    return event_stream(paced((start(), result(0), result(1), half), scene.pause(_PAUSE)))
+    return event_stream(paced((start(), result(0), result(1), half), request.pause(_PAUSE)))
 
 
-async def dirty_close(scene: ScenarioRequest) -> HttpResponseBase:
-    """The connection is closed without the chunk that ends the body."""
-    return event_stream(_until_hang_up(scene, reset=False))
+async def dirty_close(request: ScenarioRequest) -> HttpResponseBase:
+    """Close the connection without the chunk that ends the body."""
+    return event_stream(_until_hang_up(request, reset=False))
 
 
-async def reset(scene: ScenarioRequest) -> HttpResponseBase:
-    """The connection is reset, as when a process is killed."""
-    return event_stream(_until_hang_up(scene, reset=True))
+async def reset(request: ScenarioRequest) -> HttpResponseBase:
+    """Reset the connection, as when a process is killed."""
+    return event_stream(_until_hang_up(request, reset=True))
 
 
-async def _until_hang_up(scene: ScenarioRequest, *, reset: bool) -> AsyncIterator[bytes]:
+async def _until_hang_up(request: ScenarioRequest, *, reset: bool) -> AsyncIterator[bytes]:
     for chunk in (start(), result(0), result(1), result(2)[:60]):
         yield chunk
-        # A reset throws away what has not been sent yet: let it go out first.
-        await asyncio.sleep(scene.pause(_PAUSE))
-    hang_up(scene.request, reset=reset)
+        # A reset discards what has not been sent yet: let it be sent first.
+        await asyncio.sleep(request.pause(_PAUSE))
+    hang_up(request.http_request, reset=reset)
     # The server now notices that the connection is gone and cancels this wait.
     await asyncio.Event().wait()
+
+
+ROWS = (
+    Scenario(
+        "truncated",
+        "Truncated",
+        "The stream ends in the middle of an event, though HTTP sees a proper end.",
+        "Two results, the half event, and that it was cut off.",
+        "truncated",
+        "answer",
+        truncated,
+    ),
+    Scenario(
+        "dirty-close",
+        "Dirty close",
+        "The connection closes without the last chunk.",
+        "Two results, and that the connection was lost.",
+        "truncated",
+        "answer",
+        dirty_close,
+    ),
+    Scenario(
+        "reset",
+        "Reset",
+        "The connection is reset in mid-stream.",
+        "Two results, and that the connection was lost.",
+        "truncated",
+        "answer",
+        reset,
+    ),
+)

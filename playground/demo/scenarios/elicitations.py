@@ -1,4 +1,4 @@
-"""Scenarios that ask back: well-formed questions of every kind, and ill-formed ones."""
+"""Scenarios about elicitations: valid questions of every type, and invalid ones."""
 
 from __future__ import annotations
 
@@ -8,15 +8,21 @@ from typing import Any
 from django.http.response import HttpResponseBase
 
 from playground.demo.http import json_response
-from playground.demo.scenarios.scenario import Play, Scenario
-from playground.demo.scenarios.scene import ScenarioRequest, dish, document, respond
+from playground.demo.scenarios.scenario import (
+    Play,
+    Scenario,
+    ScenarioRequest,
+    dish,
+    document,
+    respond,
+)
 
 Elicitation = Mapping[str, Any]
 
 _MEGABYTE = 1_000_000
 _MANY = 500
 _COLOURS = ["red", "green", "blue"]
-#: Attributes of query and context that every request may have, answered or not.
+#: Attributes of query and context that are not answers.
 _USUAL = frozenset({"text", "site", "itemType", "prev", "memory", "@type", "@context"})
 
 
@@ -29,18 +35,18 @@ def _one(question: Any) -> Elicitation:
 
 
 def _asking(elicitation: Elicitation) -> Play:
-    """Asks until anything comes that could be an answer."""
+    """Send the elicitation until a request has anything that could be an answer."""
 
-    async def play(scene: ScenarioRequest) -> HttpResponseBase:
-        if is_answered(scene.document, elicitation):
-            return await respond(scene, dish(0), dish(1))
+    async def play(request: ScenarioRequest) -> HttpResponseBase:
+        if is_answered(request.document, elicitation):
+            return await respond(request, dish(0), dish(1))
         return json_response(document("elicitation", elicitation=elicitation))
 
     return play
 
 
 def is_answered(request: Mapping[str, Any], elicitation: Elicitation) -> bool:
-    """Whether a request says more than a first one: a filter, a context, or a repeated label."""
+    """Return True if a request could have answers: a filter, a context, or a repeated label."""
     query, context = (
         part if isinstance(part, dict) else {}
         for part in (request.get("query"), request.get("context"))
@@ -139,8 +145,12 @@ _LONG: Elicitation = {
 }
 
 
-def _row(slug: str, title: str, happens: str, shows: str, elicitation: Elicitation) -> Scenario:
-    return Scenario(slug, title, happens, shows, "completed", "elicitation", _asking(elicitation))
+def _row(
+    slug: str, title: str, description: str, demonstrates: str, elicitation: Elicitation
+) -> Scenario:
+    return Scenario(
+        slug, title, description, demonstrates, "completed", "elicitation", _asking(elicitation)
+    )
 
 
 ROWS = (

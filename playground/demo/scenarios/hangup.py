@@ -1,9 +1,9 @@
-"""Breaks the connection that a request came on.
+"""Closing of the connection of a request, in the middle of its response.
 
-ASGI has no message for that. An exception in the middle of a response is no way out either:
-Daphne then tries to send an error page into the response that has begun, which fails inside
-its clean-up loop, and the connection stays open for good. So the connection is looked up
-among those of Daphne's reactor and closed beneath it.
+ASGI has no message for that, and an exception in the middle of a response does not help:
+Daphne then sends an error page into the response that has begun, which fails inside its
+clean-up loop, and the connection stays open forever. So the connection is looked up in
+Daphne's reactor and closed there.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from django.http import HttpRequest
 
 
 def hang_up(request: HttpRequest, *, reset: bool) -> None:
-    """Close the request's connection at once; with `reset`, so that the client gets an RST.
+    """Close the connection of a request immediately; with `reset`, the client gets an RST.
 
-    Without, what was written before is still sent. Raises `ConnectionResetError` where the
-    connection cannot be found: other servers than Daphne close it on an exception.
+    Without `reset`, pending data is still sent. Raise `ConnectionResetError` if the connection
+    cannot be found: other servers than Daphne close it on an exception.
     """
     transport = _transport(request)
     if transport is None:
@@ -30,8 +30,8 @@ def hang_up(request: HttpRequest, *, reset: bool) -> None:
 
 
 def _transport(request: HttpRequest) -> Any | None:
-    """The Twisted transport whose two ends are those of the request."""
-    # Importing the reactor would install one; in a process of Daphne's it is there already.
+    """Return the Twisted transport with the two ends of the request."""
+    # Importing the reactor would install one; Daphne's process has imported it already.
     reactor: Any = sys.modules.get("twisted.internet.reactor")
     scope = getattr(request, "scope", {})
     ends = [tuple(scope.get(name) or ()) for name in ("client", "server")]

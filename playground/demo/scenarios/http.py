@@ -1,28 +1,37 @@
-"""Scenarios about HTTP: status codes, media types, encodings, redirects."""
+"""Scenarios about HTTP: status codes, media types, encodings, redirects, refusals.
+
+Refusals are those of sections 2.4, 2.5 and 7.4, as NLWeb has them and in other formats.
+"""
 
 from __future__ import annotations
 
+import time
 import zlib
 from collections.abc import AsyncIterator
 
 from django.http import HttpResponse
 from django.http.response import HttpResponseBase
+from django.utils.http import http_date
 
-from playground.demo.failures import FailureError
+from playground.demo.failures import FailureError, invalid_parameter
 from playground.demo.http import event_stream, json_response
 from playground.demo.responses import encode
-from playground.demo.scenarios.scene import (
-    VERSION,
+from playground.demo.scenarios.scenario import (
+    Scenario,
     ScenarioRequest,
     complete,
     dish,
+    document,
     failed,
     paced,
+    respond,
     result,
     start,
 )
 
-TOKEN = "demo"  # noqa: S105 - printed on the demo page
+_TOKEN = "demo"  # noqa: S105 - printed on the demo page
+_MEMBERS_TOKEN = "demo-token"  # noqa: S105 - printed on the demo page
+_RETRY_AFTER = 30
 _PAUSE = 0.2
 _GZIP = 31
 _HTML = b"""<!doctype html>
@@ -36,71 +45,203 @@ _HTML = b"""<!doctype html>
 """
 
 
-def _usual() -> tuple[bytes, ...]:
+def _valid_events() -> tuple[bytes, ...]:
     return (start(), result(0), result(1), result(2), complete())
 
 
-def _document() -> dict[str, object]:
-    meta = {"response_type": "answer", "version": VERSION}
-    return {"_meta": meta, "results": [dish(0), dish(1), dish(2)]}
-
-
-async def gzip(scene: ScenarioRequest) -> HttpResponseBase:
-    """A stream that is compressed although identity was asked for; each event is flushed."""
+async def gzip(request: ScenarioRequest) -> HttpResponseBase:
+    """Send a compressed stream although identity was requested; each event is flushed."""
 
     async def compressed() -> AsyncIterator[bytes]:
-        packer = zlib.compressobj(wbits=_GZIP)
-        async for chunk in paced(_usual(), scene.pause(_PAUSE)):
-            yield packer.compress(chunk) + packer.flush(zlib.Z_SYNC_FLUSH)
-        yield packer.flush()
+        compressor = zlib.compressobj(wbits=_GZIP)
+        async for chunk in paced(_valid_events(), request.pause(_PAUSE)):
+            yield compressor.compress(chunk) + compressor.flush(zlib.Z_SYNC_FLUSH)
+        yield compressor.flush()
 
     return event_stream(compressed(), headers={"Content-Encoding": "gzip"})
 
 
-async def wrong_type(scene: ScenarioRequest) -> HttpResponseBase:
-    """A good stream that calls itself plain text."""
-    return event_stream(paced(_usual(), scene.pause(_PAUSE)), "text/plain; charset=utf-8")
+async def wrong_type(request: ScenarioRequest) -> HttpResponseBase:
+    """Send a valid stream with the content type text/plain."""
+    return event_stream(paced(_valid_events(), request.pause(_PAUSE)), "text/plain; charset=utf-8")
 
 
-async def json_as_stream(scene: ScenarioRequest) -> HttpResponseBase:
-    """A JSON document that calls itself an event stream."""
-    return HttpResponse(encode(_document()), "text/event-stream")
+async def json_as_stream(request: ScenarioRequest) -> HttpResponseBase:
+    """Send a JSON document with the content type text/event-stream."""
+    return HttpResponse(
+        encode(document("answer", results=[dish(0), dish(1), dish(2)])), "text/event-stream"
+    )
 
 
-async def html_error(scene: ScenarioRequest) -> HttpResponseBase:
-    """A gateway's error page, the one reply that is neither JSON nor events."""
+async def html_error(request: ScenarioRequest) -> HttpResponseBase:
+    """Send the error page of a gateway, neither JSON nor events."""
     return HttpResponse(_HTML, "text/html", 502)
 
 
-async def unauthorized(scene: ScenarioRequest) -> HttpResponseBase:
-    """Wants a bearer token; with the right one it answers."""
-    if scene.request.headers.get("Authorization") == f"Bearer {TOKEN}":
-        return event_stream(paced(_usual(), scene.pause(_PAUSE)))
+async def unauthorized(request: ScenarioRequest) -> HttpResponseBase:
+    """Require a bearer token; the failure is in the format of OAuth."""
+    if request.http_request.headers.get("Authorization") == f"Bearer {_TOKEN}":
+        return event_stream(paced(_valid_events(), request.pause(_PAUSE)))
     return json_response(
-        {"error": "unauthorized", "error_description": f"Use the bearer token “{TOKEN}”."},
+        {"error": "unauthorized", "error_description": f"Use the bearer token “{_TOKEN}”."},
         401,
         {"WWW-Authenticate": 'Bearer realm="NLWeb demo"'},
     )
 
 
-async def rate_limited(scene: ScenarioRequest) -> HttpResponseBase:
-    """Always says: later (section 2.5)."""
+async def rate_limited(request: ScenarioRequest) -> HttpResponseBase:
+    """Send RATE_LIMITED with Retry-After in seconds (section 2.5)."""
     error = FailureError("RATE_LIMITED", "Too many requests; try again in 30 seconds.")
     return failed(error, {"Retry-After": "30"})
 
 
-async def server_error(scene: ScenarioRequest) -> HttpResponseBase:
-    """A failure of the agent itself (section 7.4)."""
+async def server_error(request: ScenarioRequest) -> HttpResponseBase:
+    """Send INTERNAL_ERROR (section 7.4)."""
     return failed(FailureError("INTERNAL_ERROR"))
 
 
-async def redirect(scene: ScenarioRequest) -> HttpResponseBase:
-    """Sends the client elsewhere; a playground shows that and stays."""
+async def redirect(request: ScenarioRequest) -> HttpResponseBase:
+    """Redirect to another host, which the playground does not follow."""
     return HttpResponse(
         b"", "application/json", 307, headers={"Location": "https://agent.example/ask"}
     )
 
 
-async def empty(scene: ScenarioRequest) -> HttpResponseBase:
-    """Success, and nothing in it."""
+async def empty(request: ScenarioRequest) -> HttpResponseBase:
+    """Send 200 with an empty body."""
     return HttpResponse(b"", "application/json")
+
+
+async def members(request: ScenarioRequest) -> HttpResponseBase:
+    """Require a bearer token; the failure has a code of its own."""
+    if request.http_request.headers.get("Authorization") == f"Bearer {_MEMBERS_TOKEN}":
+        return await respond(request, dish(0), dish(1))
+    error = {
+        "code": "UNAUTHORIZED",
+        "message": f"For members: the bearer token is {_MEMBERS_TOKEN}.",
+    }
+    challenge = {"WWW-Authenticate": 'Bearer realm="members"'}
+    return json_response(document("failure", error=error), 401, challenge)
+
+
+async def rate_limited_date(request: ScenarioRequest) -> HttpResponseBase:
+    """Send RATE_LIMITED with Retry-After as a date."""
+    error = FailureError("RATE_LIMITED", "Too many requests; try again when the clock says so.")
+    return failed(error, {"Retry-After": http_date(time.time() + _RETRY_AFTER)})
+
+
+async def details(request: ScenarioRequest) -> HttpResponseBase:
+    """Send a failure with details (0.54 examples, section 6)."""
+    raise invalid_parameter("max_cooking_time", "soon", "ISO 8601 Duration", "a valid duration")
+
+
+async def foreign_error(request: ScenarioRequest) -> HttpResponseBase:
+    """Send a JSON error of a web framework, which is not NLWeb."""
+    problem = {"detail": "Internal Server Error", "trace_id": "b7ad6b7169203331"}
+    return json_response(problem, 500)
+
+
+async def empty_error(request: ScenarioRequest) -> HttpResponseBase:
+    """Send 503 with an empty body."""
+    return HttpResponse(b"", "text/plain", 503)
+
+
+ROWS = (
+    Scenario(
+        "gzip",
+        "Gzip",
+        "A stream compressed with gzip although identity was asked for.",
+        "The results; the encoding is in the response head.",
+        "completed",
+        "answer",
+        gzip,
+    ),
+    Scenario(
+        "wrong-type",
+        "Wrong content type",
+        "A good event stream that says it is text/plain.",
+        "The results all the same.",
+        "completed",
+        "answer",
+        wrong_type,
+    ),
+    Scenario(
+        "json-as-stream",
+        "JSON as a stream",
+        "A JSON document that says it is text/event-stream.",
+        "The results all the same.",
+        "completed",
+        "answer",
+        json_as_stream,
+    ),
+    Scenario(
+        "html-error",
+        "HTML error page",
+        "502 and a gateway's HTML page.",
+        "That the reply is a web page and not an agent's, with its source.",
+        "failed",
+        "none",
+        html_error,
+    ),
+    Scenario(
+        "unauthorized",
+        "Unauthorized",
+        "401 until the bearer token “demo” is sent.",
+        "The agent's failure and its WWW-Authenticate header; with the token, an answer.",
+        "completed",
+        "failure",
+        unauthorized,
+    ),
+    Scenario(
+        "rate-limited",
+        "Rate limited",
+        "429 with Retry-After: 30 and the failure RATE_LIMITED.",
+        "The agent's failure.",
+        "completed",
+        "failure",
+        rate_limited,
+    ),
+    Scenario(
+        "server-error",
+        "Server error",
+        "500 with the failure INTERNAL_ERROR.",
+        "The agent's failure.",
+        "completed",
+        "failure",
+        server_error,
+    ),
+    Scenario(
+        "redirect",
+        "Redirect",
+        "307 to another host.",
+        "Where it leads; nothing is sent there.",
+        "failed",
+        "none",
+        redirect,
+    ),
+    Scenario(
+        "empty",
+        "Empty",
+        "200 with an empty body.",
+        "That there is nothing to read.",
+        "failed",
+        "none",
+        empty,
+    ),
+)
+REFUSALS = (
+    Scenario("members", "Bearer token", f"401 until the bearer token {_MEMBERS_TOKEN} is sent;"
+             " the failure has a code of its own, UNAUTHORIZED.",
+             "The failure with its code; with the token, an answer.", "completed", "failure",
+             members),
+    Scenario("rate-limited-date", "Rate limited until", "429 with a date in Retry-After, half a"
+             " minute from now.", "The failure, and how long until then.", "completed", "failure",
+             rate_limited_date),
+    Scenario("failure-details", "Failure with details", "400 with INVALID_PARAMETER and an object"
+             " of details.", "The failure and its details.", "completed", "failure", details),
+    Scenario("foreign-error", "Error that is not NLWeb", "500 with JSON as a web framework writes"
+             " it.", "The JSON, and that it is no NLWeb reply.", "failed", "none",
+             foreign_error),
+    Scenario("empty-error", "Empty error", "503 with an empty body.",
+             "The status, and that there is nothing to read.", "failed", "none", empty_error),
+)  # fmt: skip

@@ -1,7 +1,7 @@
-"""Scenarios about promises (sections 4.1.2 and 4.2): each has an `await` of its own.
+"""Scenarios about promises (sections 4.1.2 and 4.2): each has its own `await`.
 
-A token says when its promise was made and how long it takes, so that nothing is kept. The
-knob `every` is the number of seconds.
+A token has the start and the duration of its task, so that nothing is stored. The parameter
+`every` is the duration in seconds.
 """
 
 from __future__ import annotations
@@ -17,8 +17,15 @@ from django.http.response import HttpResponseBase
 from playground.demo.failures import FailureError, invalid_parameter
 from playground.demo.http import json_response
 from playground.demo.scenarios.elicitations import is_answered
-from playground.demo.scenarios.scenario import Play, Scenario
-from playground.demo.scenarios.scene import ScenarioRequest, dish, document, failed, respond
+from playground.demo.scenarios.scenario import (
+    Play,
+    Scenario,
+    ScenarioRequest,
+    dish,
+    document,
+    failed,
+    respond,
+)
 
 _SECONDS = 6.0
 _YEAR = 31_536_000
@@ -43,25 +50,25 @@ def _ask() -> HttpResponseBase:
     return json_response(document("elicitation", elicitation=_SALTY))
 
 
-def _forth_and_back(done: float) -> float:
+def _back_and_forth(done: float) -> float:
     return (0.3, 0.6, 0.2, 0.8)[min(3, int(done * 4))]
 
 
 @dataclass(frozen=True, slots=True)
 class TaskScript:
-    """How a promise goes on."""
+    """The progress and the end of a promise."""
 
     end: Callable[[], HttpResponseBase] = _answer
-    #: What is said of the progress when so much, from 0 to 1, is done.
+    #: The reported progress, by the actual progress from 0 to 1.
     progress: Callable[[float], Any] = lambda done: round(done, 2)
     status: int = 202
     has_token: bool = True
-    #: What is always said of the time; None for the truth.
+    #: The reported time; None for the actual one.
     estimated_time: int | None = None
     cancels: bool = True
 
     def describe(self, started: float, seconds: float) -> HttpResponseBase:
-        """The promise as it stands."""
+        """Return the promise with its progress."""
         left = max(0.0, started + seconds - now())
         promise: dict[str, Any] = {
             "estimated_time": self.estimated_time or max(1, round(left)),
@@ -72,15 +79,15 @@ class TaskScript:
             promise["token"] = f"promise_{round(started * 1000)}_{round(seconds * 1000)}"
         return json_response(document("promise", promise=promise), self.status)
 
-    async def play(self, scene: ScenarioRequest) -> HttpResponseBase:
-        """Promise; or answer, where the question that it became is answered."""
-        if self.end is _ask and is_answered(scene.document, _SALTY):
-            return await respond(scene, dish(0), dish(1))
-        return self.describe(now(), scene.pause(_SECONDS))
+    async def play(self, request: ScenarioRequest) -> HttpResponseBase:
+        """Return a promise, or an answer if the request answers its question."""
+        if self.end is _ask and is_answered(request.document, _SALTY):
+            return await respond(request, dish(0), dish(1))
+        return self.describe(now(), request.pause(_SECONDS))
 
-    async def await_(self, scene: ScenarioRequest) -> HttpResponseBase:
-        """`await`: how it stands, or how it ended."""
-        token, action = scene.document.get("promise_token"), scene.document.get("action")
+    async def await_(self, request: ScenarioRequest) -> HttpResponseBase:
+        """Return the response to `await`: the promise with its progress, or its end."""
+        token, action = request.document.get("promise_token"), request.document.get("action")
         if action not in ("checkin", "cancel"):
             raise invalid_parameter("action", action, "checkin | cancel", "'checkin' or 'cancel'")
         if not (match := _TOKEN.fullmatch(str(token))):
@@ -93,9 +100,13 @@ class TaskScript:
         return self.end()
 
 
-def _row(slug: str, title: str, happens: str, shows: str, plot: TaskScript) -> Scenario:
-    play: Play = plot.play
-    return Scenario(slug, title, happens, shows, "completed", "promise", play, plot.await_)
+def _row(
+    slug: str, title: str, description: str, demonstrates: str, script: TaskScript
+) -> Scenario:
+    play: Play = script.play
+    return Scenario(
+        slug, title, description, demonstrates, "completed", "promise", play, script.await_
+    )
 
 
 ROWS = (
@@ -103,7 +114,7 @@ ROWS = (
          " INTERNAL_ERROR after six seconds (every changes that).",
          "The tracker, then the failure.", TaskScript(_fail)),
     _row("promise-back", "Progress that goes back", "A promise whose progress goes 0.3, 0.6, 0.2,"
-         " 0.8.", "The tracker, and that it went back.", TaskScript(progress=_forth_and_back)),
+         " 0.8.", "The tracker, and that it went back.", TaskScript(progress=_back_and_forth)),
     _row("promise-stubborn", "Promise that goes on", "A promise that answers cancel with how far"
          " it is, and goes on.", "That the task was not cancelled.", TaskScript(cancels=False)),
     _row("promise-200", "Promise with 200", "A promise with the status of an answer, 200 and not"

@@ -1,4 +1,4 @@
-"""Scenarios about time and amount: slow, endless, silent, very many, very large."""
+"""Scenarios about time and size: slow, endless, silent, very many, very large."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from django.http.response import HttpResponseBase
 
 from playground.demo.http import event_stream, json_response
 from playground.demo.scenarios.hangup import hang_up
-from playground.demo.scenarios.scene import (
+from playground.demo.scenarios.scenario import (
     VERSION,
+    Scenario,
     ScenarioRequest,
     complete,
     dish,
@@ -21,102 +22,161 @@ from playground.demo.scenarios.scene import (
     start,
 )
 
-#: Events of a flood go out in pieces of about this many, as a fast server's would.
-_PIECE = 64
+#: Events of a flood in one chunk, as of a fast server.
+_CHUNK = 64
 _HUGE = 5_000_000
 
 
-async def slow(scene: ScenarioRequest) -> HttpResponseBase:
-    """An event each second."""
-    wanted = 8 if scene.count is None else scene.count
-    events = (start(), *(result(index) for index in range(wanted)), complete())
-    return event_stream(paced(events, scene.pause(1.0)))
+async def slow(request: ScenarioRequest) -> HttpResponseBase:
+    """Send an event each second."""
+    total = 8 if request.count is None else request.count
+    events = (start(), *(result(index) for index in range(total)), complete())
+    return event_stream(paced(events, request.pause(1.0)))
 
 
-async def endless(scene: ScenarioRequest) -> HttpResponseBase:
-    """Results until the client has had enough."""
+async def endless(request: ScenarioRequest) -> HttpResponseBase:
+    """Send results until the client disconnects."""
 
     async def events() -> AsyncIterator[bytes]:
         yield start()
         for index in count():
             yield result(index)
-            await asyncio.sleep(scene.pause(0.1))
+            await asyncio.sleep(request.pause(0.1))
 
-    return event_stream(_for_a_while(scene, events()))
+    return event_stream(_until_hang_up(request, events()))
 
 
-async def heartbeats(scene: ScenarioRequest) -> HttpResponseBase:
-    """Comments that keep the connection open, and never an event."""
+async def heartbeats(request: ScenarioRequest) -> HttpResponseBase:
+    """Send comments that keep the connection open, and never an event."""
 
     async def comments() -> AsyncIterator[bytes]:
         while True:
             yield b": still here\n\n"
-            await asyncio.sleep(scene.pause(1.0))
+            await asyncio.sleep(request.pause(1.0))
 
-    return event_stream(_for_a_while(scene, comments()))
+    return event_stream(_until_hang_up(request, comments()))
 
 
-async def silent(scene: ScenarioRequest) -> HttpResponseBase:
-    """Takes the request and never answers. Django cancels the wait when the client leaves."""
-    await _patience(scene)
-    hang_up(scene.request, reset=False)
+async def silent(request: ScenarioRequest) -> HttpResponseBase:
+    """Never respond. Django cancels the wait when the client disconnects."""
+    await _wait(request)
+    hang_up(request.http_request, reset=False)
     await asyncio.Event().wait()
     raise AssertionError("nobody sets this event")
 
 
-async def _for_a_while(
-    scene: ScenarioRequest, chunks: AsyncIterator[bytes]
+async def _until_hang_up(
+    request: ScenarioRequest, chunks: AsyncIterator[bytes]
 ) -> AsyncIterator[bytes]:
-    """The chunks; where `?for=` says how long, the connection is closed beneath them then."""
+    """Yield the chunks; with `?for=`, close the connection after so many seconds."""
     loop = asyncio.get_running_loop()
-    until = None if scene.seconds is None else loop.time() + scene.seconds
+    until = None if request.seconds is None else loop.time() + request.seconds
     async for chunk in chunks:
         yield chunk
         if until is not None and loop.time() >= until:
-            hang_up(scene.request, reset=False)
+            hang_up(request.http_request, reset=False)
             # The server now notices that the connection is gone and cancels this wait.
             await asyncio.Event().wait()
 
 
-async def _patience(scene: ScenarioRequest) -> None:
-    if scene.seconds is None:
+async def _wait(request: ScenarioRequest) -> None:
+    if request.seconds is None:
         await asyncio.Event().wait()
     else:
-        await asyncio.sleep(scene.seconds)
+        await asyncio.sleep(request.seconds)
 
 
-async def flood(scene: ScenarioRequest) -> HttpResponseBase:
-    """Very many small results, as fast as they can be sent."""
-    wanted = 20_000 if scene.count is None else scene.count
+async def flood(request: ScenarioRequest) -> HttpResponseBase:
+    """Send very many small results as fast as possible."""
+    total = 20_000 if request.count is None else request.count
 
-    def pieces() -> Iterator[bytes]:
+    def chunks() -> Iterator[bytes]:
         yield start()
         templates = [_template(number) for number in range(8)]
-        for first in range(0, wanted, _PIECE):
-            numbers = range(first, min(first + _PIECE, wanted))
+        for first in range(0, total, _CHUNK):
+            numbers = range(first, min(first + _CHUNK, total))
             yield b"".join(templates[n % 8].replace(b"%d", str(n).encode()) for n in numbers)
-        yield complete(total_items=wanted)
+        yield complete(total_items=total)
 
     async def stream() -> AsyncIterator[bytes]:
-        for piece in pieces():
-            yield piece
-            # Lets everyone else run, and a client that went away be noticed.
+        for chunk in chunks():
+            yield chunk
+            # Lets other tasks run, and a disconnect be noticed.
             await asyncio.sleep(0)
 
     return event_stream(stream())
 
 
-async def huge(scene: ScenarioRequest) -> HttpResponseBase:
-    """One result of 5 MB: too long a line for a stream, though not for a JSON reply."""
+async def huge(request: ScenarioRequest) -> HttpResponseBase:
+    """Send a result of 5 MB: too long a line for a stream, though not for a JSON response."""
     item = {**dish(0), "description": "All about salmon. " * (_HUGE // 18)}
-    if not scene.streaming:
+    if not request.streaming:
         meta = {"response_type": "answer", "version": VERSION}
         return json_response({"_meta": meta, "results": [item]})
     return event_stream(paced((start(), result(0), result(1, item), complete()), 0.05))
 
 
 def _template(number: int) -> bytes:
-    """A result event with `%d` for its number: encoding 20,000 of them is what would be slow."""
+    """Return a result event with `%d` for its number: encoding 20,000 of them would be slow."""
     item = {**dish(number), "url": "https://recipes.example/scenario/%d"}
     item["name"] = f"{item['name']} no. %d"
     return b'event: result\ndata: {"index": %d, "item": ' + json.dumps(item).encode() + b"}\n\n"
+
+
+#: Listed first on the demo page.
+SLOW = Scenario(
+    "slow",
+    "Slow",
+    "An event each second, eight results in all (n and every change that).",
+    "Results one by one; Stop works at any moment.",
+    "completed",
+    "answer",
+    slow,
+)
+ROWS = (
+    Scenario(
+        "endless",
+        "Endless",
+        "Ten results a second, for ever (every changes that; for hangs up after so many seconds).",
+        "Counters that go up until Stop is pressed or a limit is reached.",
+        "failed",
+        "answer",
+        endless,
+    ),
+    Scenario(
+        "heartbeats",
+        "Heartbeats only",
+        "A comment each second and never an event (for hangs up after so many seconds).",
+        "A stream without events, until Stop or the limit on time.",
+        "failed",
+        "none",
+        heartbeats,
+    ),
+    Scenario(
+        "silent",
+        "Silent",
+        "The request is taken and never answered (for hangs up after so many seconds).",
+        "A run that waits, until Stop or the limit on idle time.",
+        "failed",
+        "none",
+        silent,
+    ),
+    Scenario(
+        "flood",
+        "Flood",
+        "20,000 results as fast as they go (n changes that).",
+        "Exact numbers and a window of cards.",
+        "completed",
+        "answer",
+        flood,
+    ),
+    Scenario(
+        "huge",
+        "Huge",
+        "One result of 5 MB; as a JSON reply if no stream is preferred.",
+        "As a stream: the result before it, then refused at the limit on a line.",
+        "refused",
+        "answer",
+        huge,
+    ),
+)

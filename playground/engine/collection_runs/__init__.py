@@ -1,31 +1,30 @@
-"""Collection runs: the requests of a collection, sent in order, and what was met.
+"""Collection runs: sends the requests of a collection in order and evaluates the responses.
 
 **Order.** The unit of work is an *iteration*: its requests are sent one after another, in the
-order of the collection. `Options.parallel` says how many units go on at the same time. Where
-no request of the collection captures anything, no folder can depend on another one, and the
-folders of an iteration are units of their own.
+order of the collection. `CollectionRunOptions.parallel` is the number of units that run at the same
+time. Where no request of the collection captures anything, no folder can depend on another one, and
+the folders of an iteration are separate units.
 
-**What is carried** from one request of a unit to those after it:
+**State of an iteration**, from one request of a unit to the later ones:
 
-- Captured values. They win over the row of the data file, that one over `Options.variables`,
-  those over the environment.
-- The session context: within a folder, a request to the address that an earlier one went to
-  goes on with the conversation, if the agent has returned a session context and the request's
-  document has none of its own. An empty one of its own (`"session_context": {}`) opts out.
+- Captured values. They take precedence over the row of the data file, that one over
+  `CollectionRunOptions.variables`, those over the environment.
+- The session context: within a folder, a request to the URL of an earlier one continues its
+  conversation, if the agent has returned a session context and the request's document has none.
+  An empty one (`"session_context": {}`) opts out.
 
-**A step** is an ordinary run. One without expectations is expected to complete. Questions and
-promises of the agent are outcomes: nothing is answered and nothing followed; a question that
-an MCP server waits with is cancelled, because nobody is there. A capture that finds nothing is
-not met either.
+**A step** is an ordinary run. Without expectations it is expected to complete. Questions and
+promises of the agent are outcomes: none is answered and none polled; a question for which an MCP
+server waits is cancelled. A capture that finds nothing fails the step.
 
-=============  ==============================================================================
-`planning`     which requests are sent, in which units; the rows of the run and its steps
-`carrying`     what one request leaves for those after it
-`sending`      one step: prepared, recorded, sent
-`judging`      what came back for it: whether that is what was expected, what is captured
-`book`         the rows of the steps, kept up to date sparingly
-`running`      all of it, with Stop
-=============  ==============================================================================
+=================  ==========================================================================
+`evaluation`       the response to a step: expectations and captures
+`iteration_state`  captured values and conversations of one unit
+`plan`             the requests to send, their units, and the rows of the run and its steps
+`runner`           a collection run in progress, and its stop
+`step_sender`      one step from its preparation to its verdict
+`step_writer`      the rows of the steps, updated in batches
+=================  ==========================================================================
 """
 
 from playground.engine.collection_runs.plan import (

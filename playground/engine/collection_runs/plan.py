@@ -1,4 +1,4 @@
-"""Which requests of a collection are sent, in which units, and the rows that show it."""
+"""Plan of a collection run: its options, units and steps, and their rows."""
 
 from __future__ import annotations
 
@@ -17,44 +17,44 @@ from playground.models.liveness import mark_interrupted, this_driver
 
 #: Requests of one run, all iterations together; iterations at once.
 MAX_STEPS, MAX_PARALLEL = 20_000, 50
-#: Collection runs of one user that are under way at once. Their requests share the limit on runs
-#: anyway; more of them would only wait, each with its thousands of rows.
+#: Collection runs of one user at once. Their requests share the concurrency limit anyway; more of
+#: them would only wait, each with its thousands of rows.
 MAX_AT_ONCE = 5
 
 
 class PlanError(ValueError):
-    """A run, or a step of one, that cannot be made: a sentence."""
+    """A collection run, or a step of one, that cannot be made; the message is a sentence."""
 
 
 @dataclass(frozen=True, slots=True)
 class CollectionRunOptions:
-    """How a collection is run."""
+    """The options of a collection run."""
 
-    #: Stands in for the agent of every request that speaks its protocol.
+    #: Overrides the agent of every request with its protocol.
     agent: Agent | None = None
     environment: Environment | None = None
-    #: Win over the environment.
+    #: Take precedence over the environment.
     variables: Mapping[str, Any] = field(default_factory=dict)
-    #: A row for each iteration, taken in turn; they win over `variables`.
+    #: A row for each iteration, used in turn; they take precedence over `variables`.
     rows: Sequence[Mapping[str, Any]] = ()
-    #: None for one of each row, or one where there are no rows.
+    #: None for one iteration per row, or one without rows.
     iterations: int | None = None
-    #: Units at the same time: see the package.
+    #: Units in progress at once: see the package.
     parallel: int = 1
-    #: Whether nothing more is begun after a request that was not met.
+    #: Whether no step is started after one that failed.
     bail: bool = False
 
     @property
     def iteration_count(self) -> int:
-        """How many iterations there are."""
+        """The number of iterations."""
         return self.iterations or len(self.rows) or 1
 
     def row(self, iteration: int) -> Mapping[str, Any]:
-        """The values of an iteration, counted from 1."""
+        """Return the row of an iteration, counted from 1."""
         return self.rows[(iteration - 1) % len(self.rows)] if self.rows else {}
 
     def to_json(self) -> dict[str, Any]:
-        """What is kept of it. Values of variables are not: somebody may have put a secret there."""
+        """Return the stored options; values of variables are omitted, as they may be secret."""
         return {
             "agent": (self.agent.slug or self.agent.url) if self.agent else "",
             "iterations": self.iteration_count,
@@ -80,18 +80,18 @@ Unit = list[PlannedStep]
 
 @dataclass(frozen=True, slots=True)
 class CollectionRunPlan:
-    """What is to be sent."""
+    """The units of a collection run."""
 
     name: str
     options: CollectionRunOptions
     units: list[Unit]
     owner: User | None = None
-    #: None for one that is read from a file.
+    #: None for a run from a file.
     collection: Collection | None = None
 
     @property
     def steps(self) -> list[Step]:
-        """The rows, in order."""
+        """The rows of all steps, in order."""
         return [planned.step for unit in self.units for planned in unit]
 
 
@@ -102,9 +102,9 @@ def plan_run(
     owner: User | None = None,
     collection: Collection | None = None,
 ) -> CollectionRunPlan:
-    """What a run of `requests`, which are in order, sends. Touches no database.
+    """Return the plan of a run of `requests`, which are in order. Uses no database.
 
-    Raises `PlanError` where there is nothing to send, or too much.
+    Raises `PlanError` for no requests, or too many.
     """
     count = len(requests) * options.iteration_count
     if not count:
@@ -124,7 +124,7 @@ def plan_run(
 
 
 def _groups(requests: Sequence[SavedRequest]) -> list[list[SavedRequest]]:
-    """The requests of one iteration in units: by folder where nothing is captured."""
+    """Return the units of one iteration: one per folder where nothing is captured."""
     if any(saved.captures for saved in requests):
         return [list(requests)]
     found: dict[str, list[SavedRequest]] = {}
@@ -134,7 +134,7 @@ def _groups(requests: Sequence[SavedRequest]) -> list[list[SavedRequest]]:
 
 
 def folder_of(saved: SavedRequest) -> str:
-    """The slug of the folder of a request, "" for none."""
+    """Return the slug of a request's folder, "" without one."""
     return saved.folder.slug if saved.folder else ""
 
 
@@ -143,19 +143,19 @@ def _step(number: int, iteration: int, saved: SavedRequest) -> Step:
         number=number,
         iteration=iteration,
         saved_request=saved if saved.pk else None,
-        # A file may hold what no database takes.
+        # A file may hold characters that no database accepts.
         folder=storable(saved.folder.name) if saved.folder else "",
         name=storable(saved.name),
     )
 
 
 def check_run_limit(user: User | AnonymousUser) -> None:
-    """Raise `PlanError` where as many collection runs of `user` are under way as may be."""
-    mine = CollectionRun.objects.owned_by(user).unfinished()
-    if mine.count() < MAX_AT_ONCE:
+    """Raise `PlanError` where `user` has as many unfinished collection runs as allowed."""
+    unfinished = CollectionRun.objects.owned_by(user).unfinished()
+    if unfinished.count() < MAX_AT_ONCE:
         return
     mark_interrupted()
-    if mine.count() >= MAX_AT_ONCE:
+    if unfinished.count() >= MAX_AT_ONCE:
         raise PlanError(
             f"{MAX_AT_ONCE} collection runs are under way, which is as many as may be at once. "
             "Wait for one to end, or stop one."
@@ -163,7 +163,7 @@ def check_run_limit(user: User | AnonymousUser) -> None:
 
 
 def record(planned: CollectionRunPlan) -> CollectionRun:
-    """Store the run and its steps, all of them waiting."""
+    """Store the collection run and its steps, all of them waiting."""
     options = planned.options
     run = CollectionRun(
         owner=planned.owner,
@@ -188,7 +188,7 @@ def record(planned: CollectionRunPlan) -> CollectionRun:
 
 
 def reload_options(options: CollectionRunOptions) -> CollectionRunOptions:
-    """The options with their agent and their environment as they are stored now.
+    """Return the options with their agent and environment read again.
 
     Raises `PlanError` where one of them was deleted.
     """

@@ -1,4 +1,4 @@
-"""A collection run under way: its units, at most so many at once, until the end or Stop."""
+"""Runner of collection runs: drives the units of a plan concurrently, until the end or a stop."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from django.conf import settings
 from django.utils import timezone
 
 from playground.engine import tasks
-from playground.engine.background import TaskRegistry
-from playground.engine.collection_runs.iteration import IterationState
+from playground.engine.collection_runs.iteration_state import IterationState
 from playground.engine.collection_runs.plan import CollectionRunPlan, PlannedStep, Unit
-from playground.engine.collection_runs.sender import StepSender
-from playground.engine.collection_runs.steps import StepWriter
+from playground.engine.collection_runs.step_sender import StepSender
+from playground.engine.collection_runs.step_writer import StepWriter
 from playground.engine.concurrency import concurrency_limit
-from playground.engine.heartbeat import beat, forgiving
+from playground.engine.heartbeat import log_database_errors, send_heartbeats
+from playground.engine.task_registry import TaskRegistry
 from playground.engine.writer import notify_viewers, with_retries
 from playground.executors import run_in_writer
 from playground.models import CollectionRun, Run, Step
@@ -28,18 +28,18 @@ from playground.models.liveness import local_runs
 
 logger = logging.getLogger(__name__)
 
-#: What keeps a step from being begun, or from its end, as a part of a sentence.
+#: Reasons for a step that was not started or not finished, as parts of sentences.
 STOPPED_REASON = "the run was stopped"
 FAILED_STEP_REASON = "a request before it was not met"
 INTERNAL_ERROR_REASON = "The playground itself failed; its log says why."
 
 Verdict = Step.Verdict
-#: Called with every step that has come to its end, and its run (the command line prints it).
+#: Called with every step that has ended, and its run (the command line prints it).
 Listener = Callable[[Step, Run | None], None]
 
 
 class Runner:
-    """One collection run under way."""
+    """One collection run in progress."""
 
     def __init__(
         self,
@@ -51,40 +51,40 @@ class Runner:
         self._run = collection_run
         self._plan = plan
         self._listener = listener
-        self._book = StepWriter(collection_run)
+        self._writer = StepWriter(collection_run)
         self._on_wait = on_wait
-        #: The runs of the steps that have one and are not over, by the number of the step.
-        self._under_way: dict[int, Run] = {}
-        #: Set once nothing more is to be begun, whatever the cause.
+        #: The unfinished runs of steps, by the number of the step.
+        self._active_runs: dict[int, Run] = {}
+        #: Set once no further step is to be started, for whatever reason.
         self._halted = asyncio.Event()
         self._stopped = False
 
     @property
-    def _cause(self) -> str:
+    def _end_reason(self) -> str:
         return STOPPED_REASON if self._stopped else FAILED_STEP_REASON
 
     def stop(self) -> None:
-        """Begin nothing more, and stop what is under way."""
+        """Start no further steps, and stop those in progress."""
         self._stopped = True
         self._halted.set()
-        for run in self._under_way.values():
+        for run in self._active_runs.values():
             tasks.stop(run)
 
     async def drive(self) -> None:
-        """Send everything; end in a final state unless the process goes down."""
-        heartbeat = beat(self._run, self.stop, self._note_alive)
-        keeping = [asyncio.create_task(each) for each in (heartbeat, self._book.run())]
+        """Send all steps; end in a final state unless the process stops."""
+        heartbeat = send_heartbeats(self._run, self.stop, self._store_heartbeat)
+        background = [asyncio.create_task(each) for each in (heartbeat, self._writer.run())]
         try:
-            with concurrency_limit(self._plan.owner) as room:
-                await self._send_all(StepSender(self._plan, room, self._halted, self._on_wait))
+            with concurrency_limit(self._plan.owner) as limit:
+                await self._send_all(StepSender(self._plan, limit, self._halted, self._on_wait))
         finally:
-            for each in keeping:
+            for each in background:
                 each.cancel()
-            await asyncio.wait(keeping)
+            await asyncio.wait(background)
         await self._finish()
 
     async def _send_all(self, sender: StepSender) -> None:
-        # Runs of others count, too: then a step waits for room.
+        # Other runs of the owner count as well: then a step waits for a slot.
         most = min(self._plan.options.parallel, settings.RUN_LIMITS.max_runs)
         units = iter(self._plan.units)
         async with asyncio.TaskGroup() as group:
@@ -93,55 +93,57 @@ class Runner:
 
     async def _work(self, sender: StepSender, units: Iterator[Unit]) -> None:
         for unit in units:
-            carried = IterationState()
+            iteration = IterationState()
             for planned in unit:
                 if self._halted.is_set():
                     return
-                await self._take(sender, planned, carried)
-                carried.note_captures(planned.saved)
+                await self._send(sender, planned, iteration)
+                iteration.note_captures(planned.saved)
 
-    async def _take(
-        self, sender: StepSender, planned: PlannedStep, carried: IterationState
+    async def _send(
+        self, sender: StepSender, planned: PlannedStep, iteration: IterationState
     ) -> None:
         step = planned.step
         step.verdict = Verdict.RUNNING
-        self._book.add(step)
+        self._writer.add(step)
         run: Run | None = None
         try:
-            run = await sender.send(planned, carried, partial(self._begun, step))
+            run = await sender.send(planned, iteration, partial(self._started, step))
         except Exception:
-            # Our bug, not the agent's: one step less, and the others go on.
-            logger.exception("a step of a collection run failed inside the playground")
+            # An error of the playground, not of the agent: the other steps continue.
+            logger.exception(
+                "Sending step %s of collection run %s failed", step.number, self._run.pk
+            )
             step.verdict, step.reason = Verdict.UNSENT, INTERNAL_ERROR_REASON
-        self._under_way.pop(step.number, None)
+        self._active_runs.pop(step.number, None)
         if self._plan.options.bail and step.verdict in (Verdict.UNMET, Verdict.UNSENT):
             self._halted.set()
-        step.end(self._cause)  # One that found no room before that.
-        self._book.add(step)
+        step.end(self._end_reason)  # One that was still waiting for a slot.
+        self._writer.add(step)
         if self._listener:
-            with forgiving("telling of a step"):
+            with log_database_errors("Reporting a step"):
                 self._listener(step, run)
 
-    def _begun(self, step: Step, run: Run) -> None:
-        """A step has its run: the page links to it, and Stop reaches it."""
-        self._under_way[step.number] = run
+    def _started(self, step: Step, run: Run) -> None:
+        """Note the run of a step, so that `stop` reaches it."""
+        self._active_runs[step.number] = run
         if self._stopped:
             tasks.stop(run)
 
     async def _finish(self) -> None:
-        # Raises where the database stays away. The run is then left as it is, and shows as
-        # interrupted: ended, it would call skipped what was sent and not stored.
-        await with_retries(self._store_end, f"collection run {self._run.pk}: storing its end")
+        # Raises where the database stays unavailable. The run then becomes interrupted: as an ended
+        # one it would have skipped steps that were sent and not stored.
+        await with_retries(self._store_end, f"Storing the end of collection run {self._run.pk}")
         await notify_viewers(self._run)
 
     async def _store_end(self) -> None:
-        await self._book.store()
+        await self._writer.store()
         await run_in_writer(self._end)
 
     def _end(self) -> None:
-        end_unfinished_steps(self._run.steps.all(), self._cause)
+        end_unfinished_steps(self._run.steps.all(), self._end_reason)
         for step in self._plan.steps:
-            step.end(self._cause)
+            step.end(self._end_reason)
         run = self._run
         State = CollectionRun.State  # noqa: N806 (a class)
         run.state = State.STOPPED if self._stopped else State.COMPLETED
@@ -150,7 +152,7 @@ class Runner:
         ended = {"state": run.state, "ended_at": run.ended_at, "heartbeat_at": run.heartbeat_at}
         CollectionRun.objects.filter(pk=run.pk).update(**ended)
 
-    async def _note_alive(self, now: datetime) -> None:
+    async def _store_heartbeat(self, now: datetime) -> None:
         await run_in_writer(CollectionRun.objects.filter(pk=self._run.pk).update, heartbeat_at=now)
 
 
@@ -165,9 +167,9 @@ def start(
     listener: Listener | None = None,
     on_wait: Callable[[], None] = lambda: None,
 ) -> asyncio.Task[None]:
-    """Drive a collection run that was recorded in the background; it outlives every viewer.
+    """Drive a recorded collection run in the background; it outlives every viewer.
 
-    `on_wait` is called now and then while steps have waited for room for some seconds.
+    `on_wait` is called now and then while steps have waited for a slot for some seconds.
     Must be called on the event loop's thread.
     """
     runner = Runner(collection_run, plan, listener, on_wait)
@@ -176,7 +178,7 @@ def start(
 
 
 def stop(collection_run: CollectionRun) -> asyncio.Task[None] | None:
-    """Tell it to stop, as its user asked; None if this process does not drive it."""
+    """Tell it to stop; return its task, None if this process does not drive it."""
     if not (entry := _registry.get(collection_run.pk)):
         return None
     runner, task = entry
@@ -185,8 +187,8 @@ def stop(collection_run: CollectionRun) -> asyncio.Task[None] | None:
 
 
 async def cancel(collection_run: CollectionRun) -> bool:
-    """Stop it and wait until that is stored. Returns whether it was under way here.
+    """Stop it and wait until that is stored; return whether this process drove it.
 
-    One that another process drives is told by the database, and stops within about a second.
+    A run of another process is told to stop through the database, within about a second.
     """
     return await tasks.wait_for_stop(collection_run, stop(collection_run))

@@ -1,4 +1,4 @@
-"""Examine the connection to an agent from the command line, as its page does.
+"""Command that examines the connection to an agent, like the agent's page.
 
 Exit codes: 0 no step failed, 1 a step failed, 2 usage error.
 """
@@ -10,16 +10,14 @@ import json
 import sys
 from typing import Any
 
-from django.core.management import BaseCommand, CommandError, CommandParser
+from django.core.management import BaseCommand, CommandParser
 
+from playground.cli.arguments import agent_of
+from playground.cli.output import one_line
 from playground.engine import doctor
-from playground.headless.agents import find_agent
-from playground.headless.lines import one_line
 from playground.models import Agent
 from playground.protocols import registry
 from playground.rendering.doctor import text_of
-
-USAGE = 2
 
 
 class Command(BaseCommand):
@@ -28,27 +26,24 @@ class Command(BaseCommand):
     help = "Examine what answers at an agent's address, step by step, and say what to mend."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """AGENT, what it is taken for, and how to print."""
+        """Add the agent, its assumed protocol and binding, and the output."""
         parser.add_argument("agent", help="slug of a saved agent, or a URL")
         parser.add_argument("--protocol", choices=sorted(registry.PROTOCOLS))
         parser.add_argument("--binding", choices=sorted(registry.BINDINGS))
         parser.add_argument("--output", choices=["text", "json"], default="text")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Say what is sent, send it, print the report, and exit by how it went.
+        """Announce the calls, send them, print the report, and exit by its result.
 
-        What is sent goes to the standard error, the report to the standard output.
+        The announcement goes to standard error, the report to standard output.
         """
-        try:
-            agent = find_agent(options["agent"])
-        except LookupError as error:
-            raise CommandError(str(error), returncode=USAGE) from None
+        agent = agent_of(options["agent"])
         agent.protocol = options["protocol"] or agent.protocol
         agent.binding = options["binding"] or agent.binding
         self._announce(agent)
         report = asyncio.run(doctor.diagnose(agent))
         if options["output"] == "json":
-            # ASCII, so that a terminal finds nothing in it to obey.
+            # ASCII, so that it contains no control characters of a terminal.
             self.stdout.write(json.dumps(report, indent=2))
         else:
             for line in text_of(report).splitlines():

@@ -1,4 +1,4 @@
-"""Write a collection as a Django fixture, to the standard output or to a file.
+"""Command that writes a collection as a Django fixture, to standard output or to a file.
 
 Exit codes: 0 written, 1 the file cannot be written, 2 usage error.
 """
@@ -11,8 +11,8 @@ from typing import Any
 
 from django.core.management import BaseCommand, CommandError, CommandParser
 
-from playground.headless.arguments import USAGE
-from playground.library.fixtures import dump
+from playground.cli.arguments import USAGE
+from playground.collections.fixture import dump
 from playground.models import Collection
 
 
@@ -22,12 +22,12 @@ class Command(BaseCommand):
     help = "Write a collection as a Django fixture that loaddata and import_collection read."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """SLUG, and where to."""
+        """Add the slug, and the file."""
         parser.add_argument("slug", help="slug of a collection")
         parser.add_argument("--output", metavar="FILE", help="a file; the standard output if none")
 
     def handle(self, *args: Any, slug: str, output: str | None, **options: Any) -> None:
-        """Write the text, in UTF-8 whatever the terminal has."""
+        """Write the text, in UTF-8 whatever the terminal's encoding is."""
         data = dump(_collection(slug)).encode()
         if output is None or output == "-":
             sys.stdout.buffer.write(data)

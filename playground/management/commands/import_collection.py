@@ -1,8 +1,8 @@
-"""Take a collection in from a file: all of it, or nothing.
+"""Command that imports a collection from a file: all of it, or nothing.
 
-What is there is brought up to date, what is not is added, and nothing is removed.
+Items that exist are updated, others are added, and nothing is removed.
 
-Exit codes: 0 taken in (or nothing to do), 1 the file cannot be taken in, 2 usage error.
+Exit codes: 0 imported (or nothing to do), 1 the file cannot be imported, 2 usage error.
 """
 
 from __future__ import annotations
@@ -13,19 +13,16 @@ from typing import Any
 
 from django.core.management import BaseCommand, CommandError, CommandParser
 
-from playground.headless.arguments import USAGE
-from playground.headless.lines import one_line
-from playground.library.fixtures import (
-    FixtureError,
-    ImportPlan,
-    ItemChange,
-    import_fixture,
-    plan_import,
-)
-from playground.library.reading import MAX_BYTES, ParsedImport, parse_import, text_of
+from playground.cli.arguments import USAGE
+from playground.cli.output import one_line
+from playground.collections.fixture import FixtureError
+from playground.collections.fixture_parser import MAX_BYTES, decode_file
+from playground.collections.import_diff import ItemChange
+from playground.collections.importer import ImportPlan, import_fixture, plan_import
+from playground.formats.import_formats import ParsedImport, parse_import
 
-#: How each thing is marked in the list.
-_MARKS = {"added": "+", "changed": "~"}
+#: Sign of a change in the list, by status.
+_SIGNS = {"added": "+", "changed": "~"}
 
 
 class Command(BaseCommand):
@@ -34,29 +31,29 @@ class Command(BaseCommand):
     help = "Import a collection: what is there is brought up to date, nothing is removed."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """FILE, and whether only to say what would be done."""
+        """Add the file, and the dry run."""
         parser.add_argument("file", help="a file; - reads the standard input")
         parser.add_argument(
             "--dry-run", action="store_true", help="say what would be done, and do nothing"
         )
 
     def handle(self, *args: Any, file: str, dry_run: bool, **options: Any) -> None:
-        """Read it, take it in, and say what that changed."""
+        """Parse the file, import it, and print the changes."""
         try:
-            found = parse_import(text_of(_bytes(file)))
-            planned = (plan_import if dry_run else import_fixture)(found.fixture, None)
+            parsed = parse_import(decode_file(_read_bytes(file)))
+            plan = (plan_import if dry_run else import_fixture)(parsed.fixture, None)
         except FixtureError as error:
             lines = [f"{file}: nothing was imported.", *map(str, error.problems)]
             raise CommandError("\n".join(map(one_line, lines)), returncode=1) from error
-        self._tell(found, planned)
-        self.stdout.write(_summary(planned, dry_run))
+        self._print_changes(parsed, plan)
+        self.stdout.write(_summary(plan, dry_run))
 
-    def _tell(self, found: ParsedImport, planned: ImportPlan) -> None:
-        for remark in found.fixture.remarks:
+    def _print_changes(self, parsed: ParsedImport, plan: ImportPlan) -> None:
+        for remark in parsed.fixture.remarks:
             self.stderr.write(one_line(f"! {remark}"))
-        for change in planned.changes:
-            if mark := _MARKS.get(change.status):
-                self.stdout.write(one_line(f"{mark} {_line(change)}"))
+        for change in plan.changes:
+            if sign := _SIGNS.get(change.status):
+                self.stdout.write(one_line(f"{sign} {_line(change)}"))
 
 
 def _line(change: ItemChange) -> str:
@@ -64,14 +61,14 @@ def _line(change: ItemChange) -> str:
     return f"{change.kind} {change.slug} ({change.name})" + (f": {fields}" if fields else "")
 
 
-def _summary(planned: ImportPlan, dry_run: bool) -> str:
-    counts = planned.counts
-    left_alone = counts["same"] + counts["kept"]
-    told = f"{counts['added']:,} added, {counts['changed']:,} changed, {left_alone:,} left alone"
-    return f"{planned.fixture.slug}: {told}{' (a dry run: nothing was done)' if dry_run else ''}."
+def _summary(plan: ImportPlan, dry_run: bool) -> str:
+    counts = plan.counts
+    unchanged = counts["same"] + counts["kept"]
+    text = f"{counts['added']:,} added, {counts['changed']:,} changed, {unchanged:,} left alone"
+    return f"{plan.fixture.slug}: {text}{' (a dry run: nothing was done)' if dry_run else ''}."
 
 
-def _bytes(source: str) -> bytes:
+def _read_bytes(source: str) -> bytes:
     try:
         if source == "-":
             return sys.stdin.buffer.read(MAX_BYTES + 1)

@@ -1,7 +1,7 @@
-"""Delete the runs that the limits on the history do not keep, now.
+"""Command that deletes the runs beyond the limits of the history.
 
-The limits are those of the page "How long runs are kept"; --days, --runs and --megabytes stand in
-for them this once. Exit codes: 0 done, 2 usage error.
+The limits are those of the retention page; --days, --runs and --megabytes replace them for this
+call. Exit codes: 0 done, 2 usage error.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.core.management import BaseCommand, CommandError, CommandParser
 
+from playground.cli.arguments import USAGE
+from playground.cli.output import one_line
 from playground.engine import retention
 from playground.engine.retention import (
     MAX_DAYS,
@@ -21,11 +23,8 @@ from playground.engine.retention import (
     PruningPreview,
     RetentionLimits,
 )
-from playground.headless.arguments import USAGE
-from playground.headless.lines import one_line
 from playground.models import Run
-from playground.rendering.differences import counted
-from playground.rendering.run_status import size
+from playground.rendering.formatting import count_text, size
 
 MEBIBYTE = 1024 * 1024
 
@@ -36,7 +35,7 @@ class Command(BaseCommand):
     help = "Delete the runs that the limits on the history do not keep."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """What to keep this once, whose, and whether anything is deleted at all."""
+        """Add the limits, the owner, and the dry run."""
         parser.add_argument("--dry-run", action="store_true", help="say what would go")
         parser.add_argument("--days", type=_up_to(MAX_DAYS), help="delete what is older")
         parser.add_argument("--runs", type=_up_to(MAX_RUNS), help="how many requests to keep")
@@ -44,18 +43,18 @@ class Command(BaseCommand):
         parser.add_argument("--user", help="of one user only, by name (hosted mode)")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Say what goes, for each owner, and delete it."""
+        """Print the runs beyond the limits, for each owner, and delete them."""
         megabytes = options["megabytes"]
-        given = RetentionLimits(
+        overrides = RetentionLimits(
             options["days"], options["runs"], None if megabytes is None else megabytes * MEBIBYTE
         )
-        for owner in _owners(options["user"], given):
-            limits = given if given.any else RetentionLimits.of(owner)
+        for owner in _owners(options["user"], overrides):
+            limits = overrides if overrides.any else RetentionLimits.of(owner)
             found = retention.preview(owner, limits)
             for line in _lines(found):
                 self.stdout.write(one_line(line))
             if not options["dry_run"]:
-                self.stdout.write(f"Deleted {counted(_prune(owner, limits), 'run')}.")
+                self.stdout.write(f"Deleted {count_text(_prune(owner, limits), 'run')}.")
 
 
 def _prune(owner: int | None, limits: RetentionLimits) -> int:
@@ -63,37 +62,37 @@ def _prune(owner: int | None, limits: RetentionLimits) -> int:
     return sum(retention.delete(batch) for batch in batches)
 
 
-def _owners(name: str | None, given: RetentionLimits) -> list[int | None]:
-    """Whose history it is about: the user's, or everybody's who has a limit."""
+def _owners(name: str | None, overrides: RetentionLimits) -> list[int | None]:
+    """Return the owners of the histories: one user, or all with a limit."""
     if name is not None:
         user = User.objects.filter(username=name).first()
         if user is None:
             raise CommandError(f"There is no user “{name}”.", returncode=USAGE)
         return [user.pk]
-    if given.any:
+    if overrides.any:
         return list(Run.objects.order_by("owner").values_list("owner", flat=True).distinct())
     return retention.owners_with_limits()
 
 
-def _lines(found: PruningPreview) -> list[str]:
-    total = f"{counted(found.all_runs, 'run')}, {size(found.all_bytes)}"
-    if not found.runs or not found.oldest or not found.newest:
+def _lines(preview: PruningPreview) -> list[str]:
+    total = f"{count_text(preview.all_runs, 'run')}, {size(preview.all_bytes)}"
+    if not preview.runs or not preview.oldest or not preview.newest:
         lines = [f"Nothing goes of {total}."]
     else:
         lines = [
-            f"{found.runs} of {total} go: {size(found.bytes)}, "
-            f"{found.oldest:%Y-%m-%d %H:%M} to {found.newest:%Y-%m-%d %H:%M}",
-            *(f"  {each.runs:>7} {each.agent}, {size(each.bytes)}" for each in found.agents),
+            f"{preview.runs} of {total} go: {size(preview.bytes)}, "
+            f"{preview.oldest:%Y-%m-%d %H:%M} to {preview.newest:%Y-%m-%d %H:%M}",
+            *(f"  {each.runs:>7} {each.agent}, {size(each.bytes)}" for each in preview.agents),
         ]
-    return [*lines, *(f"  {count} stay: {why}" for why, count in found.retained.items())]
+    return [*lines, *(f"  {count} stay: {why}" for why, count in preview.retained.items())]
 
 
-def _up_to(most: int) -> Callable[[str], int]:
-    """What reads a whole number from 1 to `most`."""
+def _up_to(limit: int) -> Callable[[str], int]:
+    """Return an argparse type for a whole number from 1 to `limit`."""
 
     def read(text: str) -> int:
-        if not (text.isascii() and text.isdigit() and 0 < int(text[:12]) <= most):
-            raise argparse.ArgumentTypeError(f"{text} is not a whole number from 1 to {most:,}")
+        if not (text.isascii() and text.isdigit() and 0 < int(text[:12]) <= limit):
+            raise argparse.ArgumentTypeError(f"{text} is not a whole number from 1 to {limit:,}")
         return int(text)
 
     return read

@@ -1,4 +1,4 @@
-"""Replace the key that stored secrets are encrypted with."""
+"""Command that replaces the key of the stored secrets."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Command(BaseCommand):
     )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Encrypt anew; then the new key is the only one."""
+        """Encrypt all values with the new key, then make it the only one."""
         if os.environ.get("PLAYGROUND_KEY"):
             if not os.environ.get("PLAYGROUND_OLD_KEY"):
                 raise CommandError(NO_OLD_KEY, returncode=2)
@@ -40,7 +40,7 @@ class Command(BaseCommand):
             advice = "Remove PLAYGROUND_OLD_KEY from the environment now."
         else:
             path = settings.DATA_DIR / "encryption-key"
-            # One that waits there from an interrupted attempt is taken up again.
+            # A key of an interrupted rotation is used again.
             key = read_or_create_key(next_key_path(path))
             with commits_on_disk():
                 done = rotate(key, [settings.PLAYGROUND_KEY, *settings.PLAYGROUND_OTHER_KEYS])

@@ -1,9 +1,9 @@
-"""Run the requests of a collection from the command line, and report what was met.
+"""Command that runs the requests of a collection, and reports which expectations were met.
 
-Exit codes: 0 every request was sent and met what is expected of it; 1 not all of them; 2 usage
-(an unknown collection, a file that cannot be read, a data file with a mistake in it); 3 it could
-not be run: nothing could be sent, or not one request got an answer while not all was met, or it
-was stopped before its end, the database failed, or a report could not be written.
+Exit codes: 0 every request was sent and met its expectations; 1 not all of them; 2 usage (an
+unknown collection, a file that cannot be read, a data file with an error); 3 the run failed:
+nothing could be sent, or no request got a response while not all expectations were met, or the run
+was stopped early, the database failed, or a report could not be written.
 """
 
 from __future__ import annotations
@@ -18,6 +18,16 @@ from typing import Any
 from django.core.management import BaseCommand, CommandError, CommandParser
 from django.db import DatabaseError
 
+from playground.cli.arguments import USAGE, environment_of, variables_of
+from playground.cli.collection_runs import (
+    StepPrinter,
+    agent_for,
+    requests_of,
+    rows_of,
+    select_requests,
+)
+from playground.cli.output import configure_stream, one_line, print_line, write
+from playground.cli.signals import on_stop
 from playground.engine import collection_runs
 from playground.engine.collection_runs import (
     MAX_PARALLEL,
@@ -26,19 +36,6 @@ from playground.engine.collection_runs import (
     PlanError,
 )
 from playground.engine.collection_runs.runner import INTERNAL_ERROR_REASON
-from playground.headless.arguments import USAGE, environment_of, variables_of
-from playground.headless.collecting import (
-    StepPrinter,
-    agent_for,
-    print_line,
-    requests_of,
-    rows_of,
-    select_requests,
-    write,
-)
-from playground.headless.lines import one_line
-from playground.headless.printer import configure_stream
-from playground.headless.stopping import on_stop
 from playground.models import CollectionRun
 from playground.rendering.collection_runs import report_of, result_of
 from playground.reporting import FORMATS, CollectionRunReport, summary_lines
@@ -47,7 +44,7 @@ logger = logging.getLogger(__name__)
 
 ALL_MET, NOT_ALL_MET, COULD_NOT_RUN = 0, 1, 3
 
-#: What a report is written to; "" for the standard output.
+#: Name and file of each report; "" for standard output.
 Reporters = list[tuple[str, str]]
 
 
@@ -55,11 +52,11 @@ class Command(BaseCommand):
     """`python manage.py run_collection SLUG|FILE`."""
 
     help = "Send the requests of a collection in order, and say which met what is expected."
-    # They look at every page and would take longer than the requests of a small collection.
+    # The checks look at every page and would take longer than a small collection.
     requires_system_checks: list[str] = []
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """What is run, with which values, how, and what is told of it."""
+        """Add the collection, the selection, the values, the order, and the reporters."""
         parser.add_argument(
             "collection",
             help="slug of a collection, or a file with one, which is not imported; - for a pipe",
@@ -101,9 +98,9 @@ class Command(BaseCommand):
         )  # fmt: skip
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Run, report, and exit by how it went."""
+        """Run, report, and exit by the result."""
         try:
-            code = _go(options)
+            code = _run(options)
         except CommandError:
             raise
         except DatabaseError as error:
@@ -114,71 +111,71 @@ class Command(BaseCommand):
         sys.exit(code)
 
 
-def _go(options: dict[str, Any]) -> int:
-    """Run and report; the exit code. Raises `CommandError` for usage."""
+def _run(options: dict[str, Any]) -> int:
+    """Run and report; return the exit code. Raise `CommandError` for usage errors."""
     reporters = _reporters(options["reporter"])
     plan = _plan(options)
     configure_stream(sys.stdout, as_json=False)
-    teller = StepPrinter(
+    printer = StepPrinter(
         len(plan.steps), ("text", "") in reporters, plan.options.iteration_count > 1
     )
     run = collection_runs.record(plan)
-    troubles = _drive(run, plan, teller)
-    teller.clear()
-    results = [teller.results.get(s.number) or result_of(s, None) for s in plan.steps]
+    errors = _drive(run, plan, printer)
+    printer.clear()
+    results = [printer.results.get(s.number) or result_of(s, None) for s in plan.steps]
     report = report_of(run, results)
-    troubles += _write(report, reporters) + ([teller.error] if teller.error else [])
-    for trouble in troubles:
-        print(one_line(trouble), file=sys.stderr)
-    return COULD_NOT_RUN if troubles else _exit_code(report)
+    errors += _write(report, reporters) + ([printer.error] if printer.error else [])
+    for message in errors:
+        print(one_line(message), file=sys.stderr)
+    return COULD_NOT_RUN if errors else _exit_code(report)
 
 
-def _drive(run: CollectionRun, plan: CollectionRunPlan, teller: StepPrinter) -> list[str]:
-    """Drive it to its end; why it did not come there, in sentences."""
+def _drive(run: CollectionRun, plan: CollectionRunPlan, printer: StepPrinter) -> list[str]:
+    """Drive the run to its end; return the errors that prevented it, as sentences."""
     try:
-        asyncio.run(_to_its_end(run, plan, teller))
+        asyncio.run(_await_end(run, plan, printer))
     except Exception as error:
-        # Not the agents' fault, and no reason to keep back what has come.
+        # Not an error of the agents; the steps that ended are reported all the same.
         logger.exception("a collection run was left unfinished")
         return [f"The run could not be brought to its end: {error}"]
     return []
 
 
-async def _to_its_end(run: CollectionRun, plan: CollectionRunPlan, teller: StepPrinter) -> None:
+async def _await_end(run: CollectionRun, plan: CollectionRunPlan, printer: StepPrinter) -> None:
     on_stop(lambda: collection_runs.stop(run))
-    await collection_runs.start(run, plan, teller, teller.wait)
+    await collection_runs.start(run, plan, printer, printer.wait)
 
 
 def _plan(options: dict[str, Any]) -> CollectionRunPlan:
     collection, requests = requests_of(options["collection"])
     requests = select_requests(requests, options["folder"], options["request"])
-    wanted = CollectionRunOptions(
+    run_options = CollectionRunOptions(
         agent=agent_for(options["agent"], requests) if options["agent"] else None,
         environment=environment_of(options["environment"]),
         variables=variables_of(options["var"]),
         rows=rows_of(options["data"]) if options["data"] else (),
-        iterations=_between("--iterations", options["iterations"], None),
-        parallel=_between("--parallel", options["parallel"], MAX_PARALLEL) or 1,
+        iterations=_in_range("--iterations", options["iterations"], None),
+        parallel=_in_range("--parallel", options["parallel"], MAX_PARALLEL) or 1,
         bail=options["bail"],
     )
     stored = collection if collection.pk else None
     try:
-        return collection_runs.plan_run(collection.name, requests, wanted, None, stored)
+        return collection_runs.plan_run(collection.name, requests, run_options, None, stored)
     except PlanError as error:
         raise CommandError(str(error), returncode=USAGE) from None
 
 
-def _between(name: str, number: int | None, most: int | None) -> int | None:
-    if number is not None and (number < 1 or (most and number > most)):
-        limit = f" to {most}" if most else " or more"
-        raise CommandError(f"{name} wants a number, 1{limit}", returncode=USAGE)
+def _in_range(name: str, number: int | None, limit: int | None) -> int | None:
+    if number is not None and (number < 1 or (limit and number > limit)):
+        end = f" to {limit}" if limit else " or more"
+        raise CommandError(f"{name} wants a number, 1{end}", returncode=USAGE)
     return number
 
 
-def _reporters(given: list[str]) -> Reporters:
-    """What is written where; the text goes to the standard output unless another one does."""
+def _reporters(values: list[str]) -> Reporters:
+    """Return the reports and their files; text goes to standard output unless another one does."""
     found: Reporters = []
-    for each in given:
+    for each in values:
         name, _, file = each.partition("=")
         if name not in FORMATS:
             raise CommandError(f"--reporter is one of {', '.join(FORMATS)}", returncode=USAGE)
@@ -187,36 +184,36 @@ def _reporters(given: list[str]) -> Reporters:
         found.append((name, file))
     printed = [name for name, file in found if not file]
     if len(printed) > 1:
-        told = " and ".join(printed)
-        raise CommandError(f"Only one of {told} can go to the standard output", returncode=USAGE)
+        names = " and ".join(printed)
+        raise CommandError(f"Only one of {names} can go to the standard output", returncode=USAGE)
     return found if printed else [("text", ""), *found]
 
 
 def _is_writable(file: Path) -> bool:
-    """Found out before the run, and not after it."""
+    """Return whether a file can be written, before the run and not after it."""
     return os.access(file if file.exists() else file.parent, os.W_OK) and not file.is_dir()
 
 
 def _write(report: CollectionRunReport, reporters: Reporters) -> list[str]:
-    """Write every report that can be written; what kept the others, in sentences."""
-    troubles = []
+    """Write all reports; return the errors of those that failed, as sentences."""
+    errors = []
     for name, file in reporters:
         try:
             _write_one(report, name, file)
         except OSError as error:
-            troubles.append(f"{file or 'standard output'}: {error.strerror}")
-    return troubles
+            errors.append(f"{file or 'standard output'}: {error.strerror}")
+    return errors
 
 
 def _write_one(report: CollectionRunReport, name: str, file: str) -> None:
-    written, _, _ = FORMATS[name]
+    render, _, _ = FORMATS[name]
     if file:
-        Path(file).write_text(written(report), "utf-8", "replace")
-    elif name == "text":  # The steps are there already.
+        Path(file).write_text(render(report), "utf-8", "replace")
+    elif name == "text":  # The steps were printed already.
         for line in summary_lines(report):
             print_line(line)
     else:
-        write(written(report))
+        write(render(report))
 
 
 def _exit_code(report: CollectionRunReport) -> int:

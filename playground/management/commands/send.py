@@ -1,8 +1,8 @@
-"""Send a request to an agent from the command line, through the same engine as the page.
+"""Command that sends a request to an agent, through the same engine as the page.
 
-Exit codes: 0 a completed run with any outcome but failure, 1 outcome failure, 2 usage error
-(also answers that do not fit what the agent asks), 3 every other final state (also a promise
-that was not kept in the time that it was followed), 4 findings of the level of --fail-on.
+Exit codes: 0 a completed run with any outcome but failure, 1 outcome failure, 2 usage error (also
+answers that do not fit the agent's questions), 3 every other final state (also a promise that was
+not settled in the time that it was polled), 4 findings of the level of --fail-on.
 """
 
 from __future__ import annotations
@@ -18,10 +18,7 @@ from django import forms
 from django.core.management import BaseCommand, CommandError, CommandParser
 
 from playground import engine
-from playground.elicitation import STRATEGIES
-from playground.follow_ups import follow_up_document, turn_of
-from playground.forms import read_pairs
-from playground.headless.arguments import (
+from playground.cli.arguments import (
     USAGE,
     agent_of,
     binding_of,
@@ -31,8 +28,11 @@ from playground.headless.arguments import (
     seconds,
     variables_of,
 )
-from playground.headless.dialogue import Dialogue, SendOptions
-from playground.headless.printer import Printer, configure_stream
+from playground.cli.dialogue import Dialogue, SendOptions
+from playground.cli.output import Printer, configure_stream
+from playground.elicitation import STRATEGIES
+from playground.follow_ups import follow_up_document, turn_of
+from playground.json_input import parse_header_templates
 from playground.models import Agent, Run, RunState
 from playground.protocols import json_decoder, registry
 from playground.variables import literal, names_in
@@ -44,7 +44,7 @@ class Command(BaseCommand):
     help = "Send a request to an agent and print what comes back as it happens."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """AGENT, the request, and how to print."""
+        """Add the agent, the request, the conversation, and the output."""
         parser.add_argument("agent", help="slug of a saved agent, or a URL")
         request = parser.add_mutually_exclusive_group()
         request.add_argument("--text", help="what a new request asks")
@@ -92,29 +92,29 @@ class Command(BaseCommand):
         )
 
     def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
-        """Django's parser without Django's own --version, which is the protocol's here."""
+        """Return Django's parser without its own --version, which is the protocol's here."""
         return super().create_parser(prog_name, subcommand, conflict_handler="resolve", **kwargs)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Send, print, and exit with the code for how it ended."""
-        before = _turn(options["conversation"])
-        prepared = _prepared(options, before)
+        """Send, print, and exit by the result."""
+        parent = _turn(options["conversation"])
+        prepared = _prepare(options, parent)
         as_json = options["output"] == "jsonl"
         configure_stream(sys.stdout, as_json)
-        wishes = SendOptions(
+        send_options = SendOptions(
             options["follow"], _answers(options), options["reply"] or "", options["timeout"]
         )
-        dialogue = Dialogue(prepared, Printer(as_json), wishes)
-        asyncio.run(dialogue.run(engine.RunParent(parent=before)))
+        dialogue = Dialogue(prepared, Printer(as_json), send_options)
+        asyncio.run(dialogue.run(engine.RunParent(parent=parent)))
         findings = dialogue.findings()
         dialogue.printer.end(dialogue.last, findings)
-        for trouble in filter(None, (dialogue.unanswered, dialogue.failure_reason)):
-            dialogue.printer.print_line(trouble)
+        for message in filter(None, (dialogue.unanswered, dialogue.failure_reason)):
+            dialogue.printer.print_line(message)
         sys.exit(_exit_code(dialogue, findings, options["fail_on"]))
 
 
 def _turn(name: str | None) -> Run | None:
-    """The turn to go on from: a run by its id, or the latest turn of a conversation."""
+    """Return the turn to continue from: a run by its id, or the latest turn of a conversation."""
     if name is None:
         return None
     try:
@@ -133,37 +133,39 @@ def _answers(options: dict[str, Any]) -> dict[str, Any] | None:
     return None if source is None else document_from(source)
 
 
-def _prepared(options: dict[str, Any], before: Run | None) -> engine.PreparedRequest:
+def _prepare(options: dict[str, Any], parent: Run | None) -> engine.PreparedRequest:
     agent = agent_of(options["agent"])
-    version = _speak(agent, options, before)
-    document = _document(options, agent.protocol, version, before)
+    version = _set_protocol(agent, options, parent)
+    document = _document(options, agent.protocol, version, parent)
     for assignment in options["assignments"]:
         _assign(document, assignment)
     pairs = [part.partition(":") for part in options["header"]]
     if any(not colon for _, colon, _ in pairs):
         raise CommandError("--header wants 'Name: value'", returncode=USAGE)
     try:
-        headers = read_pairs(json.dumps([[name, value] for name, _, value in pairs]))
+        headers = parse_header_templates(json.dumps([[name, value] for name, _, value in pairs]))
     except forms.ValidationError as error:
         raise CommandError(error.messages[0], returncode=USAGE) from error
-    binding = options["binding"] or (before.binding if before is not None else None)
-    composition = engine.Composition(
+    binding = options["binding"] or (parent.binding if parent is not None else None)
+    template = engine.RequestTemplate(
         document, headers, agent, version=version, binding=binding_of(agent, binding)
     )
-    environment = options["environment"] or (before.environment if before is not None else "")
-    scope = engine.Scope(environment_of(environment or None), variables_of(options["variables"]))
-    return prepare_request(composition, scope)
+    environment = options["environment"] or (parent.environment if parent is not None else "")
+    scope = engine.VariableScope(
+        environment_of(environment or None), variables_of(options["variables"])
+    )
+    return prepare_request(template, scope)
 
 
-def _speak(agent: Agent, options: dict[str, Any], before: Run | None) -> str:
-    """Settle the protocol, which is set, and its version, which is returned."""
-    wanted = options["protocol"]
-    if wanted is None and before is not None and agent.pk is None:
-        wanted = before.protocol  # An address says nothing of what is spoken there.
-    agent.protocol = wanted or agent.protocol
+def _set_protocol(agent: Agent, options: dict[str, Any], parent: Run | None) -> str:
+    """Set the agent's protocol, and return the version."""
+    protocol = options["protocol"]
+    if protocol is None and parent is not None and agent.pk is None:
+        protocol = parent.protocol  # A URL does not tell its protocol.
+    agent.protocol = protocol or agent.protocol
     known = [version.name for version in registry.versions(agent.protocol)]
     version: str = options["protocol_version"] or agent.version
-    if wanted and not options["protocol_version"] and version not in known:
+    if protocol and not options["protocol_version"] and version not in known:
         version = known[-1]
     if version not in known:
         raise CommandError(f"--version is one of {', '.join(known)}", returncode=USAGE)
@@ -171,17 +173,17 @@ def _speak(agent: Agent, options: dict[str, Any], before: Run | None) -> str:
 
 
 def _document(
-    options: dict[str, Any], protocol: str, version: str, before: Run | None
+    options: dict[str, Any], protocol: str, version: str, parent: Run | None
 ) -> dict[str, Any]:
     if (source := options["request"]) is not None:
         return document_from(source)
     text = options["text"] or ""
-    if before is None:
+    if parent is None:
         return registry.new_request(protocol, version, text, streaming=True)
-    # Of names only those are the user's that stand in the text, or that went along before: what
-    # an agent said is sent back as it is.
+    # Only placeholders in the text, or of secrets sent before, are the user's: text of an agent is
+    # sent back literally.
     document: dict[str, Any] = literal(
-        follow_up_document(before, text), keep={*before.secret_names, *names_in(text)}
+        follow_up_document(parent, text), keep={*parent.secret_names, *names_in(text)}
     )
     return document
 

@@ -15,12 +15,11 @@ from django.core.management import BaseCommand, CommandError, CommandParser, cal
 from django.db import connection
 
 from playground import engine
-from playground.engine.housekeeping import start_pruning
-from playground.samples import load_samples
-from playground.static_files import collect_static
+from playground.engine.retention import start_pruning
+from playground.startup import collect_static, load_samples
 
-#: The advisory lock of whoever prepares the database: "play" in ASCII.
-_PREPARING = 0x706C6179
+#: Advisory lock for the preparation of the database: "play" in ASCII.
+_LOCK_ID = 0x706C6179
 
 
 class Command(BaseCommand):
@@ -29,7 +28,7 @@ class Command(BaseCommand):
     help = __doc__ or ""
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Where to listen, and where browsers find it if that is elsewhere."""
+        """Add the address to listen on, and the origin behind a proxy."""
         parser.add_argument("--host", default="127.0.0.1", help="address to listen on")
         parser.add_argument("--port", type=int, default=8000, help="port; 0 takes a free one")
         parser.add_argument(
@@ -37,17 +36,17 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, host: str, port: int, public_url: str, **options: Any) -> None:
-        """Prepare, print the address, serve until interrupted."""
+        """Prepare the database, print the address, and serve until interrupted."""
         port = _port_to_use(host, port)
         shown = "127.0.0.1" if host in {"0.0.0.0", "::"} else host  # noqa: S104
         shown = f"[{shown}]" if ":" in shown else shown
         address = public_url.rstrip("/") or f"http://{shown}:{port}"
-        with _one_at_a_time():
+        with _preparation_lock():
             call_command("migrate", interactive=False, verbosity=0)
             load_samples(address)
             if not settings.DEBUG:
                 collect_static()
-        # Not before the tables are there: importing it looks for interrupted runs.
+        # Not before the tables exist: importing it looks for interrupted runs.
         from twisted.internet import reactor
         from twisted.internet.base import ReactorBase
 
@@ -64,36 +63,38 @@ class Command(BaseCommand):
             websocket_timeout=-1,
             application_close_timeout=5,
             verbosity=0,
-            # The loop that background tasks run on is not running yet.
-            ready_callable=lambda: cast("ReactorBase", reactor).callLater(0, _begin),
+            # The event loop of the background tasks is not running yet.
+            ready_callable=lambda: cast("ReactorBase", reactor).callLater(
+                0, _start_background_tasks
+            ),
         ).run()
 
 
-def _begin() -> None:
-    """Follow the promises again that were followed before the last stop, and keep house."""
+def _start_background_tasks() -> None:
+    """Resume polling the promises, and start pruning the history."""
     engine.start_promise_poller()
     start_pruning()
 
 
 @contextlib.contextmanager
-def _one_at_a_time() -> Iterator[None]:
-    """Processes that are started together on one PostgreSQL prepare it one after the other.
+def _preparation_lock() -> Iterator[None]:
+    """Serialise the preparation of one PostgreSQL database by several processes.
 
     Two that create the same table fail. SQLite is for one process.
     """
     if connection.vendor != "postgresql":
         yield
         return
-    # A connection of its own, which holds the lock: loading fixtures closes Django's.
+    # A separate connection holds the lock: loading fixtures closes Django's.
     with contextlib.closing(connection.copy()) as holder:
-        holder.cursor().execute("SELECT pg_advisory_lock(%s)", [_PREPARING])
+        holder.cursor().execute("SELECT pg_advisory_lock(%s)", [_LOCK_ID])
         yield
 
 
 def _port_to_use(host: str, port: int) -> int:
-    """`port` if one can listen there, for 0 one that is free.
+    """Return `port` if it is available, for 0 a free one. Raise `CommandError`.
 
-    Daphne goes on without a socket when the port is taken; a user wants to be told.
+    Daphne would run without a socket if the port is in use.
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     with socket.socket(family) as probe:
@@ -101,12 +102,12 @@ def _port_to_use(host: str, port: int) -> int:
         try:
             probe.bind((host, port))
         except (OSError, OverflowError) as error:
-            raise CommandError(_refusal(host, port, error)) from error
+            raise CommandError(_port_error(host, port, error)) from error
         found: int = probe.getsockname()[1]
         return found
 
 
-def _refusal(host: str, port: int, error: Exception) -> str:
+def _port_error(host: str, port: int, error: Exception) -> str:
     message = f"Port {port} on {host} cannot be used ({getattr(error, 'strerror', error)})."
     if getattr(error, "errno", None) == errno.EADDRINUSE:
         message += f" Choose another: make run PORT={port + 1}"

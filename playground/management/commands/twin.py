@@ -1,7 +1,7 @@
-"""Send one request two ways and tell what the replies do not have in common.
+"""Command that sends one request two ways and compares the replies.
 
-Exit codes: 0 both say the same (but for what their versions explain), 1 they differ, 2 usage
-error, 3 a run did not complete, so that there is nothing to compare.
+Exit codes: 0 the replies are equal (but for differences of their versions), 1 they differ, 2 usage
+error, 3 a run did not complete, so nothing can be compared.
 """
 
 from __future__ import annotations
@@ -18,27 +18,22 @@ from django.conf import settings
 from django.core.management import BaseCommand, CommandError, CommandParser
 
 from playground import engine
-from playground.headless.arguments import USAGE, agent_of, document_from, request_over, seconds
-from playground.headless.lines import one_line
-from playground.headless.printer import configure_stream
-from playground.headless.stopping import on_stop
+from playground.cli.arguments import USAGE, agent_of, document_from, request_over, seconds
+from playground.cli.output import configure_stream, one_line
+from playground.cli.signals import on_stop
 from playground.limits import RunLimits
 from playground.models import Agent, Run, Twin
 from playground.protocols import registry
 from playground.protocols.diff import Comparison, Difference
-from playground.rendering.twins import (
-    comparison_of,
-    headline_of,
-    not_comparable_reasons,
-    twin_sides,
-)
-from playground.rendering.words import json_preview
+from playground.rendering.comparison import headline_of, not_comparable_reasons
+from playground.rendering.formatting import json_preview
+from playground.rendering.twins import comparison_of, twin_sides
 from playground.twin_targets import convert_to_version
 
-#: Characters of a value that a line of text has room for.
+#: Limit on the characters of a value in a line of text.
 MAX_VALUE = 100
 
-Both = tuple[engine.PreparedRequest, engine.PreparedRequest]
+RequestPair = tuple[engine.PreparedRequest, engine.PreparedRequest]
 
 
 class Command(BaseCommand):
@@ -47,7 +42,7 @@ class Command(BaseCommand):
     help = "Send one request two ways and tell what the replies do not have in common."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Two agents, or one of them twice, and how each side is spoken to."""
+        """Add two agents, or one of them twice, and the version and binding of each side."""
         parser.add_argument("left", metavar="agent", help="slug of a saved agent, or a URL")
         parser.add_argument("right", metavar="agent", help="the other one; the same one is fine")
         request = parser.add_mutually_exclusive_group()
@@ -62,50 +57,50 @@ class Command(BaseCommand):
         parser.add_argument("--output", choices=["text", "json"], default="text")
 
     def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
-        """Django's parser without Django's own --version, which is the protocol's here."""
+        """Return Django's parser without its own --version, which is the protocol's here."""
         return super().create_parser(prog_name, subcommand, conflict_handler="resolve", **kwargs)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Send both, compare, print, and exit with the code for what came of it."""
-        both = _requests(options)
-        for prepared in both:
+        """Send both, compare, print, and exit by the result."""
+        pair = _requests(options)
+        for prepared in pair:
             for problem in registry.validate_request(prepared.target, prepared.request):
                 if problem.level == "error":
                     place = problem.pointer or "/"
                     raise CommandError(f"{place}: {problem.message}", returncode=USAGE)
         as_json = options["output"] == "json"
         configure_stream(sys.stdout, as_json)
-        twin = asyncio.run(_send(both, options["timeout"]))
+        twin = asyncio.run(_send(pair, options["timeout"]))
         reasons = list(not_comparable_reasons(twin.left, twin.right))
-        found = None if reasons else comparison_of(twin.left, twin.right)
+        comparison = None if reasons else comparison_of(twin.left, twin.right)
         lines = _json_lines if as_json else _text_lines
-        for line in lines(twin, found, reasons):
+        for line in lines(twin, comparison, reasons):
             print(line)
-        sys.exit(3 if found is None else 0 if found.same else 1)
+        sys.exit(3 if comparison is None else 0 if comparison.same else 1)
 
 
-def _requests(options: dict[str, Any]) -> Both:
+def _requests(options: dict[str, Any]) -> RequestPair:
     left, right = agent_of(options["left"]), agent_of(options["right"])
     versions, bindings = (_pair(options[name], name) for name in ("version", "binding"))
     if left.protocol != right.protocol:
         raise CommandError("The two agents speak different protocols", returncode=USAGE)
-    ours, theirs = _version(left, versions[0]), _version(right, versions[1])
+    left_version, right_version = _version(left, versions[0]), _version(right, versions[1])
     if (source := options["request"]) is not None:
         document = document_from(source)
     else:
-        document = registry.new_request(left.protocol, ours, options["text"] or "")
-    other = convert_to_version(document, ours, theirs)
+        document = registry.new_request(left.protocol, left_version, options["text"] or "")
+    other = convert_to_version(document, left_version, right_version)
     return (
-        request_over(left, document, version=ours, binding=bindings[0]),
-        request_over(right, other, version=theirs, binding=bindings[1]),
+        request_over(left, document, version=left_version, binding=bindings[0]),
+        request_over(right, other, version=right_version, binding=bindings[1]),
     )
 
 
-def _pair(given: list[str], name: str) -> tuple[str | None, str | None]:
-    """What is given once for both sides, or twice for the left and the right one."""
-    if len(given) > 2:
+def _pair(values: list[str], name: str) -> tuple[str | None, str | None]:
+    """Return a value that is given once for both sides, or twice for the left and the right one."""
+    if len(values) > 2:
         raise CommandError(f"--{name} can be given twice at most", returncode=USAGE)
-    return (given[0], given[-1]) if given else (None, None)
+    return (values[0], values[-1]) if values else (None, None)
 
 
 def _version(agent: Agent, wanted: str | None) -> str:
@@ -116,16 +111,16 @@ def _version(agent: Agent, wanted: str | None) -> str:
     return version
 
 
-async def _send(both: Both, most: float | None) -> Twin:
-    """Make both runs at the same time, to their ends; `most` is the seconds for each."""
+async def _send(pair: RequestPair, total_timeout: float | None) -> Twin:
+    """Send both requests at the same time; `total_timeout` is the seconds for each run."""
     on_stop(engine.stop_all)
     limits: RunLimits = settings.RUN_LIMITS
-    limits = replace(limits, total_timeout=most) if most else limits
-    twin = await sync_to_async(_record)(both)
+    limits = replace(limits, total_timeout=total_timeout) if total_timeout else limits
+    twin = await sync_to_async(_record)(pair)
     await asyncio.gather(
         *(
             engine.send(run, prepared, limits=limits)
-            for run, prepared in zip((twin.left, twin.right), both, strict=True)
+            for run, prepared in zip((twin.left, twin.right), pair, strict=True)
         )
     )
     for run in (twin.left, twin.right):
@@ -133,27 +128,27 @@ async def _send(both: Both, most: float | None) -> Twin:
     return twin
 
 
-def _record(both: Both) -> Twin:
-    left, right = (engine.create_run(prepared) for prepared in both)
+def _record(pair: RequestPair) -> Twin:
+    left, right = (engine.create_run(prepared) for prepared in pair)
     twin: Twin = Twin.objects.create(left=left, right=right)
     return twin
 
 
-def _text_lines(twin: Twin, found: Comparison | None, reasons: list[str]) -> Iterator[str]:
+def _text_lines(twin: Twin, comparison: Comparison | None, reasons: list[str]) -> Iterator[str]:
     for side in twin_sides(twin):
-        way = f"{side.run.agent_name}, {side.version} over {side.binding}, {side.run.url}"
-        yield one_line(f"{side.position.lower():>6} {way}")
-    if found is None:
+        target = f"{side.run.agent_name}, {side.version} over {side.binding}, {side.run.url}"
+        yield one_line(f"{side.position.lower():>6} {target}")
+    if comparison is None:
         yield from map(one_line, reasons)
         return
-    for each in found.differences:
+    for each in comparison.differences:
         what = f"{each.label} {each.pointer}".rstrip()
         yield one_line(f"{each.change:>8} {what}{_values(each)}")
         if each.expected:
             yield one_line(f"         {each.expected}")
-    if more := found.total - len(found.differences):
+    if more := comparison.total - len(comparison.differences):
         yield f"         {more} more"
-    yield headline_of(found)
+    yield headline_of(comparison)
 
 
 def _values(each: Difference) -> str:
@@ -161,15 +156,15 @@ def _values(each: Difference) -> str:
     return {"added": f": {right}", "removed": f": {left}"}.get(each.change, f": {left} → {right}")
 
 
-def _json_lines(twin: Twin, found: Comparison | None, reasons: list[str]) -> Iterator[str]:
+def _json_lines(twin: Twin, comparison: Comparison | None, reasons: list[str]) -> Iterator[str]:
     document: dict[str, Any] = {
         "twin": twin.pk,
         "left": _side(twin.left),
         "right": _side(twin.right),
         "reasons": reasons,
     }
-    if found is not None:
-        document |= {"same": found.same, **asdict(found)}
+    if comparison is not None:
+        document |= {"same": comparison.same, **asdict(comparison)}
     yield json.dumps(document, ensure_ascii=True, default=str)
 
 

@@ -1,7 +1,7 @@
-"""The exchange with an A2A agent: its card, one message, and the task that comes of it.
+"""Exchange with an A2A agent: its card, one message, and the task that follows from it.
 
-Driven by the frames alone: what a reply belongs to is read from the call before it, so that a
-run that is over is read in the same way as one that is under way.
+Driven by the frames alone: what a response belongs to is read from the call before it, so that a
+stored run is read in the same way as a live one.
 """
 
 from __future__ import annotations
@@ -11,163 +11,160 @@ from typing import Any
 
 from playground.protocols import json_decoder
 from playground.protocols.a2a import messages
-from playground.protocols.a2a.calls import OutgoingMessage, card_call, post_rpc, send_call
 from playground.protocols.a2a.card import AgentCard, is_same
-from playground.protocols.a2a.card_discovery import CardDiscovery
+from playground.protocols.a2a.card_discovery import CardDiscovery, CardResponse, card_call
+from playground.protocols.a2a.messages import OutgoingMessage
 from playground.protocols.a2a.reader import A2AReader
-from playground.protocols.a2a.responses import CardResponse, RpcResponse
+from playground.protocols.a2a.responses import RpcResponse
 from playground.protocols.a2a.versions import GET_TASK_METHODS
 from playground.protocols.calls import HttpCall
 from playground.protocols.events import Event, Log, Note, Outcome
 from playground.protocols.frames import Frame, FrameKind
 from playground.protocols.problems import Problem, Stage
 
-#: How often a task is looked after before the run ends without its end.
-MAX_LOOKS = 60
-#: Seconds before the first look, what each is longer than the one before, and the longest.
-FIRST_PAUSE, GROWTH, LONGEST_PAUSE = 0.5, 1.5, 5.0
-#: Skills that a sentence names.
-_NAMED = 10
+#: How often a task is polled before the run ends without its end.
+MAX_POLLS = 60
+#: Seconds before the first poll, the growth of each delay, and the longest.
+FIRST_DELAY, GROWTH, MAX_DELAY = 0.5, 1.5, 5.0
+#: Skills that a sentence lists.
+_MAX_LISTED = 10
 
 
 class A2AExchange:
     """See `playground.protocols.exchange.Exchange`."""
 
-    def __init__(self, errand: OutgoingMessage, *, max_depth: int = 100) -> None:
-        self._errand = errand
+    def __init__(self, outgoing: OutgoingMessage, *, max_depth: int = 100) -> None:
+        self._outgoing = outgoing
         self._max_depth = max_depth
-        self._finder = CardDiscovery(errand.agent_url)
+        self._discovery = CardDiscovery(outgoing.agent_url)
         self._reader = A2AReader()
-        self._card_reply: CardResponse | None = None
-        self._rpc_reply: RpcResponse | None = None
+        self._card_response: CardResponse | None = None
+        self._rpc_response: RpcResponse | None = None
         self._is_sent = False
-        self._looks = 0
+        self._poll_count = 0
         self._problem: Problem | None = None
 
     @property
     def card(self) -> AgentCard | None:
         """The agent's card, once it has been found."""
-        return self._finder.card
+        return self._discovery.card
 
     def next_call(self) -> HttpCall | None:
-        """The card, the message, and the task until it has ended."""
+        """Return the call for the card, the message, or the task until it has ended."""
         if self.problem is not None:
             return None
         if not self._is_sent:
             return self._card_call() or self._send_call()
-        return self._look_call()
+        return self._poll_call()
 
     @property
     def has_enough(self) -> bool:
-        """Whether the rest of a reply is of no use: that of a card without end."""
-        return self._card_reply is not None and self._card_reply.is_over
+        """Whether the rest of a response is of no use: that of a card without end."""
+        return self._card_response is not None and self._card_response.is_over
 
     def receive(self, frame: Frame) -> Sequence[Event]:
-        """What `frame` means. Never raises on an agent's data."""
+        """Return the events of a frame. Never raises on an agent's data."""
         if frame.kind is FrameKind.CALL:
             self._begin(frame.data)
             return ()
-        if self._card_reply is not None:
-            return self._receive_card(self._card_reply, frame)
-        return self._rpc_reply.receive(frame) if self._rpc_reply is not None else ()
+        if self._card_response is not None:
+            return self._receive_card(self._card_response, frame)
+        return self._rpc_response.receive(frame) if self._rpc_response is not None else ()
 
     @property
     def outcome(self) -> Outcome:
-        """What the agent has answered so far."""
+        """The outcome so far."""
         return self._reader.outcome
 
     @property
     def problem(self) -> Problem | None:
-        """Why it does not go on."""
-        own = self._problem or self._finder.problem
-        return own or (self._rpc_reply.problem if self._rpc_reply is not None else None)
+        """Why the exchange cannot continue."""
+        own = self._problem or self._discovery.problem
+        return own or (self._rpc_response.problem if self._rpc_response is not None else None)
 
     @property
     def session_context(self) -> None:
-        """A2A has none of NLWeb's."""
+        """None: A2A has no session context."""
         return
 
     @property
     def handshake(self) -> None:
-        """Nothing: a card is read anew each time, because an agent may move."""
+        """None: a card is read again each time, because an agent may move."""
         return
 
     # Calls
 
     def _card_call(self) -> HttpCall | None:
-        place = self._finder.next_url()
-        if place is None:
+        url = self._discovery.next_url()
+        if url is None:
             return None
-        return card_call(place, self._errand.url, self._errand.headers)
+        return card_call(url, self._outgoing.url, self._outgoing.headers)
 
     def _send_call(self) -> HttpCall | None:
-        card = self._finder.card
+        card = self._discovery.card
         if card is None or card.version is None:
             return None
-        return send_call(self._errand, card.version, streaming=card.streaming)
+        return messages.send_call(self._outgoing, card.version, streaming=card.streaming)
 
-    def _look_call(self) -> HttpCall | None:
-        """The next look at the task, after a pause; None where there is no need for one."""
-        card, reply = self._finder.card, self._rpc_reply
-        if card is None or card.version is None or reply is None or not reply.ended:
+    def _poll_call(self) -> HttpCall | None:
+        """Return the next poll of the task, with its delay; None if there is no need for one."""
+        card, response = self._discovery.card, self._rpc_response
+        if card is None or card.version is None or response is None or not response.ended:
             return None
         if not self._reader.is_open:
             return None
-        if self._looks >= MAX_LOOKS:
+        if self._poll_count >= MAX_POLLS:
             self._problem = _still_open()
             return None
-        number = messages.FIRST_ID + self._looks + 1
-        call = post_rpc(
-            self._errand, card.version, messages.get_task(card.version, self._reader.task, number)
-        )
-        pause = min(FIRST_PAUSE * GROWTH**self._looks, LONGEST_PAUSE)
-        return HttpCall(call.method, call.url, call.headers, call.body, delay=pause)
+        number = messages.FIRST_ID + self._poll_count + 1
+        document = messages.get_task(card.version, self._reader.task, number)
+        call = messages.post_rpc(self._outgoing, card.version, document)
+        delay = min(FIRST_DELAY * GROWTH**self._poll_count, MAX_DELAY)
+        return HttpCall(call.method, call.url, call.headers, call.body, delay=delay)
 
     # Frames
 
     def _begin(self, data: bytes) -> None:
-        """What the reply to a call is read as."""
-        self._card_reply = self._rpc_reply = None
+        """Choose how the response to a call is read."""
+        self._card_response = self._rpc_response = None
         if data.startswith(b"GET "):
-            self._card_reply = CardResponse(self._max_depth)
+            self._card_response = CardResponse(self._max_depth)
             return
-        method, number = _envelope(data)
+        method, number = _method_and_id(data)
         if method in GET_TASK_METHODS:
-            self._looks += 1
+            self._poll_count += 1
         self._is_sent = True
-        self._rpc_reply = RpcResponse(self._reader, number, max_depth=self._max_depth)
+        self._rpc_response = RpcResponse(self._reader, number, max_depth=self._max_depth)
 
-    def _receive_card(self, reply: CardResponse, frame: Frame) -> Sequence[Event]:
-        if not reply.receive(frame):
+    def _receive_card(self, response: CardResponse, frame: Frame) -> Sequence[Event]:
+        if not response.receive(frame):
             return ()
-        self._finder.add(reply)
-        card = self._finder.card
+        self._discovery.add(response)
+        card = self._discovery.card
         if card is None:
-            return (
-                [Note(frame.seq, "card", {"remark": f"It {reply.received}."})]
-                if reply.received
-                else ()
-            )
-        self._problem = _disagreement(card, self._errand.url)
+            if not response.received:
+                return ()
+            return [Note(frame.seq, "card", {"remark": f"It {response.received}."})]
+        self._problem = _disagreement(card, self._outgoing.url)
         facts = {"name": card.name, "url": card.url, "streaming": card.streaming}
         events: list[Event] = [Note(frame.seq, "card", facts)]
-        if warning := unknown_skill(card, self._errand.skill):
+        if warning := unknown_skill(card, self._outgoing.skill):
             events.append(Log(frame.seq, "warning", warning, "card"))
         return events
 
 
 def unknown_skill(card: AgentCard, skill: str) -> str:
-    """What there is to say about a skill that a card does not have, "" where it has it."""
+    """Return a warning about a skill that a card does not have, "" if it has it."""
     if not skill or card.has_skill(skill):
         return ""
-    known = ", ".join(f"“{each.id}”" for each in card.skills[:_NAMED])
-    more = len(card.skills) - _NAMED
+    known = ", ".join(f"“{each.id}”" for each in card.skills[:_MAX_LISTED])
+    more = len(card.skills) - _MAX_LISTED
     listed = f"; it has {known}{f' and {more} more' if more > 0 else ''}" if known else ""
     return f"The agent's card has no skill “{skill[:80]}”{listed}."
 
 
 def _disagreement(card: AgentCard, agreed: str) -> Problem | None:
-    """Why nothing is sent to the address that a card names."""
+    """Return why nothing is sent: the card names no URL, or another than the agreed one."""
     if not card.url:
         cause = card.problems[0] if card.problems else "The card names no address."
         fix = "Ask whoever runs the agent for an interface over JSON-RPC, in A2A 0.3 or 1.0."
@@ -187,13 +184,13 @@ def _still_open() -> Problem:
     return Problem(
         "truncated",
         Stage.LIMIT,
-        f"The task had not ended when it was looked after for the {MAX_LOOKS}th time.",
+        f"The task had not ended when it was looked after for the {MAX_POLLS}th time.",
         "Ask the agent again later; what it had sent by then is kept.",
     )
 
 
-def _envelope(call: bytes) -> tuple[str, Any]:
-    """Method and id of the JSON-RPC request in a call as it was sent."""
+def _method_and_id(call: bytes) -> tuple[str, Any]:
+    """Return the method and the id of the JSON-RPC request in the data of a CALL frame."""
     body = call.partition(b"\r\n\r\n")[2].decode("utf-8", "replace")
     try:
         document = json_decoder.decode(body)

@@ -1,4 +1,4 @@
-"""What an agent asks when its task waits for the user, as an elicitation."""
+"""Elicitation of a task that waits for the user (`input-required`), and the answers to it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from playground.protocols.a2a import parts
 from playground.protocols.a2a.task_states import TaskState
 from playground.protocols.events import Constraints, Elicitation, Question
 
-#: The id of the one question that there is where the agent only says what it wants in words.
+#: The id of the one question if the agent states in words what it needs.
 ANSWER = "answer"
 KIND = "a2a"
 
@@ -18,33 +18,34 @@ KIND = "a2a"
 def elicitation_of(
     seq: int, state: TaskState, message: Any, task: str, context: str
 ) -> Elicitation:
-    """The question of a task in a state in which it waits.
+    """Return the elicitation of a task in a state in which it waits.
 
-    A2A has no form of its own: the agent asks in words, and is answered in words. Where it
-    sends an elicitation of NLWeb as data, that is the form, and the answers go as data.
+    A2A has no forms: question and answer are text. If the agent sends an elicitation of NLWeb
+    as data, that is the form, and the answers are sent as data.
     """
-    words = "\n\n".join(filter(None, (parts.message_text(message), _explained(state))))
-    reply = {"kind": KIND, "taskId": task, "contextId": context}
+    text = "\n\n".join(filter(None, (parts.message_text(message), _explained(state))))
+    resume = {"kind": KIND, "taskId": task, "contextId": context}
     form = _form(seq, message)
     if form is not None:
-        text = form.text or words
-        return Elicitation(seq, text, form.questions, message, {**reply, "as": "data"})
-    asked = Question(ANSWER, "Your answer", "free_text", constraints=Constraints(required=True))
-    return Elicitation(seq, words or state.sentence, (asked,), message, {**reply, "as": "text"})
+        return Elicitation(
+            seq, form.text or text, form.questions, message, {**resume, "as": "data"}
+        )
+    question = Question(ANSWER, "Your answer", "free_text", constraints=Constraints(required=True))
+    return Elicitation(seq, text or state.sentence, (question,), message, {**resume, "as": "text"})
 
 
 def resume_of(
-    reply: Mapping[str, Any], answers: Mapping[str, Any], message_id: str
+    pending: Mapping[str, Any], answers: Mapping[str, Any], message_id: str
 ) -> dict[str, Any]:
-    """How `answers` {question id: value} travel to the question that has this `reply`.
+    """Return the `Target.resume` of `answers` by question id.
 
-    What it gives is a `Target.resume`. `message_id` names the message, and no other.
+    `pending` is the `resume` of the elicitation; `message_id` is unique to the message.
     """
-    asked = {name: reply.get(name, "") for name in ("taskId", "contextId")}
+    ids = {name: pending.get(name, "") for name in ("taskId", "contextId")}
     answer: Any = dict(answers)
-    if reply.get("as") == "text":
+    if pending.get("as") == "text":
         answer = str(answers.get(ANSWER, ""))
-    return {"kind": KIND, **asked, "messageId": message_id, "answer": answer}
+    return {"kind": KIND, **ids, "messageId": message_id, "answer": answer}
 
 
 def _explained(state: TaskState) -> str:
@@ -52,7 +53,7 @@ def _explained(state: TaskState) -> str:
 
 
 def _form(seq: int, message: Any) -> Elicitation | None:
-    """The elicitation of NLWeb among the data of a message."""
+    """Return the NLWeb elicitation in the data of a message, None without one."""
     for part in parts.parts_of(message):
         value = parts.data_of(part)
         if isinstance(value, dict) and "elicitation" in value:

@@ -1,15 +1,69 @@
-"""What is sent to an A2A agent: messages in the words of the version that it speaks."""
+"""Messages to an A2A agent: JSON-RPC documents of each version, and the calls that carry them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from playground.protocols import jsonrpc
 from playground.protocols.a2a.versions import A2AVersion
+from playground.protocols.calls import HttpCall
+from playground.protocols.http import USER_AGENT, encode, merge_headers
 
-#: The id of the first call of a run; those that look after the task count on from it.
+#: The id of the first call of a run; those that read the task count from it.
 FIRST_ID = 1
+
+
+@dataclass(frozen=True, slots=True)
+class OutgoingMessage:
+    """A message to an agent, and the URL that the user agreed to send it to."""
+
+    #: The URL that identifies the agent; its card is near it.
+    agent_url: str
+    #: The URL that the user has seen and agreed to.
+    url: str
+    message: Any
+    message_id: str
+    skill: str = ""
+    #: Headers of the user, for the agreed URL only.
+    headers: tuple[tuple[str, str], ...] = ()
+    resume: Mapping[str, Any] | None = None
+
+
+# --- calls ------------------------------------------------------------------------------------
+
+
+def send_call(outgoing: OutgoingMessage, version: A2AVersion, *, streaming: bool) -> HttpCall:
+    """Return the call that sends a message."""
+    body = send_message(
+        version,
+        outgoing.message,
+        skill=outgoing.skill,
+        message_id=outgoing.message_id,
+        streaming=streaming,
+        resume=outgoing.resume,
+    )
+    return post_rpc(outgoing, version, body, streaming=streaming)
+
+
+def post_rpc(
+    outgoing: OutgoingMessage, version: A2AVersion, body: Any, *, streaming: bool = False
+) -> HttpCall:
+    """Return a JSON-RPC call to the agreed URL, in the version of the card."""
+    accept = "text/event-stream, application/json" if streaming else "application/json"
+    defaults = (
+        ("Content-Type", "application/json"),
+        ("Accept", accept),
+        ("User-Agent", USER_AGENT),
+        *version.headers,
+    )
+    return HttpCall(
+        "POST", outgoing.url, merge_headers(defaults, outgoing.headers), encode(body), streaming
+    )
+
+
+# --- documents --------------------------------------------------------------------------------
 
 
 def send_message(
@@ -21,12 +75,11 @@ def send_message(
     streaming: bool = False,
     resume: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """The call that sends a message, as a JSON-RPC document.
+    """Return the JSON-RPC request that sends a message.
 
-    `message` is one of A2A (of any version), a text, or any other JSON value, which then goes
-    as data. A2A has no member for the skill that is meant; it is named in the metadata of the
-    request. `resume` continues a task: its `taskId` and `contextId` and, as `answer`, what
-    goes instead of `message`.
+    `message` is one of A2A (of any version), a text, or any other JSON value, which is sent as
+    data. A2A has no member for the skill; the metadata of the request name it. `resume` continues
+    a task: its `taskId` and `contextId` and, as `answer`, the message that replaces `message`.
     """
     resume = resume or {}
     own = resume.get("answer") if resume else message
@@ -42,12 +95,12 @@ def send_message(
 
 
 def get_task(version: A2AVersion, task: str, number: int) -> dict[str, Any]:
-    """The call that asks after a task; `number` is its id."""
+    """Return the JSON-RPC request for the state of a task; `number` is its id."""
     return jsonrpc.request(number, version.get_task_method, {"id": task})
 
 
 def _members(message: Any) -> dict[str, Any]:
-    """What a message of A2A has besides its parts, and nothing of what is none."""
+    """Return the members of an A2A message besides its parts; nothing for any other value."""
     if not isinstance(message, Mapping) or not isinstance(message.get("parts"), list):
         return {}
     return {name: value for name, value in message.items() if name not in ("kind", "role", "parts")}
@@ -66,17 +119,14 @@ def _parts(version: A2AVersion, message: Any) -> Iterator[Any]:
 
 
 def _part(version: A2AVersion, part: Any) -> Any:
-    """A part in the words of the version; what is neither text nor data goes as it is."""
+    """Return a part in the form of the version; neither text nor data is sent unchanged."""
     if isinstance(part, str):
         return version.text(part)
     if not isinstance(part, Mapping):
         return part
+    metadata = {"metadata": part["metadata"]} if "metadata" in part else {}
     if isinstance(part.get("text"), str):
-        return {**version.text(part["text"]), **_metadata(part)}
+        return {**version.text(part["text"]), **metadata}
     if "data" in part:
-        return {**version.data(part["data"]), **_metadata(part)}
+        return {**version.data(part["data"]), **metadata}
     return part
-
-
-def _metadata(part: Mapping[str, Any]) -> dict[str, Any]:
-    return {"metadata": part["metadata"]} if "metadata" in part else {}

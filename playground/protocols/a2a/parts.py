@@ -1,4 +1,4 @@
-"""The parts of a message or an artifact, of both versions, as events."""
+"""Parts of a message or an artifact, of both versions, as events."""
 
 from __future__ import annotations
 
@@ -10,33 +10,34 @@ from playground.protocols.events import Elicitation, Event, Promise, Result, Tex
 
 #: Parts of one message or artifact that are read.
 MAX_PARTS = 1_000
-_REPLY = frozenset({"results", "error", "content", "answer"})
+#: Members of an NLWeb response.
+_NLWEB_MEMBERS = frozenset({"results", "error", "content", "answer"})
 
 
 def parts_of(holder: Any) -> list[Any]:
-    """The parts of a message or an artifact, whatever stands there."""
+    """Return the parts of a message or an artifact; none for any other value."""
     found = holder.get("parts") if isinstance(holder, Mapping) else None
     return found[:MAX_PARTS] if isinstance(found, list) else []
 
 
 def text_of(part: Any) -> str | None:
-    """The text of a part, None for what is none."""
+    """Return the text of a part, None without one."""
     text = part.get("text") if isinstance(part, Mapping) else None
     return text if isinstance(text, str) else None
 
 
 def message_text(holder: Any) -> str:
-    """The texts of a message, one below the other."""
+    """Return the texts of a message, one per line."""
     return "\n".join(filter(None, (text_of(part) for part in parts_of(holder))))
 
 
 def read(seq: int, parts: Iterable[Any]) -> list[Event]:
-    """The events of some parts."""
+    """Return the events of parts."""
     return [event for part in parts for event in _part(seq, part)]
 
 
 def data_of(part: Any) -> Any:
-    """The JSON value of a part, None for what has none."""
+    """Return the JSON value of a data part, None for any other part."""
     return part.get("data") if isinstance(part, Mapping) else None
 
 
@@ -53,11 +54,11 @@ def _part(seq: int, part: Any) -> list[Event]:
 
 
 def _data(seq: int, value: Any) -> list[Event]:
-    """A reply of NLWeb as what it says, anything else as one result.
+    """Return the events of an NLWeb response, or one result for any other value.
 
-    Questions and promises of NLWeb have no way back here, so they are shown as data.
+    Elicitations and promises of NLWeb cannot be answered over A2A, so they stay data.
     """
-    if isinstance(value, dict) and not _REPLY.isdisjoint(value) and "_meta" in value:
+    if isinstance(value, dict) and not _NLWEB_MEMBERS.isdisjoint(value) and "_meta" in value:
         events = nlweb.NLWebReader("0.55").document(seq, value)
         if not any(isinstance(event, Elicitation | Promise | Unknown) for event in events):
             return events
@@ -65,19 +66,19 @@ def _data(seq: int, value: Any) -> list[Event]:
 
 
 def _file(part: Mapping[str, Any]) -> dict[str, Any] | None:
-    """A file as a thing with a name and an address; of one that came along, its size."""
+    """Return a file as a schema.org object with name and URL, or with the size of its content."""
     inner = part.get("file")
     file: Mapping[str, Any] = inner if isinstance(inner, Mapping) else part
-    address = _text(file.get("uri") or file.get("url"))
+    url = _text(file.get("uri") or file.get("url"))
     content = file.get("bytes") or file.get("raw")
-    if not address and not isinstance(content, str):
+    if not url and not isinstance(content, str):
         return None
     found = {
         "@type": "MediaObject",
         "name": _text(file.get("name") or file.get("filename")) or "File",
         "encodingFormat": _text(file.get("mimeType") or file.get("mediaType")),
-        "contentUrl": address,
-        "contentSize": "" if address else f"{len(str(content)) * 3 // 4:,} bytes",
+        "contentUrl": url,
+        "contentSize": "" if url else f"{len(str(content)) * 3 // 4:,} bytes",
     }
     return {name: value for name, value in found.items() if value}
 

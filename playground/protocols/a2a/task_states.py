@@ -1,7 +1,7 @@
-"""The states of a task, of both versions, as one table.
+"""States of a task, of both versions, as one table.
 
-0.3 writes `input-required`, 1.0 `TASK_STATE_INPUT_REQUIRED`. A task in a state that ends it
-stays in it; one that waits goes on when the user has answered.
+0.3 writes `input-required`, 1.0 `TASK_STATE_INPUT_REQUIRED`. A final state is never left; a task
+that waits for the user continues after the answer.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from typing import Any
 
 
 class TaskPhase(enum.Enum):
-    """What a state means for whoever waits for the task."""
+    """Meaning of a state for the client."""
 
-    #: The agent is at work: look again.
+    #: The agent works on the task: poll again.
     OPEN = "open"
     #: The agent waits for the user.
-    ASKS = "asks"
+    WAITING = "waiting"
     DONE = "done"
     FAILED = "failed"
     #: A state that no version has, or none at all.
@@ -28,21 +28,23 @@ class TaskPhase(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class TaskState:
-    """One row: a state in the spelling of 0.3, and what it means."""
+    """One row: a state in the spelling of 0.3, and its meaning."""
 
     name: str
     phase: TaskPhase
-    #: What there is to say where the agent says nothing.
+    #: The text for a status without a message.
     sentence: str
 
 
 _ROWS = (
     TaskState("submitted", TaskPhase.OPEN, "The agent has taken the task."),
     TaskState("working", TaskPhase.OPEN, "The agent is working on the task."),
-    TaskState("input-required", TaskPhase.ASKS, "The agent needs to know more before it goes on."),
+    TaskState(
+        "input-required", TaskPhase.WAITING, "The agent needs to know more before it goes on."
+    ),
     TaskState(
         "auth-required",
-        TaskPhase.ASKS,
+        TaskPhase.WAITING,
         "The agent wants somebody to authorise it, which happens outside of A2A. Do what it asks"
         " for if you trust it, then say so here; do not type a password or a token into this form.",
     ),
@@ -57,7 +59,7 @@ _ALIASES = {"cancelled": "canceled"}
 
 
 def get_task_state(value: Any) -> TaskState:
-    """The row of a state as an agent writes it; a row of its own for what no version has."""
+    """Return the row of a state as an agent writes it; a new row for an unknown state."""
     if not isinstance(value, str):
         return TaskState("", TaskPhase.UNKNOWN, "The agent does not say what state the task is in.")
     name = value.strip().lower().removeprefix("task_state_").replace("_", "-")

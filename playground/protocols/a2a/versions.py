@@ -1,4 +1,4 @@
-"""The versions of A2A that are spoken, as one table: all that differs between them."""
+"""Versions of A2A as one table: all differences between them."""
 
 from __future__ import annotations
 
@@ -10,28 +10,28 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class A2AVersion:
-    """One row: how a version names what the others name differently."""
+    """One row: the names and members that differ from version to version."""
 
     name: str
-    #: The methods that send a message, send one and stream the reply, and ask after a task.
+    #: The methods that send a message, send one and stream the response, and read a task.
     send_method: str
     stream_method: str
     get_task_method: str
-    #: What the user's side is called.
+    #: The role of the client in a message.
     role: str
     #: Members that a message has besides those of every version.
     envelope: Mapping[str, Any]
-    #: Headers that a call must have.
+    #: Headers that each call must have.
     headers: tuple[tuple[str, str], ...] = ()
 
     def text(self, text: str) -> dict[str, Any]:
-        """A part that is a text."""
+        """Return a text part."""
         return {"kind": "text", "text": text} if self.envelope else {"text": text}
 
     def data(self, value: Any) -> dict[str, Any]:
-        """A part that is a JSON value."""
+        """Return a data part with a JSON value."""
         if self.envelope:
-            # 0.3 has objects only.
+            # 0.3 allows objects only.
             value = value if isinstance(value, Mapping) else {"value": value}
             return {"kind": "data", "data": value}
         return {"data": value, "mediaType": "application/json"}
@@ -50,20 +50,20 @@ VERSIONS: Mapping[str, A2AVersion] = MappingProxyType(
             "GetTask",
             "ROLE_USER",
             {},
-            # Without it the agent takes the call for one of 0.3.
+            # Without it the agent reads the call as 0.3.
             (("A2A-Version", "1.0"),),
         ),
     }
 )
 
-#: Every method that asks after a task.
+#: The methods of all versions that read a task.
 GET_TASK_METHODS = frozenset(version.get_task_method for version in VERSIONS.values())
 
 
 def get_version(text: Any) -> A2AVersion | None:
-    """The row that speaks a version as a card writes it (`0.3.0`, `1.0`), None for no row.
+    """Return the row for a version as a card writes it (`0.3.0`, `1.0`), None without one.
 
-    Versions with the same first number are taken to understand each other.
+    Versions with the same first number are treated as compatible.
     """
     if not isinstance(text, str):
         return None

@@ -1,4 +1,4 @@
-"""Where an action over HTTP goes: the agent's endpoint as an address that can be called."""
+"""Endpoints of actions: the `endpoint` of an action over HTTP as a URL that can be called."""
 
 from __future__ import annotations
 
@@ -7,53 +7,51 @@ from typing import Any, NamedTuple
 from urllib.parse import urljoin, urlsplit, urlunsplit
 
 from playground.protocols.http import operation_url
+from playground.protocols.origins import MAX_URL
 
-#: Parsers differ over these: what one takes for the host, another does not.
+#: URL parsers differ over these characters, so the host would be ambiguous.
 _FORBIDDEN = re.compile(r"[\x00-\x20\x7f-\xa0\\\ud800-\udfff]|\s")
-
-#: Characters of an address that is called: of more, servers refuse most.
-MAX_LENGTH = 2_000
 
 
 class Endpoint(NamedTuple):
     """An endpoint, resolved."""
 
-    #: The address without its fragment; what the agent wrote where it is refused.
+    #: The URL without its fragment; the agent's text if it cannot be called.
     url: str
-    #: Whether the agent named only a part of it.
+    #: Whether the agent gave a relative reference.
     is_relative: bool = False
     #: Why it cannot be called, as a sentence.
-    refusal: str | None = None
+    error: str | None = None
 
 
 def resolve(endpoint: Any, agent_url: str) -> Endpoint:
-    """The address of an endpoint; a relative one is meant from where the agent was asked."""
+    """Return the URL of an endpoint; a relative one is resolved against the agent's `ask` URL."""
     if endpoint is None:
-        return Endpoint("", refusal="The action has no endpoint.")
+        return Endpoint("", error="The action has no endpoint.")
     if not isinstance(endpoint, str):
-        return Endpoint("", refusal="The action's endpoint is not a string.")
+        return Endpoint("", error="The action's endpoint is not a string.")
     endpoint = endpoint.strip()
     if not endpoint:
-        return Endpoint("", refusal="The action's endpoint is empty.")
+        return Endpoint("", error="The action's endpoint is empty.")
     if _FORBIDDEN.search(endpoint):
-        return Endpoint(endpoint, refusal=url_error(endpoint))
+        return Endpoint(endpoint, error=url_error(endpoint))
     try:
         is_relative = not urlsplit(endpoint).scheme
         url = urljoin(operation_url(agent_url, "ask"), endpoint) if is_relative else endpoint
-        if refusal := url_error(url):
-            return Endpoint(endpoint, is_relative, refusal)
+        if error := url_error(url):
+            return Endpoint(endpoint, is_relative, error)
         return Endpoint(urlunsplit(urlsplit(url)._replace(fragment="")), is_relative)
     except ValueError:
-        return Endpoint(endpoint, refusal="The endpoint cannot be read as an address.")
+        return Endpoint(endpoint, error="The endpoint cannot be read as an address.")
 
 
 def url_error(url: str) -> str | None:
-    """Why an address cannot be called, as a sentence; None if it can.
+    """Return why a URL cannot be called, as a sentence; None if it can.
 
-    What it says about the address that a name resolves to is for the outbound policy.
+    Addresses that a host name resolves to are checked by the outbound policy.
     """
-    if len(url) > MAX_LENGTH:
-        return f"The address has more than {MAX_LENGTH:,} characters."
+    if len(url) > MAX_URL:
+        return f"The address has more than {MAX_URL:,} characters."
     if _FORBIDDEN.search(url):
         return "The endpoint contains a space, a backslash or a control character."
     try:

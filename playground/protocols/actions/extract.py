@@ -1,6 +1,6 @@
-"""The actions of an item, wherever in it they stand.
+"""Extraction of actions from an item, at any depth.
 
-NLWeb 0.55 (section 5) has a list of them on each item. 0.54 (section 7) also has one object,
+NLWeb 0.55 (section 5) has a list of actions on each item. 0.54 (section 7) also has one object,
 without a protocol; and items hold items. Total: any JSON value is read.
 """
 
@@ -25,71 +25,71 @@ HTTP, MCP, A2A = "HTTP", "MCP", "A2A"
 class Action:
     """One action, as the agent described it."""
 
-    #: JSON pointer from the item to the action.
+    #: JSON Pointer from the item to the action.
     pointer: str
-    #: What the agent calls it; its type, or "action", where it has no name.
+    #: The name that the agent gave; without one its type, or "action".
     name: str
     description: str
-    #: `HTTP`, `MCP`, `A2A`, what else the agent wrote, or "" for what is no object.
+    #: `HTTP`, `MCP`, `A2A`, any other text of the agent, or "" if `raw` is no object.
     protocol: str
     raw: Any
-    #: Which of `name` and `protocol` the agent did not say.
+    #: Which of `name` and `protocol` the agent did not give.
     inferred: frozenset[str] = frozenset()
-    #: What is missing or of the wrong type, as sentences.
+    #: Members that are missing or of the wrong type, as sentences.
     problems: tuple[str, ...] = ()
 
 
 def actions_of(item: Any) -> list[Action]:
-    """The actions of an item and of what is nested in it, in order, at most `MAX_ACTIONS`."""
+    """Return the actions of an item and of nested ones, in order, at most `MAX_ACTIONS`."""
     found: list[Action] = []
-    for place, raw in _places(item):
-        found.append(_action(_pointer(place), raw))
+    for location, raw in _walk(item):
+        found.append(_action(_pointer(location), raw))
         if len(found) == MAX_ACTIONS:
             break
     return found
 
 
 def attribute_text(action: Action, name: str) -> str:
-    """An attribute of an action that is to be a string, "" where it is none."""
+    """Return an attribute of an action that must be a string, "" if it is none."""
     value = action.raw.get(name)
     return value.strip() if isinstance(value, str) else ""
 
 
-class _Place(NamedTuple):
-    """Where a value stands: a chain, because most places are never written out."""
+class _Location(NamedTuple):
+    """The location of a value, as a chain: for most values the pointer is never written."""
 
-    parent: _Place | None
+    parent: _Location | None
     key: str | int
 
 
-def _places(item: Any) -> Iterator[tuple[_Place | None, Any]]:
-    """Every action in `item`, depth first. A loop, because nesting may exceed the stack."""
-    open_: list[tuple[_Place | None, Any]] = [(None, item)]
+def _walk(item: Any) -> Iterator[tuple[_Location | None, Any]]:
+    """Yield every action in `item`, depth first. A loop: nesting may exceed the stack."""
+    open_: list[tuple[_Location | None, Any]] = [(None, item)]
     while open_:
-        place, value = open_.pop()
+        location, value = open_.pop()
         if isinstance(value, Mapping):
             if "actions" in value:
-                yield from _listed(_Place(place, "actions"), value["actions"])
-            inner = [(_Place(place, k), v) for k, v in value.items() if k != "actions"]
+                yield from _listed(_Location(location, "actions"), value["actions"])
+            inner = [(_Location(location, k), v) for k, v in value.items() if k != "actions"]
         elif isinstance(value, list):
-            inner = [(_Place(place, k), v) for k, v in enumerate(value)]
+            inner = [(_Location(location, k), v) for k, v in enumerate(value)]
         else:
             continue
         open_ += reversed(inner)
 
 
-def _listed(place: _Place, value: Any) -> Iterator[tuple[_Place, Any]]:
+def _listed(location: _Location, value: Any) -> Iterator[tuple[_Location, Any]]:
     if isinstance(value, list):
-        yield from ((_Place(place, number), one) for number, one in enumerate(value))
+        yield from ((_Location(location, number), each) for number, each in enumerate(value))
     elif value is not None:
-        yield place, value
+        yield location, value
 
 
-def _pointer(place: _Place | None) -> str:
+def _pointer(location: _Location | None) -> str:
     keys: list[object] = []
-    while place is not None:
-        keys.append(place.key)
-        place = place.parent
+    while location is not None:
+        keys.append(location.key)
+        location = location.parent
     return pointer_of(reversed(keys))
 
 
@@ -118,40 +118,40 @@ def _text(value: Any) -> str:
 
 
 def _type(value: Any) -> str:
-    """The (first) type of an action, from which its name can be guessed."""
+    """Return the (first) type of an action, from which its name is inferred."""
     return _text(value[0] if isinstance(value, list) and value else value)
 
 
 class _Attribute(NamedTuple):
-    """An attribute of an action: whether it must be there, and what can be wrong with it."""
+    """An attribute of an action, and its check."""
 
     name: str
     required: bool
-    #: From a value that is there to what it is or is not, "" where nothing is wrong.
-    fault: Callable[[Any], str]
+    #: From a value that is not null to its error, for the end of a sentence; "" for none.
+    error: Callable[[Any], str]
 
 
-def _fault_of_text(value: Any) -> str:
+def _error_of_text(value: Any) -> str:
     if not isinstance(value, str):
         return "is not a string"
     return "" if value.strip() else "is empty"
 
 
-def _fault_of_object(value: Any) -> str:
+def _error_of_object(value: Any) -> str:
     return "" if isinstance(value, Mapping) else "is not an object"
 
 
-def _fault_of_objects(value: Any) -> str:
+def _error_of_objects(value: Any) -> str:
     return "" if isinstance(value, Mapping) else "are not an object"
 
 
 def _required(name: str) -> _Attribute:
-    return _Attribute(name, True, _fault_of_text)
+    return _Attribute(name, True, _error_of_text)
 
 
 def _optional(name: str) -> _Attribute:
-    fault = _fault_of_objects if name.endswith("s") else _fault_of_object
-    return _Attribute(name, False, fault)
+    error = _error_of_objects if name.endswith("s") else _error_of_object
+    return _Attribute(name, False, error)
 
 
 _COMMON = (_required("name"), _required("description"), _required("protocol"))
@@ -166,9 +166,9 @@ def _problems(raw: Mapping[str, Any], protocol: str) -> Iterator[str]:
     if protocol not in _ATTRIBUTES:
         shown = shorten(protocol, 61)
         yield f"NLWeb defines actions over HTTP, MCP and A2A, not over “{shown}”."
-    for name, required, fault in (*_COMMON, *_ATTRIBUTES.get(protocol, ())):
+    for name, required, error in (*_COMMON, *_ATTRIBUTES.get(protocol, ())):
         if raw.get(name) is None:
             if required:
                 yield f"The action has no {name}."
-        elif found := fault(raw[name]):
+        elif found := error(raw[name]):
             yield f"The action's {name} {found}."

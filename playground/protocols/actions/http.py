@@ -1,7 +1,7 @@
-"""Actions over HTTP: which call an action is (NLWeb 0.55 section 5).
+"""Actions over HTTP: the call of an action (NLWeb 0.55 section 5).
 
-The specification has `params` and does not say where they go. Here they go into the query
-string for methods that have no body (GET, HEAD, DELETE), and are the JSON body otherwise.
+The specification has `params` and does not say how they are sent. Here they are sent in the query
+string for methods without a body (GET, HEAD, DELETE), and as the JSON body otherwise.
 """
 
 from __future__ import annotations
@@ -15,27 +15,30 @@ from playground.protocols import headers as rules
 from playground.protocols.actions import endpoints
 from playground.protocols.actions.extract import HTTP, Action
 from playground.protocols.actions.plans import UNSET, ActionPlan, Headers, ServerInfo, Unset
+from playground.protocols.actions.response import ActionExchange
 from playground.protocols.calls import HttpCall
+from playground.protocols.exchange import Target
 from playground.protocols.http import USER_AGENT, encode, merge_headers
+from playground.protocols.origins import same_origin
 
 _WITHOUT_BODY = frozenset({"GET", "HEAD", "DELETE"})
-#: Methods that are about the connection, not about what is at an address.
+#: Methods that concern the connection, not a resource.
 _REFUSED_METHODS = frozenset({"CONNECT", "TRACE"})
-#: JSON is what an action most likely answers with, and anything else is shown as well.
+#: An action most likely responds with JSON; any other type is read as well.
 _ACCEPT = "application/json, text/event-stream;q=0.9, */*;q=0.5"
 
 
 def plan(
-    action: Action, agent_url: str, params: Any | Unset, headers: Headers, _peer: ServerInfo
+    action: Action, agent_url: str, params: Any | Unset, headers: Headers, _server: ServerInfo
 ) -> ActionPlan:
-    """The call of an HTTP action. See `playground.protocols.actions.planning.plan`."""
+    """Return the plan of an HTTP action. See `playground.protocols.actions.bindings.plan`."""
     raw: Mapping[str, Any] = action.raw
     params = raw.get("params") if params is UNSET else params
-    method, method_refusal = _method(raw.get("method"), params)
-    address = endpoints.resolve(raw.get("endpoint"), agent_url)
-    placement = _placement(method, params)
-    url, params_refusal = _with_query(address, params if placement == "query" else None)
-    own, header_refusals = _headers(raw.get("headers"))
+    method, method_error = _method(raw.get("method"), params)
+    endpoint = endpoints.resolve(raw.get("endpoint"), agent_url)
+    params_in = _params_in(method, params)
+    url, params_error = _with_query(endpoint, params if params_in == "query" else None)
+    own, header_errors = _headers(raw.get("headers"))
     request: dict[str, Any] = {
         "action": action.name,
         "protocol": HTTP,
@@ -43,11 +46,11 @@ def plan(
         "url": url,
         "headers": [list(pair) for pair in own],
     }
-    if placement == "body":
+    if params_in == "body":
         request["body"] = params
-    found = (method_refusal, address.refusal, params_refusal, *header_refusals)
-    refusals = (*filter(None, found), *_refused(headers))
-    inferred = {"method": _is_missing(raw.get("method")), "url": address.is_relative}
+    found = (method_error, endpoint.error, params_error, *header_errors)
+    errors = (*filter(None, found), *_header_errors(headers))
+    inferred = {"method": _is_missing(raw.get("method")), "url": endpoint.is_relative}
     call = call_of(request, headers)
     return ActionPlan(
         protocol=HTTP,
@@ -58,17 +61,30 @@ def plan(
         body=call.body,
         request=request,
         inferred=action.inferred | {part for part, is_inferred in inferred.items() if is_inferred},
-        errors=refusals,
+        errors=errors,
         credentials=tuple(name for name, _ in own if rules.is_credential(name)),
-        params_in=placement,
-        sendable=not refusals,
+        params_in=params_in,
+        sendable=not errors,
     )
 
 
-def call_of(request: Mapping[str, Any], headers: Headers) -> HttpCall:
-    """The call that a request document is, with the user's own headers.
+def exchange(target: Target, request: Mapping[str, Any], max_depth: int) -> ActionExchange:
+    """Return the exchange that makes the call of a request document.
 
-    They take the place of the action's of the same name, and both that of the defaults.
+    The headers of `target` are sent, so its URL must be of the document's origin. Raise
+    `ValueError` if it is not, and for a document that is no request of an action over HTTP.
+    """
+    if error := validate_action(request):
+        raise ValueError(error)
+    if not same_origin(target.url, request["url"]):
+        raise ValueError("The target is not where the action goes.")
+    return ActionExchange(call_of(request, target.headers), max_depth=max_depth)
+
+
+def call_of(request: Mapping[str, Any], headers: Headers) -> HttpCall:
+    """Return the call of a request document, with the user's own headers.
+
+    They replace the action's of the same name, and both replace the defaults.
     """
     body = encode(request["body"]) if "body" in request else b""
     defaults = [("Accept", _ACCEPT), ("User-Agent", USER_AGENT)]
@@ -79,12 +95,12 @@ def call_of(request: Mapping[str, Any], headers: Headers) -> HttpCall:
 
 
 def validate_action(request: Any) -> str | None:
-    """Why a document is not the request of an action that can be sent; None if it is."""
+    """Return why a document is not the request of an action that can be sent; None if it is."""
     if not _is_complete(request):
         return "This is not the request of an action over HTTP."
-    if refusal := _method_refusal(request["method"]) or endpoints.url_error(request["url"]):
-        return refusal
-    return next(_refused(request["headers"]), None)
+    if error := _method_error(request["method"]) or endpoints.url_error(request["url"]):
+        return error
+    return next(_header_errors(request["headers"]), None)
 
 
 def _is_complete(request: Any) -> bool:
@@ -105,14 +121,14 @@ def _is_missing(method: Any) -> bool:
 
 
 def _method(value: Any, params: Any) -> tuple[str, str | None]:
-    """The method in capitals, inferred where there is none, and why it is refused."""
+    """Return the method in capitals, inferred if missing, and why it cannot be sent."""
     if _is_missing(value):
         return ("GET" if params is None or params == {} else "POST"), None
     method: str = value.strip().upper()
-    return method, _method_refusal(method)
+    return method, _method_error(method)
 
 
-def _method_refusal(method: str) -> str | None:
+def _method_error(method: str) -> str | None:
     if not rules.is_token(method):
         return f"“{method[:60]}” is not an HTTP method."
     if method in _REFUSED_METHODS:
@@ -120,20 +136,20 @@ def _method_refusal(method: str) -> str | None:
     return None
 
 
-def _placement(method: str, params: Any) -> str:
+def _params_in(method: str, params: Any) -> str:
     if params is None:
         return ""
     return "query" if method in _WITHOUT_BODY else "body"
 
 
-def _with_query(address: endpoints.Endpoint, params: Any) -> tuple[str, str | None]:
-    """The address with the parameters behind what it asks for already."""
-    if params is None or address.refusal:
-        return address.url, None
+def _with_query(endpoint: endpoints.Endpoint, params: Any) -> tuple[str, str | None]:
+    """Return the URL with the parameters appended to its query, and why it cannot be called."""
+    if params is None or endpoint.error:
+        return endpoint.url, None
     if not isinstance(params, Mapping):
-        refusal = "The parameters go into the query string, so they must be a JSON object."
-        return address.url, refusal
-    parts = urlsplit(address.url)
+        error = "The parameters go into the query string, so they must be a JSON object."
+        return endpoint.url, error
+    parts = urlsplit(endpoint.url)
     added = urlencode(list(_pairs(params)), errors="replace")
     query = "&".join(filter(None, (parts.query, added)))
     url = urlunsplit(parts._replace(query=query))
@@ -141,32 +157,32 @@ def _with_query(address: endpoints.Endpoint, params: Any) -> tuple[str, str | No
 
 
 def _pairs(params: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Parameters of a query string: lists repeat their name, what is null is left out."""
+    """Yield parameters for a query string: lists repeat the name, null is omitted."""
     for name, value in params.items():
-        for one in value if isinstance(value, list) else [value]:
-            if one is not None:
-                yield name, one if isinstance(one, str) else json.dumps(one, ensure_ascii=False)
+        for each in value if isinstance(value, list) else [value]:
+            if each is not None:
+                yield name, each if isinstance(each, str) else json.dumps(each, ensure_ascii=False)
 
 
 def _headers(value: Any) -> tuple[list[tuple[str, str]], list[str]]:
-    """The action's headers that can be sent, and why the others cannot."""
+    """Return the action's headers that can be sent, and why the others cannot."""
     if value is None:
         return [], []
     if not isinstance(value, Mapping):
         return [], ["The action's headers are not an object."]
     found: list[tuple[str, str]] = []
-    refusals: list[str] = []
+    errors: list[str] = []
     for name, text in value.items():
         if not isinstance(text, str):
-            refusals.append(f"The value of the header {name[:60]} is not a string.")
-        elif refusal := rules.header_error(name.strip(), text.strip()):
-            refusals.append(refusal)
+            errors.append(f"The value of the header {name[:60]} is not a string.")
+        elif error := rules.header_error(name.strip(), text.strip()):
+            errors.append(error)
         else:
             found.append((name.strip(), text.strip()))
-    return found, refusals
+    return found, errors
 
 
-def _refused(headers: Headers) -> Iterator[str]:
+def _header_errors(headers: Headers) -> Iterator[str]:
     for name, value in headers:
-        if refusal := rules.header_error(name, value):
-            yield refusal
+        if error := rules.header_error(name, value):
+            yield error

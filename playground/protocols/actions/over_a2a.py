@@ -1,8 +1,8 @@
 """Actions over A2A: a message to an agent that has a card (NLWeb 0.55 section 5).
 
-The action names the agent's address; the card says where messages go and in which version, so
-without it there is no call to show. The request document keeps the address that the user has
-seen: what the card says when the action runs must be the same (`protocols.a2a.exchange`).
+The action names the agent's URL; the card has the URL and the version for messages, so without it
+the plan has no call. The request document holds the URL that the user has seen: the card must name
+the same one when the action runs (`protocols.a2a.exchange`).
 """
 
 from __future__ import annotations
@@ -23,23 +23,23 @@ _STRINGS = ("agent_url", "url", "message_id", "skill")
 
 
 def plan(
-    action: Action, _agent_url: str, params: Any | Unset, headers: Headers, peer: ServerInfo
+    action: Action, _agent_url: str, params: Any | Unset, headers: Headers, server_info: ServerInfo
 ) -> ActionPlan:
-    """The message of an A2A action. See `playground.protocols.actions.planning.plan`."""
+    """Return the plan of an A2A action. See `playground.protocols.actions.bindings.plan`."""
     message = action.raw.get("message") if params is UNSET else params
     agent_url, skill = attribute_text(action, "agent_url"), attribute_text(action, "skill")
-    card = a2a.read_card(peer.description) if peer.description is not None else None
+    card = a2a.read_card(server_info.description) if server_info.description is not None else None
     missing = [f"The action has no {name}." for name in _missing(action)]
-    refusals = (*missing, *_refusals(agent_url if not missing else "", card))
+    errors = (*missing, *_errors(agent_url if not missing else "", card))
     request = {
         "action": action.name,
         "protocol": A2A,
         "agent_url": agent_url,
         "url": card.url if card else "",
         "skill": skill,
-        # An agent has to be told something: what the action is for, where it has no message.
+        # A message must not be empty: the action's description replaces a missing one.
         "message": message if message is not None else action.description or action.name,
-        "message_id": peer.message_id,
+        "message_id": server_info.message_id,
     }
     call = _call(request, card, headers)
     return ActionPlan(
@@ -51,30 +51,30 @@ def plan(
         body=call.body if call else b"",
         request=request,
         inferred=action.inferred,
-        errors=refusals,
+        errors=errors,
         params_in="" if message is None else "body",
-        missing_fields="card" if card is None else "",
-        sendable=not refusals and call is not None,
+        missing="card" if card is None else "",
+        sendable=not errors and call is not None,
     )
 
 
 def exchange(target: Target, request: Mapping[str, Any], max_depth: int) -> a2a.A2AExchange:
-    """The exchange that reads the card, sends the message and follows the task.
+    """Return the exchange that reads the card, sends the message and polls the task.
 
-    Raises `ValueError` for what is not the request of an action over A2A, and where the target
-    is of another origin than the address that the user has seen.
+    Raise `ValueError` for a document that is no request of an action over A2A, and if the target
+    is of another origin than the URL that the user has seen.
     """
     if not all(isinstance(request.get(name), str) for name in _STRINGS) or "message" not in request:
         raise ValueError("This is not the request of an action over A2A.")
     for name in ("agent_url", "url"):
-        if refusal := endpoints.url_error(request[name]):
-            raise ValueError(refusal)
+        if error := endpoints.url_error(request[name]):
+            raise ValueError(error)
     if not same_origin(target.url, request["url"]):
         raise ValueError("The target is not where the action goes.")
-    return a2a.A2AExchange(_errand(request, target), max_depth=max_depth)
+    return a2a.A2AExchange(_outgoing_message(request, target), max_depth=max_depth)
 
 
-def _errand(request: Mapping[str, Any], target: Target) -> a2a.OutgoingMessage:
+def _outgoing_message(request: Mapping[str, Any], target: Target) -> a2a.OutgoingMessage:
     resume = target.resume
     own_id = resume.get("messageId") if resume else None
     return a2a.OutgoingMessage(
@@ -89,19 +89,19 @@ def _errand(request: Mapping[str, Any], target: Target) -> a2a.OutgoingMessage:
 
 
 def _call(request: Mapping[str, Any], card: AgentCard | None, headers: Headers) -> HttpCall | None:
-    """The call that sends the message, None where no card says how."""
+    """Return the call that sends the message, None without a card that can be used."""
     if card is None or card.version is None:
         return None
     target = Target(request["url"], headers=tuple(headers))
-    return a2a.send_call(_errand(request, target), card.version, streaming=card.streaming)
+    return a2a.send_call(_outgoing_message(request, target), card.version, streaming=card.streaming)
 
 
 def _missing(action: Action) -> list[str]:
     return [name for name in ("agent_url", "skill") if not attribute_text(action, name)]
 
 
-def _refusals(agent_url: str, card: AgentCard | None) -> list[str]:
-    refusals = [endpoints.url_error(agent_url)] if agent_url else []
+def _errors(agent_url: str, card: AgentCard | None) -> list[str]:
+    errors = [endpoints.url_error(agent_url)] if agent_url else []
     if card is not None:
-        refusals.append(endpoints.url_error(card.url) if card.url else card.problems[0])
-    return list(dict.fromkeys(filter(None, refusals)))
+        errors.append(endpoints.url_error(card.url) if card.url else card.problems[0])
+    return list(dict.fromkeys(filter(None, errors)))

@@ -1,7 +1,7 @@
 """Actions over MCP: the call of a tool (NLWeb 0.55 section 5).
 
-The action names its server by an identifier, which is no address: where it is, the user says
-once. How a server is opened before its tool is called, the binding knows (`protocols.mcp`).
+The action names its server by an identifier, which is no URL: the user enters the URL once. The
+handshake before the call is that of the binding (`protocols.mcp`).
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ from playground.protocols.exchange import Exchange, Target
 from playground.protocols.mcp import messages
 from playground.protocols.origins import same_origin
 
-#: The id of the call that is shown; the opening before it may take others.
-_SHOWN_ID = 1
+#: The id of the call in the plan; a handshake before it may use others.
+_PLANNED_ID = 1
 
 
 def plan(
-    action: Action, _agent_url: str, params: Any | Unset, headers: Headers, peer: ServerInfo
+    action: Action, _agent_url: str, params: Any | Unset, headers: Headers, server_info: ServerInfo
 ) -> ActionPlan:
-    """The `tools/call` of an MCP action. See `playground.protocols.actions.planning.plan`."""
+    """Return the plan of an MCP action. See `playground.protocols.actions.bindings.plan`."""
     given = action.raw.get("arguments") if params is UNSET else params
     server, tool = attribute_text(action, "server"), attribute_text(action, "tool")
-    # An identifier may be an address all the same.
-    url = peer.url or (server if endpoints.url_error(server) is None else "")
+    # An identifier may be a URL nevertheless.
+    url = server_info.url or (server if endpoints.url_error(server) is None else "")
     arguments = {} if given is None else given
     missing = [
         f"The action has no {name}."
@@ -36,10 +36,10 @@ def plan(
         if not attribute_text(action, name)
     ]
     wrong = [] if isinstance(arguments, Mapping) else ["The arguments of a tool are a JSON object."]
-    unusable = [refusal] if url and (refusal := endpoints.url_error(url)) else []
-    refusals = (*missing, *wrong, *unusable)
+    unusable = [error] if url and (error := endpoints.url_error(url)) else []
+    errors = (*missing, *wrong, *unusable)
     call = messages.post_message(
-        Target(url, headers=tuple(headers)), messages.call_tool(_SHOWN_ID, tool, arguments)
+        Target(url, headers=tuple(headers)), messages.call_tool(_PLANNED_ID, tool, arguments)
     )
     return ActionPlan(
         protocol=MCP,
@@ -57,23 +57,23 @@ def plan(
             "arguments": arguments,
         },
         inferred=action.inferred,
-        errors=refusals,
+        errors=errors,
         params_in="" if given is None else "body",
-        missing_fields="" if url else "address",
-        sendable=bool(url) and not refusals,
+        missing="" if url else "address",
+        sendable=bool(url) and not errors,
     )
 
 
 def exchange(target: Target, request: Mapping[str, Any], max_depth: int) -> Exchange:
-    """The exchange that opens the server and calls the tool.
+    """Return the exchange that does the handshake and calls the tool.
 
-    Raises `ValueError` for what is not the request of an action over MCP, and where the target
-    is of another origin than the address in it.
+    Raise `ValueError` for a document that is no request of an action over MCP, and if the target
+    is of another origin than the URL in it.
     """
     if not _is_complete(request):
         raise ValueError("This is not the request of an action over MCP.")
-    if refusal := endpoints.url_error(request["url"]):
-        raise ValueError(refusal)
+    if error := endpoints.url_error(request["url"]):
+        raise ValueError(error)
     if not same_origin(target.url, request["url"]):
         raise ValueError("The target is not where the action goes.")
     return mcp.call_tool(target, request["tool"], request["arguments"], max_depth)

@@ -1,4 +1,4 @@
-"""A plan: the exact call that an action is."""
+"""Action plans: the exact call that an action is, and why it cannot be sent, if so."""
 
 from __future__ import annotations
 
@@ -18,52 +18,52 @@ class Unset(enum.Enum):
     UNSET = enum.auto()
 
 
-#: Stands for parameters that nobody has edited, because null is a value that they may have.
+#: The value of parameters that were not edited; null is a value that they may have.
 UNSET: Final = Unset.UNSET
 
 
 @dataclass(frozen=True, slots=True)
 class ServerInfo:
-    """What is known of the server or agent that an action over MCP or A2A names."""
+    """Facts about the server or agent that an action over MCP or A2A names."""
 
-    #: Where the user says that the MCP server is.
+    #: The URL of the MCP server as the user entered it.
     url: str = ""
-    #: The card of the A2A agent, None as long as nobody has read it.
+    #: The card of the A2A agent, None until it is read.
     description: Any = None
-    #: What the message to an A2A agent is called: no two may have the same name.
+    #: The id of the message to an A2A agent, unique to it.
     message_id: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class ActionPlan:
-    """One call, described completely, and what speaks against making it."""
+    """One call, described completely, and the reasons against making it."""
 
     protocol: str
-    #: The HTTP method; POST for JSON-RPC. "" where the call cannot be made out.
+    #: The HTTP method; POST for JSON-RPC; "" if there is no call.
     method: str
-    #: Where it goes; "" as long as nobody has said where the MCP server is.
+    #: The URL; "" until the user has entered that of the MCP server.
     url: str
-    #: As they will be sent, in order.
+    #: The headers as sent, in order.
     headers: tuple[tuple[str, str], ...]
-    #: The parameters in use: the agent's, or as they were edited. None where there are none.
+    #: The agent's parameters, or the edited ones. None without any.
     params: Any
     body: bytes
-    #: What is stored as the request of the run, and makes the same call again.
+    #: The request document of the run, which makes the same call again.
     request: dict[str, Any]
-    #: Which of `name`, `protocol`, `method` and `url` the agent did not say (in full).
+    #: Which of `name`, `protocol`, `method` and `url` the agent did not give (completely).
     inferred: frozenset[str] = frozenset()
     #: Why it cannot be sent, as sentences.
     errors: tuple[str, ...] = ()
-    #: Names of headers that the agent itself has put credentials into.
+    #: Names of headers in which the agent itself gave credentials.
     credentials: tuple[str, ...] = ()
-    #: Where the parameters go: `query`, `body`, or "" where there are none.
+    #: Location of the parameters: `query`, `body`, or "" without any.
     params_in: str = ""
-    #: What the user has to give or read first: `address`, `card`, or "".
-    missing_fields: str = ""
-    #: Whether all is there that it needs, and nothing speaks against it.
+    #: What the user has to enter or read first: `address`, `card`, or "".
+    missing: str = ""
+    #: Whether it is complete and has no errors.
     sendable: bool = False
 
     @property
     def origin(self) -> str:
-        """Scheme, host and port of the address, "" for what is none."""
+        """Scheme, host and port of the URL, "" if it is none."""
         return origin_of(self.url)

@@ -1,4 +1,4 @@
-"""What there is to know of the server or agent that an action names, before it is run."""
+"""Servers of actions: tools of an MCP server and card of an A2A agent, before an action runs."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from playground.protocols.actions.extract import A2A, MCP
 from playground.protocols.actions.plans import Headers
 from playground.protocols.exchange import Exchange, Target
 
-#: What is kept of an opened MCP server: no session, which is good for one run only.
-_KEPT = ("generation", "version", "server", "tools", "more")
+#: The stored members of an MCP handshake: no session, which is valid for one run only.
+_STORED_MEMBERS = ("generation", "version", "server", "tools", "more")
 
 
 def exchange(protocol: str, url: str, headers: Headers, max_depth: int = 100) -> Exchange:
-    """The exchange that reads the tools of an MCP server, or the card of an A2A agent.
+    """Return the exchange that reads the tools of an MCP server, or the card of an A2A agent.
 
-    `headers` go to an MCP server, whose address the user has given, and never with the request
-    for a card, whose place the action gives. What comes of it is in its `opening`, for
-    `description`. Raises `ValueError` for a protocol that describes nothing.
+    `headers` are sent to an MCP server, whose URL the user has entered, and never with the request
+    for a card, whose URL the action gives. The result is its `handshake`, for `description`. Raise
+    `ValueError` for any other protocol.
     """
     if protocol == MCP:
         return mcp.list_tools(Target(url, headers=tuple(headers)), max_depth)
@@ -28,20 +28,20 @@ def exchange(protocol: str, url: str, headers: Headers, max_depth: int = 100) ->
     raise ValueError("Only actions over MCP and A2A have something that describes them.")
 
 
-def description(protocol: str, opening: Mapping[str, Any] | None) -> dict[str, Any] | None:
-    """What is remembered of an exchange's `opening`, None where nothing was found."""
-    if opening is None or protocol == A2A:
-        return dict(opening) if opening is not None else None
-    return {name: opening[name] for name in _KEPT if name in opening}
+def description(protocol: str, handshake: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    """Return what is stored of an exchange's `handshake`, None if it failed."""
+    if handshake is None or protocol == A2A:
+        return dict(handshake) if handshake is not None else None
+    return {name: handshake[name] for name in _STORED_MEMBERS if name in handshake}
 
 
 def tools_of(found: Any) -> dict[str, Mapping[str, Any]]:
-    """The tools of a server's description by name, as it describes them."""
+    """Return the tools of a stored MCP handshake by name."""
     tools = found.get("tools") if isinstance(found, Mapping) else None
     named = (tool for tool in tools if isinstance(tool, Mapping)) if isinstance(tools, list) else ()
     return {tool["name"]: tool for tool in named if isinstance(tool.get("name"), str)}
 
 
 def message_url(protocol: str, found: Mapping[str, Any]) -> str:
-    """Where a described agent takes messages; "" for an MCP server, which does not say."""
+    """Return the URL for messages in a stored card; "" for an MCP server, which has none."""
     return a2a.read_card(found).url if protocol == A2A else ""

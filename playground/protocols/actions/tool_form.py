@@ -1,8 +1,8 @@
-"""The arguments of a tool as the controls of a form, from the JSON Schema that describes them.
+"""Form of a tool: its arguments as controls, from the JSON Schema that describes them.
 
-Strings, numbers, whole numbers, yes and no, choices and lists of strings have controls of their
-own; whatever else a schema says is filled in as JSON. What a form cannot show of the arguments
-it leaves as it is. Total: any schema and any arguments are read.
+Strings, numbers, integers, booleans, choices and lists of strings have controls of their own; any
+other argument is entered as JSON. Arguments without a control are left unchanged. Total: any
+schema and any arguments are read.
 """
 
 from __future__ import annotations
@@ -14,18 +14,18 @@ from typing import Any
 
 from playground.protocols import json_decoder, json_errors
 
-#: Controls of a form, choices of one, and characters of what is said about it.
+#: Controls of a form, choices of one, and characters of its label and its hint.
 MAX_FIELDS, MAX_OPTIONS, MAX_TEXT = 100, 200, 500
-#: Nesting of JSON that a control takes.
+#: Nesting of JSON that a control accepts.
 MAX_DEPTH = 50
 
-#: What the control of an argument is called in a submitted form, before the number of it.
+#: The name of a control in a submitted form, before its number.
 PREFIX = "argument-"
 
 
 @dataclass(frozen=True, slots=True)
 class ToolControl:
-    """One argument."""
+    """The control of one argument."""
 
     number: int
     #: The member of the arguments.
@@ -35,36 +35,36 @@ class ToolControl:
     label: str
     hint: str
     required: bool
-    #: What it holds, as text.
+    #: Its value, as text.
     value: str
-    #: What can be chosen, as JSON.
+    #: The choices, as JSON.
     options: tuple[str, ...] = ()
 
     @property
     def choices(self) -> list[tuple[str, str]]:
-        """What can be chosen, as JSON and as words."""
-        return [(option, _words(option)) for option in self.options]
+        """The choices: value as JSON, and label."""
+        return [(option, _label(option)) for option in self.options]
 
     @property
     def field(self) -> str:
-        """What it is called in a submitted form."""
+        """The name of the control in a submitted form."""
         return f"{PREFIX}{self.number}"
 
 
 def controls_of(schema: Any, arguments: Any) -> list[ToolControl]:
-    """The controls of a tool's `inputSchema`, filled with the arguments."""
-    own = schema if isinstance(schema, Mapping) else {}
-    properties = own.get("properties")
-    required = own.get("required")
+    """Return the controls for a tool's `inputSchema`, filled with the arguments."""
+    schema = schema if isinstance(schema, Mapping) else {}
+    properties = schema.get("properties")
+    required = schema.get("required")
     names = required if isinstance(required, list) else []
     given = arguments if isinstance(arguments, Mapping) else {}
     found: list[ToolControl] = []
     for name, each in properties.items() if isinstance(properties, Mapping) else ():
         if len(found) == MAX_FIELDS:
             break
-        about = each if isinstance(each, Mapping) else {}
-        kind, options = _kind(about)
-        value = given[name] if name in given else about.get("default")
+        own_schema = each if isinstance(each, Mapping) else {}
+        kind, options = _kind(own_schema)
+        value = given[name] if name in given else own_schema.get("default")
         if kind != "json" and value is not None and not _fits(kind, options, value):
             kind, options = "json", ()
         found.append(
@@ -72,10 +72,10 @@ def controls_of(schema: Any, arguments: Any) -> list[ToolControl]:
                 number=len(found),
                 name=name,
                 kind=kind,
-                label=_text(about.get("title")) or name,
-                hint=_text(about.get("description")),
+                label=_text(own_schema.get("title")) or name,
+                hint=_text(own_schema.get("description")),
                 required=name in names,
-                value=_shown(kind, value),
+                value=_as_text(kind, value),
                 options=options,
             )
         )
@@ -85,14 +85,14 @@ def controls_of(schema: Any, arguments: Any) -> list[ToolControl]:
 def arguments_of(
     controls: Sequence[ToolControl], data: Mapping[str, str], given: Any
 ) -> tuple[dict[str, Any], list[str]]:
-    """The arguments that a submitted form has, and what is wrong with it, as sentences.
+    """Return the arguments of a submitted form, and its errors as sentences.
 
-    `data` is the text of each control by its name in the form; `given` are the arguments
-    before, of which what has no control is kept. An empty control leaves its argument out.
+    `data` is the text of each control by its name in the form; `given` are the previous
+    arguments, of which those without a control are kept. An empty control omits its argument.
     """
     names = {control.name for control in controls}
-    before = given if isinstance(given, Mapping) else {}
-    found = {name: value for name, value in before.items() if name not in names}
+    previous = given if isinstance(given, Mapping) else {}
+    found = {name: value for name, value in previous.items() if name not in names}
     problems: list[str] = []
     for control in controls:
         text = data.get(control.field, "")
@@ -103,25 +103,25 @@ def arguments_of(
         try:
             found[control.name] = _value(control, text)
         except (ValueError, RecursionError) as error:
-            problems.append(f"{control.label}: {_reason(error)}")
+            problems.append(f"{control.label}: {_error_text(error)}")
     return found, problems
 
 
-def _kind(about: Mapping[str, Any]) -> tuple[str, tuple[str, ...]]:
-    options = about.get("enum")
+def _kind(schema: Mapping[str, Any]) -> tuple[str, tuple[str, ...]]:
+    options = schema.get("enum")
     if isinstance(options, list) and 0 < len(options) <= MAX_OPTIONS:
         return "choice", tuple(map(_json, options))
-    kind = about.get("type")
+    kind = schema.get("type")
     if kind in ("string", "number", "integer", "boolean"):
         return str(kind), ()
-    items = about.get("items")
+    items = schema.get("items")
     if kind == "array" and isinstance(items, Mapping) and items.get("type") == "string":
         return "lines", ()
     return "json", ()
 
 
 def _fits(kind: str, options: tuple[str, ...], value: Any) -> bool:
-    """Whether a control of this kind can hold a value without changing it."""
+    """Return whether a control of this kind can hold a value without changing it."""
     match kind:
         case "choice":
             return _json(value) in options
@@ -138,7 +138,7 @@ def _is_line(value: Any) -> bool:
     return isinstance(value, str) and bool(value.strip()) and value.splitlines() == [value]
 
 
-def _shown(kind: str, value: Any) -> str:
+def _as_text(kind: str, value: Any) -> str:
     if value is None:
         return ""
     if kind == "string":
@@ -147,7 +147,7 @@ def _shown(kind: str, value: Any) -> str:
 
 
 def _value(control: ToolControl, text: str) -> Any:
-    """The value of a text. Raises `ValueError` with a sentence, or `RecursionError`."""
+    """Return the value of a text. Raise `ValueError` with a sentence, or `RecursionError`."""
     if control.kind == "string":
         return text.replace("\r\n", "\n")
     if control.kind == "lines":
@@ -166,14 +166,14 @@ def _value(control: ToolControl, text: str) -> Any:
     return value
 
 
-def _reason(error: Exception) -> str:
+def _error_text(error: Exception) -> str:
     if isinstance(error, json.JSONDecodeError):
-        place = f"line {error.lineno}, column {error.colno}"
-        return f"This is not valid JSON: {json_errors.said(error)} ({place})."
+        location = f"line {error.lineno}, column {error.colno}"
+        return f"This is not valid JSON: {json_errors.describe_error(error)} ({location})."
     return str(error) or "This is nested too deep."
 
 
-def _words(option: str) -> str:
+def _label(option: str) -> str:
     value = json.loads(option)
     return value if isinstance(value, str) and value else option
 

@@ -1,35 +1,31 @@
 """The Agent API: messages to an agent, and its response as a stream of messages and contents.
 
-==============  ==========================================================================
-`versions`      the one row of the version table
-`vocabulary`    roles, types and statuses, the specification's and those in use beside it
-`parameters`    model and sampling parameters with their ranges
-`requests`      build a request, and what it says
-`checking`      what is wrong with a request
-`turns`         the next request: a message, the output of a function, an approval
-`reader`        a response, whole or streamed, as events
-`messages`      messages and contents, each told once
-`assembly`      what is remembered of them while they come
-`parts`         what a part of a message holds
-`tools`         calls and outputs
-`failures`      errors in every form
-`outcome`       what the agent has answered so far
-`whole`         a response as one document, put together from its events
-`transitions`   which status may follow on which
-==============  ==========================================================================
+==================  ============================================================
+`constants`         roles, types and statuses, of the specification and extra
+`documents`         assembler of a response as one document
+`failures`          errors in every form
+`messages`          reader of messages and contents, each only once
+`outcome`           outcome of a response
+`parameters`        model and sampling parameters with their ranges
+`partial_messages`  messages and contents that are not complete yet
+`parts`             type and value of a content
+`reader`            lenient reader: a response, whole or streamed, as events
+`requests`          requests: build, follow up, validate
+`tools`             tool calls and tool outputs
+`transitions`       the table of statuses that may follow each other
+`versions`          the version table, of one row
+==================  ============================================================
 """
 
-from playground.protocols.agent_api.checking import validate_request
 from playground.protocols.agent_api.reader import AgentAPIReader
 from playground.protocols.agent_api.requests import (
+    follow_up_document,
     new_request,
     operation,
-    text_of_request,
-    wants_stream,
-)
-from playground.protocols.agent_api.turns import (
-    follow_up_document,
     session_context,
+    text_of_request,
+    validate_request,
+    wants_stream,
     with_session_context,
 )
 from playground.protocols.agent_api.versions import VERSIONS

@@ -1,14 +1,14 @@
-"""The words of the Agent API: roles, types and statuses, and those that agents use beside them.
+"""Roles, types and statuses of the Agent API, and the extra ones that agents use.
 
-What the specification lists (section "Core Enums") and what is known from running agents are
-kept apart: both are read and shown, and only the conformance report makes a difference.
+Those of the specification (section "Core Enums") and those of known agents are kept apart: both
+are read and shown, and only the conformance report distinguishes them.
 """
 
 from __future__ import annotations
 
 from typing import Final
 
-#: Who speaks in a message.
+#: Roles of a message.
 ROLES: Final = ("assistant", "user", "system")
 EXTRA_ROLES: Final = ("tool",)
 
@@ -27,11 +27,11 @@ MESSAGE_TYPES: Final = (
     "heartbeat",
     "error",
 )
-DIALECT_MESSAGE_TYPES: Final = ("reasoning", "mcp_call_output", "a2ui_response", "a2ui_action")
+EXTRA_MESSAGE_TYPES: Final = ("reasoning", "mcp_call_output", "a2ui_response", "a2ui_action")
 
-#: What a part of a message holds (section "Content Models").
+#: Types of the contents of a message (section "Content Models").
 CONTENT_TYPES: Final = ("text", "image", "data")
-DIALECT_CONTENT_TYPES: Final = ("file", "audio", "video", "refusal")
+EXTRA_CONTENT_TYPES: Final = ("file", "audio", "video", "refusal")
 
 STATUSES: Final = (
     "created",
@@ -42,14 +42,14 @@ STATUSES: Final = (
     "rejected",
     "unknown",
 )
-DIALECT_STATUSES: Final = ("queued", "incomplete")
+EXTRA_STATUSES: Final = ("queued", "incomplete")
 
-#: Statuses after which nothing more comes of a response, a message or a content.
+#: Statuses after which a response, a message or a content does not change.
 FINAL_STATUSES: Final = frozenset({"completed", "canceled", "failed", "rejected", "incomplete"})
-#: Final statuses that say no.
+#: Final statuses that are failures.
 FAILED_STATUSES: Final = frozenset({"canceled", "failed", "rejected"})
 
-#: Types of messages that ask for a tool to be called, and of those that say what it returned.
+#: Types of messages with a tool call, and of messages with a tool output.
 CALLS: Final = frozenset(
     {"function_call", "plugin_call", "component_call", "mcp_call", "mcp_approval_request"}
 )
@@ -62,5 +62,5 @@ OUTPUTS: Final = frozenset(
         "mcp_approval_response",
     }
 )
-#: Calls that the agent leaves to its client: plugins, components and MCP tools it calls itself.
+#: Calls that the client has to make or approve; the agent makes the others itself.
 APPROVAL_TYPES: Final = frozenset({"function_call", "mcp_approval_request"})

@@ -1,17 +1,17 @@
-"""A response as one document, put together from its events: the same for a stream.
+"""Assembler of an Agent API response as one document: the same for a stream.
 
 The shape is that of the response object of the specification, complete:
 
 `id`, `status`, `session_id`, `usage`, ...
-              the members of the response, what came later over what came before
+              the members of the response, later values replace earlier ones
 `output`      the messages in the order in which they began: `id`, `type`, `role`, `status` and
-              what else they carry, and `content`, the parts in the order of their `index`, each
+              their other members, and `content`, the parts in the order of their `index`, each
               whole: `{"type": "text", "text": "…"}`, `{"type": "data", "data": {…}}`
-`error`       the failure: `code` and `message`; left out where there was none
+`error`       the failure: `code` and `message`; omitted if there was none
 
-Members that are null are left out, and so is what says how a part travelled (`object`,
-`sequence_number`, `delta`, `index`, `msg_id`). A reply that is nothing of the kind is the JSON
-or the text that it is.
+Members that are null are omitted, and so are those of the transport (`object`,
+`sequence_number`, `delta`, `index`, `msg_id`). A response that is not one of the Agent API is the
+JSON or the text that it is.
 """
 
 from __future__ import annotations
@@ -35,21 +35,21 @@ from playground.protocols.events import (
 _ENVELOPE = frozenset(
     {"object", "sequence_number", "delta", "index", "msg_id", "output", "content"}
 )
-#: The member that holds what a part is, by its type; others hold several members.
+#: The member with the value of a part, by its type; other types have several members.
 _MEMBERS = {"text": "text", "image": "image_url", "data": "data", "refusal": "refusal"}
 _MEMBERS |= {"video": "video_url"}
 
 
 class _Message:
-    """One message, as far as it has come."""
+    """One message, as far as it was received."""
 
     def __init__(self) -> None:
         self.members: dict[str, Any] = {}
-        #: The pieces of each part, by its place and type.
+        #: The pieces of each part, by its index and type.
         self.parts: dict[tuple[int, str], list[Any]] = {}
 
     def to_json(self) -> dict[str, Any]:
-        """The message with its parts whole."""
+        """Return the message with its parts joined."""
         content = [
             _part(kind, parts.join(pieces)) for (_, kind), pieces in sorted(self.parts.items())
         ]
@@ -57,21 +57,21 @@ class _Message:
 
 
 class ResponseAssembler:
-    """Takes in the events of one response."""
+    """Puts the events of one response together into one document."""
 
     def __init__(self) -> None:
         self._response: dict[str, Any] = {}
-        #: By where their entries are, in the order in which they began.
+        #: By entry, in the order in which they began.
         self._messages: dict[EntryRef, _Message] = {}
         self._error: dict[str, Any] = {}
         self._unknown: list[Any] = []
 
     def add(self, events: Iterable[Event]) -> None:
-        """Take in what one frame says: all of its events, because messages go by their places."""
+        """Add the events of one frame: all of them, because their positions identify messages."""
         for part, event in enumerate(events):
-            self._take(event, part)
+            self._add(event, part)
 
-    def _take(self, event: Event, part: int) -> None:
+    def _add(self, event: Event, part: int) -> None:
         match event:
             case Content():
                 self._content(event)
@@ -83,28 +83,28 @@ class ResponseAssembler:
             case Status(object="response"):
                 _merge(self._response, event.raw)
                 _merge(self._response, {"id": event.id, "status": event.status})
-            case Status(object="message", message_ref=home) if home is not None:
-                _merge(self._message(home).members, event.raw)
-                _merge(self._message(home).members, {"status": event.status})
+            case Status(object="message", message_ref=ref) if ref is not None:
+                _merge(self._message(ref).members, event.raw)
+                _merge(self._message(ref).members, {"status": event.status})
             case Failure(code=code, message=text):
                 self._error = {"code": code, "message": text}
             case ToolCall() | ToolOutput():
-                pass  # What it says stands in a part of its message.
+                pass  # It is in a part of its message.
             case Unknown(data=data):
                 self._unknown.append(data)
 
     def document(self, outcome: str, session_context: Mapping[str, Any] | None = None) -> Any:
-        """The document of what was taken in; None where nothing was."""
+        """Return the document of the events that were added, None if there were none."""
         if not (self._response or self._messages or self._error):
             return self._unknown[0] if self._unknown else None
         output = [message.to_json() for message in self._messages.values()]
         error = {name: value for name, value in self._error.items() if value}
-        # An error that the response got over is none of its own.
+        # An error from which the response recovered is not its error.
         failed = {"error": error} if error and outcome == "failure" else {}
         return {**failed, **self._response, "output": output}
 
-    def _message(self, home: EntryRef) -> _Message:
-        return self._messages.setdefault(home, _Message())
+    def _message(self, ref: EntryRef) -> _Message:
+        return self._messages.setdefault(ref, _Message())
 
     def _content(self, event: Content) -> None:
         message = self._message(event.message_ref)
@@ -117,7 +117,7 @@ class ResponseAssembler:
 
 
 def _merge(members: dict[str, Any], payload: Any) -> None:
-    """What says something in `payload` takes the place of what was said before."""
+    """Update members with those of `payload` that are neither null nor empty."""
     if isinstance(payload, Mapping):
         members.update(
             (name, value)

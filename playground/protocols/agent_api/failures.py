@@ -1,4 +1,4 @@
-"""Errors in every form that agents give them (section "Error Model", and what is in use)."""
+"""Errors of the Agent API in every form (section "Error Model", and those that agents use)."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Any
 from playground.protocols.agent_api.parts import canonical
 from playground.protocols.events import Failure
 
-#: Reasons of a refused request that are put into words; all of them stay in the details.
+#: Most errors of a rejected request in the message; all of them are in the details.
 _MAX_REASONS = 5
 
 
 def of_error(seq: int, error: Any, raw: Any) -> Failure:
-    """An `error` member: an object with code and message, or a bare string."""
+    """Return the failure of an `error` member: an object, or a bare string as its message."""
     if isinstance(error, Mapping):
         message = first_text(error, "message", "detail", "msg", "content")
         details = error.get("details", error.get("detail"))
@@ -23,7 +23,7 @@ def of_error(seq: int, error: Any, raw: Any) -> Failure:
 
 
 def of_detail(seq: int, detail: Any, raw: Any) -> Failure:
-    """The body of a 422 as FastAPI writes it: `detail`, a list of what is wrong and where."""
+    """Return the failure of a 422 body of FastAPI: `detail`, a list of errors with locations."""
     if not isinstance(detail, list):
         return of_error(seq, detail, raw)
     reasons = [entry for entry in detail if isinstance(entry, Mapping)]
@@ -33,13 +33,13 @@ def of_detail(seq: int, detail: Any, raw: Any) -> Failure:
 
 
 def of_message(seq: int, payload: Mapping[str, Any], text: str) -> Failure:
-    """A message that is an error, or carries one: `code` and `message` (section "Message")."""
-    said = first_text(payload, "message") or text
-    return Failure(seq, first_text(payload, "code"), said, raw=payload)
+    """Return the failure of a message that is an error or has one (section "Message")."""
+    text = first_text(payload, "message") or text
+    return Failure(seq, first_text(payload, "code"), text, raw=payload)
 
 
 def first_text(value: Mapping[str, Any], *names: str) -> str:
-    """The first of these members that is a text or a number, as text; "" for none."""
+    """Return the first of these members that is a text or a number, as text, "" if none is."""
     for name in names:
         found = value.get(name)
         if isinstance(found, str) and found:
@@ -50,7 +50,8 @@ def first_text(value: Mapping[str, Any], *names: str) -> str:
 
 
 def _reason(entry: Mapping[str, Any]) -> str:
-    where = entry.get("loc")
-    path = ".".join(str(step)[:80] for step in where[:10]) if isinstance(where, list) else ""
-    said = first_text(entry, "msg", "message")
-    return f"{path}: {said}." if path else f"{said}."
+    location = entry.get("loc")
+    steps = location[:10] if isinstance(location, list) else []
+    path = ".".join(str(step)[:80] for step in steps)
+    text = first_text(entry, "msg", "message")
+    return f"{path}: {text}." if path else f"{text}."

@@ -1,4 +1,4 @@
-"""What the agent has answered so far, folded from what was read."""
+"""Outcome of an Agent API response, from its events."""
 
 from __future__ import annotations
 
@@ -13,39 +13,39 @@ from playground.protocols.events import (
     ToolOutput,
 )
 
-#: Calls that wait for an answer and are counted; more change nothing.
+#: Most pending calls that are stored; more do not change the outcome.
 _MAX_PENDING = 1_000
 
 
 class OutcomeReader:
-    """The outcome of one response, as far as it was read."""
+    """Reads the outcome of one response from its events."""
 
     def __init__(self) -> None:
         self.failed = False
-        #: Code and message of the latest failure, None before there was one.
+        #: Code and message of the latest failure, None if there was none.
         self.failure: tuple[str, str] | None = None
         self._status = ""
-        self._spoke = False
+        self._has_content = False
         self._pending: set[str] = set()
 
     @property
     def outcome(self) -> Outcome:
-        """What the agent has answered so far."""
+        """Return the outcome so far."""
         completed = self._status == "completed"
-        # An error that the agent got over: it went on, and says that all is well.
-        overcome = completed and self._spoke
-        if self._status in FAILED_STATUSES or (self.failed and not overcome):
+        # The agent recovered from an error: it continued and completed.
+        recovered = completed and self._has_content
+        if self._status in FAILED_STATUSES or (self.failed and not recovered):
             return Outcome.FAILURE
         if self._pending:
-            # A function, or an approval, that only the client can give: a question to the user.
+            # A function call or an approval that only the client can give: a question to the user.
             return Outcome.ELICITATION
-        return Outcome.ANSWER if self._spoke or completed else Outcome.NONE
+        return Outcome.ANSWER if self._has_content or completed else Outcome.NONE
 
     def event(self, event: Event) -> None:
-        """Take in an event."""
+        """Add an event."""
         kind = type(event)
         if kind is Content:
-            self._spoke = True
+            self._has_content = True
         elif kind is Failure:
             self.failed = True
             self.failure = event.code, event.message  # type: ignore[attr-defined]

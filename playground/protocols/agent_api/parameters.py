@@ -1,7 +1,7 @@
-"""The parameters of a request and the values that make sense for them.
+"""Parameters of an Agent API request with the ranges of their values.
 
 Section "Request Models". The specification gives a range for `n` alone; the others are those
-that the models behind such agents take.
+that the models behind such agents accept.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ class Parameter:
     name: str
     #: `text`, `number`, `integer`, or `texts`: one string or an array of them.
     kind: str
-    #: What it does, in a sentence.
+    #: The meaning, as a sentence for users.
     meaning: str
     #: Lowest and highest value, both included; None for no bound.
     low: float | None = None
@@ -27,7 +27,7 @@ class Parameter:
 
     @property
     def expected(self) -> str:
-        """What a value has to be, in words."""
+        """Return the expected value in words."""
         words = _KINDS[self.kind]
         if self.low is not None and self.high is not None:
             return f"{words} from {self.low:g} to {self.high:g}"
@@ -36,7 +36,7 @@ class Parameter:
         return words
 
     def fits(self, value: Any) -> bool:
-        """Whether a value is of the right kind and within the range."""
+        """Return whether a value is of the right kind and within the range."""
         if self.kind == "text":
             return isinstance(value, str)
         if self.kind == "texts":

@@ -1,4 +1,4 @@
-"""The parts of a message: what kind each is, and what it holds (section "Content Models")."""
+"""Parts of a message: the type and the value of each (section "Content Models")."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-#: The member that holds what a part is, by the part's type.
+#: The member with the value of a part, by the part's type.
 _MEMBERS: Mapping[str, str] = {
     "text": "text",
     "image": "image_url",
@@ -15,9 +15,9 @@ _MEMBERS: Mapping[str, str] = {
     "video": "video_url",
 }
 _KINDS = {member: kind for kind, member in _MEMBERS.items()}
-#: Types whose value is text: pieces of it are joined, and nothing else is handed on.
+#: Types whose value is always text.
 TEXTUAL = frozenset({"text", "refusal"})
-#: Members that say how a part travels and not what it is.
+#: Members about the transport of a part, not its value.
 _ENVELOPE = frozenset(
     {"object", "status", "error", "type", "index", "delta", "msg_id", "sequence_number"}
 )
@@ -26,7 +26,7 @@ Payload = Mapping[str, Any]
 
 
 def kind_of(part: Payload) -> str:
-    """The type of a part; for one without a type the one that its members suggest, else ""."""
+    """Return the type of a part; without a type the one that its members suggest, else ""."""
     kind = part.get("type")
     if type(kind) is str and kind:
         return kind
@@ -34,9 +34,9 @@ def kind_of(part: Payload) -> str:
 
 
 def value_of(part: Payload, kind: str) -> Any:
-    """What a part of this type holds: text, an address, an object; None for nothing.
+    """Return the value of a part of this type: text, a URL, an object; None for none.
 
-    A file, audio, and whatever has a type that nobody knows: the members beyond the envelope.
+    For a file, audio and unknown types: the members beyond the envelope.
     """
     if member := _MEMBERS.get(kind):
         value = part.get(member)
@@ -47,15 +47,15 @@ def value_of(part: Payload, kind: str) -> Any:
 
 
 def canonical(value: Any) -> str:
-    """A JSON value as text that is the same for equal values."""
+    """Return a JSON value as text that is the same for equal values."""
     return json.dumps(value, ensure_ascii=False, sort_keys=True)
 
 
 def join(pieces: list[Any]) -> Any:
-    """One value from its pieces, as agents cut it up.
+    """Return one value from its pieces.
 
-    Texts are put together, objects member by member, lists one after the other; of anything
-    else the last piece counts. Linear in the size of the pieces.
+    Texts are concatenated, objects joined member by member, lists concatenated; of other values the
+    last piece counts. Linear in the size of the pieces.
     """
     if len(pieces) < 2:
         return pieces[0] if pieces else None
@@ -79,18 +79,18 @@ def _join_objects(pieces: list[dict[str, Any]]) -> dict[str, Any]:
     }
 
 
-#: Members that name something: every piece repeats them whole.
+#: Members with names and ids: every piece repeats them completely.
 _NAMES = frozenset({"call_id", "id", "name", "server_label", "approval_request_id"})
 
 
 def index_of(value: Any) -> int | None:
-    """The place of a part in its message, None where there is none."""
-    if type(value) is int and 0 <= value < _MANY:
+    """Return the index of a part in its message, None if it is not valid."""
+    if type(value) is int and 0 <= value < _INDEX_LIMIT:
         return value
-    if type(value) is float and value.is_integer() and 0 <= value < _MANY:
+    if type(value) is float and value.is_integer() and 0 <= value < _INDEX_LIMIT:
         return int(value)
     return None
 
 
-#: Above this a number is no place in a list.
-_MANY = 2**31
+#: Numbers from this on are not indexes.
+_INDEX_LIMIT = 2**31

@@ -1,9 +1,9 @@
-"""The lenient reader: an Agent API response, whole or streamed, as events.
+"""Lenient reader of Agent API responses, whole or streamed, as events.
 
-A stream is a sequence of objects that say themselves what they are: `response`, `message` or
-`content` (section "Protocol Flow"); a whole response is the last of them alone. What agents do
-beside the specification is read all the same; to find it is the conformance report's part.
-Total: whatever an agent sends, it makes events of it and never raises.
+A stream is a sequence of objects that name their own kind: `response`, `message` or `content`
+(section "Protocol Flow"); a whole response is the last of them alone. Deviations from the
+specification are read as well; finding them is the task of the conformance report. Total: any
+input yields events, and nothing raises.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ class AgentAPIReader:
     """Reads one response. See `playground.protocols.exchange.Reader`."""
 
     def __init__(self, version: str) -> None:
-        """A reader for a target of this version. Raises `ValueError` for an unknown one."""
+        """Create a reader for a target of this version. Raises `ValueError` for an unknown one."""
         self._label = versions.get_version(version).label
-        self._fold = OutcomeReader()
+        self._outcome = OutcomeReader()
         self._messages = Messages()
         self._session: dict[str, Any] = {}
         self._objects: Mapping[Any, _Read] = {
@@ -39,40 +39,40 @@ class AgentAPIReader:
 
     @property
     def outcome(self) -> Outcome:
-        """What the agent has answered so far."""
-        return self._fold.outcome
+        """Return the outcome of the response so far."""
+        return self._outcome.outcome
 
     @property
     def session_context(self) -> Mapping[str, Any] | None:
-        """What the agent calls the conversation and its latest response; None before it did."""
+        """Return the ids of the conversation and its latest response, None if there are none."""
         return dict(self._session) or None
 
     def end(self) -> None:
-        """The reply ended the way its framing says. A response says itself when it is over."""
+        """Do nothing: a response has a status of its own."""
 
     def document(self, seq: int, payload: Any) -> list[Event]:
-        """Events of one whole reply: a response, or a list of what a stream would have sent."""
+        """Return the events of a whole response: a response object, or a list of stream objects."""
         found: list[Event] = []
         for part in payload if isinstance(payload, list) and payload else [payload]:
             self._object(found, seq, part)
-        return self._take(found)
+        return self._with_outcome(found)
 
     def message(self, seq: int, name: str | None, data: str) -> list[Event]:
-        """Events of one stream message: what it is, its data say, whatever its name."""
+        """Return the events of one stream message: its data determine its kind, not its name."""
         if not data or data.isspace():
             return [Unknown(seq, name or "message", "", "The message has no data.")]
         try:
             payload = json_decoder.decode(data)
         except ValueError as error:
             if data.strip() == "[DONE]":
-                # The end of a stream as the APIs of models write it.
+                # The end of a stream in the APIs of model providers.
                 return [Note(seq, "done", data)]
             return [Unknown(seq, name or "message", data, f"The data is not JSON: {error}.")]
         except RecursionError:
             return [Unknown(seq, name or "message", data, "The data is nested too deep.")]
         found: list[Event] = []
         self._object(found, seq, payload)
-        return self._take(found)
+        return self._with_outcome(found)
 
     # Objects by name
 
@@ -88,16 +88,18 @@ class AgentAPIReader:
         elif payload.get("error") is not None:
             found.append(failures.of_error(seq, payload["error"], payload))
         else:
-            said = name if isinstance(name, str) else "message"
+            label = name if isinstance(name, str) else "message"
             reason = f"The {self._label} defines no object of this kind."
-            found.append(Unknown(seq, said, payload, reason))
+            found.append(Unknown(seq, label, payload, reason))
 
     def _guess(self, payload: Payload) -> _Read | None:
-        """How to read an object that does not say what it is."""
-        return next((read for name, read in self._signs() if payload.get(name) is not None), None)
+        """Return the reader of an object that does not name its kind."""
+        return next(
+            (read for name, read in self._kind_members() if payload.get(name) is not None), None
+        )
 
-    def _signs(self) -> tuple[tuple[str, _Read], ...]:
-        """Members that give away what an object is, the surest first."""
+    def _kind_members(self) -> tuple[tuple[str, _Read], ...]:
+        """Return the members that identify the kind of an object, the most specific first."""
         return (
             ("output", self._response),
             ("msg_id", self._messages.content),
@@ -126,9 +128,9 @@ class AgentAPIReader:
         error = payload.get("error")
         if error is not None:
             self._fail(found, failures.of_error(seq, error, payload))
-        elif status in FAILED_STATUSES and not self._fold.failed:
+        elif status in FAILED_STATUSES and not self._outcome.failed:
             self._fail(found, failures.of_error(seq, {"code": status}, payload))
-        # A document without a status came whole, so it is complete unless it says no.
+        # A document without a status is complete unless it has an error.
         if not status and isinstance(output, list) and error is None:
             status = "completed"
         found.append(Status(seq, "response", name, status, usage=payload.get("usage"), raw=payload))
@@ -150,7 +152,7 @@ class AgentAPIReader:
     def _bare_error(self, found: list[Event], seq: int, payload: Payload) -> None:
         found.append(failures.of_error(seq, payload, payload))
 
-    # What they have in common
+    # Common to all objects
 
     def _remember(self, name: str, payload: Payload) -> None:
         session = identifier(payload.get("session_id"))
@@ -158,14 +160,14 @@ class AgentAPIReader:
         self._session |= {"response_id": name} if name else {}
 
     def _fail(self, found: list[Event], failure: Any) -> None:
-        """Hand an error of the response on, unless it or a message has just told it."""
-        told = [(event.code, event.message) for event in found if isinstance(event, Failure)]
-        if (failure.code, failure.message) not in (self._fold.failure, *told):
+        """Add an error of the response, unless the response or a message just had the same."""
+        known = [(event.code, event.message) for event in found if isinstance(event, Failure)]
+        if (failure.code, failure.message) not in (self._outcome.failure, *known):
             found.append(failure)
 
-    def _take(self, found: list[Event]) -> list[Event]:
+    def _with_outcome(self, found: list[Event]) -> list[Event]:
         for event in found:
-            self._fold.event(event)
+            self._outcome.event(event)
         return found
 
 

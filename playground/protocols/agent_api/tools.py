@@ -1,4 +1,4 @@
-"""Calls of tools and what they returned, read from the data of a message's content."""
+"""Tool calls and tool outputs, read from the data of a message's content."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from playground.protocols.agent_api.constants import CALLS, OUTPUTS
 from playground.protocols.agent_api.failures import first_text
 from playground.protocols.events import EntryRef, Event, ToolCall, ToolOutput
 
-#: Where a message says which call it is about: a request for approval has an id of its own.
+#: Members with the id of the call, by message type: a request for approval has its own id.
 _IDS = {
     "mcp_approval_request": ("id", "approval_request_id", "call_id"),
     "mcp_approval_response": ("approval_request_id", "id", "call_id"),
@@ -18,16 +18,16 @@ _ID = ("call_id", "id", "tool_call_id")
 
 
 def is_tool(kind: str) -> bool:
-    """Whether messages of this type are about a call."""
+    """Return whether messages of this type are tool calls or tool outputs."""
     return kind in CALLS or kind in OUTPUTS
 
 
-def tool_event(seq: int, home: EntryRef, kind: str, data: Any) -> Event | None:
-    """The call or the output in the data of a message of type `kind`; None for neither."""
+def tool_event(seq: int, message_ref: EntryRef, kind: str, data: Any) -> Event | None:
+    """Return the call or the output in the data of a message of type `kind`, None for neither."""
     if not is_tool(kind) or not isinstance(data, Mapping):
         return None
     call_id = first_text(data, *_IDS.get(kind, _ID))
     name = first_text(data, "name")
     if kind in CALLS:
-        return ToolCall(seq, home, call_id, name, data.get("arguments"), kind)
-    return ToolOutput(seq, home, call_id, name, data.get("output", data), kind)
+        return ToolCall(seq, message_ref, call_id, name, data.get("arguments"), kind)
+    return ToolOutput(seq, message_ref, call_id, name, data.get("output", data), kind)

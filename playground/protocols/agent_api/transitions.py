@@ -1,21 +1,20 @@
-"""Which status may follow on which: three small machines in one table.
+"""Status transitions of responses, messages and contents: three state machines in one table.
 
-A response, a message and a content each go through the statuses of section "Status
-Transitions" on their own. The specification describes the states and leaves the arrows to the
-reader; they follow from what it says of each:
+Each goes through the statuses of section "Status Transitions" on its own. The specification
+describes the states and not the transitions; these follow from its descriptions:
 
-- every one of them begins as `created`, except that a message may open with `in_progress`
-  (its own example of a stream does that to contents, and running agents to messages);
-- work is `in_progress` any number of times, for every piece that comes is one more;
-- what was `completed`, `failed`, `rejected` or `canceled` has ended, and stays as it is. A
-  thing may be said to have ended twice, which changes nothing;
-- nothing can be rejected once work on it has begun: `rejected` is the system's answer to the
-  request, `canceled` the user's word and `failed` an accident, and these come at any time;
-- `unknown` is an admission that the status got lost, so anything may come before and after it.
+- all begin as `created`, except that a message may begin with `in_progress` (the example of a
+  stream in the specification does that to contents, and known agents to messages);
+- work is `in_progress` any number of times, once for every piece that is received;
+- `completed`, `failed`, `rejected` and `canceled` are final. A final status may be repeated,
+  which changes nothing;
+- nothing can be rejected once work on it has begun: `rejected` is the system's response to the
+  request, `canceled` the user's decision and `failed` an accident, and these occur at any time;
+- `unknown` means that the status was lost, so any status may precede and follow it.
 
-`queued` and `incomplete` are what running agents add: waiting before the work, and an end
-that came too soon. A status is never wrong for a value that is not in the table: that is a
-matter of another rule. None stands for "not seen before".
+`queued` and `incomplete` are additions of known agents: waiting before the work, and an end
+that was too early. A value that is not in the table is always allowed: another rule checks it.
+None means that there was no status before.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-_ENDS = frozenset({"completed", "canceled", "failed", "incomplete"})
+_FINAL = frozenset({"completed", "canceled", "failed", "incomplete"})
 _ANY = frozenset(
     {
         *("created", "queued", "in_progress", "completed", "canceled", "failed"),
@@ -31,12 +30,12 @@ _ANY = frozenset(
     }
 )
 
-_BEFORE_WORK = frozenset({"queued", "in_progress", "rejected", "unknown"}) | _ENDS
-#: What holds for all three once they have begun.
+_BEFORE_WORK = frozenset({"queued", "in_progress", "rejected", "unknown"}) | _FINAL
+#: Transitions of all three once they have begun.
 _COMMON: Mapping[str | None, frozenset[str]] = {
     "created": _BEFORE_WORK,
     "queued": _BEFORE_WORK,
-    "in_progress": frozenset({"in_progress", "unknown"}) | _ENDS,
+    "in_progress": frozenset({"in_progress", "unknown"}) | _FINAL,
     "completed": frozenset({"completed"}),
     "canceled": frozenset({"canceled"}),
     "failed": frozenset({"failed"}),
@@ -48,20 +47,20 @@ _COMMON: Mapping[str | None, frozenset[str]] = {
 #: By object and the status before: the statuses that may follow.
 TRANSITIONS: Mapping[str, Mapping[str | None, frozenset[str]]] = MappingProxyType(
     {
-        # A reply that is a document is the response as it ended: its first status is its last.
+        # A response that is one document has ended: its first status is its last.
         "response": {None: _ANY - {"in_progress"}, **_COMMON},
         "message": {None: _ANY, **_COMMON},
-        # A content that comes whole is completed at once; it is never queued or refused.
+        # A content that is sent whole is completed at once; it is never queued or rejected.
         "content": {None: _ANY - {"queued", "rejected"}, **_COMMON},
     }
 )
 
 
 def is_allowed(name: str, before: str | None, after: str) -> bool:
-    """Whether an object of this name may go from one status to the other.
+    """Return whether an object of this name may change from one status to the other.
 
-    `before` is None for one that was not seen before. True where the table knows nothing of
-    a status: only what is known to be wrong is wrong.
+    `before` is None for a new object. True if the table does not contain a status: only known
+    violations are reported.
     """
     table = TRANSITIONS.get(name, {})
     if before not in table or after not in _ANY:

@@ -1,4 +1,4 @@
-"""The versions of the Agent API: there is one, and it has no name of its own."""
+"""The version table of the Agent API: there is one version, without a name of its own."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _BY_NAME = {version.name: version for version in VERSIONS}
 
 
 def get_version(name: str) -> Version:
-    """The row of a version. Raises `ValueError` for a version that is not in the table."""
+    """Return the row of a version. Raises `ValueError` for a version that is not in the table."""
     try:
         return _BY_NAME[name]
     except KeyError:

@@ -1,16 +1,16 @@
-"""Whether two replies say the same: what is left of their difference when order, identifiers
-and times are taken out.
+"""Differences of two responses, without order, identifiers and times; and of two JSON values.
 
-Pure, and total on whatever agents send. Replies are compared as what they mean, as events, so
-that the same answer over two bindings, streamed or whole, is the same answer.
+Pure, and total on any input. Responses are compared as events, so that the same response over
+two bindings, streamed or whole, is equal.
 
-=============  ===================================================================
-`volatile`     what is ignored, as one table
-`things`       events to the things that a reply is made of
-`matching`     which thing of one reply is which of the other
-`known`        differences that the versions of a protocol explain
-`comparing`    all of it together
-=============  ===================================================================
+=====================  ===================================================
+`ignored`              the table of members that a comparison ignores
+`json_values`          differences of two JSON values, with JSON Pointers
+`matching`             pairs of parts of two responses
+`response_parts`       the parts of a response, from its events
+`responses`            the comparison of two responses or documents
+`version_differences`  differences that versions of a protocol explain
+=====================  ===================================================
 """
 
 from playground.protocols.diff.ignored import IGNORED, UNSEEN
@@ -19,7 +19,7 @@ from playground.protocols.diff.responses import (
     Comparison,
     Difference,
     OrderScope,
-    Reply,
+    ResponseSide,
     compare,
     compare_documents,
 )
@@ -31,7 +31,7 @@ __all__ = [
     "Comparison",
     "Difference",
     "OrderScope",
-    "Reply",
+    "ResponseSide",
     "compare",
     "compare_documents",
 ]

@@ -1,4 +1,4 @@
-"""What differs between two replies to one request although they say the same."""
+"""Members that differ between two equal responses to one request: ids, tokens, times."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Ignored:
-    """Members that are left out of a comparison, whatever their value is."""
+class IgnoredMembers:
+    """Members that a comparison ignores, whatever their value."""
 
     what: str
-    #: Names of members; capitals, `_` and `-` make no difference.
+    #: Names of members; case, `_` and `-` are ignored.
     names: tuple[str, ...]
-    #: Whether inside results, too: there a `duration` may be that of a film.
+    #: Whether inside results as well: there a `duration` may be that of a film.
     in_results: bool = False
 
 
-#: The one list of what is ignored, in the order in which a page shows it.
-IGNORED: tuple[Ignored, ...] = (
-    Ignored(
+#: All ignored members, in the order in which they are shown.
+IGNORED: tuple[IgnoredMembers, ...] = (
+    IgnoredMembers(
         "Identifiers of one exchange",
         (
             "request_id", "query_id", "conversation_id", "session_id", "response_id",
@@ -26,16 +26,16 @@ IGNORED: tuple[Ignored, ...] = (
         ),
         in_results=True,
     ),
-    Ignored("Tokens", ("promise_token", "state_token", "request_state"), in_results=True),
-    Ignored("Tokens, outside of results", ("token", "cursor")),
-    Ignored(
+    IgnoredMembers("Tokens", ("promise_token", "state_token", "request_state"), in_results=True),
+    IgnoredMembers("Tokens, outside of results", ("token", "cursor")),
+    IgnoredMembers(
         "Moments, outside of results",
         (
             "timestamp", "time", "date", "created", "created_at", "updated_at", "started_at",
             "completed_at", "generated_at", "expires_at", "server_time",
         ),
     ),
-    Ignored(
+    IgnoredMembers(
         "Durations, outside of results",
         (
             "processing_time", "processing_time_ms", "response_time", "response_time_ms",
@@ -43,14 +43,16 @@ IGNORED: tuple[Ignored, ...] = (
             "took_ms", "time_to_first_result", "estimated_time",
         ),
     ),
-    Ignored(
+    IgnoredMembers(
         "What a stream says of itself, outside of results",
         ("streaming", "total_items", "total_results", "result_count", "results_count"),
     ),
-    Ignored("How far something is, and what it cost, outside of results", ("progress", "usage")),
+    IgnoredMembers(
+        "How far something is, and what it cost, outside of results", ("progress", "usage")
+    ),
 )  # fmt: skip
 
-#: What is ignored besides, in words.
+#: What is ignored besides members, in words.
 UNSEEN: tuple[str, ...] = (
     "the order of the results, and the index that they give themselves",
     "whether the reply was streamed, and how a text was cut into pieces",
@@ -58,19 +60,19 @@ UNSEEN: tuple[str, ...] = (
 )
 
 
-def _plain(name: str) -> str:
+def _normalize(name: str) -> str:
     return name.lower().replace("_", "").replace("-", "")
 
 
-_EVERYWHERE = frozenset(_plain(name) for row in IGNORED if row.in_results for name in row.names)
-_OUTSIDE = frozenset(_plain(name) for row in IGNORED for name in row.names)
+_EVERYWHERE = frozenset(_normalize(name) for row in IGNORED if row.in_results for name in row.names)
+_OUTSIDE = frozenset(_normalize(name) for row in IGNORED for name in row.names)
 
 
 def skip_in_results(name: str) -> bool:
-    """Whether a member of a result is ignored."""
-    return _plain(name) in _EVERYWHERE
+    """Return whether a member of a result is ignored."""
+    return _normalize(name) in _EVERYWHERE
 
 
 def skip_outside(name: str) -> bool:
-    """Whether a member of anything but a result is ignored."""
-    return _plain(name) in _OUTSIDE
+    """Return whether a member outside of results is ignored."""
+    return _normalize(name) in _OUTSIDE

@@ -1,7 +1,7 @@
-"""Events to the things that a reply is made of: results, texts, questions, messages.
+"""Parts of a response, from its events: results, texts, questions, messages.
 
-What belongs together comes together here, pieces of a text and metadata from several places,
-so that it makes no difference how it travelled.
+Pieces of a text and metadata from several places are put together, so that a stream and a
+document with the same content have the same parts.
 """
 
 from __future__ import annotations
@@ -16,25 +16,25 @@ from playground.protocols import json_decoder
 from playground.protocols.placement import is_summary
 from playground.protocols.text import shorten
 
-#: How a thing can be told, the surest first: the same kind of key on both sides is compared.
-#: None where a thing has no such key.
+#: Keys that identify a part, the most specific first: keys at the same position are compared.
+#: None where a part has no such key.
 Keys = tuple[Hashable | None, ...]
 
-#: Characters of an agent's words in a label.
+#: Most characters of an agent's text in a label.
 MAX_LABEL = 80
 
 
 @dataclass(frozen=True, slots=True)
 class ResponsePart:
-    """One thing that a reply says."""
+    """One part of a response."""
 
     #: `result`, `text`, `question`, `metadata`, ...
     kind: str
-    #: What it is called on the page.
+    #: Label for users.
     label: str
     value: Any
     keys: Keys
-    #: The `index` that a result gives itself; None where it gives none.
+    #: The `index` of a result, None if it has none.
     index: int | None = None
 
 
@@ -49,35 +49,35 @@ class _Message:
 
 
 def response_parts(events: Iterable[ev.Event], outcome: str) -> list[ResponsePart]:
-    """The things of one reply, in the order in which they began."""
-    gatherer = _Gatherer()
+    """Return the parts of one response, in the order in which they began."""
+    collector = _PartCollector()
     for event in events:
-        gatherer.take(event)
-    return [_one("outcome", "Outcome", outcome), *gatherer.things()]
+        collector.add(event)
+    return [_single_part("outcome", "Outcome", outcome), *collector.parts()]
 
 
-class _Gatherer:
-    """Takes in the events of one reply."""
+class _PartCollector:
+    """Collects the parts of one response from its events."""
 
     def __init__(self) -> None:
-        self._things: list[ResponsePart] = []
+        self._parts: list[ResponsePart] = []
         self._meta: dict[str, Any] = {}
         self._status: str | None = None
         self._messages: dict[str, _Message] = {}
-        #: Where each call and each output is among the things, by its message and its name.
+        #: Positions of calls and outputs among the parts, by kind, message and call id.
         self._tools: dict[tuple[str, ev.EntryRef, str], int] = {}
-        #: Pieces of the text that is still coming in, and its kind.
+        #: Pieces of the incomplete text, and its kind.
         self._pieces: list[str] = []
         self._kind = ""
-        self._takers: Mapping[type[ev.Event], Callable[[Any], None]] = {
+        self._readers: Mapping[type[ev.Event], Callable[[Any], None]] = {
             ev.Started: lambda e: self._meta.update(e.meta),
             ev.Completed: lambda e: self._meta.update(e.meta),
-            ev.Result: lambda e: self._things.append(_result(e)),
+            ev.Result: lambda e: self._parts.append(_result(e)),
             ev.Text: self._text,
-            ev.Elicitation: lambda e: self._things.append(_elicitation(e)),
-            ev.Promise: lambda e: self._things.append(_promise(e)),
-            ev.Failure: lambda e: self._things.append(_failure(e)),
-            ev.Unknown: lambda e: self._things.append(_unknown(e)),
+            ev.Elicitation: lambda e: self._parts.append(_elicitation(e)),
+            ev.Promise: lambda e: self._parts.append(_promise(e)),
+            ev.Failure: lambda e: self._parts.append(_failure(e)),
+            ev.Unknown: lambda e: self._parts.append(_unknown(e)),
             ev.Note: self._note,
             ev.Message: self._message,
             ev.Content: self._content,
@@ -86,29 +86,29 @@ class _Gatherer:
             ev.ToolOutput: lambda e: self._tool(e, _tool("tool output", e.name, e.output)),
         }
 
-    def take(self, event: ev.Event) -> None:
-        """Take in one event; those that tell of the way to the answer are passed over."""
-        taker = self._takers.get(type(event))
-        if taker is None:
+    def add(self, event: ev.Event) -> None:
+        """Add one event; those about progress and transport are ignored."""
+        reader = self._readers.get(type(event))
+        if reader is None:
             return
         if not isinstance(event, ev.Text):
             self._end_text()
-        taker(event)
+        reader(event)
 
-    def things(self) -> list[ResponsePart]:
-        """Everything that was taken in, metadata last."""
+    def parts(self) -> list[ResponsePart]:
+        """Return everything that was added, metadata last."""
         self._end_text()
-        found = [*self._things, *self._said()]
+        found = [*self._parts, *self._message_parts()]
         if self._status is not None:
-            found.append(_one("status", "Status of the response", self._status))
-        # Their summary stands among the texts (NLWeb 0.54 HTTP examples, section 2).
+            found.append(_single_part("status", "Status of the response", self._status))
+        # Its summary is one of the texts (NLWeb 0.54 HTTP examples, section 2).
         meta = {name: value for name, value in self._meta.items() if name != "summary"}
         if isinstance(kind := meta.get("response_type"), str):
             meta["response_type"] = kind.lower()
-        return [*found, _one("metadata", "Metadata", meta)]
+        return [*found, _single_part("metadata", "Metadata", meta)]
 
-    def _said(self) -> list[ResponsePart]:
-        return [_said(each, name) for name, each in self._messages.items() if each.parts]
+    def _message_parts(self) -> list[ResponsePart]:
+        return [_message_part(each, name) for name, each in self._messages.items() if each.parts]
 
     def _text(self, event: ev.Text) -> None:
         if not event.delta or event.kind != self._kind:
@@ -118,16 +118,16 @@ class _Gatherer:
 
     def _end_text(self) -> None:
         if self._pieces:
-            self._things.append(_words(self._kind, "".join(self._pieces)))
+            self._parts.append(_text_part(self._kind, "".join(self._pieces)))
         self._pieces = []
 
     def _note(self, event: ev.Note) -> None:
-        """Metadata that came late, or an address to go to instead; the rest is framing."""
+        """Add late metadata or a redirect; the other notes are framing."""
         data = event.data if isinstance(event.data, Mapping) else {}
         if event.name == "_meta" and isinstance(meta := data.get("_meta"), Mapping):
             self._meta.update(meta)
         elif event.name == "redirect":
-            self._things.append(_one("redirect", "Redirect", dict(data)))
+            self._parts.append(_single_part("redirect", "Redirect", dict(data)))
 
     def _message(self, event: ev.Message) -> None:
         known = self._messages.setdefault(event.id, _Message())
@@ -137,41 +137,41 @@ class _Gatherer:
         parts = self._messages.setdefault(event.msg_id, _Message()).parts
         pieces = parts.setdefault((event.index, event.kind), [])
         if not event.delta and event.value is None:
-            return  # It only says that it is complete.
+            return  # It only completes the content.
         if not event.delta:
             pieces.clear()
         pieces.append(event.value)
 
-    def _tool(self, event: ev.ToolCall | ev.ToolOutput, thing: ResponsePart) -> None:
-        """A call or its output; what comes of it later takes its place."""
+    def _tool(self, event: ev.ToolCall | ev.ToolOutput, part: ResponsePart) -> None:
+        """Add a call or its output, which replaces an earlier version of it."""
         place = self._tools.setdefault(
-            (thing.kind, event.message_ref, event.call_id), len(self._things)
+            (part.kind, event.message_ref, event.call_id), len(self._parts)
         )
-        self._things[place : place + 1] = [thing]
+        self._parts[place : place + 1] = [part]
 
     def _response(self, event: ev.Status) -> None:
         if event.object == "response":
             self._status = event.status
 
 
-def _one(kind: str, label: str, value: Any) -> ResponsePart:
-    """Something that a reply has once."""
+def _single_part(kind: str, label: str, value: Any) -> ResponsePart:
+    """Return a part that a response has once."""
     return ResponsePart(kind, label, value, (None, None, None, kind))
 
 
 def _result(event: ev.Result) -> ResponsePart:
     item = event.item
     if is_summary(event):
-        return _words("summary", str(item.get("text") or item.get("description") or ""))
+        return _text_part("summary", str(item.get("text") or item.get("description") or ""))
     if not isinstance(item, Mapping):
         keys = (None, None, None, type(item).__name__)
         return ResponsePart("result", "Result", item, keys, event.index)
     url, at_id, name = (_name(item.get(key)) for key in ("url", "@id", "name"))
     kind = _type(item)
     named = (name, kind) if name else None
-    called = name or url or at_id
-    nameless = None if called else ("nameless", kind)
-    label = f"{kind or 'Result'} {_quoted(called)}" if called else kind or "Result"
+    label_name = name or url or at_id
+    nameless = None if label_name else ("nameless", kind)
+    label = f"{kind or 'Result'} {_quoted(label_name)}" if label_name else kind or "Result"
     return ResponsePart("result", label, item, (url, at_id, named, nameless), event.index)
 
 
@@ -186,7 +186,7 @@ def _type(item: Mapping[str, Any]) -> str:
     return kind[:MAX_LABEL] if isinstance(kind, str) else ""
 
 
-def _words(kind: str, text: str) -> ResponsePart:
+def _text_part(kind: str, text: str) -> ResponsePart:
     label = "Text" if kind == "text" else kind[:MAX_LABEL].capitalize()
     return ResponsePart("text", label, text, (None, None, None, ("text", kind)))
 
@@ -200,7 +200,7 @@ def _elicitation(event: ev.Elicitation) -> ResponsePart:
         for each in event.questions
     ]  # fmt: skip
     value = {"text": event.text, "questions": questions}
-    return _one("question", "The agent’s questions", value)
+    return _single_part("question", "The agent’s questions", value)
 
 
 def _promise(event: ev.Promise) -> ResponsePart:
@@ -208,12 +208,12 @@ def _promise(event: ev.Promise) -> ResponsePart:
         "message": event.message, "promise_token": event.token, "progress": event.progress,
         "estimated_time": event.estimated_time,
     }  # fmt: skip
-    return _one("promise", "Promise", value)
+    return _single_part("promise", "Promise", value)
 
 
 def _failure(event: ev.Failure) -> ResponsePart:
     value = {"code": event.code, "message": event.message, "details": event.details}
-    return _one("failure", "Failure", value)
+    return _single_part("failure", "Failure", value)
 
 
 def _unknown(event: ev.Unknown) -> ResponsePart:
@@ -221,28 +221,30 @@ def _unknown(event: ev.Unknown) -> ResponsePart:
     return ResponsePart("unknown", label, event.data, (None, None, None, ("unknown", event.name)))
 
 
-def _said(message: _Message, name: str) -> ResponsePart:
+def _message_part(message: _Message, name: str) -> ResponsePart:
     content = [
-        {"type": kind, "value": _whole(pieces)}
+        {"type": kind, "value": _join(pieces)}
         for (_, kind), pieces in sorted(message.parts.items())
     ]
-    what = message.type or "message"
+    name_of_type = message.type or "message"
     key = ("message", message.type, message.role)
     value = {
         "role": message.role, "type": message.type, "content": content, "message_id": name,
     }  # fmt: skip
-    return ResponsePart("message", what[:MAX_LABEL].capitalize(), value, (None, None, None, key))
+    return ResponsePart(
+        "message", name_of_type[:MAX_LABEL].capitalize(), value, (None, None, None, key)
+    )
 
 
-def _whole(pieces: list[Any]) -> Any:
-    """What the pieces of a part come to: a text, a value, or the values one after another."""
+def _join(pieces: list[Any]) -> Any:
+    """Return the pieces of a part as one: a text, a value, or a list of the values."""
     if len(pieces) > 1 and all(isinstance(piece, str) for piece in pieces):
         return "".join(pieces)
     return pieces[0] if len(pieces) == 1 else pieces
 
 
 def _tool(kind: str, name: str, value: Any) -> ResponsePart:
-    """A call's arguments or its output; JSON in a string is what it says."""
+    """Return a call's arguments or its output as a part; JSON in a string is decoded."""
     if isinstance(value, str):
         with contextlib.suppress(ValueError, RecursionError):
             value = json_decoder.decode(value)
@@ -251,5 +253,5 @@ def _tool(kind: str, name: str, value: Any) -> ResponsePart:
 
 
 def _quoted(name: Any) -> str:
-    """An agent's words as part of a label."""
+    """Return an agent's text as part of a label."""
     return f"“{shorten(name if isinstance(name, str) else '', MAX_LABEL)}”"

@@ -1,4 +1,4 @@
-"""Two replies, and what one says that the other does not."""
+"""Comparison of two responses, or of two JSON documents."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from playground.protocols.diff.ignored import skip_in_results, skip_outside
+from playground.protocols.diff.json_values import MISSING, ValueChange, Values, moved_items
 from playground.protocols.diff.matching import NumberedPart, Pair, pairs_of
 from playground.protocols.diff.response_parts import ResponsePart, response_parts
 from playground.protocols.diff.version_differences import version_explanation
 from playground.protocols.events import Event
 from playground.protocols.exchange import Version
-from playground.protocols.json_diff import MISSING, Change, Values, moved
 
-#: Differences that are listed; beyond them they are counted.
+#: Most differences that are listed; all of them are counted.
 MAX_LISTED = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
-    """One side: what was read, what it amounts to, and the version that it is of."""
+class ResponseSide:
+    """One side of a comparison: events, outcome and version of the protocol."""
 
     events: Iterable[Event]
     outcome: str
@@ -30,167 +30,171 @@ class Reply:
 
 
 class OrderScope(enum.Enum):
-    """Where the order of things says something."""
+    """Where the order of parts and elements counts."""
 
-    #: Of the results, and within each of them.
+    #: The order of the results counts, and that within each part.
     EVERYWHERE = "everywhere"
-    #: Within a result, a message, ...; which came first means nothing.
+    #: Only the order within a result, a message, ... counts.
     WITHIN = "within"
     NOWHERE = "nowhere"
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One thing that is not the same on both sides."""
+    """One difference of the two sides."""
 
-    #: `added` (only right), `removed` (only left), `changed`, or `moved`: it stands elsewhere, and
-    #: the values are its places, from 1.
+    #: `added` (only right), `removed` (only left), `changed`, or `moved`: then the values are its
+    #: positions, from 1.
     change: str
-    #: What it belongs to: `result`, `text`, `metadata`, ...
+    #: Kind of the part: `result`, `text`, `metadata`, ...
     kind: str
-    #: What that is called.
+    #: Label of the part.
     label: str
-    #: JSON pointer into it, "" for the whole of it.
+    #: JSON Pointer into the part, "" for all of it.
     pointer: str
-    #: The values; None on the side that has none.
+    #: The values, None on the side that has none.
     left: Any = None
     right: Any = None
-    #: Why it is to be expected of these two versions; "" where it is not.
+    #: Why these two versions explain it, "" if they do not.
     expected: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """What a comparison has come to."""
+    """The result of a comparison."""
 
-    #: Those to be expected last; at most `MAX_LISTED`.
+    #: Expected differences last; at most `MAX_LISTED`.
     differences: tuple[Difference, ...]
-    #: How many there are, listed or not, and how many of them are to be expected.
+    #: Number of differences, listed or not, and how many of them are expected.
     total: int
     expected: int
-    #: How many results there are on the left and on the right.
+    #: Number of results on the left and on the right.
     results: tuple[int, int]
-    #: Differences of members that differ from one exchange to the next, where they were asked
-    #: for: at most `MAX_LISTED`, and how many there are. They make no difference.
+    #: Differences of ignored members, if requested: at most `MAX_LISTED`, and their number. They
+    #: do not count.
     folded: tuple[Difference, ...] = ()
     folded_total: int = 0
 
     @property
     def same(self) -> bool:
-        """Whether both say the same, but for what their versions explain."""
+        """Return whether both sides are equal, except for what their versions explain."""
         return self.total == self.expected
 
 
-class _Listed:
-    """Takes in differences: lists some, and counts all of them."""
+class _DifferenceList:
+    """Collects differences: lists some, and counts all of them."""
 
     def __init__(self) -> None:
-        #: The surprising, those to be expected, and those that are folded.
+        #: Unexpected, expected and folded differences.
         self._listed: tuple[list[Difference], ...] = ([], [], [])
         self._counts = [0, 0, 0]
 
-    def take(self, found: Difference, volatile: bool = False) -> None:
+    def add(self, found: Difference, volatile: bool = False) -> None:
         which = 2 if volatile else 1 if found.expected else 0
         self._counts[which] += 1
         if len(self._listed[which]) < MAX_LISTED:
             self._listed[which].append(found)
 
-    def sum(self, results: tuple[int, int] = (0, 0)) -> Comparison:
-        surprising, expected, folded = self._counts
+    def comparison(self, results: tuple[int, int] = (0, 0)) -> Comparison:
+        unexpected, expected, folded = self._counts
         shown = (*self._listed[0], *self._listed[1])[:MAX_LISTED]
-        total = surprising + expected
+        total = unexpected + expected
         return Comparison(shown, total, expected, results, tuple(self._listed[2]), folded)
 
 
 def compare(
-    left: Reply, right: Reply, order: OrderScope = OrderScope.WITHIN, *, folded: bool = False
+    left: ResponseSide,
+    right: ResponseSide,
+    order: OrderScope = OrderScope.WITHIN,
+    *,
+    folded: bool = False,
 ) -> Comparison:
-    """The difference of two replies. Never raises on an agent's data.
+    """Return the differences of two responses. Never raises on an agent's data.
 
-    With `folded`, what is ignored of them is compared, too, and told apart from the rest.
+    With `folded`, ignored members are compared as well, and listed apart from the rest.
     """
     ordered = order is not OrderScope.NOWHERE
     values = {
         is_result: Values(skip, ordered=ordered, folded=folded)
         for is_result, skip in ((True, skip_in_results), (False, skip_outside))
     }
-    sides = [response_parts(reply.events, reply.outcome) for reply in (left, right)]
-    placed = [
+    sides = [response_parts(side.events, side.outcome) for side in (left, right)]
+    numbered = [
         [
-            NumberedPart(place, thing, values[thing.kind == "result"].digest(thing.value))
-            for place, thing in enumerate(things)
+            NumberedPart(number, part, values[part.kind == "result"].digest(part.value))
+            for number, part in enumerate(parts)
         ]
-        for things in sides
+        for parts in sides
     ]
-    pairs = pairs_of(placed[0], placed[1])
-    gone = _moved(pairs, sides) if order is OrderScope.EVERYWHERE else {}
-    listed = _Listed()
+    pairs = pairs_of(numbered[0], numbered[1])
+    moved = _moved_parts(pairs, sides) if order is OrderScope.EVERYWHERE else {}
+    listed = _DifferenceList()
     for pair in pairs:
         ours, theirs = pair
-        if ours and (places := gone.get(ours.number)):
-            listed.take(Difference("moved", ours.part.kind, ours.part.label, "", *places))
+        if ours and (places := moved.get(ours.number)):
+            listed.add(Difference("moved", ours.part.kind, ours.part.label, "", *places))
         if ours and theirs and ours.digest == theirs.digest and not folded:
             continue
         for found, volatile in _differences(pair, values, (left.version, right.version)):
-            listed.take(found, volatile)
-    counts = [sum(thing.kind == "result" for thing in things) for things in sides]
-    return listed.sum((counts[0], counts[1]))
+            listed.add(found, volatile)
+    counts = [sum(part.kind == "result" for part in parts) for parts in sides]
+    return listed.comparison((counts[0], counts[1]))
 
 
 def compare_documents(
     left: Any, right: Any, order: OrderScope = OrderScope.EVERYWHERE
 ) -> Comparison:
-    """The difference of two JSON documents; identifiers of one exchange and tokens are folded."""
+    """Return the differences of two JSON documents; those of ids and tokens are folded."""
     values = Values(skip_in_results, ordered=order is not OrderScope.NOWHERE, folded=True)
-    listed = _Listed()
+    listed = _DifferenceList()
     for change in values.changes(left, right):
-        listed.take(_difference(change, "request", "Request"), change.volatile)
-    return listed.sum()
+        listed.add(_difference(change, "request", "Request"), change.volatile)
+    return listed.comparison()
 
 
-def _moved(
+def _moved_parts(
     pairs: Iterable[Pair], sides: Sequence[Sequence[ResponsePart]]
 ) -> dict[int, tuple[int, int]]:
-    """The things that stand elsewhere among those of their kind: by their place on the left.
+    """Return the parts that moved among those of their kind, by their number on the left.
 
-    The values are their places among those of their kind, from 1.
+    The values are their positions among those of their kind, from 1.
     """
-    ranks = [_ranks(things) for things in sides]
+    ranks = [_ranks(parts) for parts in sides]
     kinds: dict[str, list[tuple[int, int]]] = defaultdict(list)
     lefts: dict[tuple[str, int], int] = {}
     for ours, theirs in pairs:
         if ours and theirs:
-            places = ranks[0][ours.number], ranks[1][theirs.number]
-            kinds[ours.part.kind].append(places)
-            lefts[ours.part.kind, places[0]] = ours.number
+            positions = ranks[0][ours.number], ranks[1][theirs.number]
+            kinds[ours.part.kind].append(positions)
+            lefts[ours.part.kind, positions[0]] = ours.number
     return {
         lefts[kind, one]: (one + 1, other + 1)
         for kind, both in kinds.items()
-        for one, other in moved(both)
+        for one, other in moved_items(both)
     }
 
 
-def _ranks(things: Sequence[ResponsePart]) -> dict[int, int]:
-    """The place of each among those of its kind, by its place among all.
+def _ranks(parts: Sequence[ResponsePart]) -> dict[int, int]:
+    """Return the position of each part among those of its kind, by its number among all.
 
-    Of results that is the one that their indexes say, where each gives one.
+    Of results it is the order of their indexes, if each has one.
     """
     kinds: dict[str, list[int]] = defaultdict(list)
-    for place, thing in enumerate(things):
-        kinds[thing.kind].append(place)
-    indexes = [things[place].index for place in kinds["result"]]
+    for number, part in enumerate(parts):
+        kinds[part.kind].append(number)
+    indexes = [parts[number].index for number in kinds["result"]]
     if None not in indexes and len(set(indexes)) == len(indexes):
-        kinds["result"].sort(key=lambda place: things[place].index or 0)
-    return {place: rank for places in kinds.values() for rank, place in enumerate(places)}
+        kinds["result"].sort(key=lambda number: parts[number].index or 0)
+    return {number: rank for numbers in kinds.values() for rank, number in enumerate(numbers)}
 
 
 def _differences(
     pair: Pair, values: dict[bool, Values], versions: tuple[Version, Version]
 ) -> Iterator[tuple[Difference, bool]]:
-    """What differs between a thing and its counterpart, and whether that is to be folded."""
+    """Yield the differences of a part and its counterpart, and whether each is folded."""
     ours, theirs = (each.part if each else None for each in pair)
     if ours is None or theirs is None:
-        yield _alone(ours, theirs), False
+        yield _missing_part(ours, theirs), False
         return
     for change in values[ours.kind == "result"].changes(ours.value, theirs.value):
         found = _difference(change, ours.kind, ours.label)
@@ -198,18 +202,18 @@ def _differences(
         yield replace(found, expected=why), change.volatile
 
 
-def _difference(change: Change, kind: str, label: str) -> Difference:
+def _difference(change: ValueChange, kind: str, label: str) -> Difference:
     left, right = (None if side is MISSING else side for side in (change.left, change.right))
-    how = "moved" if change.moved else "changed"
+    kind_of_change = "moved" if change.moved else "changed"
     if change.left is MISSING:
-        how = "added"
+        kind_of_change = "added"
     elif change.right is MISSING:
-        how = "removed"
-    return Difference(how, kind, label, change.pointer, left, right)
+        kind_of_change = "removed"
+    return Difference(kind_of_change, kind, label, change.pointer, left, right)
 
 
-def _alone(ours: ResponsePart | None, theirs: ResponsePart | None) -> Difference:
-    """A thing that only one side has."""
+def _missing_part(ours: ResponsePart | None, theirs: ResponsePart | None) -> Difference:
+    """Return the difference for a part that only one side has."""
     if ours is not None:
         return Difference("removed", ours.kind, ours.label, "", left=ours.value)
     assert theirs is not None

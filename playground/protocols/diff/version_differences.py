@@ -14,9 +14,9 @@ _QUESTION_TYPE = re.compile(r"/questions/\d+/type")
 def version_explanation(
     kind: str, pointer: str, values: tuple[Any, Any], versions: tuple[Version, Version]
 ) -> str:
-    """Why the two values at a place of a thing differ, a sentence; "" where no version says so.
+    """Return why two values of a part differ, as a sentence, "" if no version explains it.
 
-    `kind` is that of the thing, see `things`; `values` and `versions` are left and right.
+    `kind` is that of the part, see `response_parts`; `values` and `versions` are left and right.
     """
     if versions[0].name == versions[1].name:
         return ""
@@ -36,7 +36,7 @@ def _version_pointers(versions: tuple[Version, Version]) -> set[str]:
 def _only_one_has(
     trait: str, what: str, values: tuple[Any, Any], versions: tuple[Version, Version]
 ) -> str:
-    """A value that its own version defines and the other one does not."""
+    """Explain a value that its own version defines and the other one does not."""
     for value, own, other in (
         (values[0], versions[0], versions[1]),
         (values[1], versions[1], versions[0]),

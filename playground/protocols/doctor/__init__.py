@@ -1,13 +1,13 @@
-"""The connection doctor: what answers at an address, step by step, with causes and fixes.
+"""Connection doctor: finds out what answers at an agent's URL, with causes and fixes.
 
-=============  ========================================================================
-`probes`       the calls that may be made, in order, and when each is
-`evidence`     one call's frames, as facts
-`detection`    what a reply speaks: protocol, version, binding, generation, dialect
-`steps`        what the connection and the reply come to
-`families`     what each protocol comes to
-`examination`  drives the calls and writes the report
-=============  ========================================================================
+===========  =====================================================================
+`probes`     the calls that a diagnosis may make, in order, with their conditions
+`evidence`   the facts of one call, from its frames
+`detection`  protocol, version, binding and dialect of a response
+`steps`      the steps of a diagnosis, and the conclusion of each
+`advice`     causes and fixes that several steps share
+`diagnosis`  one diagnosis: the next call, and the report
+===========  =====================================================================
 """
 
 from playground.protocols.doctor.detection import DetectedProtocol, detect_protocol

@@ -1,4 +1,4 @@
-"""What the doctor says in more than one place, and small questions about a reply."""
+"""Causes and fixes that several steps share, and conditions of a response that lead to them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ NAME_IT = "Let the agent name its content type: application/json or text/event-s
 NOT_A_PAGE = "Check the path of the agent's URL: a page for people is not where agents answer."
 COMPARE = "Look at the call below, and compare its reply with what the agent documents."
 
-#: Bytes of a page that says that TLS is spoken at its port (nginx and others).
+#: Text of an error page for plain HTTP at a port with TLS (nginx and others).
 _TLS_PORT = re.compile(r"plain HTTP request was sent to (?:HTTPS|a TLS|an HTTPS)", re.IGNORECASE)
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9!#$%&'*+.^_`|~-]*")
 _MISSING = {
@@ -30,7 +30,7 @@ _SCHEMES = {
 
 
 def is_number(host: str) -> bool:
-    """Whether a host is an address rather than a name."""
+    """Return whether a host is an IP address rather than a name."""
     try:
         ip_address(host.strip("[]"))
     except ValueError:
@@ -39,24 +39,25 @@ def is_number(host: str) -> bool:
 
 
 def is_html(text: str) -> bool:
-    """Whether a body begins as an HTML page does."""
+    """Return whether a body begins like an HTML page."""
     return unreadable.is_html(text)
 
 
 def wants_tls(evidence: Evidence) -> bool:
-    """Whether the reply to a plain request says that this port speaks TLS."""
+    """Return whether the response to plain HTTP says that this port speaks TLS."""
     return evidence.status in (400, 426) and bool(_TLS_PORT.search(evidence.text))
 
 
 def denied_cause(evidence: Evidence) -> str:
-    """What a status says that lets no call in."""
+    """Return the cause for a status that denies the call."""
     status, headers = evidence.status, evidence.headers
     if status // 100 == 3:
-        where = headers.get("location", "")[:200] or "an address that it does not name"
-        return f"The server redirects to {where} (HTTP {status})."
+        url = headers.get("location", "")[:200] or "an address that it does not name"
+        return f"The server redirects to {url} (HTTP {status})."
     if status == 401:
-        asked = headers.get("www-authenticate", "")[:200]
-        return f"The server wants to know who is asking (HTTP 401{_in_words(asked)})."
+        challenge = headers.get("www-authenticate", "")[:200]
+        suffix = f", WWW-Authenticate: {challenge}" if challenge else ""
+        return f"The server wants to know who is asking (HTTP 401{suffix})."
     what = {
         403: "The server does not allow this call",
         421: "The server does not answer for this host name",
@@ -66,7 +67,7 @@ def denied_cause(evidence: Evidence) -> str:
 
 
 def denied_fix(evidence: Evidence) -> str:
-    """What to do about such a status; for 401 what the server itself asks for."""
+    """Return the fix for such a status; for 401 the authentication that the server requires."""
     scheme = _SCHEME.match(evidence.headers.get("www-authenticate", ""))
     if evidence.status == 401 and scheme and (fix := _SCHEMES.get(scheme[0].lower())):
         return fix
@@ -74,43 +75,39 @@ def denied_fix(evidence: Evidence) -> str:
 
 
 def fix_json(evidence: Evidence) -> str:
-    """What to do about a body that is no JSON."""
+    """Return the fix for a body that is not JSON."""
     if is_html(evidence.text):
         return NOT_A_PAGE
     return "Let the agent send JSON; the call below shows what came."
 
 
-def missing_fix(family: str, evidence: Evidence) -> str:
-    """What to do where nothing of the expected family answers."""
-    if evidence.status in (404, 405, 410) and family in _MISSING:
-        return _MISSING[family]
+def missing_fix(protocol: str, evidence: Evidence) -> str:
+    """Return the fix if the expected protocol was not detected."""
+    if evidence.status in (404, 405, 410) and protocol in _MISSING:
+        return _MISSING[protocol]
     return COMPARE
 
 
 def cause_of(problem: Problem) -> str:
-    """Why a call failed. The doctor has less patience than a run, and says so."""
+    """Return the cause of a failed call. The doctor has a shorter timeout than a run."""
     if problem.limit == "total_timeout":
         return "The reply took longer than the doctor waits."
     return problem.cause
 
 
 def fix_of(problem: Problem) -> str:
-    """What to do about a call that failed. Raising the limits of runs would not help here."""
+    """Return the fix of a failed call. Raising the limits of runs would not help here."""
     if problem.limit in ("total_timeout", "idle_timeout"):
         return "See the agent's log for what it waits for; a run waits longer than the doctor."
     return problem.fix
 
 
-def apply_settings_advice(speech: DetectedProtocol) -> str:
-    """How the agent is set to what was found, as advice."""
-    if speech.binding == "mcp":
+def apply_settings_advice(detected: DetectedProtocol) -> str:
+    """Return how to change the agent's settings to the detected ones."""
+    if detected.binding == "mcp":
         return "Set the agent's binding to MCP."
-    if speech.binding == "a2a":
+    if detected.binding == "a2a":
         return "This is an A2A agent: actions can go to it, requests cannot."
-    if speech.protocol == "agent-api":
+    if detected.protocol == "agent-api":
         return "Set the agent's protocol to Agent API."
     return "Set the agent's protocol to NLWeb, and its binding to HTTP."
-
-
-def _in_words(challenge: str) -> str:
-    return f", WWW-Authenticate: {challenge}" if challenge else ""

@@ -1,6 +1,6 @@
-"""An examination: which call comes next, and what all of them together say.
+"""Diagnosis of one target: which call is next, and the report on all of them.
 
-Driven from outside, as an exchange is: `next_call`, then `take` with the frames of that call.
+Driven from outside, as an exchange is: `next_call`, then `add` with the frames of that call.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
-from playground.protocols.a2a.card import is_same
+from playground.protocols.a2a import is_same
 from playground.protocols.calls import HttpCall
-from playground.protocols.doctor import protocol_checks, steps
+from playground.protocols.doctor import steps
 from playground.protocols.doctor.detection import DetectedProtocol
 from playground.protocols.doctor.evidence import Evidence, evidence_of
 from playground.protocols.doctor.probes import (
@@ -20,9 +20,9 @@ from playground.protocols.doctor.probes import (
     MCP,
     NLWEB,
     Probe,
+    first_detected,
     ordered,
     probe_protocol,
-    speaks,
 )
 from playground.protocols.doctor.steps import DiagnosisContext, StepStatus
 from playground.protocols.exchange import Target
@@ -31,7 +31,7 @@ from playground.protocols.http import USER_AGENT
 from playground.protocols.origins import origin_of, with_port
 from playground.protocols.problems import Problem, Stage
 
-#: Stages at which no other call to the same place fares better.
+#: Stages of problems that any other call to the same origin would have.
 _HOPELESS = frozenset({Stage.POLICY, Stage.RESOLVE, Stage.CONNECT, Stage.TLS, Stage.SEND})
 
 _OTHER_SCHEME = "A look at the same port with the other of http:// and https://."
@@ -40,24 +40,24 @@ _IF_SILENT = "if nobody answers the first call"
 
 @dataclass(frozen=True, slots=True)
 class AnnouncedCall:
-    """A call that may be made, as it is announced."""
+    """A call that may be made, as it is announced to the user."""
 
     purpose: str
     when: str
     method: str
     url: str
-    #: Whether what authenticates at the agent goes along.
+    #: Whether it is sent with the agent's credentials.
     with_credentials: bool
 
 
 def announce(target: Target) -> list[AnnouncedCall]:
-    """Every call that an examination of the target may make."""
+    """Return every call that a diagnosis of the target may make."""
     found: list[AnnouncedCall] = []
     for probe in ordered(target):
         call = probe.make(_as_sent(target, probe), {})
         if call is not None:
-            along = bool(target.headers) and not probe.without_credentials
-            found.append(AnnouncedCall(probe.purpose, probe.when, call.method, call.url, along))
+            has_auth = bool(target.headers) and not probe.without_credentials
+            found.append(AnnouncedCall(probe.purpose, probe.when, call.method, call.url, has_auth))
     other = _with_other_scheme(target.url)
     return [*found, AnnouncedCall(_OTHER_SCHEME, _IF_SILENT, other.method, other.url, False)]
 
@@ -67,39 +67,40 @@ def _as_sent(target: Target, probe: Probe) -> Target:
 
 
 class Diagnosis:
-    """One examination of one target. `refusal` says why its address is none, "" if it is one."""
+    """One diagnosis of one target. `url_error` says why its URL cannot be called, "" if it can."""
 
-    def __init__(self, target: Target, refusal: str = "") -> None:
+    def __init__(self, target: Target, url_error: str = "") -> None:
         self._target = target
-        self._refusal = refusal
+        self._url_error = url_error
+        #: Evidence by name of the call.
         self._found: dict[str, Evidence] = {}
-        self._plan = self._calls()
+        self._pending = self._calls()
         self._name = ""
         self._is_over = self._is_late = False
 
     @property
     def is_over(self) -> bool:
-        """Whether nothing more will be sent."""
+        """Whether no more calls follow."""
         return self._is_over
 
     def next_call(self) -> HttpCall | None:
-        """The next call, None when the examination is over."""
-        for name, call in self._plan:
+        """Return the next call, None when the diagnosis is over."""
+        for name, call in self._pending:
             self._name = name
             return call
         self._is_over = True
         return None
 
     def add(self, frames: Iterable[Frame]) -> None:
-        """The frames of the call that `next_call` gave last."""
+        """Add the frames of the call that `next_call` returned last."""
         self._found[self._name] = evidence_of(frames)
 
     def give_up(self) -> None:
-        """The time is up: what was not asked yet stays unasked."""
+        """End the diagnosis at its time limit, without the calls that are left."""
         self._is_over = self._is_late = True
 
     def _calls(self) -> Iterator[tuple[str, HttpCall]]:
-        if self._refusal:
+        if self._url_error:
             return
         for probe in ordered(self._target):
             target = _as_sent(self._target, probe)
@@ -108,102 +109,99 @@ class Diagnosis:
                 continue
             is_first = not self._found
             yield probe.name, call
-            if is_first and (problem := self._silence()):
-                if _is_mixed_up(problem):
+            if is_first and (problem := self._first_problem()):
+                if _may_be_other_scheme(problem):
                     yield "scheme", _with_other_scheme(self._target.url)
-                if problem.stage in _HOPELESS or steps.other_scheme(self.case):
+                if problem.stage in _HOPELESS or steps.other_scheme(self.context):
                     return
 
-    def _silence(self) -> Problem | None:
-        """Why the first call had no answer at all, None if it had one."""
+    def _first_problem(self) -> Problem | None:
+        """Return why the first call had no response at all, None if it had one."""
         first = next(iter(self._found.values()))
         return None if first.status else first.problem
 
-    # What it came to
+    # The report
 
     @property
-    def case(self) -> DiagnosisContext:
-        """What is known now."""
+    def context(self) -> DiagnosisContext:
+        """The diagnosis so far."""
         return DiagnosisContext(
-            self._target, self._found, self._refusal, self._is_over, self._is_late
+            self._target, self._found, self._url_error, self._is_over, self._is_late
         )
 
     def report(self) -> dict[str, Any]:
-        """What is known now, as JSON: `steps`, `calls`, `found` and `also`."""
-        case = self.case
-        table = (*steps.CONNECTION, *protocol_checks.FAMILIES)
-        judged = [steps.as_json(name, title, judge(case)) for name, title, judge in table]
-        speeches = self.speeches()
+        """Return the report so far as JSON: `url`, `steps`, `calls`, `found` and `also`."""
+        context = self.context
+        concluded = [steps.as_json(name, label, step(context)) for name, label, step in steps.STEPS]
+        settings = self.detected_settings()
         return {
             "url": self._target.url,
-            "steps": judged,
+            "steps": concluded,
             "calls": {name: _call(evidence) for name, evidence in self._found.items()},
-            "found": _found(*speeches[0]) if speeches else None,
-            "also": [f"{speech.label} at {url}" for speech, url in speeches[1:]],
+            "found": _settings(*settings[0]) if settings else None,
+            "also": [f"{detected.label} at {url}" for detected, url in settings[1:]],
         }
 
-    def speeches(self) -> list[tuple[DetectedProtocol, str]]:
-        """What the agent can be set to and at which address, best first.
+    def detected_settings(self) -> list[tuple[DetectedProtocol, str]]:
+        """Return what the agent can be set to, with the URL, best first.
 
-        What is at the agent's own address comes first, then its own family; an MCP server
-        counts only if it has a tool for queries.
+        The agent's own URL takes precedence, then its own protocol; an MCP server counts only if
+        it has a tool for queries.
         """
         own = probe_protocol(self._target)
-        order = sorted((NLWEB, MCP, AGENT_API), key=lambda family: family != own)
-        found = [spoken for family in order if (spoken := self._speech(family))]
-        return sorted(found, key=lambda spoken: not is_same(spoken[1], self._target.url))
+        order = sorted((NLWEB, MCP, AGENT_API), key=lambda protocol: protocol != own)
+        found = [setting for protocol in order if (setting := self._setting(protocol))]
+        return sorted(found, key=lambda setting: not is_same(setting[1], self._target.url))
 
-    def _speech(self, family: str) -> tuple[DetectedProtocol, str] | None:
-        hit = speaks(self._found, family)
+    def _setting(self, protocol: str) -> tuple[DetectedProtocol, str] | None:
+        hit = first_detected(self._found, protocol)
         if hit is None or hit[1].detected is None:
             return None
         name, evidence = hit
-        speech, url = hit[1].detected, self._url(name)
-        if family == MCP:
-            if (
-                protocol_checks.tools(replace(self.case, is_over=True)).status
-                is not StepStatus.PASSED
-            ):
+        detected, url = hit[1].detected, self._url(name)
+        if protocol == MCP:
+            conclusion = steps.tools(replace(self.context, is_over=True))
+            if conclusion.status is not StepStatus.PASSED:
                 return None
-            return replace(speech, protocol="nlweb", version=self._kept_version()), url
-        if family == NLWEB:
+            return replace(detected, protocol="nlweb", version=self._nlweb_version()), url
+        if protocol == NLWEB:
             is_own = name in ("ask", "ask-otherwise") and probe_protocol(self._target) == NLWEB
             url = self._target.url if is_own else url.removesuffix("/ask")
-        return speech, url if evidence.request_line else self._target.url
+        return detected, url if evidence.request_line else self._target.url
 
-    def _kept_version(self) -> str:
+    def _nlweb_version(self) -> str:
         target = self._target
         return target.version if target.protocol == "nlweb" and target.version != "legacy" else ""
 
     def _url(self, name: str) -> str:
-        """The address that a call went to, without its query."""
+        """Return the URL of a call, without its query."""
         path = self._found[name].request_line.partition(" ")[2].partition("?")[0]
         parts = urlsplit(self._target.url)
         return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], path, "", ""))
 
 
-def _is_mixed_up(problem: Problem) -> bool:
-    """Whether http and https may be mixed up. A server that is only slow is not asked again."""
+def _may_be_other_scheme(problem: Problem) -> bool:
+    """Return whether the other scheme is worth a call: not for a server that is only slow."""
     return problem.stage is Stage.TLS or (problem.stage is Stage.HEADERS and not problem.limit)
 
 
 def _with_other_scheme(url: str) -> HttpCall:
-    """A bare look at the same port in the other scheme. Nothing of the agent's goes along."""
+    """Return a GET of the same port in the other scheme, without the agent's headers."""
     parts = urlsplit(url)
     scheme = "http" if parts.scheme == "https" else "https"
     _, _, host = with_port(origin_of(url)).partition("://")
-    where = urlunsplit((scheme, host, parts.path or "/", "", ""))
-    return HttpCall("GET", where, (("User-Agent", USER_AGENT),))
+    url = urlunsplit((scheme, host, parts.path or "/", "", ""))
+    return HttpCall("GET", url, (("User-Agent", USER_AGENT),))
 
 
-def _found(speech: DetectedProtocol, url: str) -> dict[str, Any]:
+def _settings(detected: DetectedProtocol, url: str) -> dict[str, Any]:
     return {
-        "protocol": speech.protocol,
-        "version": speech.version,
-        "binding": speech.binding,
-        "generation": speech.generation,
-        "dialect": speech.dialect,
-        "label": speech.label,
+        "protocol": detected.protocol,
+        "version": detected.version,
+        "binding": detected.binding,
+        "generation": detected.generation,
+        "dialect": detected.dialect,
+        "label": detected.label,
         "url": url,
     }
 

@@ -1,4 +1,4 @@
-"""What became of one call, put together from its frames: the facts that steps are judged by."""
+"""Evidence: the facts of one call from its frames, from which steps are concluded."""
 
 from __future__ import annotations
 
@@ -15,41 +15,42 @@ from playground.protocols.http import read_head
 from playground.protocols.problems import Problem
 from playground.protocols.text import shorten
 
-#: Bytes of a request and of a reply's body that a report shows.
-SHOWN = 1500
+#: Bytes of a request and of a response body that a report shows.
+MAX_SHOWN = 1500
 _MAX_DEPTH = 100
-#: A report is kept as it is shown, and a session's id lets its bearer in.
-_SESSION = re.compile(r"(?im)^(mcp-session-id:[ \t]*)\S.*$")
+#: Masked because a report is stored as shown, and a session id authenticates.
+_SESSION_HEADER = re.compile(r"(?im)^(mcp-session-id:[ \t]*)\S.*$")
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """One call and its reply. Secrets are out already: the frames come from the transport."""
+    """One call and its response. The transport has redacted the frames already."""
 
     #: The request line without the protocol: `POST /ask`.
     request_line: str = ""
-    #: Whether the connection stood, and the TLS version where there is one.
+    #: Whether there was a connection, and its TLS version.
     connected: bool = False
     tls: str = ""
-    #: 0 where no head came.
+    #: The HTTP status, 0 without response headers.
     status: int = 0
     headers: Mapping[str, str] = field(default_factory=dict)
     streamed: bool = False
-    #: Whether the body came to its end as its framing says.
+    #: Whether the body ended as its framing says.
     ended: bool = False
+    #: Name (None if unnamed) and payload of each message.
     messages: tuple[tuple[str | None, Any], ...] = ()
-    #: Parts of the body that are not JSON.
+    #: Number of messages that are not JSON.
     unread: int = 0
-    #: The body's beginning.
+    #: The beginning of the body.
     text: str = ""
     #: Why the transfer failed.
     problem: Problem | None = None
-    #: Request and reply as the report shows them, shortened.
+    #: Request and response as the report shows them, shortened.
     sent: str = ""
     received: str = ""
-    #: Milliseconds from the call to the head.
+    #: Milliseconds from the call to the response headers.
     waited_ms: float | None = None
-    #: What the reply speaks, None for nothing that is known.
+    #: The detected protocol, None if none is known.
     detected: DetectedProtocol | None = None
 
     @property
@@ -59,26 +60,26 @@ class Evidence:
 
     @property
     def payload(self) -> Any:
-        """The first payload, None where there is none."""
+        """The first payload, None without any."""
         return self.messages[0][1] if self.messages else None
 
     @property
     def is_denied(self) -> bool:
-        """Whether the server did not let the call in (401, 403, 407, 421, 429), or redirects."""
+        """Whether the server denied the call (401, 403, 407, 421, 429), or redirects."""
         return self.status in (401, 403, 407, 421, 429) or self.status // 100 == 3
 
 
 def evidence_of(frames: Iterable[Frame]) -> Evidence:
-    """The facts of one call's frames. Total for frames as the transport makes them."""
+    """Return the evidence in one call's frames. Total for frames of the transport."""
     facts: dict[str, Any] = {}
     body: list[bytes] = []
     blocks: list[bytes] = []
-    called = 0
+    called_at = 0
     head = b""
     for frame in frames:
         match frame.kind:
             case FrameKind.CALL:
-                called = frame.at_us
+                called_at = frame.at_us
                 first, _, _ = frame.data.partition(b"\r\n")
                 facts["request_line"] = " ".join(first.decode("utf-8", "replace").split(" ")[:2])[
                     :300
@@ -89,7 +90,7 @@ def evidence_of(frames: Iterable[Frame]) -> Evidence:
             case FrameKind.HEAD:
                 head = frame.data
                 facts["status"], facts["headers"] = read_head(head)
-                facts["waited_ms"] = (frame.at_us - called) / 1000
+                facts["waited_ms"] = (frame.at_us - called_at) / 1000
             case FrameKind.EVENT | FrameKind.TAIL:
                 blocks.append(frame.data)
             case FrameKind.BODY:
@@ -100,58 +101,59 @@ def evidence_of(frames: Iterable[Frame]) -> Evidence:
                 facts["ended"] = True
     streamed = bool(blocks)
     whole = b"".join(blocks or body)
-    messages, unread = _streamed(blocks) if streamed else _document(whole)
-    received = _shown(head) + whole[:SHOWN].decode("utf-8", "replace") if head else ""
+    messages, unread = _read_stream(blocks) if streamed else _read_document(whole)
+    received = _shown(head) + whole[:MAX_SHOWN].decode("utf-8", "replace") if head else ""
     return Evidence(
         **facts,
         streamed=streamed,
         messages=messages,
         unread=unread,
-        text=whole[:SHOWN].decode("utf-8", "replace"),
-        received=received + ("…" if len(whole) > SHOWN else ""),
+        text=whole[:MAX_SHOWN].decode("utf-8", "replace"),
+        received=received + ("…" if len(whole) > MAX_SHOWN else ""),
         detected=detect_protocol(messages, streamed=streamed),
     )
 
 
-Read = tuple[tuple[tuple[str | None, Any], ...], int]
+#: Messages, and the number of those that are not JSON.
+_Read = tuple[tuple[tuple[str | None, Any], ...], int]
 
 
-def _streamed(blocks: list[bytes]) -> Read:
+def _read_stream(blocks: list[bytes]) -> _Read:
     found: list[tuple[str | None, Any]] = []
     unread = 0
     for block in blocks[:MAX_MESSAGES]:
         message = sse.parse(block)
         if not message.has_data:
             continue
-        value = _decoded(message.data)
-        if value is _UNREAD:
+        value = _decode(message.data)
+        if value is _UNREADABLE:
             unread += 1
         else:
             found.append((message.event, value))
     return tuple(found), unread
 
 
-def _document(body: bytes) -> Read:
+def _read_document(body: bytes) -> _Read:
     text = body.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace")
     if not text.strip():
         return (), 0
-    value = _decoded(text)
-    return ((), 1) if value is _UNREAD else (((None, value),), 0)
+    value = _decode(text)
+    return ((), 1) if value is _UNREADABLE else (((None, value),), 0)
 
 
-_UNREAD = object()
+_UNREADABLE = object()
 
 
-def _decoded(text: str) -> Any:
+def _decode(text: str) -> Any:
     if json_decoder.exceeds_depth(text, _MAX_DEPTH):
-        return _UNREAD
+        return _UNREADABLE
     try:
         return json_decoder.decode(text)
     except (ValueError, RecursionError):
-        return _UNREAD
+        return _UNREADABLE
 
 
 def _shown(data: bytes) -> str:
     text = data.decode("utf-8", "replace").replace("\r\n", "\n")
-    text = _SESSION.sub(r"\1(not kept)", text)
-    return shorten(text, SHOWN)
+    text = _SESSION_HEADER.sub(r"\1(not kept)", text)
+    return shorten(text, MAX_SHOWN)

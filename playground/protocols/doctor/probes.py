@@ -1,8 +1,8 @@
-"""What the connection doctor sends: every call it may make, in order, and when it makes it.
+"""Probes: every call that the connection doctor may make, in order, with its condition.
 
-All of them are harmless: the query is a greeting, the promise that is asked after does not
-exist, and no tool is called. They go to the agent's own origin, with what authenticates there,
-except for those that are marked as sent without.
+All of them are harmless: the query is a greeting, the promise that is polled does not exist, and
+no tool is called. They are sent to the agent's own origin, with its credentials, except for those
+that are marked `without_credentials`.
 """
 
 from __future__ import annotations
@@ -12,29 +12,30 @@ from dataclasses import dataclass, replace
 from urllib.parse import urlsplit, urlunsplit
 
 from playground.protocols import http, nlweb
-from playground.protocols.a2a.calls import card_call
-from playground.protocols.a2a.card import well_known
-from playground.protocols.addresses import base_path
+from playground.protocols.a2a.card_discovery import card_call, well_known
 from playground.protocols.agent_api import requests as agent_api
 from playground.protocols.calls import HttpCall
 from playground.protocols.doctor.evidence import Evidence
 from playground.protocols.exchange import Target
 from playground.protocols.mcp import messages as mcp
+from playground.protocols.mcp.versions import OFFERED_VERSION, STATELESS_VERSION
+from playground.protocols.origins import base_path
 
-#: What is asked, and the token that is asked after.
+#: The text of the query, and the token of the promise that is polled.
 QUERY, TOKEN = "hello", "nlweb-playground-no-such-promise"
 
-#: The families of calls: what an agent may turn out to be.
+#: The protocols of probes: what an agent may speak.
 NLWEB, MCP, AGENT_API, A2A = "nlweb", "mcp", "agent-api", "a2a"
 
-#: Where else `/ask` is looked for, at the same origin: by name of the call, the path before it.
-_ELSEWHERE = {
+#: Other paths of `/ask` at the same origin: name of the call to the path before `/ask`.
+_OTHER_PATHS = {
     "ask-at-base": None,
     "ask-at-host": "",
     "ask-at-api": "/api",
     "ask-at-nlweb": "/nlweb",
 }
 
+#: Evidence so far, by name of the call.
 Found = Mapping[str, Evidence]
 
 
@@ -44,27 +45,27 @@ class Probe:
 
     name: str
     protocol: str
-    #: What it is, for somebody who decides whether it may be sent.
+    #: Its description, for the user's decision whether it may be sent.
     purpose: str
-    #: (target, what was found) to the call; None where it makes no sense for this target.
+    #: (target, evidence so far) to the call; None if it makes no sense for this target.
     make: Callable[[Target, Found], HttpCall | None]
-    #: (target, what was found) to whether it is needed.
+    #: (target, evidence so far) to whether it is needed.
     is_due: Callable[[Target, Found], bool] = lambda _, __: True
-    #: When it is sent, in words; "" for always.
+    #: Its condition in words; "" for always.
     when: str = ""
-    #: Whether it goes without what authenticates at the agent.
+    #: Whether it is sent without the agent's credentials.
     without_credentials: bool = False
 
 
 def probe_protocol(target: Target) -> str:
-    """The family that the target says it is of."""
+    """Return the protocol that the target is set to."""
     if target.protocol == "agent-api":
         return AGENT_API
     return MCP if target.binding == "mcp" else NLWEB
 
 
 def ordered(target: Target) -> list[Probe]:
-    """All probes, those of the target's own family first."""
+    """Return all probes, those of the target's own protocol first."""
     own = probe_protocol(target)
     return sorted(PROBES, key=lambda probe: probe.protocol != own)
 
@@ -87,7 +88,7 @@ def _ask(target: Target, version: str, *, streaming: bool) -> HttpCall:
 
 
 def _http_url(target: Target) -> str:
-    """Where NLWeb over HTTP is to be expected: as the agent says, or beside what else it is."""
+    """Return the URL for NLWeb over HTTP: the agent's, or its base if it is set to another."""
     return target.url if probe_protocol(target) == NLWEB else _base(target.url)
 
 
@@ -95,7 +96,7 @@ def _own_version(target: Target) -> str:
     return target.version if target.protocol == "nlweb" else nlweb.VERSIONS[-1].name
 
 
-def _ask_as_set(target: Target, _: Found) -> HttpCall:
+def _ask_as_configured(target: Target, _: Found) -> HttpCall:
     return _ask(target, _own_version(target), streaming=_is_legacy(target))
 
 
@@ -105,25 +106,25 @@ def _ask_otherwise(target: Target, _: Found) -> HttpCall:
 
 
 def _ask_at(prefix: str | None) -> Callable[[Target, Found], HttpCall | None]:
-    """The query at the path `prefix`, None for the agent's without what names its binding."""
+    """Return a maker of the query at the path `prefix`; None for the base of the agent's path."""
 
     def make(target: Target, found: Found) -> HttpCall | None:
         parts = urlsplit(target.url)
         base = base_path(parts.path)
         path = base if prefix is None else prefix
-        asked = parts.path.rstrip("/").removesuffix("/ask")
-        if path == asked or (prefix is not None and path == base):
-            return None  # That is where it was asked already.
-        where = replace(target, url=urlunsplit(parts._replace(path=path)), binding="http")
-        return _ask_as_set(where, found)
+        known = parts.path.rstrip("/").removesuffix("/ask")
+        if path == known or (prefix is not None and path == base):
+            return None  # Another probe sends the query there.
+        moved = replace(target, url=urlunsplit(parts._replace(path=path)), binding="http")
+        return _ask_as_configured(moved, found)
 
     return make
 
 
 def _is_missing(target: Target, found: Found) -> bool:
-    asked = [found[name] for name in ("ask", "ask-otherwise") if name in found]
-    return not speaks(found, NLWEB) and all(
-        each.status in (0, 404, 405, 410) or "html" in each.media_type for each in asked
+    responses = [found[name] for name in ("ask", "ask-otherwise") if name in found]
+    return not first_detected(found, NLWEB) and all(
+        each.status in (0, 404, 405, 410) or "html" in each.media_type for each in responses
     )
 
 
@@ -132,33 +133,33 @@ def _await(target: Target, _: Found) -> HttpCall | None:
         return None
     version = _own_version(target)
     document = {"promise_token": TOKEN, "action": "checkin", "meta": {"version": version}}
-    where = replace(target, url=_http_url(target), version=version)
-    return http.post(where, "await", document, streaming=False)
+    at_http = replace(target, url=_http_url(target), version=version)
+    return http.post(at_http, "await", document, streaming=False)
 
 
-def speaks(found: Found, family: str) -> tuple[str, Evidence] | None:
-    """The first call of a family whose reply speaks what the family speaks, with its name."""
+def first_detected(found: Found, protocol: str) -> tuple[str, Evidence] | None:
+    """Return the first call of a protocol whose response speaks it, with its name."""
     for probe in PROBES:
         evidence = found.get(probe.name)
-        if probe.protocol == family and evidence and _fits(evidence, family):
+        if probe.protocol == protocol and evidence and _fits(evidence, protocol):
             return probe.name, evidence
     return None
 
 
-def _fits(evidence: Evidence, family: str) -> bool:
-    speech = evidence.detected
-    if speech is None:
+def _fits(evidence: Evidence, protocol: str) -> bool:
+    detected = evidence.detected
+    if detected is None:
         return False
-    if family in (MCP, A2A):
-        return speech.binding == family
-    return speech.binding == "http" and speech.protocol == family
+    if protocol in (MCP, A2A):
+        return detected.binding == protocol
+    return detected.binding == "http" and detected.protocol == protocol
 
 
 # --- MCP --------------------------------------------------------------------------------------
 
 
 def _mcp_url(target: Target) -> str:
-    """Where an MCP server is to be expected: the address as it is, or its base with /mcp."""
+    """Return the URL for an MCP server: the agent's, or its base with /mcp."""
     if target.binding == "mcp" or urlsplit(target.url).path.rstrip("/").endswith("/mcp"):
         return target.url
     return f"{_base(target.url)}/mcp"
@@ -169,7 +170,7 @@ def _at_mcp(target: Target) -> Target:
 
 
 def _discover(target: Target, _: Found) -> HttpCall:
-    return mcp.post_message(_at_mcp(target), mcp.discover(1), version=mcp.STATELESS_VERSION)
+    return mcp.post_message(_at_mcp(target), mcp.discover(1), version=STATELESS_VERSION)
 
 
 def _initialize(target: Target, _: Found) -> HttpCall:
@@ -177,12 +178,12 @@ def _initialize(target: Target, _: Found) -> HttpCall:
 
 
 def _session(found: Found) -> tuple[str, str]:
-    """The version and the session that an initialize has opened."""
+    """Return the version and the session id of the response to initialize."""
     evidence = found.get("initialize")
     if evidence is None:
         return "", ""
-    speech = evidence.detected
-    version = speech.generation if speech and speech.generation else mcp.OFFERED
+    detected = evidence.detected
+    version = detected.generation if detected and detected.generation else OFFERED_VERSION
     return version, evidence.headers.get("mcp-session-id", "")
 
 
@@ -198,11 +199,11 @@ def _tools(target: Target, found: Found) -> HttpCall:
             _at_mcp(target), mcp.list_tools(2), version=version, session=session
         )
     message = mcp.list_tools(2, meta=mcp.stateless_meta())
-    return mcp.post_message(_at_mcp(target), message, version=mcp.STATELESS_VERSION)
+    return mcp.post_message(_at_mcp(target), message, version=STATELESS_VERSION)
 
 
 def _has(name: str) -> Callable[[Target, Found], bool]:
-    """Whether a call was made and its reply is MCP's."""
+    """Return the condition that a call was made and its response is MCP."""
     return lambda _, found: name in found and _fits(found[name], MCP)
 
 
@@ -211,25 +212,24 @@ def _has(name: str) -> Callable[[Target, Found], bool]:
 
 def _process(target: Target, _: Found) -> HttpCall | None:
     document = agent_api.new_request("1", QUERY, streaming=True)
-    where = target
     if target.protocol != "agent-api":
-        where = replace(target, url=f"{_base(target.url)}/process")
-    return http.post(where, "", document, streaming=True) if where.url else None
+        target = replace(target, url=f"{_base(target.url)}/process")
+    return http.post(target, "", document, streaming=True) if target.url else None
 
 
 def _card(target: Target, _: Found) -> HttpCall | None:
     return next((card_call(url) for url in well_known(target.url)), None)
 
 
-#: Every call, by family, in the order in which they are made.
+#: Every call, by protocol, in order.
 PROBES: tuple[Probe, ...] = (
-    Probe("ask", NLWEB, f"The query “{QUERY}” to /ask.", _ask_as_set),
+    Probe("ask", NLWEB, f"The query “{QUERY}” to /ask.", _ask_as_configured),
     Probe(
         "ask-otherwise",
         NLWEB,
         "The same query in the form of the older server, or of the standard.",
         _ask_otherwise,
-        lambda _, found: not speaks(found, NLWEB),
+        lambda _, found: not first_detected(found, NLWEB),
         "if the first form is not understood",
     ),
     *(
@@ -241,7 +241,7 @@ PROBES: tuple[Probe, ...] = (
             _is_missing,
             "if there is no /ask at the agent's address",
         )
-        for name, prefix in _ELSEWHERE.items()
+        for name, prefix in _OTHER_PATHS.items()
     ),
     Probe(
         "await",
@@ -273,12 +273,12 @@ PROBES: tuple[Probe, ...] = (
         MCP,
         "MCP: the question for the list of tools; none is called.",
         _tools,
-        lambda _, found: speaks(found, MCP) is not None,
+        lambda _, found: first_detected(found, MCP) is not None,
         "if an MCP server answers",
     ),
     Probe(AGENT_API, AGENT_API, f"Agent API: a message that says “{QUERY}”.", _process),
     Probe("card", A2A, "A2A: the request for the agent's card.", _card, without_credentials=True),
 )
 
-#: The family of each call.
-FAMILY_OF: Mapping[str, str] = {probe.name: probe.protocol for probe in PROBES}
+#: The protocol of each call.
+PROTOCOL_OF: Mapping[str, str] = {probe.name: probe.protocol for probe in PROBES}

@@ -1,7 +1,8 @@
-"""The steps of an examination: what each says of the evidence so far, with cause and fix.
+"""Steps of a diagnosis: the conclusion of each from the evidence so far, with cause and fix.
 
-A step is judged anew whenever something was found, because what comes later explains what came
-before: an MCP server where `/ask` was missing. Pure, and total for evidence of any kind.
+The connection (URL to HTTP), the response (content type, JSON, protocol), and each protocol with
+its endpoints. Every step is concluded again after each call, because later evidence explains
+earlier evidence: an MCP server where `/ask` was missing. Pure, and total for evidence of any kind.
 """
 
 from __future__ import annotations
@@ -12,77 +13,115 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
+from playground.protocols.a2a import is_same, read_card
 from playground.protocols.doctor import advice
 from playground.protocols.doctor.evidence import Evidence
-from playground.protocols.doctor.probes import A2A, AGENT_API, MCP, NLWEB, probe_protocol, speaks
+from playground.protocols.doctor.probes import (
+    A2A,
+    AGENT_API,
+    MCP,
+    NLWEB,
+    PROTOCOL_OF,
+    first_detected,
+    probe_protocol,
+)
 from playground.protocols.exchange import Target
+from playground.protocols.mcp.handshake import Session
 from playground.protocols.problems import Problem, Stage
+
+#: The protocols of probes, as the pages name them.
+_LABELS: Mapping[str, str] = {
+    NLWEB: "NLWeb over HTTP",
+    MCP: "MCP",
+    AGENT_API: "Agent API",
+    A2A: "A2A",
+}
+_ASK_PROBES = tuple(
+    name for name, protocol in PROTOCOL_OF.items() if protocol == NLWEB and name != "await"
+)
+#: Tools and skills that a sentence lists.
+_MAX_LISTED = 8
 
 
 class StepStatus(enum.StrEnum):
-    """How a step went."""
+    """Status of a step."""
 
     PASSED = "passed"
     FAILED = "failed"
-    #: Does not apply, or was not reached.
+    #: It does not apply, or was not reached.
     SKIPPED = "skipped"
     WAITING = "waiting"
 
 
 @dataclass(frozen=True, slots=True)
 class StepConclusion:
-    """What a step came to."""
+    """Conclusion of a step."""
 
     status: StepStatus
-    #: What was seen, as a sentence; for a step that was skipped, why.
+    #: The observation, as a sentence; for a skipped step, the reason.
     cause: str = ""
-    #: What to do about it, "" where there is nothing to do.
+    #: What to do about it, "" for nothing.
     fix: str = ""
-    #: The calls that it was judged by.
+    #: Names of the calls that it was concluded from.
     calls: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class DiagnosisContext:
-    """What is examined, and what is known of it."""
+    """A diagnosis so far: its target and its evidence by name of the call."""
 
     target: Target
     evidence: Mapping[str, Evidence]
-    #: Why the address is none, "" if it is one.
-    refusal: str = ""
-    #: Whether nothing more will be found.
+    #: Why the URL cannot be called, "" if it can.
+    url_error: str = ""
+    #: Whether no more calls follow.
     is_over: bool = False
-    #: Whether it ended because its time was up.
+    #: Whether it ended because of its time limit.
     is_late: bool = False
 
     @property
     def first(self) -> tuple[str, Evidence] | None:
-        """The first call: what the connection is judged by."""
+        """The first call, from which the steps of the connection are concluded."""
         return next(iter(self.evidence.items()), None)
 
     @property
-    def family(self) -> str:
-        """What the agent is set to be."""
+    def protocol(self) -> str:
+        """The protocol that the agent is set to."""
         return probe_protocol(self.target)
 
     def was_called(self, *names: str) -> tuple[str, ...]:
-        """Those of the named calls that were made."""
+        """Return those of the named calls that were made."""
         return tuple(name for name in names if name in self.evidence)
 
 
+Step = Callable[[DiagnosisContext], StepConclusion]
+
+
 def passed(cause: str, *calls: str) -> StepConclusion:
-    """The step went well."""
+    """Return the conclusion of a step that passed."""
     return StepConclusion(StepStatus.PASSED, cause, calls=calls)
 
 
 def failed(cause: str, fix: str, *calls: str) -> StepConclusion:
-    """The step did not go well."""
+    """Return the conclusion of a step that failed."""
     return StepConclusion(StepStatus.FAILED, cause, fix, calls)
 
 
 def skipped(cause: str, *calls: str) -> StepConclusion:
-    """The step does not apply, or was not reached."""
+    """Return the conclusion of a step that does not apply, or was not reached."""
     return StepConclusion(StepStatus.SKIPPED, cause, calls=calls)
+
+
+def as_json(name: str, label: str, conclusion: StepConclusion) -> dict[str, Any]:
+    """Return a step as it is stored in a report."""
+    return {
+        "name": name,
+        "label": label,
+        "status": str(conclusion.status),
+        "cause": conclusion.cause,
+        "fix": conclusion.fix,
+        "calls": list(conclusion.calls),
+    }
 
 
 WAITING = StepConclusion(StepStatus.WAITING)
@@ -90,16 +129,21 @@ NOT_REACHED = "Not reached: see the step that failed."
 LATE = "Not reached: the time of the examination was up."
 
 
-def pending(case: DiagnosisContext) -> StepConclusion:
-    """A step whose call was not made, or not yet."""
-    if not case.is_over:
+def pending(context: DiagnosisContext) -> StepConclusion:
+    """Return the conclusion of a step whose call was not made, or not yet."""
+    if not context.is_over:
         return WAITING
-    return skipped(LATE if case.is_late else NOT_REACHED)
+    return skipped(LATE if context.is_late else NOT_REACHED)
+
+
+def _path(context: DiagnosisContext, name: str) -> str:
+    """Return the path and the query of a call's request line."""
+    return context.evidence[name].request_line.partition(" ")[2][:200]
 
 
 # --- the connection ---------------------------------------------------------------------------
 
-#: What the transport's stages mean for the steps: each stage fails its own step.
+#: The step that fails at each stage of the transport.
 _STAGES: Mapping[Stage, str] = {
     Stage.RESOLVE: "name",
     Stage.POLICY: "policy",
@@ -111,57 +155,58 @@ _STAGES: Mapping[Stage, str] = {
 _CONNECTION = ("name", "policy", "tcp", "tls", "http")
 
 
-def url_step(case: DiagnosisContext) -> StepConclusion:
-    """Whether the agent's URL is one that can be called."""
-    if case.refusal:
-        return failed(case.refusal, "Correct the URL of the agent.")
-    return passed(f"{case.target.url[:300]} is an address that can be called.")
+def url_step(context: DiagnosisContext) -> StepConclusion:
+    """Conclude whether the agent's URL can be called."""
+    if context.url_error:
+        return failed(context.url_error, "Correct the URL of the agent.")
+    return passed(f"{context.target.url[:300]} is an address that can be called.")
 
 
 def _connection(
-    name: str, well: Callable[[DiagnosisContext, Evidence], StepConclusion]
-) -> Callable[[DiagnosisContext], StepConclusion]:
-    """A step of the connection, which the first call was the first to take."""
+    name: str, conclude: Callable[[DiagnosisContext, Evidence], StepConclusion]
+) -> Step:
+    """Return a step of the connection, concluded from the first call."""
 
-    def step(case: DiagnosisContext) -> StepConclusion:
-        if case.first is None:
-            return skipped(NOT_REACHED) if case.refusal else pending(case)
-        call, evidence = case.first
-        where = _STAGES.get(evidence.problem.stage, "") if evidence.problem else ""
-        if where == name and evidence.problem:
-            return failed(advice.cause_of(evidence.problem), _fix(case, evidence.problem), call)
-        if where and not evidence.status and _CONNECTION.index(where) < _CONNECTION.index(name):
+    def step(context: DiagnosisContext) -> StepConclusion:
+        if context.first is None:
+            return skipped(NOT_REACHED) if context.url_error else pending(context)
+        call, evidence = context.first
+        failed_step = _STAGES.get(evidence.problem.stage, "") if evidence.problem else ""
+        if failed_step == name and evidence.problem:
+            return failed(advice.cause_of(evidence.problem), _fix(context, evidence.problem), call)
+        is_earlier = failed_step and _CONNECTION.index(failed_step) < _CONNECTION.index(name)
+        if is_earlier and not evidence.status:
             return skipped(NOT_REACHED)
-        return well(case, evidence)
+        return conclude(context, evidence)
 
     return step
 
 
-def _fix(case: DiagnosisContext, problem: Problem) -> str:
-    """What to do; where the other scheme answers at the same port, that is it."""
-    if not (wanted := other_scheme(case)):
+def _fix(context: DiagnosisContext, problem: Problem) -> str:
+    """Return the fix of a problem: the other scheme if the same port speaks it."""
+    if not (scheme := other_scheme(context)):
         return advice.fix_of(problem)
-    given = urlsplit(case.target.url).scheme
-    return f"Use {wanted}:// instead of {given}://: that is what this port speaks."
+    given = urlsplit(context.target.url).scheme
+    return f"Use {scheme}:// instead of {given}://: that is what this port speaks."
 
 
-def other_scheme(case: DiagnosisContext) -> str:
-    """The scheme that the port speaks in place of the agent's, "" where that was not seen."""
-    other = case.evidence.get("scheme")
+def other_scheme(context: DiagnosisContext) -> str:
+    """Return the scheme that the port speaks instead of the agent's, "" if that was not seen."""
+    other = context.evidence.get("scheme")
     if other is None:
         return ""
-    if urlsplit(case.target.url).scheme == "https":
+    if urlsplit(context.target.url).scheme == "https":
         return "http" if other.status else ""
     return "https" if other.connected or _is_certificate(other.problem) else ""
 
 
 def _is_certificate(problem: Problem | None) -> bool:
-    """Whether TLS is spoken and only the certificate is not trusted."""
+    """Return whether the port speaks TLS and only the certificate is not trusted."""
     return problem is not None and "certificate" in problem.cause
 
 
-def _name(case: DiagnosisContext, _: Evidence) -> StepConclusion:
-    host = urlsplit(case.target.url).hostname or ""
+def _name(context: DiagnosisContext, _: Evidence) -> StepConclusion:
+    host = urlsplit(context.target.url).hostname or ""
     if advice.is_number(host):
         return skipped("Does not apply: the address is a number already.")
     return passed(f"{host[:200]} has an address.")
@@ -171,22 +216,22 @@ def _policy(_: DiagnosisContext, __: Evidence) -> StepConclusion:
     return passed("The outbound policy allows the address.")
 
 
-def _tcp(case: DiagnosisContext, _: Evidence) -> StepConclusion:
-    return passed(f"{urlsplit(case.target.url).netloc[:200]} takes connections.")
+def _tcp(context: DiagnosisContext, _: Evidence) -> StepConclusion:
+    return passed(f"{urlsplit(context.target.url).netloc[:200]} takes connections.")
 
 
-def _tls(case: DiagnosisContext, evidence: Evidence) -> StepConclusion:
-    if urlsplit(case.target.url).scheme != "https":
+def _tls(context: DiagnosisContext, evidence: Evidence) -> StepConclusion:
+    if urlsplit(context.target.url).scheme != "https":
         return skipped("Does not apply: the address begins with http://.")
     return passed(f"The certificate is trusted ({evidence.tls or 'TLS'}).")
 
 
-def _http(case: DiagnosisContext, evidence: Evidence) -> StepConclusion:
-    call = case.first[0] if case.first else ""
+def _http(context: DiagnosisContext, evidence: Evidence) -> StepConclusion:
+    call = context.first[0] if context.first else ""
     if not evidence.status:
         problem = evidence.problem
         if problem is None:
-            return pending(case)
+            return pending(context)
         return failed(advice.cause_of(problem), advice.fix_of(problem), call)
     if advice.wants_tls(evidence):
         return failed("The server speaks TLS on this port.", advice.USE_HTTPS, call)
@@ -196,33 +241,33 @@ def _http(case: DiagnosisContext, evidence: Evidence) -> StepConclusion:
     return passed(f"The server answers with HTTP {evidence.status}{waited}.", call)
 
 
-# --- the reply --------------------------------------------------------------------------------
+# --- the response -----------------------------------------------------------------------------
 
 
-def _main(case: DiagnosisContext) -> tuple[str, Evidence] | None:
-    """The call that the reply is judged by: the first understood one at the agent's address."""
-    hit = speaks(case.evidence, case.family)
-    return hit if hit and not hit[0].startswith("ask-at") else case.first
+def _main(context: DiagnosisContext) -> tuple[str, Evidence] | None:
+    """Return the call for these steps: the first one understood at the agent's URL."""
+    hit = first_detected(context.evidence, context.protocol)
+    return hit if hit and not hit[0].startswith("ask-at") else context.first
 
 
-def _reply(
-    well: Callable[[DiagnosisContext, str, Evidence], StepConclusion],
-) -> Callable[[DiagnosisContext], StepConclusion]:
-    """A step that looks at the reply to the main call."""
+def _response(
+    conclude: Callable[[DiagnosisContext, str, Evidence], StepConclusion],
+) -> Step:
+    """Return a step that is concluded from the response to the main call."""
 
-    def step(case: DiagnosisContext) -> StepConclusion:
-        if case.refusal:
+    def step(context: DiagnosisContext) -> StepConclusion:
+        if context.url_error:
             return skipped(NOT_REACHED)
-        main = _main(case)
+        main = _main(context)
         if main is None:
-            return pending(case)
+            return pending(context)
         name, evidence = main
         if evidence.detected is None:
             if not evidence.status or evidence.is_denied:
                 return skipped(NOT_REACHED)
             if evidence.status in (404, 405, 410):
                 return skipped(f"Not reached: HTTP {evidence.status} is no reply to judge.")
-        return well(case, name, evidence)
+        return conclude(context, name, evidence)
 
     return step
 
@@ -249,52 +294,290 @@ def _json(_: DiagnosisContext, name: str, evidence: Evidence) -> StepConclusion:
     return failed("The reply is empty.", "See the agent's log for what it did with it.", name)
 
 
-def _dialect(case: DiagnosisContext, name: str, evidence: Evidence) -> StepConclusion:
-    speech = evidence.detected
-    if speech is None:
+def _dialect(context: DiagnosisContext, name: str, evidence: Evidence) -> StepConclusion:
+    detected = evidence.detected
+    if detected is None:
         return failed("The reply is of no protocol that is known.", advice.COMPARE, name)
-    family = speech.binding if speech.binding != "http" else speech.protocol
-    if family != case.family:
+    protocol = detected.binding if detected.binding != "http" else detected.protocol
+    if protocol != context.protocol:
         return failed(
-            f"The reply speaks {speech.label}.", advice.apply_settings_advice(speech), name
+            f"The reply speaks {detected.label}.", advice.apply_settings_advice(detected), name
         )
-    return passed(f"The reply speaks {speech.label}.", name)
+    return passed(f"The reply speaks {detected.label}.", name)
 
 
-def label(case: DiagnosisContext, name: str) -> str:
-    """Where a call went: the path and the query of its request line."""
-    return case.evidence[name].request_line.partition(" ")[2][:200]
+# --- the protocols ----------------------------------------------------------------------------
 
 
-#: Name and judge of each step, in the order of the report. The families' are in `families`.
-CONNECTION: tuple[tuple[str, str, Callable[[DiagnosisContext], StepConclusion]], ...] = (
+def _protocol(conclude: Step) -> Step:
+    """Return a step of a protocol, not reached if the only call had no response."""
+
+    def step(context: DiagnosisContext) -> StepConclusion:
+        first, *others = [name for name in context.evidence if name in PROTOCOL_OF] or [""]
+        if context.url_error or (context.is_over and not others and not _status(context, first)):
+            return pending(context)
+        return conclude(context)
+
+    return step
+
+
+def _status(context: DiagnosisContext, name: str) -> int:
+    return context.evidence[name].status if name in context.evidence else 0
+
+
+def _missing(context: DiagnosisContext, protocol: str, *calls: str) -> StepConclusion:
+    """Return the failure of an expected endpoint: the cause, and what responds instead."""
+    evidence = context.evidence[calls[0]]
+    if evidence.problem and not evidence.status:
+        return failed(advice.cause_of(evidence.problem), advice.fix_of(evidence.problem), *calls)
+    if evidence.is_denied or evidence.status >= 500:
+        return failed(advice.denied_cause(evidence), advice.denied_fix(evidence), *calls)
+    path = _path(context, calls[0])
+    cause = f"{path} does not answer as {_LABELS[protocol]} (HTTP {evidence.status})."
+    others = (
+        first_detected(context.evidence, each)
+        for each in (MCP, NLWEB, AGENT_API, A2A)
+        if each != protocol
+    )
+    other = next(filter(None, others), None)
+    if other and (detected := other[1].detected):
+        cause = f"{cause} {_path(context, other[0])} speaks {detected.label}."
+        return failed(cause, advice.apply_settings_advice(detected), *calls, other[0])
+    return failed(cause, advice.missing_fix(protocol, evidence), *calls)
+
+
+def answers_at_agent_url(context: DiagnosisContext, protocol: str) -> bool:
+    """Return whether a protocol was detected at the URL that the agent has."""
+    hit = first_detected(context.evidence, protocol)
+    return hit is not None and _path(context, hit[0]) == (urlsplit(context.target.url).path or "/")
+
+
+def _absent(context: DiagnosisContext, protocol: str, *calls: str) -> StepConclusion:
+    """Return the conclusion of a protocol that is neither expected nor detected."""
+    return skipped(f"Does not apply: nothing speaks {_LABELS[protocol]} here.", *calls)
+
+
+def _not_detected(context: DiagnosisContext, protocol: str, *calls: str) -> StepConclusion:
+    made = context.was_called(*calls)
+    if not made or not (context.is_over or _is_done(context, protocol)):
+        return pending(context)
+    return (_missing if context.protocol == protocol else _absent)(context, protocol, *made)
+
+
+def _is_done(context: DiagnosisContext, protocol: str) -> bool:
+    """Return whether calls of another protocol were made after those of this one."""
+    return PROTOCOL_OF.get(list(context.evidence)[-1], "") != protocol
+
+
+# --- NLWeb over HTTP --------------------------------------------------------------------------
+
+
+def ask(context: DiagnosisContext) -> StepConclusion:
+    """Conclude whether `/ask` responds, or where else it does."""
+    hit = first_detected(context.evidence, NLWEB)
+    if hit is None:
+        return _not_detected(context, NLWEB, *_ASK_PROBES)
+    name, evidence = hit
+    detected = evidence.detected
+    label = detected.label if detected else ""
+    if name.startswith("ask-at") and context.protocol == NLWEB:
+        if answers_at_agent_url(context, MCP):
+            return _missing(context, NLWEB, *context.was_called(*_ASK_PROBES))
+        found_at = _path(context, name).partition("?")[0]
+        path = found_at.removesuffix("/ask") or "the host alone, without a path"
+        return failed(
+            f"{_path(context, 'ask')} is not there; {found_at} speaks {label}.",
+            f"Set the path of the agent's URL to {path}.",
+            "ask",
+            name,
+        )
+    if name == "ask-otherwise" and context.protocol == NLWEB:
+        cause = f"{_path(context, 'ask')} is understood in another form only: it speaks {label}."
+        return failed(cause, f"Set the agent's version to {_version(evidence)}.", "ask", name)
+    return passed(f"{_path(context, name)} speaks {label}.", name)
+
+
+def _version(evidence: Evidence) -> str:
+    detected = evidence.detected
+    return (detected.version if detected else "") or "another one"
+
+
+def await_endpoint(context: DiagnosisContext) -> StepConclusion:
+    """Conclude whether `/await` exists, where promises are polled."""
+    if "await" not in context.evidence:
+        hit = first_detected(context.evidence, NLWEB)
+        if hit and hit[1].detected and hit[1].detected.version == "legacy":
+            return skipped("Does not apply: the older server makes no promises.")
+        if context.is_over and hit is None:
+            return skipped("Does not apply: there is no /ask either.")
+        return pending(context)
+    evidence = context.evidence["await"]
+    if evidence.detected:
+        return passed(f"{_path(context, 'await')} answers (HTTP {evidence.status}).", "await")
+    if evidence.status in (404, 405, 501):
+        cause = f"There is no {_path(context, 'await')} (HTTP {evidence.status})."
+        return skipped(f"{cause} An agent that makes no promises needs none.", "await")
+    if evidence.problem and not evidence.status:
+        return failed(advice.cause_of(evidence.problem), advice.fix_of(evidence.problem), "await")
+    return failed(
+        f"{_path(context, 'await')} does not answer as NLWeb (HTTP {evidence.status}).",
+        "Let it answer an unknown token with a failure as NLWeb defines it.",
+        "await",
+    )
+
+
+# --- MCP --------------------------------------------------------------------------------------
+
+
+def mcp_handshake(context: DiagnosisContext) -> StepConclusion:
+    """Conclude whether the handshake of an MCP server works, and its generation."""
+    hit = first_detected(context.evidence, MCP)
+    if hit is None:
+        return _not_detected(context, MCP, "discover", "initialize")
+    name, evidence = hit
+    detected = evidence.detected
+    how = "server/discover" if name == "discover" else "initialize"
+    label = f"MCP {detected.generation}" if detected and detected.generation else "MCP"
+    calls = context.was_called("discover", "initialize", "initialized")
+    return passed(f"{_path(context, name)} answers {how}: it speaks {label}.", *calls)
+
+
+def tools(context: DiagnosisContext) -> StepConclusion:
+    """Conclude which tools there are, and whether one of them is for queries."""
+    if "tools" not in context.evidence:
+        if context.is_over and first_detected(context.evidence, MCP) is None:
+            return skipped("Does not apply: there is no MCP server.")
+        return pending(context)
+    evidence = context.evidence["tools"]
+    result = _tool_list(evidence)
+    if result is None:
+        return failed(
+            f"tools/list was not answered with a list of tools (HTTP {evidence.status}).",
+            advice.COMPARE,
+            "tools",
+        )
+    listed, more = result["tools"], _has_next_page(result)
+    session = Session("", tools=tuple(listed))
+    name = session.tool_for("ask", context.target.tools)
+    names = _listed(listed, more=more)
+    if name not in _names(listed, len(listed)):
+        is_named = any(context.target.tools)
+        missing = f"There is no tool {name[:80]}" if is_named else "No tool takes queries"
+        cause = f"{missing}{' on the first page of the list' if more else ''}. There are: {names}."
+        if context.protocol != MCP or more:
+            return skipped(cause, "tools")
+        fix = "Name the tool for ask in the agent's form, or let the server offer one."
+        return failed(cause, fix, "tools")
+    return passed(f"The tool {name[:80]} takes queries. There are: {names}.", "tools")
+
+
+def _tool_list(evidence: Evidence) -> Mapping[str, Any] | None:
+    """Return the result of tools/list: the first page, the only one that the doctor reads."""
+    for _, payload in evidence.messages:
+        result = payload.get("result") if isinstance(payload, Mapping) else None
+        if isinstance(result, Mapping) and isinstance(result.get("tools"), list):
+            return result
+    return None
+
+
+def _has_next_page(result: Mapping[str, Any]) -> bool:
+    """Return whether the list has further pages."""
+    cursor = result.get("nextCursor")
+    return isinstance(cursor, str) and bool(cursor)
+
+
+def _listed(listed: list[Any], *, more: bool) -> str:
+    """Return the tools of a page for the end of a sentence."""
+    names = _names(listed)
+    left = len(_names(listed, len(listed))) - len(names)
+    text = ", ".join(names) or "none"
+    text += f" and {left} more" if left else ""
+    if not more:
+        return text
+    return f"{text}, and more on further pages" if left else f"{text} and more on further pages"
+
+
+def _names(listed: list[Any], most: int = _MAX_LISTED) -> list[str]:
+    named = (tool.get("name") for tool in listed if isinstance(tool, Mapping))
+    return [name[:80] for name in named if isinstance(name, str)][:most]
+
+
+# --- Agent API and A2A ------------------------------------------------------------------------
+
+
+def lifecycle(context: DiagnosisContext) -> StepConclusion:
+    """Conclude whether a response of the Agent API completes."""
+    evidence = context.evidence.get(AGENT_API)
+    if evidence is None:
+        return pending(context)
+    detected = evidence.detected
+    if detected is None or detected.protocol != "agent-api":
+        return _not_detected(context, AGENT_API, AGENT_API)
+    last = _last_status(evidence)
+    path = _path(context, AGENT_API)
+    if last == "completed":
+        return passed(f"{path} speaks {detected.label}, and completed its response.", AGENT_API)
+    if last in ("failed", "rejected", "canceled"):
+        cause = f"{path} speaks {detected.label}, and its response ended as {last}."
+        return failed(cause, "See the error in the call below, and the agent's log.", AGENT_API)
+    if last is None:
+        cause = f"{path} speaks {detected.label}, and refused the message."
+        return failed(cause, "See the error in the call below.", AGENT_API)
+    cause = f"{path} speaks {detected.label}; its response was {last} when the doctor left."
+    if not evidence.ended:
+        return passed(cause, AGENT_API)
+    return failed(
+        f"{path} ended the stream while its response was {last}.",
+        "Let the agent end with a response whose status is completed or failed.",
+        AGENT_API,
+    )
+
+
+def _last_status(evidence: Evidence) -> str | None:
+    """Return the latest status of the response itself, None without one."""
+    found = None
+    for _, payload in evidence.messages:
+        if isinstance(payload, Mapping) and payload.get("object") == "response":
+            status = payload.get("status")
+            found = status[:40] if isinstance(status, str) else found
+    return found
+
+
+def card(context: DiagnosisContext) -> StepConclusion:
+    """Conclude whether there is an agent card, and which URLs it names."""
+    evidence = context.evidence.get("card")
+    if evidence is None:
+        return pending(context)
+    detected = evidence.detected
+    if detected is None or detected.binding != "a2a":
+        return skipped("Does not apply: there is no agent card.", "card")
+    read = read_card(evidence.payload)
+    named = f"{read.name[:80] or 'An agent'} speaks {detected.label}"
+    skills = ", ".join(skill.id[:60] for skill in read.skills[:_MAX_LISTED])
+    cause = f"{named}. Skills: {skills or 'none'}."
+    urls = [interface.url for interface in read.interfaces if interface.url]
+    if urls and not any(is_same(context.target.url, url) for url in urls):
+        cause = f"{cause} It sends its callers to {urls[0][:200]}."
+    return passed(cause, "card")
+
+
+# --- the table --------------------------------------------------------------------------------
+
+#: Name, label and function of each step, in the order of the report.
+STEPS: tuple[tuple[str, str, Step], ...] = (
     ("address", "Address", url_step),
     ("name", "Host name", _connection("name", _name)),
     ("policy", "Outbound policy", _connection("policy", _policy)),
     ("tcp", "TCP", _connection("tcp", _tcp)),
     ("tls", "TLS", _connection("tls", _tls)),
     ("http", "HTTP", _connection("http", _http)),
-    ("content-type", "Content type", _reply(_content_type)),
-    ("json", "JSON", _reply(_json)),
-    ("dialect", "Dialect", _reply(_dialect)),
+    ("content-type", "Content type", _response(_content_type)),
+    ("json", "JSON", _response(_json)),
+    ("dialect", "Dialect", _response(_dialect)),
+    ("ask", "/ask", _protocol(ask)),
+    ("await", "/await", _protocol(await_endpoint)),
+    ("mcp", "MCP opening", _protocol(mcp_handshake)),
+    ("tools", "MCP tools", _protocol(tools)),
+    ("agent-api", "Agent API lifecycle", _protocol(lifecycle)),
+    ("card", "A2A card", _protocol(card)),
 )
-
-#: Words for the families, as the pages call them.
-NAMES: Mapping[str, str] = {
-    NLWEB: "NLWeb over HTTP",
-    MCP: "MCP",
-    AGENT_API: "Agent API",
-    A2A: "A2A",
-}
-
-
-def as_json(name: str, title: str, verdict: StepConclusion) -> dict[str, Any]:
-    """A step as a report keeps it."""
-    return {
-        "name": name,
-        "label": title,
-        "status": str(verdict.status),
-        "cause": verdict.cause,
-        "fix": verdict.fix,
-        "calls": list(verdict.calls),
-    }

@@ -1,64 +1,59 @@
-"""MCP's own questions, in both generations, and the answers to them.
+"""Elicitation of MCP in both generations, and the answers to it.
 
-Up to 2025-11-25 the server asks in mid-call (`elicitation/create`) and waits; from 2026-07-28
-on its result says `input_required`, and the call is made again with the answers. Both describe
-what they want by a small part of JSON Schema, which becomes questions like those of NLWeb.
+A stateful server (up to 2025-11-25) sends `elicitation/create` in mid-call and waits; the result
+of a stateless one (from 2026-07-28 on) says `input_required`, and the call is made again with the
+answers. Both describe the values by a small part of JSON Schema (choices as `enum`, `oneOf` or
+`anyOf`, bounds, a format), which becomes questions like those of NLWeb. Total: any JSON value is
+read.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from playground.protocols import jsonrpc
-from playground.protocols.events import Elicitation, Question
-from playground.protocols.mcp import properties
+from playground.protocols.events import Constraints, Elicitation, Question
 
 CREATE, ROOTS = "elicitation/create", "roots/list"
 
-#: `kind` of `Elicitation.reply` and `Target.resume`: a response to a request of the server's, the
+#: `kind` of `Elicitation.resume` and `Target.resume`: a response to a request of the server, the
 #: same call with the answers, and the same call again.
 RESPONSE, INPUT, AGAIN = "mcp-response", "mcp-input", "mcp-again"
 
 ACCEPT, DECLINE, CANCEL = "accept", "decline", "cancel"
 ACTIONS = (ACCEPT, DECLINE, CANCEL)
 
-#: Questions that are read, and requests that one result may have.
-MAX_QUESTIONS, MAX_REQUESTS = 500, 50
-#: Characters of an id, so that ids can be kept.
+#: Questions that are read, options of one, and requests that one result may have.
+MAX_QUESTIONS, MAX_OPTIONS, MAX_REQUESTS = 500, 500, 50
+#: Characters of a question's id, so that ids can be stored.
 MAX_NAME = 200
+#: Characters of a format's name, and the highest value of `minLength` and `maxLength`.
+_MAX_FORMAT, _MAX_LENGTH = 200, 2**53
 
 
-@dataclass(frozen=True, slots=True)
-class _Asked:
-    """One property of one request's schema."""
-
-    key: str
-    name: str
-    schema: Mapping[str, Any]
-    required: bool
-    #: What its question is called: unique in the elicitation.
-    id: str
+# --- elicitation requests ---------------------------------------------------------------------
 
 
 def elicitation_request(
     seq: int, request_id: Any, params: Any, session: str, version: str
 ) -> Elicitation:
-    """The question that a server asks in mid-call."""
+    """Return the event of an `elicitation/create` request in mid-call."""
     params = params if isinstance(params, Mapping) else {}
-    reply = {
+    resume = {
         "kind": RESPONSE,
         "id": request_id,
         "session": session,
         "version": version,
         "requests": {"": params},
     }
-    return _elicitation(seq, reply, params)
+    return _elicitation(seq, resume, params)
 
 
 def input_requests(seq: int, result: Mapping[str, Any]) -> Elicitation | None:
-    """The questions of a result that wants input; None where no user can answer them."""
+    """Return the event of a result that says `input_required`; None if no user can answer it."""
     given = result.get("inputRequests")
     given = given if isinstance(given, Mapping) else {}
     requests, others = {}, {}
@@ -69,59 +64,65 @@ def input_requests(seq: int, result: Mapping[str, Any]) -> Elicitation | None:
             requests[key] = params if isinstance(params, Mapping) else {}
         else:
             others[key] = value.get("method")
-    if any(method != ROOTS for method in others.values()) or not (
-        requests or others or _state(result)
-    ):
+    has_state = result.get("requestState") is not None
+    if any(method != ROOTS for method in others.values()) or not (requests or others or has_state):
         return None
-    reply: dict[str, Any] = {"kind": INPUT, "requests": requests, "roots": list(others)}
+    resume: dict[str, Any] = {"kind": INPUT, "requests": requests, "roots": list(others)}
     if "requestState" in result:
-        reply["requestState"] = result["requestState"]
-    return _elicitation(seq, reply, result)
+        resume["requestState"] = result["requestState"]
+    return _elicitation(seq, resume, result)
 
 
 def url_elicitation(seq: int, data: Any) -> Elicitation | None:
-    """The addresses of an error that wants them visited first (-32042); None without any."""
+    """Return the event of an error that requires a visit to URLs (-32042); None without any."""
     listed = data.get("elicitations") if isinstance(data, Mapping) else None
     requests = (
-        [one for one in listed if isinstance(one, Mapping)] if isinstance(listed, list) else []
+        [each for each in listed if isinstance(each, Mapping)] if isinstance(listed, list) else []
     )
     if not requests:
         return None
-    numbered = {str(number): one for number, one in enumerate(requests[:MAX_REQUESTS])}
+    numbered = {str(number): each for number, each in enumerate(requests[:MAX_REQUESTS])}
     return _elicitation(seq, {"kind": AGAIN, "requests": numbered}, data)
 
 
-def resume_of(
-    reply: Mapping[str, Any], action: str, values: Mapping[str, Any]
-) -> dict[str, Any] | None:
-    """What `Target.resume` has to say to answer: `values` by question id, for accepting.
+def is_url_elicitation(params: Mapping[str, Any]) -> bool:
+    """Return whether a request sends the user to a URL instead of requesting values."""
+    return params.get("mode") == "url" or ("url" in params and "requestedSchema" not in params)
 
-    None where the call is simply made again. Raises `ValueError` for another `action` than
-    accept, decline and cancel.
+
+# --- answers ----------------------------------------------------------------------------------
+
+
+def resume_of(
+    pending: Mapping[str, Any], action: str, values: Mapping[str, Any]
+) -> dict[str, Any] | None:
+    """Return the `Target.resume` of an answer to an elicitation whose `resume` is `pending`.
+
+    `values` by question id are for accepting. None if the call is simply made again. Raise
+    `ValueError` for another `action` than accept, decline and cancel.
     """
     if action not in ACTIONS:
         raise ValueError(f"A question is answered by one of {', '.join(ACTIONS)}.")
-    if reply.get("kind") == AGAIN:
+    if pending.get("kind") == AGAIN:
         return None
-    answers = {key: {"action": action} for key in _requests(reply)}
+    answers: dict[str, dict[str, Any]] = {key: {"action": action} for key in _requests(pending)}
     if action == ACCEPT:
-        for key, params in _requests(reply).items():
+        for key, params in _requests(pending).items():
             if not is_url_elicitation(params):
-                answers[key]["content"] = {}  # type: ignore[assignment]
-        for each in _asked(reply):
+                answers[key]["content"] = {}
+        for each in _properties(pending):
             if each.id in values:
-                value = properties.answer_of(each.schema, values[each.id])
-                answers[each.key]["content"][each.name] = value  # type: ignore[index]
-    if reply.get("kind") == RESPONSE:
-        kept = {name: reply.get(name) for name in ("id", "session", "version")}
-        return {"kind": RESPONSE, **kept, "result": answers.get("", {"action": action})}
-    responses = {**answers, **{key: {"roots": []} for key in _listed(reply.get("roots"))}}
-    state = {"requestState": reply["requestState"]} if "requestState" in reply else {}
+                answers[each.key]["content"][each.name] = _answer(each.schema, values[each.id])
+    if pending.get("kind") == RESPONSE:
+        call = {name: pending.get(name) for name in ("id", "session", "version")}
+        return {"kind": RESPONSE, **call, "result": answers.get("", {"action": action})}
+    responses = {**answers, **{key: {"roots": []} for key in _strings(pending.get("roots"))}}
+    state = {"requestState": pending["requestState"]} if "requestState" in pending else {}
     return {"kind": INPUT, "inputResponses": responses, **state}
 
 
 def action_of(resume: Any) -> str:
-    """Whether a `Target.resume` accepts, declines or dismisses; "" for what is no answer."""
+    """Return whether a `Target.resume` accepts, declines or cancels; "" if it does nothing."""
     resume = resume if isinstance(resume, Mapping) else {}
     answers: list[Any] = [resume.get("result")]
     if isinstance(resume.get("inputResponses"), Mapping):
@@ -133,76 +134,187 @@ def action_of(resume: Any) -> str:
 
 
 def response(resume: Mapping[str, Any]) -> dict[str, Any]:
-    """The JSON-RPC response that a `Target.resume` of the kind `RESPONSE` is."""
+    """Return the JSON-RPC response of a `Target.resume` of the kind `RESPONSE`."""
     message = {"jsonrpc": jsonrpc.VERSION, "id": resume.get("id")}
     name = "error" if "error" in resume else "result"
     return {**message, name: resume.get(name)}
 
 
-def is_url_elicitation(params: Mapping[str, Any]) -> bool:
-    """Whether a request sends the user to an address instead of asking for values."""
-    return params.get("mode") == "url" or ("url" in params and "requestedSchema" not in params)
+# --- properties of requested schemas ----------------------------------------------------------
 
 
-def _state(result: Mapping[str, Any]) -> bool:
-    return result.get("requestState") is not None
+@dataclass(frozen=True, slots=True)
+class _Property:
+    """One property of one request's schema."""
+
+    key: str
+    name: str
+    schema: Mapping[str, Any]
+    required: bool
+    #: The id of its question, unique in the elicitation.
+    id: str
 
 
-def _elicitation(seq: int, reply: Mapping[str, Any], raw: Any) -> Elicitation:
-    requests = _requests(reply).values()
-    said = (message for params in requests if isinstance(message := params.get("message"), str))
+def _elicitation(seq: int, resume: Mapping[str, Any], raw: Any) -> Elicitation:
+    requests = _requests(resume).values()
+    texts = (message for params in requests if isinstance(message := params.get("message"), str))
     links = tuple(url for params in requests if isinstance(url := params.get("url"), str))
     return Elicitation(
         seq,
-        "\n".join(dict.fromkeys(said)),
-        tuple(_question(each) for each in _asked(reply)),
+        "\n".join(dict.fromkeys(texts)),
+        tuple(_question(each) for each in _properties(resume)),
         raw,
-        resume=reply,
+        resume=resume,
         links=links,
     )
 
 
-def _question(asked: _Asked) -> Question:
-    return properties.question_of(
-        asked.schema, asked.name, identifier=asked.id, required=asked.required
-    )
-
-
-def _requests(reply: Mapping[str, Any]) -> Mapping[str, Mapping[str, Any]]:
-    requests = reply.get("requests")
+def _requests(resume: Mapping[str, Any]) -> Mapping[str, Mapping[str, Any]]:
+    requests = resume.get("requests")
     return requests if isinstance(requests, Mapping) else {}
 
 
-def _asked(reply: Mapping[str, Any]) -> list[_Asked]:
-    """Every property that is asked for, in order."""
-    requests = _requests(reply)
-    found: list[_Asked] = []
-    taken: set[str] = set()
+def _properties(resume: Mapping[str, Any]) -> list[_Property]:
+    """Return every property of every request, in order, at most `MAX_QUESTIONS`."""
+    requests = _requests(resume)
+    found: list[_Property] = []
+    ids: set[str] = set()
     for key, params in requests.items():
         if is_url_elicitation(params):
             continue
         schema = params.get("requestedSchema")
         schema = schema if isinstance(schema, Mapping) else {}
-        listed = schema.get("properties")
-        required = frozenset(_listed(schema.get("required")))
-        for name, own in (listed if isinstance(listed, Mapping) else {}).items():
-            unique = _unique(name if len(requests) == 1 else f"{key}.{name}", taken)
+        properties = schema.get("properties")
+        required = frozenset(_strings(schema.get("required")))
+        for name, own in (properties if isinstance(properties, Mapping) else {}).items():
+            own_id = _unique(name if len(requests) == 1 else f"{key}.{name}", ids)
             own = own if isinstance(own, Mapping) else {}
-            found.append(_Asked(key, name, own, name in required, unique))
+            found.append(_Property(key, name, own, name in required, own_id))
             if len(found) == MAX_QUESTIONS:
                 return found
     return found
 
 
-def _unique(name: str, taken: set[str]) -> str:
+def _unique(name: str, ids: set[str]) -> str:
     base = name = name[:MAX_NAME] or "answer"
     number = 1
-    while name in taken:
+    while name in ids:
         number += 1
         name = f"{base}_{number}"
-    taken.add(name)
+    ids.add(name)
     return name
 
 
-def _listed(value: Any) -> list[str]:
-    return [one for one in value if isinstance(one, str)] if isinstance(value, list) else []
+def _question(each: _Property) -> Question:
+    schema = each.schema
+    kind, options = _options(schema)
+    is_list = kind == "multi_select"
+    return Question(
+        id=each.id,
+        text=_text(schema, "title") or each.name,
+        type=kind or _TYPES.get(_text(schema, "type"), "free_text"),
+        options=tuple(text for text, _, _ in options),
+        labels=tuple(label for _, label, _ in options),
+        default=_default(schema, options),
+        hint=_text(schema, "description"),
+        constraints=Constraints(
+            required=each.required,
+            integer=schema.get("type") == "integer",
+            minimum=_number(schema, "minItems" if is_list else "minimum"),
+            maximum=_number(schema, "maxItems" if is_list else "maximum"),
+            min_length=_length(schema, "minLength"),
+            max_length=_length(schema, "maxLength"),
+            format=_text(schema, "format")[:_MAX_FORMAT],
+        ),
+    )
+
+
+def _answer(schema: Mapping[str, Any], value: Any) -> Any:
+    """Return an answer as the schema has it: options are texts in a form, any value in JSON."""
+    _, options = _options(schema)
+    if schema.get("type") == "integer" and isinstance(value, float) and value.is_integer():
+        return int(value)
+    if not options and schema.get("type") == "array" and isinstance(value, str):
+        return value.splitlines()
+    values = {text: own for text, _, own in options}
+    if isinstance(value, list):
+        return [values.get(each, each) for each in value]
+    return values.get(value, value) if isinstance(value, str) else value
+
+
+_TYPES: Mapping[str, str] = {
+    "boolean": "boolean",
+    "number": "number",
+    "integer": "number",
+    "string": "free_text",
+}
+#: An option: text, label and value.
+_Option = tuple[str, str, Any]
+
+
+def _options(schema: Mapping[str, Any]) -> tuple[str, list[_Option]]:
+    """Return the type of a question with options, and these; "" and none for any other."""
+    items = schema.get("items")
+    if schema.get("type") == "array" or isinstance(items, Mapping):
+        options = list(_listed_options(items)) if isinstance(items, Mapping) else []
+        return ("multi_select", options) if options else ("", [])
+    options = list(_listed_options(schema))
+    return ("single_select", options) if options else ("", [])
+
+
+def _listed_options(schema: Mapping[str, Any]) -> Iterator[_Option]:
+    titled = schema.get("oneOf") or schema.get("anyOf")
+    if isinstance(titled, list):
+        for each in titled[:MAX_OPTIONS]:
+            if isinstance(each, Mapping) and "const" in each:
+                text = _as_text(each["const"])
+                yield text, _text(each, "title") or text, each["const"]
+        return
+    values, names = schema.get("enum"), schema.get("enumNames")
+    if not isinstance(values, list):
+        return
+    names = names if isinstance(names, list) else []
+    for number, value in enumerate(values[:MAX_OPTIONS]):
+        text = _as_text(value)
+        label = names[number] if number < len(names) else None
+        yield text, label if isinstance(label, str) and label else text, value
+
+
+def _default(schema: Mapping[str, Any], options: Sequence[_Option]) -> Any:
+    default = schema.get("default")
+    if not options:
+        return default
+    if isinstance(default, list):
+        return [_as_text(each) for each in default]
+    return None if default is None else _as_text(default)
+
+
+def _as_text(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return value if isinstance(value, str) else "" if value is None else str(value)
+
+
+def _text(schema: Mapping[str, Any], name: str) -> str:
+    value = schema.get(name)
+    return value if isinstance(value, str) else ""
+
+
+def _number(schema: Mapping[str, Any], name: str) -> float | None:
+    value = schema.get(name)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    try:
+        return value if math.isfinite(value) else None
+    except OverflowError:
+        return None
+
+
+def _length(schema: Mapping[str, Any], name: str) -> int | None:
+    value = schema.get(name)
+    # A higher bound constrains nothing, and may have too many digits to be written.
+    return value if type(value) is int and 0 <= value <= _MAX_LENGTH else None
+
+
+def _strings(value: Any) -> list[str]:
+    return [each for each in value if isinstance(each, str)] if isinstance(value, list) else []

@@ -1,4 +1,4 @@
-"""Why an MCP server could not be spoken to, in words that help."""
+"""Problems of MCP servers: why an exchange failed, and what to do about it."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from playground.protocols import unreadable
 from playground.protocols.mcp.responses import McpResponse
+from playground.protocols.mcp.versions import VERSIONS
 from playground.protocols.problems import Problem, Stage
 
 #: Statuses after which another generation of the protocol would fare no better.
@@ -25,48 +26,48 @@ _FIXES: Mapping[int, str] = {
 }
 
 
-def no_response(reply: McpResponse) -> Problem:
-    """A reply that ended without the answer to its call."""
-    found, status = reply.problem, reply.status
+def no_response(response: McpResponse) -> Problem:
+    """Return the problem of an HTTP response that ended without the answer to its call."""
+    found, status = response.problem, response.status
     if found is not None and found.state != "failed":
         return found
-    if found is None and reply.streamed and status // 100 == 2:
+    if found is None and response.streamed and status // 100 == 2:
         return _cut_short()
     if found is None:
-        came = "holds no answer to the call" if reply.text.strip() else "is empty"
-        found = unreadable.unreadable_problem(came, status, reply.headers, reply.text)
-    return replace(found, fix=fix_for(status, reply.headers))
+        what = "holds no answer to the call" if response.text.strip() else "is empty"
+        found = unreadable.unreadable_problem(what, status, response.headers, response.text)
+    return replace(found, fix=fix_for(status, response.headers))
 
 
-def not_nlweb(reply: McpResponse) -> Problem:
-    """An answer to the call of an NLWeb tool in which there is nothing of NLWeb."""
-    came = "is the result of a tool, but not an NLWeb reply"
-    found = unreadable.unreadable_problem(came, reply.status, reply.headers, reply.text)
+def not_nlweb(response: McpResponse) -> Problem:
+    """Return the problem of an answer to an NLWeb tool that holds nothing of NLWeb."""
+    what = "is the result of a tool, but not an NLWeb reply"
+    found = unreadable.unreadable_problem(what, response.status, response.headers, response.text)
     return replace(
         found, fix="Check which tool of the server is the one for ask, and set it at the agent."
     )
 
 
 def fix_for(status: int, headers: Mapping[str, str]) -> str:
-    """What to do about a reply of this status, as `replies.fix_for` has it for NLWeb."""
+    """Return what to do about an HTTP status, as `unreadable.fix_for_status` does for NLWeb."""
     if status // 100 == 2:
-        return "Check that the URL is that of an MCP server; the Wire tab shows what came."
+        return "Check that the URL is that of an MCP server, and look at what was received."
     return _FIXES.get(status) or unreadable.fix_for_status(status, headers)
 
 
 def no_common_version(versions: Sequence[str]) -> Problem:
-    """A server that speaks none of the versions that the playground speaks."""
+    """Return the problem of a server that supports none of the versions in the table."""
     listed = ", ".join(each[:40] for each in versions[:10])
+    oldest, *_, newest = VERSIONS
     return Problem(
         "failed",
         Stage.DECODE,
         f"The server speaks other versions of MCP than the playground: {listed}.",
-        "Ask the server's operator for one of the versions 2024-11-05 to 2026-07-28.",
+        f"Ask the server's operator for one of the versions {oldest} to {newest}.",
     )
 
 
 def _cut_short() -> Problem:
-    """A stream that ended before the answer had come."""
     return Problem(
         "truncated",
         Stage.BODY,

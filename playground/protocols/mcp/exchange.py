@@ -1,8 +1,8 @@
-"""An exchange with an MCP server: it is opened, and a tool is called.
+"""Exchange with an MCP server: the handshake, then the call of a tool.
 
-What an earlier exchange found out (`Target.handshake`) leaves the tool call alone; a session that
-the server has lost is opened again, once. Driven by frames: which call a reply belongs to is
-read from the CALL frame, so a stored run is read the same way as a live one.
+After an earlier handshake (`Target.handshake`) only the tool is called; a session that the server
+has lost is opened again, once. Driven by frames: which call a response belongs to is read from
+the CALL frame, so a stored run is read in the same way as a live one.
 """
 
 from __future__ import annotations
@@ -16,250 +16,271 @@ from playground.protocols.calls import HttpCall
 from playground.protocols.events import Event, Note, Outcome, Unknown
 from playground.protocols.exchange import Reader, Target
 from playground.protocols.frames import Frame, FrameKind
-from playground.protocols.jsonrpc import JsonRpcMessage
-from playground.protocols.mcp import elicitation, errors, messages, results, sessions
-from playground.protocols.mcp.handshake import Handshake, HandshakeStep
+from playground.protocols.jsonrpc import (
+    INVALID_REQUEST,
+    UNSUPPORTED_PROTOCOL_VERSION,
+    JsonRpcMessage,
+)
+from playground.protocols.mcp import elicitation, errors, messages, results, versions
+from playground.protocols.mcp.handshake import (
+    DISCOVERED,
+    Handshake,
+    HandshakeStep,
+    Session,
+    session_from_json,
+)
+from playground.protocols.mcp.messages import SentMessage
 from playground.protocols.mcp.responses import McpResponse
-from playground.protocols.mcp.sent_messages import SentMessage, read_call
 from playground.protocols.mcp.server_requests import ServerRequests
-from playground.protocols.mcp.sessions import Session
-from playground.protocols.mcp.tool_calls import ToolResponse
 from playground.protocols.problems import Problem
-from playground.protocols.rpc_codes import INVALID_REQUEST, UNSUPPORTED_PROTOCOL_VERSION
 
-_STEPS = frozenset({messages.DISCOVER, messages.INITIALIZE, messages.INITIALIZED, messages.LIST})
+_HANDSHAKE_METHODS = frozenset(
+    {messages.DISCOVER, messages.INITIALIZE, messages.INITIALIZED, messages.LIST}
+)
 
 
 @dataclass(frozen=True, slots=True)
 class ToolRequest:
-    """What a server is opened for."""
+    """The purpose of an exchange: a tool, its arguments, and how its result is read."""
 
-    #: The name of the tool, by what the server offers; None where the tools are all that is wanted.
+    #: From the session to the name of the tool; None to do the handshake only.
     tool: Callable[[Session], str] | None = None
     arguments: Any = None
-    #: A reader of what the tool returns.
+    #: Makes a reader of the tool's result.
     reader: Callable[[], Reader] | None = None
-    #: (result, nesting of JSON that is still read) to what the reader is given of it.
+    #: (result, nesting of JSON that is still read) to the document for the reader.
     document: Callable[[Any, int], Any] = results.document_of
 
 
 class McpExchange:
-    """See `playground.protocols.exchange.Interactive`."""
+    """See `playground.protocols.exchange.WaitsForUser`."""
 
-    def __init__(self, target: Target, errand: ToolRequest, *, max_depth: int = 100) -> None:
+    def __init__(self, target: Target, request: ToolRequest, *, max_depth: int = 100) -> None:
         self._target = target
-        self._errand = errand
+        self._request = request
         self._max_depth = max_depth
         self._resume = target.resume or {}
-        known = sessions.from_json(target.handshake, target.url) if errand.tool else None
-        self._opening = Handshake(known)
-        self._back = ServerRequests()
-        self._tool = self._new_tool_reply()
+        stored = session_from_json(target.handshake, target.url) if request.tool else None
+        self._handshake = Handshake(stored)
+        self._server_requests = ServerRequests()
+        self._tool_response = self._new_tool_response()
         self._sent: SentMessage | None = None
-        self._reply: McpResponse | None = None
+        self._response: McpResponse | None = None
         self._problem: Problem | None = None
-        self._calls = 0
-        #: Whether the next call was handed out, and whether nothing more is to be sent.
-        self._asked = self._done = False
-        #: Whether the server no longer knows what was known of it, and was opened again for that.
-        self._lost = self._reopened = False
+        self._call_count = 0
+        #: Whether the next call was returned and has not ended; whether nothing more is sent.
+        self._is_calling = self._is_done = False
+        #: Whether the server has lost the session in this call, and whether it was reopened.
+        self._session_lost = self._reopened = False
 
     def next_call(self) -> HttpCall | None:
-        """The next call of the opening, or that of the tool."""
-        if self._asked or self._done or self.problem:
+        """Return the next call of the handshake, or that of the tool."""
+        if self._is_calling or self._is_done or self.problem:
             return None
-        self._asked = True
-        if self._answers or self._opening.step is HandshakeStep.OPEN:
+        self._is_calling = True
+        if self._is_client_response or self._handshake.step is HandshakeStep.OPEN:
             return self.tool_call()
-        version, session = self._opening.version_and_session
-        return self._post(self._opening.message(self._id), version, session)
+        version, session = self._handshake.version_and_session
+        return self._post(self._handshake.message(self._id), version, session)
 
     def tool_call(self) -> HttpCall:
-        """The call of the tool, or the answer, as far as it is known before the opening."""
-        if self._answers:
-            version, own_id = (str(self._resume.get(name) or "") for name in ("version", "session"))
-            return self._post(elicitation.response(self._resume), version, own_id)
-        session = self._opening.session or Session(sessions.DISCOVERED, messages.STATELESS_VERSION)
-        return self._post(self._call_message(session), session.version, session.id)
+        """Return the call of the tool, or the client response, as far as known in advance."""
+        if self._is_client_response:
+            version, session = (
+                str(self._resume.get(name) or "") for name in ("version", "session")
+            )
+            return self._post(elicitation.response(self._resume), version, session)
+        known = self._handshake.session or Session(DISCOVERED, versions.STATELESS_VERSION)
+        return self._post(self._call_message(known), known.version, known.id)
 
     def receive(self, frame: Frame) -> Sequence[Event]:
-        """What `frame` means. Never raises on an agent's data."""
+        """Return the events of a frame. Never raises on an agent's data."""
         if frame.kind is FrameKind.CALL:
-            self._begin(read_call(frame.data))
+            self._begin(messages.read_call(frame.data))
             return ()
-        if self._reply is None or self._sent is None:
+        if self._response is None or self._sent is None:
             return ()
-        events = self._reply.receive(frame)
+        events = self._response.receive(frame)
         if frame.kind is not FrameKind.END:
             return events
-        self._asked = False
-        if self._sent.method in _STEPS:
-            return self._after_step(self._reply, self._sent, events)
-        return self._after_call(frame.seq, self._reply, self._sent, events)
+        self._is_calling = False
+        if self._sent.method in _HANDSHAKE_METHODS:
+            return self._after_step(self._response, self._sent, events)
+        return self._after_call(frame.seq, self._response, self._sent, events)
 
     @property
     def outcome(self) -> Outcome:
-        """What the agent has answered so far; a question of its own until it has."""
-        found = self._tool.outcome
-        if found is Outcome.NONE and self._errand.tool is None and self._opened:
+        """The outcome so far; an elicitation of the server until the tool has answered."""
+        found = self._tool_response.outcome
+        if found is not Outcome.NONE:
+            return found
+        if self._request.tool is None and self._has_opened:
             return Outcome.ANSWER
-        return Outcome.ELICITATION if found is Outcome.NONE and self._back.has_elicited else found
+        return Outcome.ELICITATION if self._server_requests.has_elicited else Outcome.NONE
 
     @property
     def problem(self) -> Problem | None:
-        """Why the exchange cannot go on."""
-        reply = self._reply.problem if self._reply else None
-        return reply if reply and reply.state == "refused" else self._problem
+        """Why the exchange cannot continue."""
+        found = self._response.problem if self._response else None
+        return found if found and found.state == "refused" else self._problem
 
     @property
     def session_context(self) -> Mapping[str, Any] | None:
         """The latest session context that the agent returned."""
-        return self._tool.session_context
+        return self._tool_response.session_context
 
     @property
     def handshake(self) -> Mapping[str, Any] | None:
-        """What was found out of the server, where this exchange has opened it."""
-        session = self._opening.session
-        return session.to_json(self._target.url) if session and self._opened else None
+        """The session as it is stored, if this exchange did the handshake."""
+        session = self._handshake.session
+        return session.to_json(self._target.url) if session and self._has_opened else None
 
     @property
     def is_waiting_for_user(self) -> bool:
         """Whether the server waits for an answer of the user."""
-        answered = self._reply is not None and self._reply.answer is not None
-        return self._back.has_elicited and not answered and not self._done
+        answered = self._response is not None and self._response.answer is not None
+        return self._server_requests.has_elicited and not answered and not self._is_done
 
     def automatic_responses(self) -> Sequence[Mapping[str, Any]]:
-        """Answers to the server's requests that need no user."""
-        return self._back.take_responses()
+        """Return the responses to the server's requests that need no user, each once."""
+        return self._server_requests.take_responses()
 
     # Calls
 
     @property
-    def _answers(self) -> bool:
-        """Whether all there is to do is to answer a question of the server's."""
+    def _is_client_response(self) -> bool:
+        """Whether this exchange only sends the response to a request of the server."""
         return self._resume.get("kind") == elicitation.RESPONSE
 
     @property
-    def _opened(self) -> bool:
-        """Whether this exchange has opened the server by itself."""
-        return self._opening.is_new and self._opening.step is HandshakeStep.OPEN
+    def _has_opened(self) -> bool:
+        """Whether this exchange has completed a handshake itself."""
+        return self._handshake.is_new and self._handshake.step is HandshakeStep.OPEN
 
     @property
     def _id(self) -> jsonrpc.Id:
-        """The id of the next request: unlike those of other runs in the same session."""
-        number = self._calls + 1
-        return (
-            f"{self._target.request_id_prefix}-{number}"
-            if self._target.request_id_prefix
-            else number
-        )
+        """The id of the next request, different from those of other runs in the session."""
+        number = self._call_count + 1
+        prefix = self._target.request_id_prefix
+        return f"{prefix}-{number}" if prefix else number
 
     def _post(self, message: Mapping[str, Any], version: str, session: str) -> HttpCall:
         return messages.post_message(self._target, message, version=version, session=session)
 
     def _call_message(self, session: Session) -> dict[str, Any]:
-        modern = messages.is_stateless(session.version)
-        meta = messages.stateless_meta(session.version, logs=True) if modern else {}
+        is_stateless = versions.is_stateless(session.version)
+        meta = messages.stateless_meta(session.version, logs=True) if is_stateless else {}
         more = {}
         if self._resume.get("kind") == elicitation.INPUT:
             names = ("inputResponses", "requestState")
             more = {name: self._resume[name] for name in names if name in self._resume}
         return messages.call_tool(
             self._id,
-            self._errand.tool(session) if self._errand.tool else "",
-            self._errand.arguments,
+            self._request.tool(session) if self._request.tool else "",
+            self._request.arguments,
             meta={**meta, "progressToken": self._id},
             more=more,
         )
 
     # Frames
 
-    def _new_tool_reply(self) -> ToolResponse:
-        errand = self._errand
-        reader = errand.reader() if errand.reader else None
-        return ToolResponse(reader, lambda result: errand.document(result, self._max_depth))
+    def _new_tool_response(self) -> results.ToolResponse:
+        request = self._request
+        reader = request.reader() if request.reader else None
+        return results.ToolResponse(
+            reader, lambda result: request.document(result, self._max_depth)
+        )
 
     def _begin(self, sent: SentMessage) -> None:
         self._sent = sent
-        self._calls += 1
-        self._lost = False
-        loose = None
-        if sent.method not in _STEPS:
-            self._tool = self._new_tool_reply()
-            loose = self._tool.raw_message
-        self._reply = McpResponse(
-            sent, self._answered, self._requested, max_depth=self._max_depth, loose=loose
+        self._call_count += 1
+        self._session_lost = False
+        on_raw_message = None
+        if sent.method not in _HANDSHAKE_METHODS:
+            self._tool_response = self._new_tool_response()
+            on_raw_message = self._tool_response.raw_message
+        self._response = McpResponse(
+            sent,
+            self._on_answer,
+            self._on_request,
+            max_depth=self._max_depth,
+            on_raw_message=on_raw_message,
         )
 
-    def _requested(self, seq: int, message: JsonRpcMessage) -> Sequence[Event]:
+    def _on_request(self, seq: int, message: JsonRpcMessage) -> Sequence[Event]:
         sent = self._sent
-        return self._back.read(seq, message, sent.session, sent.version) if sent else ()
+        if sent is None:
+            return ()
+        return self._server_requests.read(seq, message, sent.session, sent.version)
 
-    def _answered(self, seq: int, message: JsonRpcMessage, in_stream: bool) -> Sequence[Event]:
-        """What an answer means, by what was asked."""
-        if self._sent is None or self._reply is None:
+    def _on_answer(self, seq: int, message: JsonRpcMessage, in_stream: bool) -> Sequence[Event]:
+        if self._sent is None or self._response is None:
             return ()
         method = self._sent.method
-        if method in _STEPS:
-            events = self._opening.answered(seq, method, message)
-            # Where nothing comes after it, a refusal is the answer.
-            last = method == messages.INITIALIZE or self._errand.tool is None
-            if last and self._opening.is_refusal(method, message):
-                return [*events, *self._tool.read(seq, message, in_stream)]
+        if method in _HANDSHAKE_METHODS:
+            events = self._handshake.answered(seq, method, message)
+            # If no call follows, a refusal is the answer.
+            is_last = method == messages.INITIALIZE or self._request.tool is None
+            if is_last and self._handshake.is_refusal(method, message):
+                return [*events, *self._tool_response.read(seq, message, in_stream)]
             return events
-        if self._reply.answer is None and self._is_lost(self._reply, self._sent, message):
-            self._lost = True
-            return [_lost(seq)]
-        return self._tool.read(seq, message, in_stream)
+        if self._response.answer is None and self._is_lost(self._response, self._sent, message):
+            self._session_lost = True
+            return [_session_lost(seq)]
+        return self._tool_response.read(seq, message, in_stream)
 
     def _after_step(
-        self, reply: McpResponse, sent: SentMessage, events: Sequence[Event]
+        self, response: McpResponse, sent: SentMessage, events: Sequence[Event]
     ) -> Sequence[Event]:
-        self._opening.conclude(sent.method, reply)
-        self._problem = self._opening.problem
-        self._done = self._opening.step is HandshakeStep.GIVE_UP or (
-            self._errand.tool is None and self._opened
+        self._handshake.conclude(sent.method, response)
+        self._problem = self._handshake.problem
+        self._is_done = self._handshake.step is HandshakeStep.GIVE_UP or (
+            self._request.tool is None and self._has_opened
         )
-        if self._done:
+        if self._is_done:
             return events
-        # What a server says to a probe that it does not know is no part of its answer.
+        # The response to a step that a server does not know is no part of its answer.
         return [event for event in events if type(event) is not Unknown]
 
     def _after_call(
-        self, seq: int, reply: McpResponse, sent: SentMessage, events: Sequence[Event]
+        self, seq: int, response: McpResponse, sent: SentMessage, events: Sequence[Event]
     ) -> Sequence[Event]:
-        if not self._lost and reply.answer is None and self._is_lost(reply, sent, None):
-            self._lost, events = True, [_lost(seq)]
-        if self._lost:
+        if (
+            not self._session_lost
+            and response.answer is None
+            and self._is_lost(response, sent, None)
+        ):
+            self._session_lost, events = True, [_session_lost(seq)]
+        if self._session_lost:
             self._reopened = True
-            self._opening.reopen(session=bool(sent.session))
+            self._handshake.reopen(session=bool(sent.session))
             return events
-        self._done = True
-        failed = reply.answer is None if sent.wants_answer else reply.status // 100 != 2
+        self._is_done = True
+        failed = response.answer is None if sent.wants_answer else response.status // 100 != 2
         if failed:
-            self._problem = errors.no_response(reply)
-        elif sent.wants_answer and not self._tool.understood:
-            self._problem = errors.not_nlweb(reply)
+            self._problem = errors.no_response(response)
+        elif sent.wants_answer and not self._tool_response.understood:
+            self._problem = errors.not_nlweb(response)
         else:
-            self._tool.end()
+            self._tool_response.end()
         return events
 
     def _is_lost(
-        self, reply: McpResponse, sent: SentMessage, answer: JsonRpcMessage | None
+        self, response: McpResponse, sent: SentMessage, answer: JsonRpcMessage | None
     ) -> bool:
-        """Whether the server no longer knows what was known of it, for the first time."""
+        """Return whether the server has lost the session, for the first time."""
         if self._reopened or not sent.wants_answer:
             return False
         code = answer.error.code if answer and answer.error else None
         if sent.session:
-            said = answer.error.message if answer and answer.error else reply.text
-            return reply.status == 404 or (reply.status == 400 and "session" in said.lower())
-        if self._opening.is_new:
+            text = answer.error.message if answer and answer.error else response.text
+            return response.status == 404 or (response.status == 400 and "session" in text.lower())
+        if self._handshake.is_new:
             return False
-        # A server of the other generation by now, or one that has begun to want a session.
-        refused = reply.status in (400, 404, 405) and code in (None, INVALID_REQUEST)
-        return refused or code == UNSUPPORTED_PROTOCOL_VERSION
+        # The server is of the other generation by now, or has begun to require a session.
+        is_refused = response.status in (400, 404, 405) and code in (None, INVALID_REQUEST)
+        return is_refused or code == UNSUPPORTED_PROTOCOL_VERSION
 
 
-def _lost(seq: int) -> Note:
+def _session_lost(seq: int) -> Note:
     return Note(seq, "mcp session lost", {"remark": "The server no longer knows the session."})

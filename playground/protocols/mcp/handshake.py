@@ -1,65 +1,219 @@
-"""Opening an MCP server: which generation it speaks, its session, and its tools.
+"""Handshake with an MCP server: its generation, its session, and the tools that it offers.
 
-    server/discover -> tools/list …                                (2026-07-28)
-    initialize -> notifications/initialized -> tools/list …        (before)
+    server/discover -> tools/list …                                (stateless, 2026-07-28)
+    initialize -> notifications/initialized -> tools/list …        (stateful)
 
-Whatever a server that does not know `server/discover` says to it, `initialize` is next.
+`initialize` follows whatever a server that does not know `server/discover` responds. The result
+is a `Session`, which is used within a run and stored from run to run.
 """
 
 from __future__ import annotations
 
 import enum
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from playground.protocols import jsonrpc
 from playground.protocols.events import Event, Note, Tools
-from playground.protocols.jsonrpc import JsonRpcMessage
-from playground.protocols.mcp import errors, messages, sessions
+from playground.protocols.jsonrpc import (
+    METHOD_NOT_FOUND,
+    UNSUPPORTED_PROTOCOL_VERSION,
+    JsonRpcMessage,
+)
+from playground.protocols.mcp import errors, messages, versions
 from playground.protocols.mcp.responses import McpResponse
-from playground.protocols.mcp.sessions import Session
 from playground.protocols.problems import Problem
-from playground.protocols.rpc_codes import METHOD_NOT_FOUND, UNSUPPORTED_PROTOCOL_VERSION
 
-#: Pages of a tool list, and tools, that are read: a list may go on for ever.
+#: Pages of a tool list, and tools, that are read: a list may be endless.
 MAX_PAGES, MAX_TOOLS = 20, 1000
+#: Tools that are stored, and characters of the JSON of one and of its description.
+MAX_STORED_TOOLS, MAX_STORED_TOOL, MAX_STORED_TEXT = 100, 8_000, 1_000
+#: Characters of the JSON of all stored tools together.
+MAX_STORED = 100_000
+
+#: `Session.generation`: stateless, stateful, or bare JSON-RPC without any handshake.
+DISCOVERED, INITIALIZED, BARE = "discover", "initialize", "none"
+
+#: The default names of the tools for NLWeb's operations, and the attributes of their requests
+#: (0.55 appendix A).
+OPERATIONS: Mapping[str, tuple[str, ...]] = {
+    "ask": ("query", "context", "prefer", "meta"),
+    "await": ("promise_token", "action", "meta"),
+}
+
+
+# --- the session ------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """A server after its handshake."""
+
+    generation: str
+    version: str = ""
+    #: The session's id, "" for none.
+    id: str = ""
+    server: Any = None
+    instructions: str = ""
+    #: The tools as received, and whether there are more than were read.
+    tools: tuple[Any, ...] = ()
+    more: bool = False
+    #: Entries of the list that are no tools, and are not stored.
+    invalid_tools: int = 0
+
+    def to_json(self, url: str) -> dict[str, Any]:
+        """Return the session as it is stored, trimmed.
+
+        Its members are `url`, `generation` (`discover`, `initialize` or `none`), `version`,
+        `session`, `server`, `instructions`, `tools`, `more` and `odd`.
+        """
+        return {
+            "url": url,
+            "generation": self.generation,
+            "version": self.version[:40],
+            "session": self.id,
+            "server": self.server if _is_short(self.server) else None,
+            "instructions": self.instructions[:MAX_STORED_TEXT],
+            "tools": list(_stored_tools(self.tools)),
+            "more": self.more or len(self.tools) > MAX_STORED_TOOLS,
+            "odd": self.invalid_tools,
+        }
+
+    def tool_for(self, operation: str, configured: Sequence[str] = ("", "")) -> str:
+        """Return the name of the tool for `ask` or `await`.
+
+        `configured` are the names that the user gave for the two. Without one: the operation's own
+        name, then the tool whose schema has most of the request's attributes, and the
+        operation's name again, because a server may hide its tools.
+        """
+        if given := dict(zip(OPERATIONS, configured, strict=False)).get(operation, ""):
+            return given
+        scores = {name: _score(tool, operation) for name, tool in _named(self.tools)}
+        best = max(scores, key=lambda name: scores[name], default=operation)
+        return operation if operation in scores or not scores.get(best) else best
+
+
+def session_from_json(value: Any, url: str) -> Session | None:
+    """Return the session that `to_json` wrote for this URL; None for anything else."""
+    if not isinstance(value, Mapping) or value.get("url") != url:
+        return None
+    generation, version = value.get("generation"), value.get("version")
+    if generation not in (DISCOVERED, INITIALIZED, BARE) or not isinstance(version, str):
+        return None
+    tools, session = value.get("tools"), value.get("session")
+    return Session(
+        generation,
+        version,
+        session if isinstance(session, str) else "",
+        value.get("server"),
+        str(value.get("instructions") or ""),
+        tuple(tools) if isinstance(tools, list) else (),
+        value.get("more") is True,
+        odd if type(odd := value.get("odd")) is int else 0,
+    )
+
+
+def count_invalid_tools(tools: Sequence[Any]) -> int:
+    """Return how many entries of a list are no tools: no objects, or without a name."""
+    return sum(not _is_tool(tool) for tool in tools)
+
+
+def _is_tool(tool: Any) -> bool:
+    return isinstance(tool, Mapping) and isinstance(tool.get("name"), str)
+
+
+def _named(tools: Sequence[Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Yield the tools that have a name, with it."""
+    for tool in tools:
+        if _is_tool(tool) and tool["name"]:
+            yield tool["name"], tool
+
+
+def _score(tool: Mapping[str, Any], operation: str) -> int:
+    """Count the attributes of an operation's request that a tool takes; 0 without the first."""
+    schema = tool.get("inputSchema")
+    properties = schema.get("properties") if isinstance(schema, Mapping) else None
+    if not isinstance(properties, Mapping):
+        return 0
+    first, *others = OPERATIONS.get(operation, ("",))
+    return 1 + sum(name in properties for name in others) if first in properties else 0
+
+
+def _stored_tools(tools: Sequence[Any]) -> Iterator[dict[str, Any]]:
+    left = MAX_STORED
+    for tool in tools[:MAX_STORED_TOOLS]:
+        if not _is_tool(tool):
+            continue
+        stored: dict[str, Any] = {"name": tool["name"][:MAX_STORED_TEXT]}
+        for name in ("title", "description"):
+            if isinstance(text := tool.get(name), str):
+                stored[name] = text[:MAX_STORED_TEXT]
+        for name in ("inputSchema", "annotations"):
+            if tool.get(name) is not None and _is_short(tool[name]):
+                stored[name] = tool[name]
+        left -= len(json.dumps(stored))
+        if left < 0:
+            return
+        yield stored
+
+
+def _is_short(value: Any) -> bool:
+    """Return whether the JSON of a value is at most as long as that of one tool may be.
+
+    Encoded piece by piece, so that of megabytes no more is written than needed.
+    """
+    left = MAX_STORED_TOOL
+    for piece in _ENCODER.iterencode(value):
+        left -= len(piece)
+        if left < 0:
+            return False
+    return True
+
+
+_ENCODER = json.JSONEncoder()
+
+
+# --- the handshake ----------------------------------------------------------------------------
 
 
 class HandshakeStep(enum.Enum):
-    """What is to be sent next."""
+    """The next message of a handshake, or its end."""
 
     DISCOVER = messages.DISCOVER
     INITIALIZE = messages.INITIALIZE
     INITIALIZED = messages.INITIALIZED
     LIST = messages.LIST
-    #: The server is open.
+    #: The handshake is complete.
     OPEN = "open"
-    #: It cannot be opened.
+    #: The handshake failed.
     GIVE_UP = "give up"
 
 
 class Handshake:
-    """What is known of a server, and what has to be asked next to know more."""
+    """State machine of a handshake: the session so far, and the next step."""
 
     def __init__(self, session: Session | None) -> None:
-        """`session` is what an earlier exchange has found out."""
+        """`session` is the result of an earlier handshake, which is then used as it is."""
         self.session = session
         self.step = HandshakeStep.DISCOVER if session is None else HandshakeStep.OPEN
-        #: Why the server cannot be opened.
+        #: Why the handshake failed.
         self.problem: Problem | None = None
-        #: Whether anything was found out here that was not known before.
+        #: Whether a step was concluded here, so that the session is newer than the stored one.
         self.is_new = False
         self._tools: list[Any] = []
         self._cursors: list[str] = []
+        #: Whether the list of tools has a page that is to be read next.
+        self._has_next_page = False
 
     def reopen(self, *, session: bool) -> None:
-        """What is known no longer holds; a server with sessions opens another one."""
+        """Begin again after the session was lost; a server with sessions is initialized again."""
         self.step = HandshakeStep.INITIALIZE if session else HandshakeStep.DISCOVER
         self._tools, self._cursors = [], []
 
     def message(self, request_id: jsonrpc.Id) -> dict[str, Any]:
-        """What the present step sends."""
+        """Return the message of the present step."""
         if self.step is HandshakeStep.DISCOVER:
             return messages.discover(request_id)
         if self.step is HandshakeStep.INITIALIZE:
@@ -67,126 +221,127 @@ class Handshake:
         if self.step is HandshakeStep.INITIALIZED:
             return messages.initialized()
         version = self.session.version if self.session else ""
-        meta = messages.stateless_meta(version) if messages.is_stateless(version) else None
+        meta = messages.stateless_meta(version) if versions.is_stateless(version) else None
         return messages.list_tools(request_id, self._cursors[-1] if self._cursors else None, meta)
 
     @property
     def version_and_session(self) -> tuple[str, str]:
-        """The version and the session that the present step's call names in its headers."""
+        """The version and the session id for the headers of the present step's call."""
         if self.step is HandshakeStep.DISCOVER:
-            return messages.STATELESS_VERSION, ""
+            return versions.STATELESS_VERSION, ""
         if self.step is HandshakeStep.INITIALIZE or self.session is None:
             return "", ""
         return self.session.version, self.session.id
 
     def answered(self, seq: int, method: str, message: JsonRpcMessage) -> Sequence[Event]:
-        """What the answer to a step means."""
+        """Return the events of the answer to a step."""
         if method == messages.LIST:
-            return self._listed(seq, message)
-        said = message.error.raw if message.error else message.result
-        return [Note(seq, f"mcp {method}", said)]
+            return self._tools_listed(seq, message)
+        value = message.error.raw if message.error else message.result
+        return [Note(seq, f"mcp {method}", value)]
 
     def is_refusal(self, method: str, message: JsonRpcMessage) -> bool:
-        """Whether a step was refused for good: not merely because the server does not know it."""
+        """Return whether a step was refused for another reason than an unknown method."""
         if message.error is None or message.result is not None or method == messages.DISCOVER:
             return False
         return method != messages.INITIALIZE or message.error.code != METHOD_NOT_FOUND
 
-    def conclude(self, method: str, reply: McpResponse) -> None:
-        """A step's reply has come to its end: what is next."""
+    def conclude(self, method: str, response: McpResponse) -> None:
+        """Choose the next step at the end of a step's response."""
         self.is_new = True
         if method == messages.DISCOVER:
-            self.step = self._after_discover(reply)
+            self.step = self._after_discover(response)
         elif method == messages.INITIALIZE:
-            self.step = self._after_initialize(reply)
+            self.step = self._after_initialize(response)
         elif method == messages.INITIALIZED:
-            known = self.session is not None and self.session.tools
-            self.step = HandshakeStep.OPEN if known else HandshakeStep.LIST
-        elif not self._goes_on or reply.answer is None:
+            has_tools = self.session is not None and self.session.tools
+            self.step = HandshakeStep.OPEN if has_tools else HandshakeStep.LIST
+        elif not self._has_next_page or response.answer is None:
             self.step = HandshakeStep.OPEN
-        error = reply.answer.error if reply.answer and method != messages.DISCOVER else None
+        error = response.answer.error if response.answer and method != messages.DISCOVER else None
         if self.step is HandshakeStep.GIVE_UP and self.problem is None and error is None:
-            self.problem = errors.no_response(reply)
+            self.problem = errors.no_response(response)
 
     # Generations
 
-    def _after_discover(self, reply: McpResponse) -> HandshakeStep:
-        answer = reply.answer
+    def _after_discover(self, response: McpResponse) -> HandshakeStep:
+        answer = response.answer
         result = answer.result if answer else None
         if isinstance(result, Mapping) and isinstance(result.get("supportedVersions"), list):
-            return self._choose(result, result["supportedVersions"])
+            return self._choose_generation(result, result["supportedVersions"])
         error = answer.error if answer else None
         if error and error.code == UNSUPPORTED_PROTOCOL_VERSION:
             data = error.data if isinstance(error.data, Mapping) else {}
-            return self._choose(None, data.get("supported"))
-        if reply.status in errors.FINAL or reply.status // 100 == 3:
+            return self._choose_generation(None, data.get("supported"))
+        if response.status in errors.FINAL or response.status // 100 == 3:
             return HandshakeStep.GIVE_UP
         return HandshakeStep.INITIALIZE
 
-    def _choose(self, result: Mapping[str, Any] | None, versions: Any) -> HandshakeStep:
-        """The generation to speak, by the versions that the server names."""
-        named = [each for each in versions if isinstance(each, str)] if versions else []
-        if result is not None and messages.STATELESS_VERSION in named:
-            info = messages.server_info(result.get("_meta")) or result.get("serverInfo")
-            said = _text(result, "instructions")
-            self.session = Session(sessions.DISCOVERED, messages.STATELESS_VERSION, "", info, said)
+    def _choose_generation(self, result: Mapping[str, Any] | None, supported: Any) -> HandshakeStep:
+        """Return the next step for the versions that a server supports."""
+        named = [each for each in supported if isinstance(each, str)] if supported else []
+        if result is not None and versions.STATELESS_VERSION in named:
+            self.session = Session(
+                DISCOVERED,
+                versions.STATELESS_VERSION,
+                server=messages.server_info(result.get("_meta")) or result.get("serverInfo"),
+                instructions=_text(result, "instructions"),
+            )
             return HandshakeStep.LIST
-        if named and not set(named) & set(messages.STATEFUL_VERSIONS):
+        if named and not set(named) & set(versions.STATEFUL_VERSIONS):
             self.problem = errors.no_common_version(named)
             return HandshakeStep.GIVE_UP
         return HandshakeStep.INITIALIZE
 
-    def _after_initialize(self, reply: McpResponse) -> HandshakeStep:
-        answer = reply.answer
+    def _after_initialize(self, response: McpResponse) -> HandshakeStep:
+        answer = response.answer
         if answer and isinstance(result := answer.result, Mapping):
-            self.session = Session(
-                sessions.INITIALIZED,
-                _text(result, "protocolVersion") or messages.OFFERED,
-                reply.headers.get(messages.SESSION_HEADER.lower(), ""),
-                result.get("serverInfo"),
-                _text(result, "instructions"),
-                self.session.tools if self.session else (),
-                self.session.more if self.session else False,
-                self.session.invalid_tools if self.session else 0,
+            known = self.session or Session(INITIALIZED)
+            self.session = replace(
+                known,
+                generation=INITIALIZED,
+                version=_text(result, "protocolVersion") or versions.OFFERED_VERSION,
+                id=response.headers.get(messages.SESSION_HEADER.lower(), ""),
+                server=result.get("serverInfo"),
+                instructions=_text(result, "instructions"),
             )
             return HandshakeStep.INITIALIZED
         if answer and answer.error and answer.error.code == METHOD_NOT_FOUND:
-            # Bare JSON-RPC, as in the specification's examples: nothing has to be opened.
-            self.session = Session(sessions.BARE)
+            # Bare JSON-RPC, as in the NLWeb specification's examples: it needs no handshake.
+            self.session = Session(BARE)
             return HandshakeStep.LIST
         return HandshakeStep.GIVE_UP
 
     # Tools
 
-    def _listed(self, seq: int, message: JsonRpcMessage) -> Sequence[Event]:
+    def _tools_listed(self, seq: int, message: JsonRpcMessage) -> Sequence[Event]:
         result = message.result if isinstance(message.result, Mapping) else {}
         page = result.get("tools")
         page = page if isinstance(page, list) else []
-        room = MAX_TOOLS - len(self._tools)
-        self._tools += page[:room]
+        left = MAX_TOOLS - len(self._tools)
+        self._tools += page[:left]
         cursor = result.get("nextCursor")
         is_more = isinstance(cursor, str) and bool(cursor)
-        self._goes_on = (
+        self._has_next_page = (
             is_more
             and cursor not in self._cursors
             and len(self._cursors) + 1 < MAX_PAGES
-            and len(page) < room
+            and len(page) < left
         )
-        if self._goes_on:
+        if self._has_next_page:
             self._cursors.append(str(cursor))
             return [Note(seq, f"mcp {messages.LIST}", {"tools": len(page), "nextCursor": cursor})]
         if message.error and not self._tools:
             return [Note(seq, f"mcp {messages.LIST}", message.error.raw)]
-        more = is_more or len(page) > room
+        more = is_more or len(page) > left
         if self.session:
-            odd = sessions.count_invalid_tools(self._tools)
             self.session = replace(
-                self.session, tools=tuple(self._tools), more=more, invalid_tools=odd
+                self.session,
+                tools=tuple(self._tools),
+                more=more,
+                invalid_tools=count_invalid_tools(self._tools),
             )
         return [Tools(seq, tuple(self._tools), more)]
-
-    #: Whether the list has a page that is to be read next.
-    _goes_on = False
 
 
 def _text(value: Mapping[str, Any], name: str) -> str:

@@ -1,8 +1,7 @@
-"""What the playground says to an MCP server: JSON-RPC messages, and the calls that carry them.
+"""Messages to an MCP server: JSON-RPC, the HTTP calls that carry them, and reading them back.
 
-Two generations (streamable HTTP both): up to 2025-11-25 a connection is opened with
-`initialize` and lives in a session; from 2026-07-28 on every request stands by itself and
-brings version, client and capabilities along in `params._meta`, and the routing headers.
+A stored run is read without the exchange that sent it, so `read_call` reads the message from the
+data of a CALL frame.
 """
 
 from __future__ import annotations
@@ -10,21 +9,20 @@ from __future__ import annotations
 import base64
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from playground import __version__
-from playground.protocols import jsonrpc
+from playground.protocols import json_decoder, jsonrpc
 from playground.protocols.calls import HttpCall
 from playground.protocols.exchange import Target
-from playground.protocols.http import USER_AGENT, encode, merge_headers
-
-#: The version that needs no opening, and those that are opened with `initialize`.
-STATELESS_VERSION = "2026-07-28"
-STATEFUL_VERSIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
-#: What `initialize` offers.
-OFFERED = STATEFUL_VERSIONS[-1]
-#: The first version that wants its name in a header of every request.
-_WITH_HEADER = "2025-06-18"
+from playground.protocols.http import USER_AGENT, encode, merge_headers, read_head
+from playground.protocols.mcp.versions import (
+    OFFERED_VERSION,
+    STATELESS_VERSION,
+    has_version_header,
+    is_stateless,
+)
 
 DISCOVER, INITIALIZE, INITIALIZED = "server/discover", "initialize", "notifications/initialized"
 LIST, CALL = "tools/list", "tools/call"
@@ -32,38 +30,40 @@ LIST, CALL = "tools/list", "tools/call"
 SESSION_HEADER, VERSION_HEADER = "Mcp-Session-Id", "MCP-Protocol-Version"
 
 CLIENT = {"name": "nlweb-playground", "title": "NLWeb Playground", "version": __version__}
-#: Questions are asked as forms and by sending the user to an address; there is no model and
-#: there are no files for a server to use.
+#: Elicitation by form and by URL; a server gets neither sampling nor roots.
 CAPABILITIES: Mapping[str, Any] = {"elicitation": {"form": {}, "url": {}}}
 
 _PREFIX = "io.modelcontextprotocol/"
-#: From 2026-07-28 on, log lines come only where they are asked for.
+#: From 2026-07-28 on, a server sends log messages only if the request names a level.
 _LOG_LEVEL = "info"
 
 _PLAIN_HEADER = re.compile(r"[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?")
 _ENCODED_HEADER = re.compile(r"=\?base64\?.*\?=")
 
 
+# --- building ---------------------------------------------------------------------------------
+
+
 def discover(request_id: jsonrpc.Id) -> dict[str, Any]:
-    """Ask what the server is and which versions it speaks (2026-07-28)."""
+    """Return the request for a server's name and versions (2026-07-28)."""
     return jsonrpc.request(request_id, DISCOVER, {"_meta": stateless_meta()})
 
 
-def initialize(request_id: jsonrpc.Id, version: str = OFFERED) -> dict[str, Any]:
-    """Open a session (up to 2025-11-25)."""
+def initialize(request_id: jsonrpc.Id, version: str = OFFERED_VERSION) -> dict[str, Any]:
+    """Return the request that opens a session (up to 2025-11-25)."""
     params = {"protocolVersion": version, "capabilities": CAPABILITIES, "clientInfo": CLIENT}
     return jsonrpc.request(request_id, INITIALIZE, params)
 
 
 def initialized() -> dict[str, Any]:
-    """The session is open: the server may begin."""
+    """Return the notification that completes the initialization of a session."""
     return jsonrpc.notification(INITIALIZED)
 
 
 def list_tools(
     request_id: jsonrpc.Id, cursor: str | None = None, meta: Mapping[str, Any] | None = None
 ) -> dict[str, Any]:
-    """One page of the tools; `cursor` is what the page before it ended with."""
+    """Return the request for one page of the tools; `cursor` is the previous `nextCursor`."""
     params: dict[str, Any] = {} if cursor is None else {"cursor": cursor}
     if meta:
         params["_meta"] = dict(meta)
@@ -78,9 +78,9 @@ def call_tool(
     meta: Mapping[str, Any] | None = None,
     more: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """Call a tool, as the NLWeb specification's examples do (0.55 appendix A.3).
+    """Return the call of a tool, as in the NLWeb specification's examples (0.55 appendix A.3).
 
-    `meta` goes into `params._meta`; `more` are further params: the answers of a second round.
+    `meta` goes into `params._meta`; `more` are further params: the responses to input requests.
     """
     params: dict[str, Any] = {"name": name, "arguments": arguments, **(more or {})}
     if meta:
@@ -88,8 +88,11 @@ def call_tool(
     return jsonrpc.request(request_id, CALL, params)
 
 
+# --- metadata ---------------------------------------------------------------------------------
+
+
 def stateless_meta(version: str = STATELESS_VERSION, *, logs: bool = False) -> dict[str, Any]:
-    """What every request of the newer generation says of its client."""
+    """Return the `_meta` of a stateless request: version, client and capabilities."""
     meta: dict[str, Any] = {
         f"{_PREFIX}protocolVersion": version,
         f"{_PREFIX}clientInfo": CLIENT,
@@ -99,43 +102,41 @@ def stateless_meta(version: str = STATELESS_VERSION, *, logs: bool = False) -> d
 
 
 def nlweb_meta(meta: Any) -> dict[str, Any]:
-    """The members of a result's `_meta` that are not MCP's own: those of NLWeb."""
+    """Return the members of a result's `_meta` that are NLWeb's: those without MCP's prefix."""
     if not isinstance(meta, Mapping):
         return {}
     return {name: value for name, value in meta.items() if not name.startswith(_PREFIX)}
 
 
 def server_info(meta: Any) -> Any:
-    """What a result of the newer generation says of its server, None where it says nothing."""
+    """Return the server information in the `_meta` of a stateless result, None without any."""
     return meta.get(f"{_PREFIX}serverInfo") if isinstance(meta, Mapping) else None
 
 
-def is_stateless(version: str) -> bool:
-    """Whether a version is of the generation without sessions."""
-    return version not in STATEFUL_VERSIONS and version >= STATELESS_VERSION
+# --- HTTP calls -------------------------------------------------------------------------------
 
 
 def post_message(
     target: Target, message: Mapping[str, Any], *, version: str = "", session: str = ""
 ) -> HttpCall:
-    """The call that carries a message. The target's headers replace those of the same name."""
+    """Return the call that carries a message. The target's headers replace the defaults."""
     headers = [
         ("Content-Type", "application/json"),
         ("Accept", "application/json, text/event-stream"),
         ("User-Agent", USER_AGENT),
     ]
-    if version and version >= _WITH_HEADER:
+    if version and has_version_header(version):
         headers.append((VERSION_HEADER, version))
     if session:
         headers.append((SESSION_HEADER, session))
     if version and is_stateless(version):
-        headers += _routing(message)
+        headers += _routing_headers(message)
     return HttpCall(
         "POST", target.url, merge_headers(headers, target.headers), encode(message), True
     )
 
 
-def _routing(message: Mapping[str, Any]) -> list[tuple[str, str]]:
+def _routing_headers(message: Mapping[str, Any]) -> list[tuple[str, str]]:
     method = message.get("method")
     headers = [("Mcp-Method", method)] if isinstance(method, str) else []
     params = message.get("params")
@@ -144,8 +145,52 @@ def _routing(message: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 
 def _header_value(text: str) -> str:
-    """A name as a header can carry it: anything but plain ASCII in base64, marked as such."""
+    """Return a name as a header value: in base64, marked as such, unless it is plain ASCII."""
     if _PLAIN_HEADER.fullmatch(text) and not _ENCODED_HEADER.fullmatch(text):
         return text
     data = text.encode("utf-8", "replace")
     return f"=?base64?{base64.b64encode(data).decode()}?="
+
+
+# --- reading back -----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class SentMessage:
+    """A message of the client, read from its HTTP call."""
+
+    message: jsonrpc.JsonRpcMessage
+    #: The values of its headers, "" for headers that are missing.
+    session: str = ""
+    version: str = ""
+
+    @property
+    def method(self) -> str:
+        """The method; "" for a response."""
+        return self.message.method
+
+    @property
+    def wants_answer(self) -> bool:
+        """Whether it is a request; a server only acknowledges notifications and responses."""
+        return self.message.kind is jsonrpc.MessageKind.REQUEST
+
+    @property
+    def params(self) -> Mapping[str, Any]:
+        """The params if they are an object, else an empty mapping."""
+        params = self.message.params
+        return params if isinstance(params, Mapping) else {}
+
+
+def read_call(data: bytes) -> SentMessage:
+    """Return the message in the data of a CALL frame. Never raises; other data has no method."""
+    head, _, body = data.partition(b"\r\n\r\n")
+    headers = read_head(head)[1]
+    try:
+        payload = json_decoder.decode(body.decode("utf-8", "replace"))
+    except (ValueError, RecursionError):
+        payload = None
+    return SentMessage(
+        jsonrpc.read(payload),
+        headers.get(SESSION_HEADER.lower(), ""),
+        headers.get(VERSION_HEADER.lower(), ""),
+    )

@@ -1,4 +1,4 @@
-"""Requests that a server makes while it answers: of the user, or of its client."""
+"""Requests that an MCP server makes while it answers: elicitation, `ping`, `roots/list`."""
 
 from __future__ import annotations
 
@@ -7,31 +7,30 @@ from typing import Any
 
 from playground.protocols import jsonrpc
 from playground.protocols.events import Event, Note, Unknown
-from playground.protocols.jsonrpc import JsonRpcMessage
+from playground.protocols.jsonrpc import METHOD_NOT_FOUND, JsonRpcMessage
 from playground.protocols.mcp import elicitation
-from playground.protocols.rpc_codes import METHOD_NOT_FOUND
 
-#: Requests of one run that are taken in; a server may send them without end.
+#: Requests of one run that are read; a server may send them without end.
 MAX_REQUESTS = 50
 
 PING = "ping"
 
 
 class ServerRequests:
-    """What a server has asked for in mid-call."""
+    """Requests of one server, and the automatic responses that are due."""
 
     def __init__(self) -> None:
-        #: Whether it has asked the user.
+        #: Whether the server has sent an elicitation.
         self.has_elicited = False
-        self._taken = 0
+        self._count = 0
         self._due: list[Mapping[str, Any]] = []
 
     def read(
         self, seq: int, message: JsonRpcMessage, session: str, version: str
     ) -> Sequence[Event]:
-        """A request, received in the session and the version of the call that it came with."""
-        self._taken += 1
-        if self._taken > MAX_REQUESTS:
+        """Return the events of a request, received in a call of this session and version."""
+        self._count += 1
+        if self._count > MAX_REQUESTS:
             reason = f"Only the first {MAX_REQUESTS} requests of a server are taken in."
             return [Unknown(seq, message.method, message.raw, reason)]
         if message.method == elicitation.CREATE:
@@ -39,9 +38,9 @@ class ServerRequests:
             return [
                 elicitation.elicitation_request(seq, message.id, message.params, session, version)
             ]
-        answer = _answer(message)
-        where = {"id": message.id, "session": session, "version": version}
-        self._due.append({"kind": elicitation.RESPONSE, **where, **answer})
+        answer = _automatic_answer(message)
+        call = {"id": message.id, "session": session, "version": version}
+        self._due.append({"kind": elicitation.RESPONSE, **call, **answer})
         if "result" in answer:
             return [Note(seq, f"mcp {message.method}", message.params)]
         reason = (
@@ -50,12 +49,12 @@ class ServerRequests:
         return [Unknown(seq, message.method, message.params, reason)]
 
     def take_responses(self) -> Sequence[Mapping[str, Any]]:
-        """The answers that need no user, each once."""
+        """Return the automatic responses that are due, each once."""
         due, self._due = self._due, []
         return due
 
 
-def _answer(message: JsonRpcMessage) -> Mapping[str, Any]:
+def _automatic_answer(message: JsonRpcMessage) -> Mapping[str, Any]:
     if message.method == PING:
         return {"result": {}}
     if message.method == elicitation.ROOTS:

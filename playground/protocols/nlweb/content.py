@@ -1,7 +1,7 @@
-"""What the parts of an answer say: pure functions from JSON values to events.
+"""Members of an NLWeb response as events: pure functions from JSON values to events.
 
-Each takes whatever the agent put there (any JSON type) and makes the best of it; none
-raises. Section numbers are those of 0.55 unless they name 0.54.
+Each takes any JSON value and reads it leniently; none raises. Section numbers are those of 0.55
+unless they name 0.54.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ Payload = dict[str, Any]
 
 
 def text_of(value: Any) -> str:
-    """`value` as words: strings as they are, numbers and booleans written out, else ""."""
+    """Return `value` as text: strings unchanged, numbers and booleans written out, else ""."""
     if isinstance(value, str):
         return value
     return str(value) if isinstance(value, int | float) else ""
 
 
 def first_text(payload: Mapping[str, Any], *names: str) -> str:
-    """The first of the named members that holds words, "" if none does."""
+    """Return the first of the named members that is text, "" if none is."""
     for name in names:
         if name in payload and (text := text_of(payload[name])):
             return text
@@ -40,7 +40,7 @@ def first_text(payload: Mapping[str, Any], *names: str) -> str:
 
 
 def number_of(value: Any) -> float | None:
-    """`value` as a finite number; numbers in strings count, booleans do not."""
+    """Return `value` as a finite number; numbers in strings count, booleans do not."""
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
     try:
@@ -51,7 +51,7 @@ def number_of(value: Any) -> float | None:
 
 
 def index_of(value: Any) -> int | None:
-    """`value` as a position in the results; None for what is not a whole number."""
+    """Return `value` as a position in the results, None if it is not an integer."""
     if type(value) is int:
         return value
     number = number_of(value)
@@ -59,24 +59,24 @@ def index_of(value: Any) -> int | None:
 
 
 def listed(value: Any) -> list[Any]:
-    """`value` as a list: lists as they are, null as nothing, anything else as one element."""
+    """Return `value` as a list: lists unchanged, null as empty, anything else as one element."""
     if isinstance(value, list):
         return value
     return [] if value is None else [value]
 
 
 def results(seq: int, value: Any) -> list[Event]:
-    """The items of a batch in a stream: nobody said where in the results they stand."""
+    """Return the items of a batch in a stream, whose positions are unknown."""
     return [Result(seq, item) for item in listed(value)]
 
 
 def placed_results(seq: int, value: Any) -> list[Event]:
-    """The items of `results` or `structuredData` of a whole reply (section 4.1.1)."""
-    return [Result(seq, item, place) for place, item in enumerate(listed(value))]
+    """Return the items of `results` or `structuredData` of a whole response (section 4.1.1)."""
+    return [Result(seq, item, index) for index, item in enumerate(listed(value))]
 
 
 def texts(seq: int, value: Any) -> list[Event]:
-    """The parts of `content` (section 4.1.1), or the one part of a 0.54 `content` event."""
+    """Return the parts of `content` (section 4.1.1), or the one part of a 0.54 `content` event."""
     return [_text(seq, part) for part in listed(value)]
 
 
@@ -93,7 +93,7 @@ def _text(seq: int, part: Any) -> Event:
 
 
 def elicitation(seq: int, value: Any) -> list[Event]:
-    """The agent's questions (section 4.1.3); 0.54 also has them as one text."""
+    """Return the agent's questions (section 4.1.3), which may be one text in 0.54."""
     if isinstance(value, dict):
         text = first_text(value, "text", "message")
         return [Elicitation(seq, text, _questions(value.get("questions")), value)]
@@ -104,20 +104,20 @@ def elicitation(seq: int, value: Any) -> list[Event]:
 
 def _questions(value: Any) -> tuple[Question, ...]:
     if isinstance(value, dict):
-        # Questions keyed by their ids.
+        # Questions by their ids.
         pairs = value.items()
         value = [{"id": name, **(q if isinstance(q, dict) else {"text": q})} for name, q in pairs]
-    taken: set[str] = set()
-    free = _free_names(taken)
-    asked = (question for question in listed(value) if question is not None)
-    return tuple(_question(question, taken, free) for question in asked)
+    used: set[str] = set()
+    free = _free_names(used)
+    questions = (question for question in listed(value) if question is not None)
+    return tuple(_question(question, used, free) for question in questions)
 
 
-def _question(value: Any, taken: set[str], free: Iterator[str]) -> Question:
+def _question(value: Any, used: set[str], free: Iterator[str]) -> Question:
     fields = value if isinstance(value, dict) else {"text": value}
     options = tuple(_options(fields.get("options")))
     name = first_text(fields, "id", "name") or next(free)
-    taken.add(name)
+    used.add(name)
     return Question(
         id=name,
         text=first_text(fields, "text", "question", "label", "title"),
@@ -127,15 +127,15 @@ def _question(value: Any, taken: set[str], free: Iterator[str]) -> Question:
     )
 
 
-def _free_names(taken: set[str]) -> Iterator[str]:
-    """Names for questions without one, by their place or the next number that is free.
+def _free_names(used: set[str]) -> Iterator[str]:
+    """Yield ids for questions without one, by their position or the next number that is free.
 
-    No number is tried twice: an agent can put as many names in the way as it likes.
+    No number is tried twice, however many of the ids an agent uses itself.
     """
     number = 0
     while True:
-        number = max(number, len(taken)) + 1
-        if (name := f"question_{number}") not in taken:
+        number = max(number, len(used)) + 1
+        if (name := f"question_{number}") not in used:
             yield name
 
 
@@ -150,7 +150,7 @@ def _options(value: Any) -> Iterator[str]:
 
 
 def promise(seq: int, value: Any) -> list[Event]:
-    """The token to ask for the answer with, and how far the agent is (section 4.1.2)."""
+    """Return the token of a promise and its progress (section 4.1.2)."""
     if not isinstance(value, dict):
         return [Promise(seq, text_of(value), raw=value)]
     return [
@@ -166,7 +166,7 @@ def promise(seq: int, value: Any) -> list[Event]:
 
 
 def failure(seq: int, value: Any) -> list[Event]:
-    """The agent's refusal (section 4.1.4); a bare string is taken as its message."""
+    """Return the agent's error (section 4.1.4); a bare string is taken as its message."""
     if not isinstance(value, dict):
         return [Failure(seq, "", text_of(value), raw=value)]
     return [
@@ -181,7 +181,7 @@ def failure(seq: int, value: Any) -> list[Event]:
 
 
 def stray_meta(seq: int, payload: Any) -> list[Event]:
-    """The metadata of a reply where it is no object: nothing can be read from it."""
+    """Return the metadata of a response as unknown if it is not an object."""
     meta = payload.get("_meta") if isinstance(payload, dict) else None
     if meta is None or isinstance(meta, dict):
         return []
@@ -190,8 +190,8 @@ def stray_meta(seq: int, payload: Any) -> list[Event]:
 
 Parts = Mapping[str, Callable[[int, Any], list[Event]]]
 
-#: Members of a stream message that carry content. In the order in which they are read: the
-#: error before the results, because results beside an error make an answer all the same.
+#: Members of a stream message with content, in the order in which they are read: the error
+#: before the results, because a response with results and an error is an answer.
 PARTS: Parts = {
     "content": texts,
     "error": failure,
@@ -202,14 +202,14 @@ PARTS: Parts = {
     "promise": promise,
 }
 
-#: The same members of a whole reply.
+#: The same members of a whole response.
 DOCUMENT_PARTS: Parts = {
     name: placed_results if read is results else read for name, read in PARTS.items()
 }
 
 
 def read_parts(seq: int, payload: Mapping[str, Any], table: Parts = PARTS) -> list[Event]:
-    """The events of every content member that `payload` has; null members say nothing."""
+    """Return the events of every content member of `payload`; null members have none."""
     found: list[Event] = []
     for name, read in table.items():
         if (value := payload.get(name)) is not None:

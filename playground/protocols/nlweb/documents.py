@@ -1,19 +1,18 @@
-"""A reply as one document, put together from its events: the same however it travelled.
+"""Assembler of a response as one document: the same for every binding, whole or streamed.
 
-The shape is that of a whole reply of the specification (0.55 section 4). A stream that said the
-same piece by piece, a reply over MCP and an older dialect come to the same document:
+The shape is that of a whole response of the specification (0.55 section 4). A stream with the same
+content, a response over MCP and a legacy response become the same document:
 
-`_meta`        all metadata, what came later over what came before; `{}` where there was none
-`results`      the items, in the order of their `index`, those without one last as they came, and
-               whatever the format calls them (`structuredData`); there, and maybe empty,
-               wherever there is a result or the outcome is an answer
+`_meta`        all metadata, later members replace earlier ones; `{}` if there was none
+`results`      the items, in the order of their `index`, those without one last in stream order,
+               including members that a format adds (`structuredData`); present, maybe empty,
+               if there is a result or the outcome is an answer
 `content`      texts beside the results: `[{"type": "text", "text": "…"}]`, pieces joined
-`elicitation`  the agent's questions as it sent them
-`promise`      the promise as the agent sent it
-`error`        the failure: `code`, `message`, `details`; the last one where there were several
+`elicitation`  the agent's questions, verbatim
+`promise`      the promise, verbatim
+`error`        the failure: `code`, `message`, `details`; the last one if there were several
 
-Members that have nothing to say are left out. A reply that is nothing of the kind is the JSON
-or the text that it is.
+Empty members are omitted. A response that is not NLWeb is the JSON or the text that it is.
 """
 
 from __future__ import annotations
@@ -34,29 +33,29 @@ from playground.protocols.events import (
     Unknown,
 )
 
-#: Members of a text that say what it is, and those of the message that it came in.
+#: Members of a text with its type and value, and those of the message that holds it.
 _NO_EXTRAS = frozenset(
     {"type", "Type", "text", "Text", "delta", "_meta", "content", "message_type", "query_id"}
 )
 
 
 class AnswerAssembler:
-    """Takes in the events of one reply."""
+    """Puts the events of one response together into one document."""
 
     def __init__(self) -> None:
         self._meta: dict[str, Any] = {}
         self._results: list[Result] = []
-        self._content: list[_Words] = []
+        self._content: list[_PartialText] = []
         #: `elicitation`, `promise` and `error`, where there are any.
         self._parts: dict[str, Any] = {}
         self._unknown: list[Any] = []
 
     def add(self, events: Iterable[Event]) -> None:
-        """Take in what one frame says."""
+        """Add the events of one frame."""
         for event in events:
-            self._take(event)
+            self._add(event)
 
-    def _take(self, event: Event) -> None:
+    def _add(self, event: Event) -> None:
         match event:
             case Result():
                 self._results.append(event)
@@ -76,9 +75,9 @@ class AnswerAssembler:
                 self._unknown.append(data)
 
     def document(self, outcome: str, session_context: Mapping[str, Any] | None = None) -> Any:
-        """The document of what was taken in; None where nothing was.
+        """Return the document of the events that were added, None if there were none.
 
-        `session_context` is what the agent returned wherever it stood.
+        `session_context` is what the agent returned in any member.
         """
         meta = dict(self._meta)
         if session_context is not None:
@@ -88,7 +87,7 @@ class AnswerAssembler:
             ordered = sorted(self._results, key=lambda each: (each.index is None, each.index or 0))
             found["results"] = [each.item for each in ordered]
         if self._content:
-            found["content"] = [words.to_json() for words in self._content]
+            found["content"] = [text.to_json() for text in self._content]
         found |= self._parts
         if found == {"_meta": {}}:
             return self._unknown[0] if self._unknown else None
@@ -96,16 +95,16 @@ class AnswerAssembler:
 
     def _text(self, event: Text) -> None:
         if isinstance(event.raw, str) and event.kind == "summary":
-            return  # It stands in the metadata (0.54 HTTP examples, section 2).
+            return  # It is in the metadata (0.54 HTTP examples, section 2).
         last = self._content[-1] if self._content else None
         if event.delta and last is not None and last.kind == event.kind:
             last.pieces.append(event.text)
         else:
-            self._content.append(_Words(event))
+            self._content.append(_PartialText(event))
 
 
-class _Words:
-    """One text that comes in pieces."""
+class _PartialText:
+    """One text that is received in pieces."""
 
     def __init__(self, event: Text) -> None:
         self.kind = event.kind
@@ -114,19 +113,19 @@ class _Words:
         self._extras = {name: value for name, value in raw.items() if name not in _NO_EXTRAS}
 
     def to_json(self) -> dict[str, Any]:
-        """The text as a part of `content`."""
+        """Return the text as a part of `content`."""
         return {"type": self.kind, "text": "".join(self.pieces), **self._extras}
 
 
-def _object(raw: Any, otherwise: dict[str, Any]) -> Any:
-    """What the agent sent, if that is an object; if not, what was read in it."""
+def _object(raw: Any, fallback: dict[str, Any]) -> Any:
+    """Return what the agent sent if that is an object, otherwise what was read in it."""
     if not isinstance(raw, Mapping):
-        return {name: value for name, value in otherwise.items() if value}
+        return {name: value for name, value in fallback.items() if value}
     return {name: value for name, value in raw.items() if name != "_meta"}
 
 
 def _error(event: Failure) -> Any:
     read = {"code": event.code, "message": event.message}
     kept = _object(event.raw, read)
-    # An error that is called otherwise than the specification says is found all the same.
+    # An error may have other member names than those of the specification.
     return {**{name: value for name, value in read.items() if value}, **kept}

@@ -1,8 +1,8 @@
-"""What failures mean and what to try: every code of NLWeb, and what agents use beside them.
+"""Explanations of failures: every code of NLWeb, those of other agents, and HTTP status codes.
 
 Codes of 0.54 and 0.55 (section 4.1.4 of both), those that the text and the examples use
 without listing them (`CANCELLED`, section 4.2; `INVALID_PARAMETER`, 0.54 HTTP examples,
-section 6), and those of the public ask agent. Any other code is shown as it came.
+section 6), and those of the public ask agent. Any other code is shown verbatim.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from email.utils import mktime_tz, parsedate_tz
 from types import MappingProxyType
 
-from playground.protocols import rpc_codes, unreadable
-from playground.protocols.explanations import Explanation
+from playground.protocols import jsonrpc, unreadable
+from playground.protocols.problems import Explanation
 
 EXPLAINED: Mapping[str, Explanation] = MappingProxyType(
     {
@@ -72,8 +72,8 @@ EXPLAINED: Mapping[str, Explanation] = MappingProxyType(
     }
 )
 
-#: What a status means. What to do about it is the same as for a reply that cannot be read.
-_STATUSES: Mapping[int, str] = {
+#: Meanings of HTTP status codes. The advice is that for an unreadable response.
+_STATUS_MEANINGS: Mapping[int, str] = {
     400: "The server found the request to be malformed.",
     401: "The server wants to know who is asking.",
     403: "The server does not allow this to whoever asked.",
@@ -89,26 +89,26 @@ _SECONDS = re.compile(r"\d{1,18}(?:\.\d{1,18})?", re.ASCII)
 
 
 def explain(code: str) -> Explanation | None:
-    """What a failure's code means, however it is capitalised; None for an unknown one.
+    """Return the explanation of a failure's code in any capitalisation, None for an unknown one.
 
-    A number is a code of JSON-RPC: over MCP and A2A that is what a refusal has.
+    A number is a code of JSON-RPC, which failures over MCP and A2A have.
     """
-    if (number := rpc_codes.code_of(code)) is not None:
-        return rpc_codes.explain_code(number)
+    if (number := jsonrpc.code_of(code)) is not None:
+        return jsonrpc.explain_code(number)
     name = code.strip().upper()
-    return EXPLAINED.get(name) or rpc_codes.NAMED.get(name)
+    return EXPLAINED.get(name) or jsonrpc.NAMED.get(name)
 
 
 def explain_status(status: int) -> Explanation | None:
-    """What an HTTP status means, for those of failures; None for all others."""
-    meaning = _STATUSES.get(status)
+    """Return the explanation of an HTTP status that is an error, None for all others."""
+    meaning = _STATUS_MEANINGS.get(status)
     return Explanation(meaning, unreadable.fix_for_status(status, {})) if meaning else None
 
 
 def retry_after_seconds(value: str, now: str | float) -> float | None:
-    """How long a `Retry-After` header asks to wait, in seconds from `now`; None if unreadable.
+    """Return the delay of a `Retry-After` header in seconds from `now`, None if unreadable.
 
-    The header holds seconds or an HTTP date (RFC 9110, section 10.2.3). `now` is the reply's
+    The header holds seconds or an HTTP date (RFC 9110, section 10.2.3). `now` is the response's
     own `Date` header, so that clocks need not agree, or a time in seconds since 1970 (UTC).
     """
     value = value.strip()
@@ -119,7 +119,7 @@ def retry_after_seconds(value: str, now: str | float) -> float | None:
 
 
 def _seconds(date: str) -> float | None:
-    """An HTTP date in seconds since 1970."""
+    """Return an HTTP date in seconds since 1970."""
     try:
         parts = parsedate_tz(date[:100])
         return float(mktime_tz(parts)) if parts else None

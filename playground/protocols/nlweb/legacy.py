@@ -1,27 +1,35 @@
-"""The older public server: one flat set of parameters, and no `await`.
+"""The legacy server: flat request parameters, and messages with a `message_type`.
 
-It knows six parameters: `query`, `site`, `prev`, `streaming`, `generate_mode` and `query_id`.
-A stream is asked for by GET with a query string, a document by POST with a flat JSON body in
-which `streaming` is the string `"false"`. Requests are composed as in every other version, so
-that one can be sent to either; what has no parameter stays at home, and `check` says so.
+The public server from before the specification. Requests are composed as in every other version,
+so that one request can be sent to either. The server knows six parameters: `query`, `site`,
+`prev`, `streaming`, `generate_mode` and `query_id`, and has no `await`. A stream is requested by
+GET with a query string, a document by POST with a flat JSON body in which `streaming` is the
+string `"false"`. Members without a parameter are not sent, and `legacy_warnings` lists them.
+
+Its responses have no `_meta`; messages are unnamed and told apart by `message_type`. Results come
+in batches, progress in many small notes. `_READERS` is all that is known of it; a type that is
+not in that table becomes a note.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 from urllib.parse import urlencode, urlsplit, urlunsplit
 
-from playground.protocols import http
+from playground.protocols import http, sse
 from playground.protocols.calls import HttpCall
+from playground.protocols.events import Completed, Elicitation, Event, Failure, Note, Text
 from playground.protocols.exchange import RequestProblem, Target
 from playground.protocols.json_pointer import pointer_of
+from playground.protocols.nlweb.content import Payload, first_text, results
 
 Document = Mapping[str, Any]
 
-#: Where the parameters come from: (section, member) to the parameter's name. Of two that have
-#: the same name the first that is given counts.
+#: Sources of the parameters: (section, member) to the parameter's name. Of two with the same
+#: name the first that is present counts.
 _PARAMETERS: Mapping[tuple[str, str], str] = {
     ("query", "text"): "query",
     ("query", "site"): "site",
@@ -31,28 +39,27 @@ _PARAMETERS: Mapping[tuple[str, str], str] = {
     ("prefer", "mode"): "generate_mode",
     ("meta", "query_id"): "query_id",
 }
-#: What has no parameter and says nothing that the address does not say already.
-_SILENT = frozenset({("meta", "version"), ("meta", "api_version"), ("context", "@type")})
+#: Members without a parameter that the server does not need.
+_OMITTED = frozenset({("meta", "version"), ("meta", "api_version"), ("context", "@type")})
 _SECTIONS = ("query", "context", "prefer", "meta")
 
+MASK = "••••••"
 
-def parameters(document: Document) -> dict[str, Any]:
-    """The flat parameters of a request, `streaming` left out.
+#: Members of an `api_key` message that are not secret.
+_PUBLIC = frozenset({"message_type", "query_id", "key_name", "name", "provider"})
 
-    Values as JSON has them. `prefer.mode` names several modes at once, of which the server
-    takes one: `summarize` lists as well, so it stands for both.
-    """
-    found: dict[str, Any] = {}
-    for (section, member), name in _PARAMETERS.items():
-        value = _member(document, section, member)
-        if value is None or name in found or name == "streaming":
-            continue
-        found[name] = _mode(value) if member == "mode" else value
-    return {name: value for name, value in found.items() if value not in ("", [])}
+_LINE = re.compile(rb"[^\r\n]+")
+#: A member with a string, which may be incomplete: name and quote are group 1.
+_MEMBER = rb'("(?:%b)"\s*:\s*")(?:[^"\\]|\\.)*+'
+_SURE_KEY = re.compile(_MEMBER % b"key_value|api_key", re.DOTALL)
+_NAMED_KEY = re.compile(_MEMBER % b"key_value|api_key|key", re.DOTALL)
+
+
+# Requests
 
 
 def legacy_call(target: Target, document: Document, *, streaming: bool) -> HttpCall:
-    """The call that carries a request to the older server."""
+    """Return the call that sends a request to the legacy server."""
     url = http.operation_url(target.url, "ask")
     if streaming:
         defaults = (("Accept", "text/event-stream"), ("User-Agent", http.USER_AGENT))
@@ -63,18 +70,33 @@ def legacy_call(target: Target, document: Document, *, streaming: bool) -> HttpC
 
 
 def legacy_warnings(document: Document) -> Iterator[RequestProblem]:
-    """What of a request does not travel, as warnings. The rest every version checks."""
+    """Yield a warning for each part of a request that is not sent."""
     if "promise_token" in document and "query" not in document:
         yield RequestProblem("", "The older server makes no promises and has no await.")
         return
     for section in _SECTIONS:
         inner = document.get(section)
         for member in inner if isinstance(inner, Mapping) else ():
-            if (section, member) not in _PARAMETERS and (section, member) not in _SILENT:
+            if (section, member) not in _PARAMETERS and (section, member) not in _OMITTED:
                 yield RequestProblem(
                     pointer_of([section, member]),
                     f"The older server has no parameter for {member}: it is not sent.",
                 )
+
+
+def parameters(document: Document) -> dict[str, Any]:
+    """Return the flat parameters of a request, without `streaming`.
+
+    Values are those of the JSON. `prefer.mode` may name several modes, of which the server takes
+    one: `summarize`, which includes the list, or else the first.
+    """
+    found: dict[str, Any] = {}
+    for (section, member), name in _PARAMETERS.items():
+        value = _member(document, section, member)
+        if value is None or name in found or name == "streaming":
+            continue
+        found[name] = _single_mode(value) if member == "mode" else value
+    return {name: value for name, value in found.items() if value not in ("", [])}
 
 
 def _member(document: Document, section: str, member: str) -> Any:
@@ -82,8 +104,8 @@ def _member(document: Document, section: str, member: str) -> Any:
     return inner.get(member) if isinstance(inner, Mapping) else None
 
 
-def _mode(value: Any) -> Any:
-    """The one mode that stands for a list of modes; anything but text as it is."""
+def _single_mode(value: Any) -> Any:
+    """Return the one mode to send for a list of modes; anything but text unchanged."""
     if not isinstance(value, str):
         return value
     named = [part.strip() for part in value.split(",") if part.strip()]
@@ -91,12 +113,109 @@ def _mode(value: Any) -> Any:
 
 
 def _with_query(url: str, values: Mapping[str, Any]) -> str:
-    """An address with parameters after those that it has; lists as JSON."""
+    """Return a URL with parameters after its own; lists as JSON."""
     parts = urlsplit(url)
-    pairs = [(name, _in_url(value)) for name, value in values.items()]
+    pairs = [(name, _url_value(value)) for name, value in values.items()]
     query = "&".join(filter(None, (parts.query, urlencode(pairs, errors="replace"))))
     return urlunsplit(parts._replace(query=query))
 
 
-def _in_url(value: Any) -> str:
+def _url_value(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+# Messages
+
+
+def read_message(seq: int, payload: Payload) -> list[Event]:
+    """Return the events of a message whose `message_type` is a string."""
+    name: str = payload["message_type"]
+    reader = _READERS.get(name)
+    return reader(seq, payload) if reader else [Note(seq, name, payload)]
+
+
+def mask_keys(payload: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an `api_key` message without its keys."""
+    return {name: value if name in _PUBLIC else MASK for name, value in payload.items()}
+
+
+def mask_block(block: bytes) -> bytes:
+    """Return bytes of a response with the keys of `api_key` messages masked.
+
+    `block` is a block of an event stream, a JSON document, or a piece of either. Bytes without such
+    a message are returned unchanged. For the recorder, so that a key that a server sends by mistake
+    is never stored. In bytes that do not parse, what looks like the value of a key is masked; a
+    piece that begins within a key is not recognized.
+    """
+    if b"api_key" not in block and b"key_value" not in block:
+        return block
+    is_document = block.lstrip()[:1] in (b"{", b"[")
+    try:
+        payload = json.loads(block if is_document else sse.parse(block).data)
+        masked = _mask_json(payload)
+        if masked == payload:
+            return block
+    except (ValueError, RecursionError):
+        return _mask_text(block)
+    text = json.dumps(masked, ensure_ascii=True).encode()
+    if is_document:
+        return text
+    others = [line for line in _LINE.findall(block) if not line.startswith(b"data")]
+    end = block[len(block.rstrip(b"\r\n")) :]
+    return b"\n".join((*others, b"data: " + text)) + end
+
+
+def _mask_json(value: Any) -> Any:
+    """Return `value` with the keys of all `api_key` messages in it masked."""
+    if isinstance(value, dict):
+        if value.get("message_type") == "api_key":
+            return mask_keys(value)
+        return {name: _mask_json(inner) for name, inner in value.items()}
+    return [_mask_json(inner) for inner in value] if isinstance(value, list) else value
+
+
+def _mask_text(data: bytes) -> bytes:
+    """Return `data`, which is not JSON, with the strings of all key members masked."""
+    # `key` is a common name: it is a secret only in a message of type `api_key`.
+    names = _NAMED_KEY if b'"api_key"' in data else _SURE_KEY
+    return names.sub(rb"\1" + MASK.encode(), data)
+
+
+def _batch(seq: int, payload: Payload) -> list[Event]:
+    for name in ("results", "content", "items"):
+        if name in payload:
+            return results(seq, payload[name])
+    return []
+
+
+def _summary(seq: int, payload: Payload) -> list[Event]:
+    text = first_text(payload, "content", "text", "summary", "message")
+    return [Text(seq, text, kind="summary", raw=payload)]
+
+
+def _answer(seq: int, payload: Payload) -> list[Event]:
+    text = first_text(payload, "answer", "content", "text")
+    return [Text(seq, text, kind="nlws", raw=payload), *results(seq, payload.get("items"))]
+
+
+def _question(seq: int, payload: Payload) -> list[Event]:
+    return [Elicitation(seq, first_text(payload, "content", "text", "message"), raw=payload)]
+
+
+def _error(seq: int, payload: Payload) -> list[Event]:
+    error = payload.get("error")
+    inner = error if isinstance(error, dict) else payload
+    message = first_text(inner, "message", "content", "error", "text")
+    return [Failure(seq, first_text(inner, "code"), message, inner.get("details"), payload)]
+
+
+_READERS: dict[str, Callable[[int, Payload], list[Event]]] = {
+    "result_batch": _batch,
+    "result": _batch,
+    "summary": _summary,
+    "nlws": _answer,
+    "ask_user": _question,
+    "error": _error,
+    "complete": lambda seq, payload: [Completed(seq, payload)],
+    "api_key": lambda seq, payload: [Note(seq, "api_key", mask_keys(payload))],
+}

@@ -1,8 +1,9 @@
-"""What the agent has answered so far, folded from what was read.
+"""Outcome and session context of an NLWeb response, from its events and metadata.
 
-Two sources: what the agent *announced* (`response_type` in a meta block) and what was
-*seen* (results, questions, a promise, an error). What was seen counts; an announcement
-counts only once the reply is complete, for an answer without results.
+Two sources: the outcome that the agent *announced* (`response_type` in a meta block) and the
+outcome that was *seen* (results, questions, a promise, an error). The seen outcome takes
+precedence; an announcement counts only once the response is complete, for an answer without
+results.
 """
 
 from __future__ import annotations
@@ -23,8 +24,8 @@ from playground.protocols.events import (
 
 _BY_NAME = {outcome.value: outcome for outcome in Outcome if outcome is not Outcome.NONE}
 
-#: What an event makes of the outcome. An error may be recoverable (0.55 section 6.1), so
-#: results and text that follow it make an answer of it.
+#: The outcome of an event. An error may be recoverable (0.55 section 6.1), so results and text
+#: that follow it change the outcome to an answer.
 _SEEN: Mapping[type[Event], Outcome] = {
     Result: Outcome.ANSWER,
     Text: Outcome.ANSWER,
@@ -32,17 +33,17 @@ _SEEN: Mapping[type[Event], Outcome] = {
     Promise: Outcome.PROMISE,
     Failure: Outcome.FAILURE,
 }
-_ASKED = (Outcome.ELICITATION, Outcome.PROMISE)
+_INTERMEDIATE = (Outcome.ELICITATION, Outcome.PROMISE)
 
 
 def announced_by(meta: Mapping[str, Any]) -> Outcome:
-    """The `response_type` of a meta block, in any capitalisation; NONE without one."""
+    """Return the `response_type` of a meta block, in any capitalisation; NONE without one."""
     name = meta.get("response_type")
     return _BY_NAME.get(name.strip().lower(), Outcome.NONE) if type(name) is str else Outcome.NONE
 
 
 class OutcomeReader:
-    """The outcome and the session context of one reply, as far as it was read."""
+    """Reads the outcome and the session context of one response from its events."""
 
     def __init__(self) -> None:
         self.announced = Outcome.NONE
@@ -52,13 +53,13 @@ class OutcomeReader:
 
     @property
     def outcome(self) -> Outcome:
-        """What the agent has answered so far."""
+        """Return the outcome so far."""
         if self._seen is not Outcome.NONE:
             return self._seen
         return self.announced if self._settled else Outcome.NONE
 
     def meta(self, meta: Mapping[str, Any]) -> None:
-        """Take in a meta block: what it announces, and the session context to send back."""
+        """Add a meta block: the announced outcome and the session context."""
         if (announced := announced_by(meta)) is not Outcome.NONE:
             self.announced = announced
         context = meta.get("session_context")
@@ -66,34 +67,34 @@ class OutcomeReader:
             self.session_context = context
 
     def event(self, event: Event) -> None:
-        """Take in an event."""
+        """Add an event."""
         if isinstance(event, Completed):
             self._complete(event)
             return
         seen = _SEEN.get(type(event), Outcome.NONE)
-        # A word beside a question or a promise does not make an answer of it.
-        beside = isinstance(event, Text) and self._seen in _ASKED
+        # A text beside a question or a promise does not change the outcome.
+        beside = isinstance(event, Text) and self._seen in _INTERMEDIATE
         if seen is not Outcome.NONE and not beside:
             self._seen = seen
 
     def settle(self, default: Outcome = Outcome.NONE) -> None:
-        """The reply is complete, so what was announced holds, or else `default`."""
+        """Note that the response is complete: the announced outcome counts, or else `default`."""
         self._settled = True
         if self.announced is Outcome.NONE:
             self.announced = default
 
     def document(self) -> None:
-        """A whole reply was read: its metadata outweighs its content if it says failure.
+        """Note that a whole response was read: an announced failure is the outcome.
 
-        It does not if it says answer: an error without results is none, whatever is said.
+        An announced answer does not: an error without results is a failure.
         """
         self._settled = True
         if self.announced is Outcome.FAILURE:
             self._seen = Outcome.FAILURE
 
     def _complete(self, event: Completed) -> None:
-        """The agent's last word: it went well after all, or it did not."""
+        """Add the end of the response, whose outcome takes precedence over an earlier failure."""
         self._settled = True
-        said = announced_by(event.meta)
-        if said is Outcome.FAILURE or (said is Outcome.ANSWER and self._seen is Outcome.FAILURE):
-            self._seen = said
+        final = announced_by(event.meta)
+        if final is Outcome.FAILURE or (final is Outcome.ANSWER and self._seen is Outcome.FAILURE):
+            self._seen = final

@@ -1,12 +1,16 @@
-"""Requests: build one, and say what is wrong with one before it is sent.
+"""Requests of NLWeb: build one, follow one up, and validate one.
 
-Ask (0.55 section 3; 0.54 section 3) and await (section 4.2 of both). The structure in full
-is in the JSON Schema files; here is the core that decides whether a send makes sense.
+Ask (0.55 section 3; 0.54 section 3) and await (section 4.2 of both). The structure in full is in
+the JSON Schema files; validation here is the core that decides whether sending makes sense.
+
+In a follow-up, earlier queries go into `context.prev` (0.55 section 3.2), and the session context
+that the agent returned into `meta.session_context` (section 3.4). Everything is total: a request
+of any shape is accepted. No argument is changed; the new document shares the parts that stay.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from playground.protocols import http
@@ -17,26 +21,21 @@ from playground.protocols.nlweb import legacy, versions
 
 Document = Mapping[str, Any]
 
+#: Most earlier queries that are sent; the oldest are dropped.
+MAX_PREVIOUS = 50
+
+_CONVERSATION = "ConversationalContext"
+#: Members of an await request (section 4.2), which are not part of the next query.
+_AWAIT_ONLY = frozenset({"promise_token", "action"})
+
 
 def new_request(version: str, text: str, *, streaming: bool = True) -> dict[str, Any]:
-    """An ask request with this query text. Raises `ValueError` for an unknown version."""
+    """Return an ask request with this query text. Raises `ValueError` for an unknown version."""
     return {
         "query": {"text": text},
         "prefer": {"streaming": streaming},
         "meta": {"version": versions.get_version(version).name},
     }
-
-
-def http_call(target: Target, document: Document) -> HttpCall:
-    """The call that carries a request over HTTP (0.55 section 7), by the target's version.
-
-    A promise is asked after the standard's way whatever the version: an agent that made one
-    is no older server. Raises `ValueError` for an unknown version.
-    """
-    name, streaming = operation(document), wants_stream(document)
-    if versions.is_flat(target.version) and name == "ask":
-        return legacy.legacy_call(target, document, streaming=streaming)
-    return http.post(target, name, document, streaming=streaming)
 
 
 def new_await(
@@ -47,37 +46,152 @@ def new_await(
     action: str,
     session_context: Mapping[str, Any] | None,
 ) -> dict[str, Any]:
-    """An await request (section 4.2) for the promise that `request` was answered with.
+    """Return an await request (section 4.2) for the promise that `request` was answered with.
 
     `action` is `checkin` or `cancel`. The metadata is that of the request, with the latest
     session context in it. Raises `ValueError` for an unknown version.
     """
-    asked = request.get("meta")
-    meta = dict(asked) if isinstance(asked, Mapping) else {}
-    meta = {"version": versions.get_version(version).name, **meta}
+    meta = {
+        "version": versions.get_version(version).name,
+        **as_object(request.get("meta")),
+    }
     meta.pop("session_context", None)
     if session_context is not None:
         meta["session_context"] = dict(session_context)
     return {"promise_token": token, "action": action, "meta": meta}
 
 
+def http_call(target: Target, document: Document) -> HttpCall:
+    """Return the call that sends a request over HTTP (0.55 section 7), by the target's version.
+
+    A promise is always polled as the specification says: an agent that made one is not a legacy
+    server. Raises `ValueError` for an unknown version.
+    """
+    name, streaming = operation(document), wants_stream(document)
+    if versions.is_flat(target.version) and name == "ask":
+        return legacy.legacy_call(target, document, streaming=streaming)
+    return http.post(target, name, document, streaming=streaming)
+
+
 def operation(document: Document) -> str:
-    """What a request asks the agent to do: `ask`, or `await` for one with a promise token."""
+    """Return the operation of a request: `ask`, or `await` for one with a promise token."""
     return "await" if "promise_token" in document and "query" not in document else "ask"
 
 
 def wants_stream(document: Document) -> bool:
-    """Whether the request prefers a stream (section 3.3); a plain reply unless it says so."""
+    """Return whether the request prefers a stream (section 3.3); false by default."""
     prefer = document.get("prefer")
     return isinstance(prefer, Mapping) and prefer.get("streaming") is True
 
 
-def validate_request(document: Any, version: str) -> list[RequestProblem]:
-    """What is wrong with a request, errors first.
+def query_text(request: Any) -> str:
+    """Return the text of a request's query, "" if there is none."""
+    text = as_object(as_object(request).get("query")).get("text")
+    return text if isinstance(text, str) else ""
 
-    Errors are what no agent could answer; everything else that departs from the
-    specification is a warning, because exploring that is what the playground is for.
-    Raises `ValueError` for an unknown version.
+
+def text_of_request(request: Any) -> str:
+    """Return the text of a request: its query, or the action of an await request."""
+    action = as_object(request).get("action")
+    return query_text(request) or (action if isinstance(action, str) else "")
+
+
+# The next request of a conversation
+
+
+def follow_up_document(
+    request: Any,
+    *,
+    prev: Sequence[str],
+    session_context: Mapping[str, Any] | None,
+    text: str = "",
+) -> dict[str, Any]:
+    """Return the document of the turn after `request`: a new query `text` to the same site.
+
+    Filters are dropped, because they belong to their query; everything else stays. `prev` are the
+    queries so far, oldest first; `session_context` is sent back, None removes it.
+    """
+    document = request_base(request)
+    query = {"text": text, **_only(as_object(document.get("query")), "site")}
+    document = {"query": query, **without(document, "query")}
+    return with_session_context(with_previous(document, prev), session_context)
+
+
+def request_base(request: Any) -> dict[str, Any]:
+    """Return a copy of a request for a new query, without the members of an await request."""
+    document = as_object(request)
+    dropped = _AWAIT_ONLY if "promise_token" in document else ()
+    return {name: value for name, value in document.items() if name not in dropped}
+
+
+def session_context(request: Any, returned: Mapping[str, Any] | None) -> Any:
+    """Return the session context after a turn: the returned one, or else the one that was sent."""
+    sent = as_object(as_object(request).get("meta")).get("session_context")
+    return sent if returned is None else returned
+
+
+def previous_queries(queries: Iterable[Any]) -> list[str]:
+    """Return queries for `context.prev`: no empty ones, none twice in a row, the last 50."""
+    found: list[str] = []
+    for text in queries:
+        if isinstance(text, str) and text.strip() and found[-1:] != [text]:
+            found.append(text)
+    return found[-MAX_PREVIOUS:]
+
+
+def with_previous(document: Mapping[str, Any], prev: Iterable[Any]) -> dict[str, Any]:
+    """Return the document with `context.prev` set, without it if there are no earlier queries.
+
+    A context of another type than NLWeb's own is not changed: only its schema defines the meaning
+    of `prev`.
+    """
+    queries = previous_queries(prev)
+    context = document.get("context")
+    if isinstance(context, Mapping):
+        if context.get("@type", _CONVERSATION) != _CONVERSATION:
+            return dict(document)
+        added = {"prev": queries} if queries else {}
+        return {**document, "context": {**without(context, "prev"), **added}}
+    if not queries:
+        return dict(document)
+    return {**document, "context": {"@type": _CONVERSATION, "prev": queries}}
+
+
+def with_session_context(
+    document: Mapping[str, Any], session_context: Mapping[str, Any] | None
+) -> dict[str, Any]:
+    """Return the document with `meta.session_context` set, or without it for None."""
+    meta = document.get("meta")
+    if session_context is not None:
+        return {**document, "meta": {**as_object(meta), "session_context": session_context}}
+    if not isinstance(meta, Mapping):
+        return dict(document)
+    return {**document, "meta": without(meta, "session_context")}
+
+
+def as_object(value: Any) -> Mapping[str, Any]:
+    """Return `value` if it is a JSON object, else an empty one."""
+    return value if isinstance(value, Mapping) else {}
+
+
+def without(value: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """Return an object without one of its members."""
+    return {key: inner for key, inner in value.items() if key != name}
+
+
+def _only(value: Mapping[str, Any], name: str) -> dict[str, Any]:
+    return {name: value[name]} if name in value else {}
+
+
+# Validation
+
+
+def validate_request(document: Any, version: str) -> list[RequestProblem]:
+    """Return the validation problems of a request, errors first.
+
+    Errors are problems that no agent could handle; every other deviation from the specification
+    is a warning, because exploring deviations is the purpose of the playground. Raises
+    `ValueError` for an unknown version.
     """
     target = versions.get_version(version).name
     if not isinstance(document, Mapping):
@@ -95,24 +209,24 @@ def _check_ask(document: Document) -> Iterator[RequestProblem]:
     elif not isinstance(query, Mapping):
         yield RequestProblem("/query", "The query must be a JSON object.", "error")
     else:
-        yield from _required_text(query, "/query/text", "text", "The query needs a text.")
+        yield from _check_required_text(query, "/query/text", "text", "The query needs a text.")
         yield from _check_types(query, "/query", {"site": _TEXT})
     yield from _check_section(document, "prefer", _PREFER)
     yield from _check_section(document, "context", _context_types(document))
-    yield from _unknown_sections(document, ("query", "context", "prefer", "meta"))
+    yield from _check_section_names(document, ("query", "context", "prefer", "meta"))
 
 
 def _check_await(document: Document) -> Iterator[RequestProblem]:
-    yield from _required_text(
+    yield from _check_required_text(
         document, "/promise_token", "promise_token", "An await request needs a promise token."
     )
-    yield from _required_text(
+    yield from _check_required_text(
         document, "/action", "action", "An await request needs an action: checkin or cancel."
     )
     action = document.get("action")
     if isinstance(action, str) and action.strip() and action not in ("checkin", "cancel"):
         yield RequestProblem("/action", "NLWeb defines the actions checkin and cancel.")
-    yield from _unknown_sections(document, ("promise_token", "action", "meta"))
+    yield from _check_section_names(document, ("promise_token", "action", "meta"))
 
 
 def _check_meta(document: Document, target: str) -> Iterator[RequestProblem]:
@@ -132,7 +246,7 @@ def _check_meta(document: Document, target: str) -> Iterator[RequestProblem]:
             )
 
 
-def _required_text(
+def _check_required_text(
     section: Document, pointer: str, name: str, message: str
 ) -> Iterator[RequestProblem]:
     value = section.get(name)
@@ -157,12 +271,12 @@ def _check_section(
 def _check_types(
     section: Document, pointer: str, types: Mapping[str, _Type]
 ) -> Iterator[RequestProblem]:
-    for name, (fits, wanted) in types.items():
+    for name, (fits, expected) in types.items():
         if name in section and not fits(section[name]):
-            yield RequestProblem(f"{pointer}/{name}", f"NLWeb defines {name} as {wanted}.")
+            yield RequestProblem(f"{pointer}/{name}", f"NLWeb defines {name} as {expected}.")
 
 
-def _unknown_sections(document: Document, known: tuple[str, ...]) -> Iterator[RequestProblem]:
+def _check_section_names(document: Document, known: tuple[str, ...]) -> Iterator[RequestProblem]:
     for name in document:
         if name not in known:
             yield RequestProblem(pointer_of([name]), f"NLWeb defines no section {name}.")
@@ -170,14 +284,13 @@ def _unknown_sections(document: Document, known: tuple[str, ...]) -> Iterator[Re
 
 def _context_types(document: Document) -> Mapping[str, _Type]:
     context = document.get("context")
-    # A custom @type (section 3.2) brings its own attributes, whatever they are called.
+    # A custom @type (section 3.2) has attributes of its own, with any names.
     if isinstance(context, Mapping) and context.get("@type", _CONVERSATION) != _CONVERSATION:
         return {"@type": _TEXT}
     return _CONTEXT
 
 
 _Type = tuple[Callable[[Any], bool], str]
-_CONVERSATION = "ConversationalContext"
 
 _TEXT: _Type = (lambda value: isinstance(value, str), "a string")
 _FLAG: _Type = (lambda value: isinstance(value, bool), "true or false")

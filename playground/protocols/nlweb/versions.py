@@ -1,4 +1,4 @@
-"""How the versions of NLWeb differ: one row each, and no `if version ==` anywhere else."""
+"""The version table of NLWeb: one row each, and no `if version ==` anywhere else."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from types import MappingProxyType
 
 from playground.protocols.exchange import Version
 
-#: Types of answer, in the spelling that 0.55 fixed (section 4). 0.54 writes them capitalised
-#: in its prose and in lower case in its examples; the reader takes any capitalisation.
+#: Response types, in the spelling of 0.55 (section 4). 0.54 writes them capitalised in its
+#: text and in lower case in its examples; the reader accepts any capitalisation.
 RESPONSE_TYPES = ("answer", "elicitation", "promise", "failure")
 
 #: Formats of an answer (0.55, section 3.3.1; 0.54, section 4.1.1). The first is the default.
@@ -28,7 +28,7 @@ VERSIONS: tuple[Version, ...] = (
                 "stream_events": ("start", "result", "content", "complete", "end"),
                 "question_types": ("single_select", "multi_select"),
                 "error_codes": ("NO_RESULTS",),
-                # HTTP examples, section 2: the summary stands in `_meta.summary`.
+                # HTTP examples, section 2: the summary is in `_meta.summary`.
                 "summary_in": "meta",
             }
         ),
@@ -70,8 +70,8 @@ VERSIONS: tuple[Version, ...] = (
     ),
 )
 
-#: The older public server, which came before the specification: its requests are flat, its
-#: messages are told apart by `message_type`. No rule of the specification applies to it.
+#: The legacy server, from before the specification: its requests are flat, its messages are
+#: told apart by `message_type`. No rule of the specification applies to it.
 LEGACY = Version(
     "legacy",
     "Older NLWeb",
@@ -83,25 +83,25 @@ LEGACY = Version(
             "question_types": (),
             "error_codes": (),
             "summary_in": "message",
-            # How a request travels: see `playground.protocols.nlweb.legacy`.
+            # Requests are flat parameters: see `playground.protocols.nlweb.legacy`.
             "flat": True,
         }
     ),
 )
 
-#: Every version that can be spoken, oldest first.
+#: Every supported version, oldest first.
 SPOKEN: tuple[Version, ...] = (LEGACY, *VERSIONS)
 
 _BY_NAME = {version.name: version for version in SPOKEN}
 
 
 def is_flat(name: str) -> bool:
-    """Whether requests of this version travel as flat parameters. Raises as `find`."""
+    """Return whether requests of this version are flat parameters. Raises like `get_version`."""
     return "flat" in get_version(name).traits
 
 
 def get_version(name: str) -> Version:
-    """The row of a version. Raises `ValueError` for a version that is not in the table."""
+    """Return the row of a version. Raises `ValueError` for a version that is not in the table."""
     try:
         return _BY_NAME[name]
     except KeyError:

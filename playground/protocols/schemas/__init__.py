@@ -1,7 +1,7 @@
 """JSON Schema (2020-12) files of every request, response and stream event, one per version.
 
-Schemas are data: they drive the editor's completion and hints, the check of requests and of
-replies, and the reference pages. In the files, one schema names another by its file
+Schemas are data: they drive the editor's completion and hints, the validation of requests and
+responses, and the reference pages. In the files, one schema refers to another by its file
 (`"$ref": "item.json"`); `load` puts everything that a schema needs into its `$defs`, so that
 a validator or a browser can use it alone.
 """
@@ -18,7 +18,7 @@ _SUFFIX = ".json"
 
 
 def names(protocol: str, version: str) -> tuple[str, ...]:
-    """The names of the schemas of a version, sorted.
+    """Return the names of the schemas of a version, sorted.
 
     Raises `ValueError` for a protocol or a version that has none.
     """
@@ -30,7 +30,7 @@ def names(protocol: str, version: str) -> tuple[str, ...]:
 
 @cache
 def load(protocol: str, version: str, name: str) -> dict[str, Any]:
-    """A schema, complete in itself. The object is shared: do not change it.
+    """Return a schema, complete in itself. The object is shared: do not change it.
 
     Raises `ValueError` for a protocol, version or name that has none.
     """
@@ -40,7 +40,7 @@ def load(protocol: str, version: str, name: str) -> dict[str, Any]:
 
 
 def _bundled(protocol: str, version: str, node: Any, others: dict[str, Any]) -> Any:
-    """`node` with references to files turned into references to `others`, which are filled."""
+    """Return `node` with references to files changed to references to `others`, which is filled."""
     if isinstance(node, list):
         return [_bundled(protocol, version, entry, others) for entry in node]
     if not isinstance(node, dict):
@@ -50,7 +50,7 @@ def _bundled(protocol: str, version: str, node: Any, others: dict[str, Any]) -> 
         name = target.removesuffix(_SUFFIX)
         bundled["$ref"] = f"#/$defs/{name}"
         if name not in others:
-            others[name] = {}  # Named before it is read, should schemas name each other.
+            others[name] = {}  # Set before it is read, in case schemas refer to each other.
             others[name] = _bundled(protocol, version, _read(protocol, version, name), others)
     return bundled
 

@@ -110,7 +110,7 @@ function neighbour(root, item, by) {
 
 /** What stands behind the last row of a list: the button for more of them. */
 function ender(list) {
-  return list.querySelector(":scope > .shelf-more");
+  return list.querySelector(":scope > .collections-more");
 }
 
 function placeOf(item) {

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.bench.runners import sources
-from tests.playground_server import ROOT, PlaygroundServer
+from tests.support.playground_server import ROOT, PlaygroundServer
 
 HERE = Path(__file__).parent
 #: How often each of them runs.

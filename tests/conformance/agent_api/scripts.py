@@ -1,26 +1,26 @@
-"""How the tests of this package write a response of the Agent API down."""
+"""Builders of scripted Agent API responses."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from typing import Any
 
-from tests.conformance.scripts import Reply, document, event, stream
+from tests.conformance.scripts import ScriptedResponse, document, event, stream
 
 
-def at_once(*objects: Any, **options: Any) -> Reply:
+def at_once(*objects: Any, **options: Any) -> ScriptedResponse:
     """A stream of objects: head 1, then a frame for each. Strings are data as they are."""
     made = stream(*(event(None, each) for each in objects), **options)
     return replace(made, protocol="agent-api")
 
 
-def numbered(*objects: dict[str, Any], **options: Any) -> Reply:
+def numbered(*objects: dict[str, Any], **options: Any) -> ScriptedResponse:
     """The same, with sequence numbers as the specification types them."""
     counted = [{"sequence_number": str(at), **each} for at, each in enumerate(objects)]
     return at_once(*counted, **options)
 
 
-def whole(value: Any, **options: Any) -> Reply:
+def whole(value: Any, **options: Any) -> ScriptedResponse:
     """A response that is one document. Findings about its JSON stand at 3."""
     made = document(value, **options)
     return replace(made, protocol="agent-api", request={"stream": False})
@@ -66,7 +66,7 @@ def tool(kind: str, value: Any, name: str) -> list[dict[str, Any]]:
     ]  # fmt: skip
 
 
-def tools(*parts: list[dict[str, Any]]) -> Reply:
+def tools(*parts: list[dict[str, Any]]) -> ScriptedResponse:
     inner = [each for part in parts for each in part]
     return numbered(response(), *inner, response("completed"))
 

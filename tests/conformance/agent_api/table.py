@@ -1,4 +1,4 @@
-"""For each rule of the Agent API a response that keeps it, and responses that break it, and where.
+"""Cases of the Agent API's rules.
 
 In a stream the response is frame 2, the first message frame 3, its first content frame 4.
 """
@@ -25,8 +25,8 @@ from tests.conformance.agent_api.scripts import (
     tools,
     whole,
 )
-from tests.conformance.scripts import Reply, stream, without
-from tests.conformance.table.case import Case, Where, at
+from tests.conformance.case import Case, ExpectedLocation, at
+from tests.conformance.scripts import ScriptedResponse, stream, without
 
 V1 = ("1",)
 PAIR = tools(tool("plugin_call", CALL, "a"), tool("plugin_call_output", OUTPUT, "b"))
@@ -34,15 +34,17 @@ FAILED = numbered(response(), response("failed", error={"code": "E", "message": 
 IMAGE = {"object": "content", "type": "image", "msg_id": "m", "index": 0, "delta": False}
 
 
-def case(rule: str, good: Reply, *bad: tuple[Reply, tuple[Where, ...]]) -> Case:
+def case(
+    rule: str, good: ScriptedResponse, *bad: tuple[ScriptedResponse, tuple[ExpectedLocation, ...]]
+) -> Case:
     return Case(f"agent-api.{rule}", good, bad, V1)
 
 
-def tailed(reply: Reply) -> Reply:
+def tailed(reply: ScriptedResponse) -> ScriptedResponse:
     return replace(stream(b'data: {"object": "response"}'), protocol=reply.protocol)
 
 
-def inside(*objects: object) -> Reply:
+def inside(*objects: object) -> ScriptedResponse:
     """Objects within a message; the first is frame 4."""
     return numbered(*around(*objects))
 

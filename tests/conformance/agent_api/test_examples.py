@@ -1,4 +1,4 @@
-"""The specification's own streams and every capture: the report of a careful reader."""
+"""The specification's own streams and every capture: the findings of a careful reader."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ import pytest
 
 from playground.conformance import Verdict
 from tests.conformance.agent_api.scripts import at_once
-from tests.conformance.scripts import Reply, capture
-from tests.protocols.agent_api.examples import REQUEST, SEQUENCE, USE_CASE
-from tests.replay import CAPTURES
+from tests.conformance.scripts import ScriptedResponse, capture
+from tests.support.agent_api_examples import REQUEST, SEQUENCE, USE_CASE
+from tests.support.replay import CAPTURES
 
 NAMES = sorted(
     path.stem for path in (CAPTURES / "agentscope").glob("*.txt") if ".req" not in path.name
 )
 
 
-def told(reply: Reply) -> list[str]:
+def told(reply: ScriptedResponse) -> list[str]:
     """Findings in short; nothing of these replies is too little to be judged."""
-    found = reply.judged("1").problems
+    found = reply.report_for("1").problems
     assert {finding.verdict for finding in found} <= {Verdict.FAIL}
     return [
         f"{f.level} {f.rule.removeprefix('agent-api.')} {f.seq} {f.pointer}".strip() for f in found

@@ -1,4 +1,4 @@
-"""Whatever an agent sends: judging the Agent API never raises, and its words can be stored."""
+"""Properties of the Agent API's rules: on any input none raises, and messages can be stored."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from playground.protocols.agent_api import constants
 from playground.protocols.frames import Frame, FrameKind
 from tests.conformance.agent_api.scripts import at_once, whole
 from tests.conformance.agent_api.table import CASES
+from tests.conformance.nlweb.test_properties import payloads, replaced
 from tests.conformance.pointers import resolves
 from tests.conformance.scripts import SSE, head
-from tests.conformance.test_properties import payloads, replaced
-from tests.json_values import objects, values
+from tests.support.json_values import objects, values
 
 NAMES = [
     *("object", "id", "status", "type", "role", "content", "msg_id", "index", "delta", "text"),
@@ -86,7 +86,7 @@ def test_any_value_at_any_place(found: Any, draw: st.DataObject) -> None:
     at = draw.draw(st.integers(0, len(messages) - 1))
     changed = [replaced(value, draw) if i == at else value for i, (_, value) in enumerate(messages)]
     reply = at_once(*(json.dumps(each) for each in changed))
-    check(reply.judged("1"), reply.frames)
+    check(reply.report_for("1"), reply.frames)
 
 
 @given(

@@ -1,4 +1,4 @@
-"""Every rule of the Agent API: what is said of it, and that `test_cases` tries it."""
+"""Facts of every rule of the Agent API, and that `test_rulesets` has a case for each."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from playground.conformance import Level
-from playground.conformance.agent_api import RULES
+from playground.conformance.agent_api import RULES, VERSION
+from tests.conformance.agent_api.scripts import message, numbered, response
 from tests.conformance.agent_api.table import CASES
 
 
@@ -24,3 +25,13 @@ def test_facts(rule: Any) -> None:
     assert [(level in Level, bool(section)) for level, section in rule.requirements.values()] == [
         (True, True)
     ]
+
+
+@pytest.mark.parametrize(
+    ("kind", "remark"),
+    [("reasoning", "Some agents use it."), ("novel", "Clients may not know it.")],
+)
+def test_an_unlisted_type_is_told_from_one_that_agents_use(kind: str, remark: str) -> None:
+    report = numbered(response(), message(type=kind)).report_for(VERSION)
+    (found,) = (each for each in report.findings if each.rule == "agent-api.message-type-known")
+    assert found.message.endswith(remark)

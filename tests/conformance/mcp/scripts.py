@@ -1,4 +1,4 @@
-"""How the tests of this package write a run over MCP down."""
+"""Builders of scripted runs over MCP."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from playground.protocols.frames import FrameKind
-from tests.conformance.scripts import VERSION, Reply, document, event, numbered, stream
+from tests.conformance.scripts import VERSION, ScriptedResponse, document, event, numbered, stream
 
 Pair = tuple[FrameKind, bytes]
 OLD, MODERN = "2025-06-18", "2026-07-28"
@@ -34,7 +34,7 @@ def ask(number: Any = 1, **more: Any) -> Pair:
     )
 
 
-def pairs(reply: Reply) -> list[Pair]:
+def pairs(reply: ScriptedResponse) -> list[Pair]:
     return [(frame.kind, frame.data) for frame in reply.frames]
 
 
@@ -52,10 +52,10 @@ def nothing(status: int = 202, **options: Any) -> list[Pair]:
     return [pair for pair in said(b"", status=status, **options) if pair[0] is not FrameKind.BODY]
 
 
-def run(*parts: Pair | list[Pair], operation: str = "ask", **request: Any) -> Reply:
+def run(*parts: Pair | list[Pair], operation: str = "ask", **request: Any) -> ScriptedResponse:
     """Everything in a row. One call makes frame 1, its head 2, a body 3 and the end 4."""
     flat = [pair for part in parts for pair in ([part] if isinstance(part, tuple) else part)]
-    return Reply(numbered(flat), request=request, operation=operation, binding="mcp")
+    return ScriptedResponse(numbered(flat), request=request, operation=operation, binding="mcp")
 
 
 def response(result: Any, number: Any = 1, **more: Any) -> dict[str, Any]:
@@ -93,12 +93,12 @@ def result(value: Any = ANSWER, **more: Any) -> dict[str, Any]:
     return {"content": content(value), "isError": False, **more}
 
 
-def asked(result: Any, **options: Any) -> Reply:
+def asked(result: Any, **options: Any) -> ScriptedResponse:
     """A call of ask that was answered with this result: findings about it stand at 4."""
     return run(ask(), said(response(result), **options))
 
 
-def modern(result: Mapping[str, Any], **options: Any) -> Reply:
+def modern(result: Mapping[str, Any], **options: Any) -> ScriptedResponse:
     """The same in the generation without sessions."""
     server = {"io.modelcontextprotocol/serverInfo": {"name": "s", "version": "1"}}
     full = {"resultType": "complete", "_meta": server, **result}
@@ -127,12 +127,12 @@ ASK = {"name": "ask", "description": "Ask.", "inputSchema": SCHEMA}
 AWAIT = {"name": "await", "description": "Wait.", "inputSchema": AWAIT_SCHEMA}
 
 
-def listed(*tools: Any, **more: Any) -> Reply:
+def listed(*tools: Any, **more: Any) -> ScriptedResponse:
     """A list of tools and nothing else: findings about it stand at 4."""
     return run(call("tools/list"), said(response({"tools": list(tools), **more})))
 
 
-def paged(pages: int) -> Reply:
+def paged(pages: int) -> ScriptedResponse:
     """The first pages of a list that always names another one."""
     parts: list[Pair] = []
     for at in range(pages):
@@ -140,7 +140,7 @@ def paged(pages: int) -> Reply:
     return run(parts)
 
 
-def opened(result: Any, method: str = "initialize", **options: Any) -> Reply:
+def opened(result: Any, method: str = "initialize", **options: Any) -> ScriptedResponse:
     version = MODERN if method == "server/discover" else ""
     return run(call(method, version=version), said(response(result), **options))
 
@@ -158,5 +158,5 @@ FORM = {
 }
 
 
-def without_end(reply: Reply, state: str = "truncated") -> Reply:
+def without_end(reply: ScriptedResponse, state: str = "truncated") -> ScriptedResponse:
     return replace(reply, frames=reply.frames[:-1], state=state)

@@ -1,6 +1,6 @@
-"""For each rule of MCP a run that keeps it, and runs that break it, and where.
+"""Cases of MCP's rules.
 
-Of one call and a whole reply: the call is frame 1, its head 2, the body 3, the end 4. Of a
+For one call and a single response: the call is frame 1, its head 2, the body 3, the end 4. For a
 stream: the messages are frames 3, 4, ...
 """
 
@@ -10,6 +10,7 @@ from typing import Any
 
 from playground.protocols.frames import FrameKind
 from playground.protocols.mcp.handshake import MAX_PAGES, MAX_TOOLS
+from tests.conformance.case import Case, ExpectedLocation, at
 from tests.conformance.mcp.scripts import (
     ANSWER,
     ASK,
@@ -39,8 +40,7 @@ from tests.conformance.mcp.scripts import (
     said,
     told,
 )
-from tests.conformance.scripts import Reply, without
-from tests.conformance.table.case import Case, Where, at
+from tests.conformance.scripts import ScriptedResponse, without
 
 GOOD = asked(result())
 STREAMED = run(ask(), told(response(result())))
@@ -51,11 +51,13 @@ ODD: tuple[Any, ...] = (result("Here are five recipes."), None, {}, [], "Recipes
 BOTH = "0.54", "0.55"
 
 
-def case(rule: str, good: Reply, *bad: tuple[Reply, tuple[Where, ...]]) -> Case:
+def case(
+    rule: str, good: ScriptedResponse, *bad: tuple[ScriptedResponse, tuple[ExpectedLocation, ...]]
+) -> Case:
     return Case(f"mcp.{rule}", good, bad, BOTH)
 
 
-def here(*pointers: str, seq: int = 4) -> tuple[Where, ...]:
+def here(*pointers: str, seq: int = 4) -> tuple[ExpectedLocation, ...]:
     """Places in the message of a whole reply."""
     return at(*pointers, seq=seq)
 
@@ -334,16 +336,16 @@ PROGRESS = "notifications/progress"
 LOG = "notifications/message"
 
 
-def during(*messages: object) -> Reply:
+def during(*messages: object) -> ScriptedResponse:
     """Messages before the answer; the first is frame 3."""
     return run(ask(), told(*messages, response(result())))
 
 
-def input_wanted(**members: object) -> Reply:
+def input_wanted(**members: object) -> ScriptedResponse:
     return modern({"resultType": "input_required", **members})
 
 
-def field(schema: object) -> Reply:
+def field(schema: object) -> ScriptedResponse:
     """A question with one property."""
     form = {"type": "object", "properties": {"a": schema}}
     return during(question(message="Which?", requestedSchema=form))

@@ -1,4 +1,4 @@
-"""Every MCP example of the specification and every capture: the report of a careful reader."""
+"""Every MCP example of the specification and every capture: the findings of a careful reader."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import pytest
 from playground.conformance import ConformanceReport, Verdict
 from playground.protocols.frames import FrameKind
 from tests.conformance.mcp.scripts import Pair, call, pairs, response, run, said
-from tests.conformance.scripts import Reply, capture, sent
-from tests.protocols.playbook import EXAMPLES
+from tests.conformance.scripts import ScriptedResponse, capture, sent
+from tests.support.playbook import EXAMPLES
 
 NAMES = [
     (version, path.stem)
@@ -33,7 +33,7 @@ def read(version: str, name: str) -> Any:
     return json.loads((EXAMPLES / f"mcp-{version}" / f"{name}.json").read_text("utf-8"))
 
 
-def example(version: str, name: str) -> Reply:
+def example(version: str, name: str) -> ScriptedResponse:
     """A reply with the call that is shown with it; findings about its JSON stand at 4."""
     value = read(version, name)
     asked = read(version, REQUESTS[name]) if name in REQUESTS else None
@@ -97,7 +97,7 @@ EXPECTED: dict[tuple[str, str], list[str]] = {
 
 @pytest.mark.parametrize(("version", "name"), EXPECTED)
 def test_example(version: str, name: str) -> None:
-    assert told(example(version, name).judged(version)) == EXPECTED[version, name]
+    assert told(example(version, name).report_for(version)) == EXPECTED[version, name]
 
 
 def test_none_is_missing() -> None:
@@ -111,7 +111,7 @@ def test_none_is_missing() -> None:
 def test_the_tools_that_the_specification_shows(version: str) -> None:
     tools = [read(version, "tool-ask"), read(version, "tool-await")]
     listing = run(call("tools/list"), said(response({"tools": tools})))
-    assert told(listing.judged(version)) == []
+    assert told(listing.report_for(version)) == []
 
 
 # Captures
@@ -142,10 +142,10 @@ PASSED = {
 def test_capture(name: str) -> None:
     """Replies of the official package, which say that they are written in 0.55."""
     made = run(*(hop(each) for each in RUNS[name]), query={"text": "eggs"})
-    report = made.judged("0.55")
+    report = made.report_for("0.55")
     assert told(report) == []
     assert {r for r in PASSED[name] if report.verdicts[r] is Verdict.PASS} == PASSED[name]
-    (wrong,) = made.judged("0.54").problems
+    (wrong,) = made.report_for("0.54").problems
     assert (wrong.rule, wrong.pointer) == (
         "version-asked", "/result/content/0/text#/_meta/version",
     )  # fmt: skip

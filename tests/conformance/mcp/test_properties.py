@@ -1,4 +1,4 @@
-"""Whatever a server sends: judging MCP never raises, and what it says can be stored."""
+"""Properties of MCP's rules: on any input none raises, and messages can be stored."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ from tests.conformance.mcp.scripts import (
     said,
     told,
 )
+from tests.conformance.nlweb.test_properties import replaced
 from tests.conformance.pointers import resolves
-from tests.conformance.scripts import Reply
-from tests.conformance.test_properties import replaced
-from tests.json_values import objects, values
+from tests.conformance.scripts import ScriptedResponse
+from tests.support.json_values import objects, values
 
 VERSIONS = st.sampled_from(["0.54", "0.55"])
 NAMES = [
@@ -67,7 +67,7 @@ METHODS = st.sampled_from(
 )
 
 
-def check(report: ConformanceReport, reply: Reply) -> None:
+def check(report: ConformanceReport, reply: ScriptedResponse) -> None:
     assert set(report.verdicts) == {rule.id for rule in ruleset("nlweb", "mcp").rules}
     assert json.dumps(report.to_json(), allow_nan=False, ensure_ascii=False).encode()
     for finding in report.problems:
@@ -78,13 +78,13 @@ def check(report: ConformanceReport, reply: Reply) -> None:
 def test_any_stream(method: str, messages: list[Any], version: str) -> None:
     number = None if method.startswith("notifications") else 1
     reply = run(call(method, number), told(*(json.dumps(each) for each in messages)))
-    check(reply.judged(version), reply)
+    check(reply.report_for(version), reply)
 
 
 @given(METHODS, LIKELY | st.lists(LIKELY, max_size=3) | VALUES, VERSIONS)
 def test_any_document(method: str, value: Any, version: str) -> None:
     reply = run(call(method, version=MODERN), said(value))
-    check(reply.judged(version), reply)
+    check(reply.report_for(version), reply)
 
 
 WHOLE = {
@@ -99,7 +99,7 @@ def test_any_value_at_any_place(name: str, data: st.DataObject, version: str) ->
     changed = replaced(WHOLE[name], data)
     sent = call("tools/list") if name == "list" else ask()
     reply = run(sent, said(changed))
-    check(reply.judged(version), reply)
+    check(reply.report_for(version), reply)
 
 
 @given(

@@ -1,4 +1,4 @@
-"""Every rule of MCP: what is said of it, and that `test_cases` tries it."""
+"""Facts of every rule of MCP, and that `test_rulesets` has a case for each."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Conversations with an A2A agent as scripts: the card, what is answered, and so on."""
+"""Scripted conversations with an A2A agent: its card, its answers, and the events."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from playground.protocols.a2a import A2AExchange, OutgoingMessage
 from playground.protocols.calls import HttpCall
 from playground.protocols.frames import FrameKind
-from tests.protocols.playbook import CAPTURES, SSE, Playbook
+from tests.support.playbook import CAPTURES, SSE, Playbook
 
 AGENT = "http://agent.example.com/a2a"
 CARD_03 = {
@@ -23,7 +23,7 @@ CARD_10 = {
 
 
 class Talk(Playbook):
-    """An exchange that is asked for its calls, and whose calls come back as frames."""
+    """One exchange, whose calls are answered as frames."""
 
     def __init__(self, **changes: Any) -> None:
         options = {"agent_url": AGENT, "url": AGENT, "message": "eggs", "message_id": "m-1"}
@@ -33,7 +33,7 @@ class Talk(Playbook):
         self.calls: list[HttpCall] = []
 
     def call(self) -> Talk:
-        """Make the next call, which there must be."""
+        """Make the next call, which must exist."""
         call = self.exchange.next_call()
         assert call is not None
         self.calls.append(call)
@@ -42,7 +42,7 @@ class Talk(Playbook):
         return self
 
     def answer(self, value: Any, status: int = 200, **options: Any) -> Talk:
-        """A whole reply: a JSON value, or bytes as they are."""
+        """Answer with a complete response: a JSON value, or bytes unchanged."""
         body = value if isinstance(value, bytes) else json.dumps(value).encode()
         self.head(status, **options)
         self.body(body)
@@ -50,11 +50,11 @@ class Talk(Playbook):
         return self
 
     def result(self, value: Any) -> Talk:
-        """The result of the call before, as a document."""
+        """Answer the previous call with a result, as a document."""
         return self.answer({"jsonrpc": "2.0", "id": self.sent["id"], "result": value})
 
     def results(self, *values: Any) -> Talk:
-        """The results of the call before, as a stream."""
+        """Answer the previous call with results, as a stream."""
         self.head(200, SSE)
         envelopes = [{"jsonrpc": "2.0", "id": self.sent["id"], "result": value} for value in values]
         self.stream([f"data: {json.dumps(each)}\r\n\r\n".encode() for each in envelopes])
@@ -68,17 +68,17 @@ class Talk(Playbook):
 
     @property
     def is_over(self) -> bool:
-        """Whether there is nothing more to send."""
+        """Whether no call is left."""
         return self.exchange.next_call() is None
 
 
 def begun(card: Any = None, **changes: Any) -> Talk:
-    """A conversation whose card has come and whose message is sent."""
+    """Return a conversation after the card, with the message sent."""
     return Talk(**changes).call().answer(CARD_10 if card is None else card).call()
 
 
 def capture(name: str) -> tuple[bytes, bytes]:
-    """Head and body of a recorded reply."""
+    """Return head and body of a recorded response."""
     head, _, body = (
         (CAPTURES / "a2a" / f"{name}.txt").read_bytes().replace(b"\r\n", b"\n").partition(b"\n\n")
     )

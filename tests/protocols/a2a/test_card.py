@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 
 from playground.protocols.a2a import card
-from playground.protocols.a2a.card import Interface, Skill, read_card, well_known
-from tests import json_values
+from playground.protocols.a2a.card import Interface, Skill, read_card
 from tests.protocols.a2a.conversation import AGENT, CARD_03, CARD_10, capture
+from tests.support import json_values
 
 NAMES = [
     "name", "description", "url", "protocolVersion", "preferredTransport", "additionalInterfaces",
@@ -102,32 +102,6 @@ def test_skills_are_found_by_id_and_by_name() -> None:
     assert found.has_skill("a")
     assert found.has_skill("Ask")
     assert not found.has_skill("ask")
-
-
-@pytest.mark.parametrize(
-    ("url", "places"),
-    [
-        ("http://a.example", ["/.well-known/agent-card.json", "/.well-known/agent.json"]),
-        ("http://a.example/", ["/.well-known/agent-card.json", "/.well-known/agent.json"]),
-        (
-            "http://a.example/x/y?z#f",
-            [
-                "/.well-known/agent-card.json", "/x/y/.well-known/agent-card.json",
-                "/.well-known/agent.json", "/x/y/.well-known/agent.json",
-            ],
-        ),
-        ("http://a.example/x/.well-known/agent-card.json", ["/x/.well-known/agent-card.json"]),
-    ],
-)  # fmt: skip
-def test_where_a_card_may_be(url: str, places: list[str]) -> None:
-    assert [place.removeprefix("http://a.example") for place in well_known(url)] == places
-
-
-@pytest.mark.parametrize(
-    "url", ["", "ftp://a.example/", "kitchen", "http://", "http://[::1", "//a"]
-)
-def test_there_is_no_card_where_there_is_no_address(url: str) -> None:
-    assert well_known(url) == ()
 
 
 @pytest.mark.parametrize(

@@ -26,9 +26,9 @@ from playground.protocols.events import (
     Unknown,
 )
 from playground.protocols.frames import Frame, FrameKind
-from tests import json_values
 from tests.protocols.a2a.conversation import AGENT, CARD_03, CARD_10, Talk, begun, capture
-from tests.protocols.playbook import SSE, every_cut
+from tests.support import json_values
+from tests.support.playbook import SSE, every_cut
 
 WELL_KNOWN = "/.well-known/agent-card.json"
 
@@ -266,11 +266,11 @@ class TestTasks:
         talk = begun().result({"task": task("TASK_STATE_SUBMITTED")})
         call = talk.exchange.next_call()
         assert call
-        assert call.delay == module.FIRST_PAUSE
+        assert call.delay == module.FIRST_DELAY
         talk.call()
         assert talk.sent == {"jsonrpc": "2.0", "id": 2, "method": "GetTask", "params": {"id": "t"}}
         talk.result(task("TASK_STATE_WORKING")).call()
-        assert talk.calls[-1].delay > module.FIRST_PAUSE
+        assert talk.calls[-1].delay > module.FIRST_DELAY
         artifact = {"artifactId": "a", "parts": [{"text": "done"}]}
         talk.result(task("TASK_STATE_COMPLETED", artifacts=[artifact]))
         assert talk.is_over
@@ -294,12 +294,12 @@ class TestTasks:
 
     def test_a_task_that_never_ends_is_given_up(self) -> None:
         talk = begun().result({"task": task("working")})
-        for _ in range(module.MAX_LOOKS):
+        for _ in range(module.MAX_POLLS):
             talk.call().result(task("working"))
         assert talk.exchange.next_call() is None
         assert talk.exchange.problem
         assert (talk.exchange.problem.state, talk.exchange.problem.stage) == ("truncated", "limit")
-        assert talk.calls[-1].delay == module.LONGEST_PAUSE
+        assert talk.calls[-1].delay == module.MAX_DELAY
         assert len(of(talk, Progress)) == 1
 
     @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from playground.protocols.a2a import VERSIONS, messages
-from tests.protocols.playbook import CAPTURES
+from tests.support.playbook import CAPTURES
 
 OLD, NEW = VERSIONS["0.3"], VERSIONS["1.0"]
 

@@ -8,7 +8,7 @@ from playground.protocols import registry
 from playground.protocols.events import Failure, Note, Outcome, Result, Text, Unknown
 from playground.protocols.exchange import Target
 from playground.protocols.frames import FrameKind
-from tests.protocols.playbook import SSE, Playbook, event
+from tests.support.playbook import SSE, Playbook, event
 
 REQUEST = {
     "action": "do", "protocol": "HTTP", "method": "POST", "url": "http://a.example.com/do",

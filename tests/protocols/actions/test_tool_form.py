@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from playground.protocols.actions.tool_form import ToolControl, arguments_of, controls_of
-from tests.json_values import objects, values
+from tests.support.json_values import objects, values
 
 SCHEMA = {
     "type": "object",

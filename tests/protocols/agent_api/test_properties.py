@@ -12,20 +12,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from playground.protocols import sse
-from playground.protocols.agent_api import AgentAPIReader, turns, validate_request
+from playground.protocols.agent_api import AgentAPIReader, requests, validate_request
 from playground.protocols.agent_api.constants import (
     CONTENT_TYPES,
-    DIALECT_CONTENT_TYPES,
-    DIALECT_MESSAGE_TYPES,
-    DIALECT_STATUSES,
+    EXTRA_CONTENT_TYPES,
+    EXTRA_MESSAGE_TYPES,
+    EXTRA_STATUSES,
     MESSAGE_TYPES,
     STATUSES,
 )
 from playground.protocols.agent_api.requests import text_of_request
 from playground.protocols.agent_api.transitions import TRANSITIONS, is_allowed
 from playground.protocols.events import Content, Event, Message, Outcome, ToolCall
-from tests.json_values import objects, values
-from tests.protocols.agent_api.examples import captured, delta, message, read
+from tests.support.agent_api_examples import captured, delta, message, read
+from tests.support.json_values import objects, values
 
 NAMES = (
     *("object", "id", "type", "role", "status", "content", "code", "message", "error", "output"),
@@ -43,10 +43,10 @@ WORDS = (
 CALL = {"call_id": "c", "name": "f", "arguments": "{"}
 
 ids = st.sampled_from(["msg_1", "msg_2", None, "", 3])
-statuses = st.sampled_from([*STATUSES, *DIALECT_STATUSES, None, 5])
-types = st.sampled_from([*MESSAGE_TYPES, *DIALECT_MESSAGE_TYPES, None])
+statuses = st.sampled_from([*STATUSES, *EXTRA_STATUSES, None, 5])
+types = st.sampled_from([*MESSAGE_TYPES, *EXTRA_MESSAGE_TYPES, None])
 parts = st.fixed_dictionaries(
-    {"type": st.sampled_from([*CONTENT_TYPES, *DIALECT_CONTENT_TYPES, None])},
+    {"type": st.sampled_from([*CONTENT_TYPES, *EXTRA_CONTENT_TYPES, None])},
     optional={
         "object": st.just("content"),
         "status": statuses,
@@ -205,10 +205,10 @@ def test_any_request(document: Any) -> None:
         assert problem.level in ("error", "warning")
         assert problem.message.endswith(".")
     assert isinstance(text_of_request(document), str)
-    context = turns.session_context(document, None)
-    following = turns.follow_up_document(document, session_context=context, text="and?")
+    context = requests.session_context(document, None)
+    following = requests.follow_up_document(document, session_context=context, text="and?")
     assert text_of_request(following) == "and?"
-    assert turns.session_context(following, None) == context
+    assert requests.session_context(following, None) == context
 
 
 @given(

@@ -20,7 +20,7 @@ from playground.protocols.events import (
     ToolOutput,
     Unknown,
 )
-from tests.protocols.agent_api.examples import (
+from tests.support.agent_api_examples import (
     SEQUENCE,
     USE_CASE,
     captured,
@@ -55,7 +55,7 @@ def brief(event: Event) -> tuple[Any, ...]:
     raise AssertionError(event)
 
 
-def told(*payloads: Any) -> list[tuple[Any, ...]]:
+def event_rows(*payloads: Any) -> list[tuple[Any, ...]]:
     return [brief(event) for event in read(payloads)[0]]
 
 
@@ -82,7 +82,7 @@ def blocks(name: str) -> list[str]:
 
 class TestTheSpecificationsStreams:
     def test_contents_without_a_message_belong_to_the_open_one(self) -> None:
-        assert told(*SEQUENCE) == [
+        assert event_rows(*SEQUENCE) == [
             ("response", "response_1", "created"),
             ("message", "msg_1", "assistant"),
             ("+", "msg_1", 0, "Hello"),
@@ -95,7 +95,7 @@ class TestTheSpecificationsStreams:
         ]
 
     def test_what_the_pieces_said_is_not_said_again(self) -> None:
-        assert told(*USE_CASE) == [
+        assert event_rows(*USE_CASE) == [
             ("response", "response_123", "created"),
             ("message", "msg_abc", "assistant"),
             ("+", "msg_abc", 0, "This"),
@@ -175,7 +175,7 @@ class TestMessages:
         ]  # fmt: skip
 
     def test_pieces_for_a_message_that_was_never_announced(self) -> None:
-        assert told(delta("a", msg_id="m"), delta("b", msg_id="m")) == [
+        assert event_rows(delta("a", msg_id="m"), delta("b", msg_id="m")) == [
             ("message", "m", ""),
             ("+", "m", 0, "a"),
             ("+", "m", 0, "b"),
@@ -208,7 +208,7 @@ class TestMessages:
 
     def test_without_ids_the_open_message_is_meant(self) -> None:
         nameless: dict[str, Any] = {"object": "message", "type": "message", "status": "created"}
-        found = told(
+        found = event_rows(
             nameless,
             delta("a", msg_id=None),
             {**nameless, "status": "completed"},
@@ -231,17 +231,17 @@ class TestMessages:
         ]
 
     def test_a_message_that_is_numbered(self) -> None:
-        assert told(message(identifier=7), delta("a", msg_id=7))[1] == ("+", "7", 0, "a")  # type: ignore[arg-type]
+        assert event_rows(message(identifier=7), delta("a", msg_id=7))[1] == ("+", "7", 0, "a")  # type: ignore[arg-type]
 
     def test_types_that_nobody_knows_are_kept(self) -> None:
-        assert told(message(type="dream"), content(type="hologram", beam=[1]))[:2] == [
+        assert event_rows(message(type="dream"), content(type="hologram", beam=[1]))[:2] == [
             ("message", "msg_1", "dream"),
             ("=", "msg_1", 0, "hologram", {"beam": [1]}),
         ]
 
     def test_a_heartbeat_is_no_message(self) -> None:
         beat = message("completed", "beat", type="heartbeat")
-        assert told(message(), beat, delta("a", msg_id=None)) == [
+        assert event_rows(message(), beat, delta("a", msg_id=None)) == [
             ("message", "msg_1", "message"),
             ("note", "heartbeat"),
             ("+", "msg_1", 0, "a"),
@@ -288,13 +288,13 @@ class TestContents:
     @pytest.mark.parametrize("word", [False, None])
     def test_completed_text_is_compared_with_its_pieces(self, word: bool | None) -> None:
         start = [message(), delta("Hel"), delta("lo")]
-        same = told(*start, content(delta=word, text="Hello"))
+        same = event_rows(*start, content(delta=word, text="Hello"))
         assert same[-1] == ("content", "msg_1", "completed")
-        other = told(*start, content(delta=word, text="Help"))
+        other = event_rows(*start, content(delta=word, text="Help"))
         assert other[-1] == ("=", "msg_1", 0, "text", "Help")
 
     def test_a_completed_message_says_what_was_not_said(self) -> None:
-        found = told(
+        found = event_rows(
             message(),
             delta("One"),
             message("completed", content=[
@@ -308,7 +308,7 @@ class TestContents:
 
     def test_a_response_says_what_was_not_said(self) -> None:
         late = message("completed", "late", content=[{"type": "text", "text": "Late"}])
-        found = told(message(), delta("a"), response("completed", output=[
+        found = event_rows(message(), delta("a"), response("completed", output=[
             message("completed", content=[{"type": "text", "text": "a"}]), late, "stray",
         ]))  # fmt: skip
         assert found[2:] == [
@@ -322,7 +322,7 @@ class TestContents:
 
     def test_contents_within_a_message_need_no_place_of_their_own(self) -> None:
         """Indexes with gaps, and null in the message's own list."""
-        found = told(
+        found = event_rows(
             message(), delta("a", 0), delta("b", 5),
             message("completed", content=[
                 {"type": "text", "text": "a", "index": None, "msg_id": None},
@@ -356,14 +356,15 @@ class TestContents:
         }
 
     def test_content_after_completion_is_shown_all_the_same(self) -> None:
-        found = told(message(), delta("a"), content(text="a"), delta("!"), message("completed"),
-                     delta("?"))  # fmt: skip
+        found = event_rows(
+            message(), delta("a"), content(text="a"), delta("!"), message("completed"), delta("?")
+        )
         assert [each for each in found if each[0] == "+"] == [
             ("+", "msg_1", 0, "a"), ("+", "msg_1", 0, "!"), ("+", "msg_1", 0, "?"),
         ]  # fmt: skip
 
     def test_a_part_that_says_nothing_is_a_status(self) -> None:
-        assert told(message(), content("created", text=None))[-1] == (
+        assert event_rows(message(), content("created", text=None))[-1] == (
             "content", "msg_1", "created",
         )  # fmt: skip
 
@@ -376,14 +377,14 @@ class TestContents:
     @pytest.mark.parametrize("broken", ["\u2028", "\u2029", "\u0085", "\x0b", "\r\n", "\x1c"])
     def test_line_breaks_that_are_none(self, broken: str) -> None:
         text = json.dumps(delta(f"a{broken}b"), ensure_ascii=False)
-        assert told(message(), text)[-1] == ("+", "msg_1", 0, f"a{broken}b")
+        assert event_rows(message(), text)[-1] == ("+", "msg_1", 0, f"a{broken}b")
 
 
 class TestTools:
     @pytest.mark.parametrize("kind", ["function_call", "plugin_call", "component_call", "mcp_call"])
     def test_a_call_is_told_when_it_is_complete(self, kind: str) -> None:
         call = {"call_id": "c", "name": "f"}
-        found = told(
+        found = event_rows(
             message(type=kind),
             data("in_progress", **call, arguments="{"),
             data("completed", **call, arguments="{}"),
@@ -392,7 +393,9 @@ class TestTools:
             ]),
         )  # fmt: skip
         assert [each for each in found if each[0] == "call"] == [("call", "c", "f", "{}")]
-        output = told(message(type=f"{kind}_output"), data("completed", call_id="c", output="21"))
+        output = event_rows(
+            message(type=f"{kind}_output"), data("completed", call_id="c", output="21")
+        )
         assert output[-1] == ("output", "c", "21")
 
     def test_arguments_in_pieces(self) -> None:
@@ -402,11 +405,11 @@ class TestTools:
                     data={"call_id": "c", "name": "f", "arguments": piece})
             for piece in ('{"a":', " 1", "}")
         ]  # fmt: skip
-        found = told(message(type="function_call"), *pieces, content(type="data", data=None))
+        found = event_rows(message(type="function_call"), *pieces, content(type="data", data=None))
         assert found[-1] == ("call", "c", "f", '{"a": 1}')
 
     def test_a_call_whose_content_is_never_completed_is_told_with_its_message(self) -> None:
-        found = told(
+        found = event_rows(
             message(type="function_call"),
             data("in_progress", call_id="c", name="f", arguments="{}"),
             message("completed", type="function_call"),
@@ -416,7 +419,7 @@ class TestTools:
     def test_an_approval_is_paired_by_its_own_id(self) -> None:
         asked = {"id": "mcpr_1", "name": "drop", "arguments": "{}", "server_label": "db"}
         said = {"approval_request_id": "mcpr_1", "approve": True}
-        found = told(
+        found = event_rows(
             message(type="mcp_approval_request"), data(**asked), message("completed"),
             message(identifier="b", type="mcp_approval_response"), data(msg_id="b", **said),
         )  # fmt: skip
@@ -425,11 +428,11 @@ class TestTools:
 
     def test_data_that_says_nothing_of_a_call_is_no_call(self) -> None:
         for value in ([1], "words", None, 5):
-            found = told(message(type="function_call"), content(type="data", data=value))
+            found = event_rows(message(type="function_call"), content(type="data", data=value))
             assert not [each for each in found if each[0] == "call"]
 
     def test_what_is_said_anew_is_told_anew(self) -> None:
-        found = told(
+        found = event_rows(
             message(type="mcp_call"), data(call_id="c", name="f", arguments="1"),
             data(call_id="c", name="f", arguments="2"),
         )  # fmt: skip
@@ -475,7 +478,7 @@ class TestFailures:
 
     def test_an_error_is_told_once(self) -> None:
         error = message("failed", type="error", code="X", message="No")
-        found = told(
+        found = event_rows(
             message("created", type="error"), error, error,
             response("failed", error={"code": "X", "message": "No"}, output=[error]),
             response("failed", error={"code": "X", "message": "No"}),
@@ -574,7 +577,7 @@ class TestDocuments:
         assert found == [("response", "r", "completed")]
 
     def test_a_list_of_what_would_have_been_streamed(self) -> None:
-        assert whole(USE_CASE)[0] == told(*USE_CASE)
+        assert whole(USE_CASE)[0] == event_rows(*USE_CASE)
 
     def test_a_message_and_a_content_alone(self) -> None:
         assert whole({"role": "assistant", "content": ["Hi"]})[0] == [

@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 from playground.protocols import registry
-from playground.protocols.agent_api import new_request, turns, validate_request, wants_stream
+from playground.protocols.agent_api import new_request, requests, validate_request, wants_stream
 from playground.protocols.agent_api.parameters import PARAMETERS
 from playground.protocols.agent_api.requests import text_of_request
 from playground.protocols.events import ToolCall
 from playground.protocols.exchange import Target
-from tests.protocols.agent_api.examples import REQUEST
+from tests.support.agent_api_examples import REQUEST
 
 ASKED = {"role": "user", "type": "message", "content": [{"type": "text", "text": "eggs?"}]}
 TOOL = {
@@ -52,7 +52,7 @@ class TestNew:
         assert wants_stream(document) is wanted
 
 
-def asked(**members: Any) -> dict[str, Any]:
+def request_with(**members: Any) -> dict[str, Any]:
     """The request with other members."""
     return {**REQUEST, **members}
 
@@ -64,7 +64,7 @@ def message(**members: Any) -> dict[str, Any]:
 
 def function(**members: Any) -> dict[str, Any]:
     """The request with a tool whose function is another."""
-    return asked(tools=[{**TOOL, "function": {**TOOL["function"], **members}}])  # type: ignore[dict-item]
+    return request_with(tools=[{**TOOL, "function": {**TOOL["function"], **members}}])  # type: ignore[dict-item]
 
 
 #: A request, where something is wrong with it, whether it can be sent, and a word of why.
@@ -95,22 +95,22 @@ WRONG: list[tuple[Any, str, str, str]] = [
     (message(type="mcp_approval_response", content=[
         {"type": "data", "data": {"approval_request_id": "a", "approve": "yes"}}]),
      "/input/0/content/0/data/approve", "warning", "true or false"),
-    (asked(stream="no"), "/stream", "warning", "true or false"),
-    (asked(temperature=2.1), "/temperature", "warning", "from 0 to 2"),
-    (asked(top_p=-0.1), "/top_p", "warning", "from 0 to 1"),
-    (asked(frequency_penalty=3), "/frequency_penalty", "warning", "from -2 to 2"),
-    (asked(presence_penalty="1"), "/presence_penalty", "warning", "from -2 to 2"),
-    (asked(max_tokens=0), "/max_tokens", "warning", "at least 1"),
-    (asked(max_tokens=1.5), "/max_tokens", "warning", "whole number"),
-    (asked(n=6), "/n", "warning", "from 1 to 5"),
-    (asked(n=True), "/n", "warning", "from 1 to 5"),
-    (asked(seed="x"), "/seed", "warning", "whole number"),
-    (asked(stop=["a", 1]), "/stop", "warning", "array of strings"),
-    (asked(session_id=5), "/session_id", "warning", "a string"),
-    (asked(tools={}), "/tools", "warning", "list"),
-    (asked(tools=[5]), "/tools/0", "warning", "JSON object"),
-    (asked(tools=[{"type": "robot"}]), "/tools/0/type", "warning", "function"),
-    (asked(tools=[{"type": "function"}]), "/tools/0/function", "warning", "function"),
+    (request_with(stream="no"), "/stream", "warning", "true or false"),
+    (request_with(temperature=2.1), "/temperature", "warning", "from 0 to 2"),
+    (request_with(top_p=-0.1), "/top_p", "warning", "from 0 to 1"),
+    (request_with(frequency_penalty=3), "/frequency_penalty", "warning", "from -2 to 2"),
+    (request_with(presence_penalty="1"), "/presence_penalty", "warning", "from -2 to 2"),
+    (request_with(max_tokens=0), "/max_tokens", "warning", "at least 1"),
+    (request_with(max_tokens=1.5), "/max_tokens", "warning", "whole number"),
+    (request_with(n=6), "/n", "warning", "from 1 to 5"),
+    (request_with(n=True), "/n", "warning", "from 1 to 5"),
+    (request_with(seed="x"), "/seed", "warning", "whole number"),
+    (request_with(stop=["a", 1]), "/stop", "warning", "array of strings"),
+    (request_with(session_id=5), "/session_id", "warning", "a string"),
+    (request_with(tools={}), "/tools", "warning", "list"),
+    (request_with(tools=[5]), "/tools/0", "warning", "JSON object"),
+    (request_with(tools=[{"type": "robot"}]), "/tools/0/type", "warning", "function"),
+    (request_with(tools=[{"type": "function"}]), "/tools/0/function", "warning", "function"),
     (function(name=" "), "/tools/0/function/name", "warning", "name"),
     (function(description=None), "/tools/0/function/description", "warning", "description"),
     (function(parameters=[]), "/tools/0/function/parameters", "warning", "JSON Schema"),
@@ -120,7 +120,7 @@ WRONG: list[tuple[Any, str, str, str]] = [
      "/tools/0/function/parameters/properties", "warning", "object"),
     (function(parameters={"type": "object", "required": "city"}),
      "/tools/0/function/parameters/required", "warning", "array"),
-    (asked(**{"a/b~c": 1}), "/a~1b~0c", "warning", "a/b~c"),
+    (request_with(**{"a/b~c": 1}), "/a~1b~0c", "warning", "a/b~c"),
 ]  # fmt: skip
 
 
@@ -142,7 +142,7 @@ class TestCheck:
         ],
     )  # fmt: skip
     def test_what_is_fine(self, members: dict[str, Any]) -> None:
-        assert validate_request(asked(**members), "1") == []
+        assert validate_request(request_with(**members), "1") == []
 
     def test_a_role_and_types_of_running_agents_are_fine(self) -> None:
         document = message(
@@ -163,9 +163,9 @@ TEXTS: list[tuple[Any, str]] = [
     ({"input": [ASKED, {"role": "assistant", "content": "Yes"}]}, "eggs?"),
     ({"input": [{**ASKED, "content": [*ASKED["content"], {"text": "more"}]}]}, "eggs? more"),  # type: ignore[misc]
     ({"input": [ASKED, {"role": "user", "content": []}]}, "eggs?"),
-    ({"input": [turns.output_message(CALL, "21 C")]}, "21 C"),
-    ({"input": [turns.approval_message(CALL, True)]}, "Approved"),
-    ({"input": [turns.approval_message(CALL, False, "Too late")]}, "Refused"),
+    ({"input": [requests.output_message(CALL, "21 C")]}, "21 C"),
+    ({"input": [requests.approval_message(CALL, True)]}, "Approved"),
+    ({"input": [requests.approval_message(CALL, False, "Too late")]}, "Refused"),
     ({"input": [{"role": "user", "type": ["x"], "content": [{"data": {"output": 5}}]}]}, ""),
     ({}, ""),
     (None, ""),
@@ -182,7 +182,7 @@ class TestTurns:
     before = {**REQUEST, "tools": [TOOL], "session_id": "old", "response_id": "r_1", "top_p": 0.5}
 
     def test_the_next_question(self) -> None:
-        document = turns.follow_up_document(
+        document = requests.follow_up_document(
             self.before, session_context={"session_id": "s", "response_id": "r_2"}, text="eggs?"
         )
         assert document == {
@@ -192,25 +192,25 @@ class TestTurns:
         assert validate_request(document, "1") == []
 
     def test_without_a_session(self) -> None:
-        document = turns.follow_up_document(self.before, session_context=None, text="eggs?")
+        document = requests.follow_up_document(self.before, session_context=None, text="eggs?")
         assert not {"session_id", "response_id"} & document.keys()
 
     def test_other_members_of_a_session_stay_behind(self) -> None:
-        document = turns.follow_up_document({}, session_context={"a": 1, "session_id": "s"})
+        document = requests.follow_up_document({}, session_context={"a": 1, "session_id": "s"})
         assert document.keys() == {"input", "session_id"}
 
     def test_what_a_conversation_is_called(self) -> None:
         came = {"response_id": "r_2"}
-        assert turns.session_context(self.before, came) == {
+        assert requests.session_context(self.before, came) == {
             "session_id": "old",
             "response_id": "r_2",
         }
-        assert turns.session_context(REQUEST, came) == came
-        assert turns.session_context(REQUEST, None) is None
+        assert requests.session_context(REQUEST, came) == came
+        assert requests.session_context(REQUEST, None) is None
 
     def test_the_output_of_a_function(self) -> None:
-        said = turns.output_message(CALL, "21 C")
-        document = turns.with_input(self.before, [said], {"session_id": "s"})
+        said = requests.output_message(CALL, "21 C")
+        document = requests.with_input(self.before, [said], {"session_id": "s"})
         (said,) = document["input"]
         assert said == {
             "role": "user", "type": "function_call_output",
@@ -222,8 +222,8 @@ class TestTurns:
     def test_an_approval_and_a_refusal(self) -> None:
         asked = ToolCall(3, (2, 0), "mcpr_1", "drop", "{}", "mcp_approval_request")
         for approve, reason in ((True, ""), (False, "Not today")):
-            said = turns.approval_message(asked, approve, reason)
-            document = turns.with_input(self.before, [said], None)
+            said = requests.approval_message(asked, approve, reason)
+            document = requests.with_input(self.before, [said], None)
             (said,) = document["input"]
             assert said["type"] == "mcp_approval_response"
             (part,) = said["content"]
@@ -235,23 +235,23 @@ class TestTurns:
 
     def test_several_calls_are_answered_with_one_document(self) -> None:
         asked = ToolCall(3, (2, 0), "mcpr_1", "drop", "{}", "mcp_approval_request")
-        said = [turns.output_message(CALL, ""), turns.approval_message(asked, True)]
-        document = turns.with_input(self.before, said, {"session_id": "s"})
+        said = [requests.output_message(CALL, ""), requests.approval_message(asked, True)]
+        document = requests.with_input(self.before, said, {"session_id": "s"})
         assert document["input"] == said
         assert validate_request(document, "1") == []
 
     def test_nothing_that_was_passed_in_changes(self) -> None:
         kept = {**self.before, "input": [dict(ASKED)]}
         before = repr(kept)
-        turns.with_input(kept, [turns.output_message(CALL, "21 C")], {"session_id": "s"})
-        turns.follow_up_document(kept, session_context={"session_id": "s"}, text="x")
+        requests.with_input(kept, [requests.output_message(CALL, "21 C")], {"session_id": "s"})
+        requests.follow_up_document(kept, session_context={"session_id": "s"}, text="x")
         assert repr(kept) == before
 
 
 class TestOverHttp:
     def call(self, url: str, **members: Any) -> Any:
         target = Target(url, protocol="agent-api", version="1")
-        call = registry.exchange(target, asked(**members)).next_call()
+        call = registry.exchange(target, request_with(**members)).next_call()
         assert call
         return call
 

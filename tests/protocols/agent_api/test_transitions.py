@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from playground.protocols.agent_api.constants import DIALECT_STATUSES, FINAL_STATUSES, STATUSES
+from playground.protocols.agent_api.constants import EXTRA_STATUSES, FINAL_STATUSES, STATUSES
 from playground.protocols.agent_api.transitions import TRANSITIONS, is_allowed
 
 OBJECTS = ("response", "message", "content")
-ALL = {*STATUSES, *DIALECT_STATUSES}
+ALL = {*STATUSES, *EXTRA_STATUSES}
 
 
 def test_the_table_knows_every_status() -> None:

@@ -1,4 +1,4 @@
-"""Two replies compared: by table for what is told, by properties for what always holds."""
+"""Comparison of two responses: differences by table, invariants by properties."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 from playground.protocols import events as ev
 from playground.protocols import registry
-from playground.protocols.diff import MAX_LISTED, Comparison, Reply, compare
+from playground.protocols.diff import MAX_LISTED, Comparison, ResponseSide, compare
 from playground.protocols.nlweb import NLWebReader
-from tests.rendering.strategies import events as any_events
-from tests.rendering.strategies import json_values
+from tests.support.strategies import events as any_events
+from tests.support.strategies import json_values
 
 VERSIONS = {version.name: version for version in registry.versions("nlweb")}
 EGGS = {"@type": "Recipe", "url": "http://a.example/eggs", "name": "Eggs"}
@@ -25,15 +25,15 @@ SOUP = {"@type": "Recipe", "name": "Soup", "duration": "PT1H"}
 HOME = (1, 0)
 
 
-def reply(*events: ev.Event, outcome: str = "answer", version: str = "0.55") -> Reply:
-    return Reply(events, outcome, VERSIONS[version])
+def reply(*events: ev.Event, outcome: str = "answer", version: str = "0.55") -> ResponseSide:
+    return ResponseSide(events, outcome, VERSIONS[version])
 
 
-def results(*items: Any) -> Reply:
+def results(*items: Any) -> ResponseSide:
     return reply(*(ev.Result(1, item, place) for place, item in enumerate(items)))
 
 
-def told(found: Comparison) -> list[tuple[str, str, str, Any, Any]]:
+def rows(found: Comparison) -> list[tuple[str, str, str, Any, Any]]:
     """Every difference but for why it is there."""
     return [(d.change, d.label, d.pointer, d.left, d.right) for d in found.differences]
 
@@ -42,7 +42,7 @@ META = ev.Started(1, {"response_type": "Answer", "version": "0.55", "request_id"
 DONE = ev.Completed(9, {"processing_time_ms": 12, "model": "m"})
 
 #: Pairs of replies that say the same.
-SAME: list[tuple[str, Reply, Reply]] = [
+SAME: list[tuple[str, ResponseSide, ResponseSide]] = [
     ("nothing", reply(), reply()),
     ("the order of results", results(EGGS, SOUP), results(SOUP, EGGS)),
     ("the order of members", results(EGGS), results(dict(reversed(list(EGGS.items()))))),
@@ -124,8 +124,8 @@ SAME: list[tuple[str, Reply, Reply]] = [
     ),
 ]  # fmt: skip
 
-#: Pairs of replies, and what is told of them.
-DIFFERENT: list[tuple[str, Reply, Reply, list[tuple[str, str, str, Any, Any]]]] = [
+#: Pairs of responses, and their differences.
+DIFFERENT: list[tuple[str, ResponseSide, ResponseSide, list[tuple[str, str, str, Any, Any]]]] = [
     (
         "outcome",
         reply(outcome="answer"),
@@ -151,19 +151,19 @@ DIFFERENT: list[tuple[str, Reply, Reply, list[tuple[str, str, str, Any, Any]]]] 
         [("removed", "Recipe “Eggs”", "", EGGS, None)],
     ),
     (
-        "a result told by its address",
+        "a result identified by its address",
         results(EGGS, SOUP),
         results(SOUP, {**EGGS, "name": "Omelette"}),
         [("changed", "Recipe “Eggs”", "/name", "Eggs", "Omelette")],
     ),
     (
-        "a result told by its id",
+        "a result identified by its id",
         results({"@id": "#1", "name": "A"}),
         results({"@id": "#1", "name": "B"}),
         [("changed", "Result “A”", "/name", "A", "B")],
     ),
     (
-        "a result told by name and type",
+        "a result identified by name and type",
         results(SOUP),
         results({**SOUP, "duration": "PT2H"}),
         [("changed", "Recipe “Soup”", "/duration", "PT1H", "PT2H")],
@@ -260,16 +260,16 @@ DIFFERENT: list[tuple[str, Reply, Reply, list[tuple[str, str, str, Any, Any]]]] 
 
 
 @pytest.mark.parametrize(("left", "right"), [row[1:] for row in SAME], ids=[r[0] for r in SAME])
-def test_replies_that_say_the_same(left: Reply, right: Reply) -> None:
+def test_replies_that_say_the_same(left: ResponseSide, right: ResponseSide) -> None:
     for ours, theirs in ((left, right), (right, left)):
         found = compare(ours, theirs)
-        assert found.same, told(found)
-        assert told(found) == [("changed", "Metadata", "/version", *_versions(ours, theirs))] * (
+        assert found.same, rows(found)
+        assert rows(found) == [("changed", "Metadata", "/version", *_versions(ours, theirs))] * (
             found.total
         )
 
 
-def _versions(left: Reply, right: Reply) -> tuple[str, str]:
+def _versions(left: ResponseSide, right: ResponseSide) -> tuple[str, str]:
     return left.version.name, right.version.name
 
 
@@ -277,10 +277,10 @@ def _versions(left: Reply, right: Reply) -> tuple[str, str]:
     ("left", "right", "expected"), [row[1:] for row in DIFFERENT], ids=[r[0] for r in DIFFERENT]
 )
 def test_replies_that_differ(
-    left: Reply, right: Reply, expected: list[tuple[str, str, str, Any, Any]]
+    left: ResponseSide, right: ResponseSide, expected: list[tuple[str, str, str, Any, Any]]
 ) -> None:
     found = compare(left, right)
-    assert told(found) == expected
+    assert rows(found) == expected
     assert not found.same
     assert found.total == len(expected)
 
@@ -356,7 +356,8 @@ def test_the_same_answer_streamed_and_whole() -> None:
         right += stream.message(2, "result", json.dumps({"index": place, "item": item}))
     right += stream.message(3, "complete", json.dumps({"_meta": {"processing_time_ms": 3}}))
     found = compare(
-        Reply(left, whole.outcome, VERSIONS["0.55"]), Reply(right, stream.outcome, VERSIONS["0.55"])
+        ResponseSide(left, whole.outcome, VERSIONS["0.55"]),
+        ResponseSide(right, stream.outcome, VERSIONS["0.55"]),
     )
     assert (found.total, found.results) == (0, (2, 2))
 
@@ -408,7 +409,7 @@ def test_the_order_of_results_makes_no_difference(
     one, shuffled = ([e for e in each if isinstance(e, ev.Result)] for each in both)
     assert compare(reply(*one), reply(*shuffled)).total == 0
     found = [compare(reply(*each), reply(*other)) for each in (one, shuffled)]
-    assert Counter(map(repr, told(found[0]))) == Counter(map(repr, told(found[1])))
+    assert Counter(map(repr, rows(found[0]))) == Counter(map(repr, rows(found[1])))
 
 
 def test_a_pointer_does_not_grow_with_what_an_agent_calls_things() -> None:

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from playground.protocols.doctor import DetectedProtocol, detect_protocol, evidence_of
 from playground.protocols.doctor.detection import AGENT_SCOPE, ASK_AGENT
-from tests.json_values import values
-from tests.protocols.doctor.wire import frames_of, reply
-from tests.protocols.playbook import CAPTURES, EXAMPLES
+from tests.protocols.doctor.wire import frames_of, response
+from tests.support.json_values import values
+from tests.support.playbook import CAPTURES, EXAMPLES
 
 ASK = DetectedProtocol("nlweb", "0.54", dialect=ASK_AGENT)
 SCOPE = DetectedProtocol("agent-api", "1", dialect=AGENT_SCOPE)
@@ -73,14 +73,14 @@ def test_every_example_of_a_reply_to_nlweb(version: str) -> None:
     documents = sorted(folder.glob("response-*.json"))
     assert documents
     for path in documents:
-        speech = evidence_of(frames_of(reply(path.read_bytes()))).detected
+        speech = evidence_of(frames_of(response(path.read_bytes()))).detected
         unnamed = version == "0.54" and path.stem in UNNAMED
         assert speech == DetectedProtocol("nlweb", "" if unnamed else version), path.name
 
 
 @pytest.mark.parametrize("path", sorted(EXAMPLES.glob("nlweb-*/*.sse")), ids=lambda p: p.stem)
 def test_every_example_of_a_stream_of_nlweb(path: Path) -> None:
-    raw = reply(path.read_bytes(), media_type="text/event-stream")
+    raw = response(path.read_bytes(), media_type="text/event-stream")
     version = path.parent.name.removeprefix("nlweb-")
     assert evidence_of(frames_of(raw)).detected == DetectedProtocol("nlweb", version)
 
@@ -144,5 +144,5 @@ EVENTS = st.sampled_from([None, "start", "result", "complete", "message", "odd"]
 def test_anything_can_be_looked_at(messages: list[tuple[str | None, Any]], streamed: bool) -> None:
     speech = detect_protocol(messages, streamed=streamed)
     assert speech is None or speech.label
-    raw = reply(json.dumps([payload for _, payload in messages]).encode())
+    raw = response(json.dumps([payload for _, payload in messages]).encode())
     assert evidence_of(frames_of(raw)).status == 200

@@ -16,23 +16,31 @@ from playground.protocols.doctor import Diagnosis, announce
 from playground.protocols.doctor.probes import PROBES
 from playground.protocols.exchange import Target
 from playground.protocols.problems import Problem, Stage
-from tests.json_values import values
-from tests.protocols.doctor.wire import NOT_FOUND, Examined, Reply, Server, frames_of, reply, stream
+from tests.protocols.doctor.wire import (
+    NOT_FOUND,
+    FullDiagnosis,
+    Response,
+    Server,
+    frames_of,
+    response,
+    stream,
+)
+from tests.support.json_values import values
 
 AGENT = "http://agent.example.com/api"
 KEY = ("Authorization", "Bearer s3cr3t")
 NLWEB = Target(AGENT, version="0.55", headers=(KEY,))
 
-ANSWER = reply({"_meta": {"version": "0.55", "response_type": "answer"}, "results": []})
-FAILURE = reply({"_meta": {"version": "0.55"}, "error": {"code": "INVALID_QUERY"}}, 400)
+ANSWER = response({"_meta": {"version": "0.55", "response_type": "answer"}, "results": []})
+FAILURE = response({"_meta": {"version": "0.55"}, "error": {"code": "INVALID_QUERY"}}, 400)
 OLDER = stream({"message_type": "result_batch", "results": []}, {"message_type": "complete"})
-DISCOVERED = reply({"jsonrpc": "2.0", "id": 1, "result": {"supportedVersions": ["2026-07-28"]}})
-NO_METHOD = reply({"jsonrpc": "2.0", "id": 1, "error": {"code": -32601, "message": "no"}}, 400)
-OPENED = reply(
+DISCOVERED = response({"jsonrpc": "2.0", "id": 1, "result": {"supportedVersions": ["2026-07-28"]}})
+NO_METHOD = response({"jsonrpc": "2.0", "id": 1, "error": {"code": -32601, "message": "no"}}, 400)
+OPENED = response(
     {"jsonrpc": "2.0", "id": 1, "result": {"protocolVersion": "2025-06-18", "capabilities": {}}},
     mcp_session_id="session-of-mine",
 )
-CARD = reply({"name": "Chef", "url": "http://b.example", "skills": [{"id": "ask"}]})
+CARD = response({"name": "Chef", "url": "http://b.example", "skills": [{"id": "ask"}]})
 COMPLETED = stream(
     {"object": "response", "status": "created", "id": "r"},
     {"object": "message", "status": "created", "id": "m", "type": "message"},
@@ -42,7 +50,7 @@ COMPLETED = stream(
 
 def tools(*names: str, **more: Any) -> bytes:
     listed = [{"name": name, "inputSchema": {"type": "object"}} for name in names]
-    return reply({"jsonrpc": "2.0", "id": 2, "result": {"tools": listed, **more}})
+    return response({"jsonrpc": "2.0", "id": 2, "result": {"tools": listed, **more}})
 
 
 def method_of(call: HttpCall) -> str:
@@ -53,10 +61,10 @@ def method_of(call: HttpCall) -> str:
         return ""
 
 
-def server(**answers: Reply) -> Server:
+def server(**answers: Response) -> Server:
     """A server that answers a JSON-RPC method or the last part of a path, and 404 else."""
 
-    def answer(call: HttpCall) -> Reply:
+    def answer(call: HttpCall) -> Response:
         end = urlsplit(call.url).path.rpartition("/")[2]
         name = method_of(call).replace("/", "_") or f"{end}".replace("-", "_").partition(".")[0]
         return answers.get(f"{call.method.lower()}_{name}", answers.get(name, NOT_FOUND))
@@ -73,7 +81,7 @@ CONNECTION = ["address", "policy", "tcp", "http"]
 
 class TestAnNLWebAgent:
     def test_that_is_well(self) -> None:
-        seen = Examined(NLWEB, server(post_ask=ANSWER, await_=FAILURE, **{"await": FAILURE}))
+        seen = FullDiagnosis(NLWEB, server(post_ask=ANSWER, await_=FAILURE, **{"await": FAILURE}))
         assert seen.failed == []
         assert seen.passed == [
             "address", "name", "policy", "tcp", "http", "content-type", "json", "dialect",
@@ -84,7 +92,7 @@ class TestAnNLWebAgent:
         assert seen.report["also"] == []
 
     def test_is_asked_what_it_would_be_asked(self) -> None:
-        seen = Examined(NLWEB, server(post_ask=ANSWER))
+        seen = FullDiagnosis(NLWEB, server(post_ask=ANSWER))
         assert seen.urls == [
             f"POST {AGENT}/ask",
             f"POST {AGENT}/await",
@@ -101,26 +109,26 @@ class TestAnNLWebAgent:
         assert [KEY in call.headers for call in seen.calls] == [True] * 5 + [False]
 
     def test_that_cannot_keep_promises_is_not_ill(self) -> None:
-        seen = Examined(NLWEB, server(post_ask=ANSWER))
+        seen = FullDiagnosis(NLWEB, server(post_ask=ANSWER))
         assert seen.step("await")["status"] == "skipped"
         assert "no promises" in seen.step("await")["cause"]
 
     def test_whose_await_is_broken(self) -> None:
-        broken = reply(b"Internal Server Error", 500, "text/plain")
-        seen = Examined(NLWEB, server(post_ask=ANSWER, **{"await": broken}))
+        broken = response(b"Internal Server Error", 500, "text/plain")
+        seen = FullDiagnosis(NLWEB, server(post_ask=ANSWER, **{"await": broken}))
         assert seen.failed == ["await"]
 
     def test_that_refuses_the_query_speaks_all_the_same(self) -> None:
-        seen = Examined(NLWEB, server(post_ask=FAILURE))
+        seen = FullDiagnosis(NLWEB, server(post_ask=FAILURE))
         assert seen.failed == []
         assert seen.step("ask")["cause"] == "/api/ask speaks NLWeb 0.55."
 
     @pytest.mark.parametrize("path", ["", "/nlweb"])
     def test_whose_ask_is_elsewhere(self, path: str) -> None:
-        def answer(call: HttpCall) -> Reply:
+        def answer(call: HttpCall) -> Response:
             return ANSWER if urlsplit(call.url).path == f"{path}/ask" else NOT_FOUND
 
-        seen = Examined(NLWEB, answer)
+        seen = FullDiagnosis(NLWEB, answer)
         assert seen.failed == ["ask"]
         step = seen.step("ask")
         assert step["cause"] == f"/api/ask is not there; {path}/ask speaks NLWeb 0.55."
@@ -128,48 +136,48 @@ class TestAnNLWebAgent:
         assert seen.report["found"]["url"] == f"http://agent.example.com{path}"
 
     def test_that_is_an_older_server(self) -> None:
-        seen = Examined(NLWEB, server(get_ask=OLDER, post_ask=reply({"detail": "x"}, 422)))
+        seen = FullDiagnosis(NLWEB, server(get_ask=OLDER, post_ask=response({"detail": "x"}, 422)))
         assert seen.failed == ["ask"]
         assert seen.step("ask")["fix"] == "Set the agent's version to legacy."
         assert seen.report["found"]["version"] == "legacy"
         assert "older server" in seen.step("await")["cause"]
 
     def test_that_is_known_to_be_an_older_server(self) -> None:
-        seen = Examined(replace(NLWEB, version="legacy"), server(get_ask=OLDER))
+        seen = FullDiagnosis(replace(NLWEB, version="legacy"), server(get_ask=OLDER))
         assert seen.urls[0] == f"GET {AGENT}/ask?query=hello"
         assert seen.failed == []
 
     @pytest.mark.parametrize(
         ("answer", "step", "cause", "fix"),
         [
-            (reply(b"<!doctype html><p>Hi", media_type="text/html"), "content-type",
+            (response(b"<!doctype html><p>Hi", media_type="text/html"), "content-type",
              "The reply is an HTML page (text/html).", "Check the path"),
-            (reply(b"<html>", media_type="application/json"), "json",
+            (response(b"<html>", media_type="application/json"), "json",
              "What came is not JSON.", "Check the path"),
-            (reply(b"{'a'", media_type="application/json"), "json",
+            (response(b"{'a'", media_type="application/json"), "json",
              "What came is not JSON.", "Let the agent send JSON"),
-            (reply(b""), "json", "The reply is empty.", "See the agent's log"),
-            (reply({"hello": "world"}), "dialect",
+            (response(b""), "json", "The reply is empty.", "See the agent's log"),
+            (response({"hello": "world"}), "dialect",
              "The reply is of no protocol that is known.", "compare its reply"),
-            (reply({"_meta": {"response_type": "answer"}}, media_type="text/plain"),
+            (response({"_meta": {"response_type": "answer"}}, media_type="text/plain"),
              "content-type", "The reply is JSON and says that it is text/plain.", "name its"),
-            (reply({}, 401, www_authenticate='Bearer realm="members"'), "http",
+            (response({}, 401, www_authenticate='Bearer realm="members"'), "http",
              'HTTP 401, WWW-Authenticate: Bearer realm="members"', "to a bearer token"),
-            (reply({}, 401, www_authenticate="Basic"), "http", "HTTP 401", "a user name"),
-            (reply({}, 401), "http", "wants to know who is asking (HTTP 401)", "authentication"),
-            (reply({}, 403), "http", "does not allow this call (HTTP 403)", "credentials"),
-            (reply({}, 421), "http", "does not answer for this host name", "does not answer"),
-            (reply({}, 429, retry_after="7"), "http", "limits how often", "Retry-After 7"),
-            (reply({}, 302, location="https://b.example/"), "http",
+            (response({}, 401, www_authenticate="Basic"), "http", "HTTP 401", "a user name"),
+            (response({}, 401), "http", "wants to know who is asking (HTTP 401)", "authentication"),
+            (response({}, 403), "http", "does not allow this call (HTTP 403)", "credentials"),
+            (response({}, 421), "http", "does not answer for this host name", "does not answer"),
+            (response({}, 429, retry_after="7"), "http", "limits how often", "Retry-After 7"),
+            (response({}, 302, location="https://b.example/"), "http",
              "redirects to https://b.example/ (HTTP 302)", "follows no redirects"),
-            (reply(b"oops", 503, "text/plain"), "http", "The server failed (HTTP 503)", "later"),
-            (reply(b"The plain HTTP request was sent to HTTPS port", 400, "text/html"), "http",
+            (response(b"oops", 503, "text/plain"), "http", "The server failed (HTTP 503)", "later"),
+            (response(b"The plain HTTP request was sent to HTTPS port", 400, "text/html"), "http",
              "The server speaks TLS on this port.", "Use https://"),
             (NOT_FOUND, "ask", "does not answer as NLWeb over HTTP (HTTP 404)", "Check the path"),
         ],
     )  # fmt: skip
-    def test_that_is_ill(self, answer: Reply, step: str, cause: str, fix: str) -> None:
-        seen = Examined(NLWEB, lambda _: answer)
+    def test_that_is_ill(self, answer: Response, step: str, cause: str, fix: str) -> None:
+        seen = FullDiagnosis(NLWEB, lambda _: answer)
         assert seen.failed[0] == step
         assert cause in seen.step(step)["cause"]
         assert fix in seen.step(step)["fix"]
@@ -187,7 +195,7 @@ class TestTheConnection:
         ],
     )
     def test_nothing_is_sent_after_one_that_failed(self, stage: Stage, step: str) -> None:
-        seen = Examined(NLWEB, lambda _: problem(stage))
+        seen = FullDiagnosis(NLWEB, lambda _: problem(stage))
         assert seen.failed == [step]
         assert len(seen.calls) == 1
         assert (seen.step(step)["cause"], seen.step(step)["fix"]) == (
@@ -197,7 +205,7 @@ class TestTheConnection:
         assert {seen.statuses[name] for name in after} == {"skipped"}
 
     def test_an_address_that_is_none(self) -> None:
-        seen = Examined(Target("nonsense"), lambda _: NOT_FOUND, refusal="It has no scheme.")
+        seen = FullDiagnosis(Target("nonsense"), lambda _: NOT_FOUND, url_error="It has no scheme.")
         assert (seen.calls, seen.failed) == ([], ["address"])
         assert set(list(seen.statuses.values())[1:]) == {"skipped"}
 
@@ -213,42 +221,44 @@ class TestTheConnection:
     def test_schemes_that_are_mixed_up(
         self, url: str, stage: Stage, other: str, answers: bool
     ) -> None:
-        def answer(call: HttpCall) -> Reply:
+        def answer(call: HttpCall) -> Response:
             if call.url != other:
                 return problem(stage)
             if not answers:
                 return problem(Stage.TLS)
-            return reply(b"hello", media_type="text/plain")
+            return response(b"hello", media_type="text/plain")
 
-        seen = Examined(Target(url, headers=(KEY,)), answer)
+        seen = FullDiagnosis(Target(url, headers=(KEY,)), answer)
         assert seen.urls[1] == f"GET {other}"
         assert KEY not in seen.calls[1].headers, "credentials in another scheme"
         (step,) = (seen.step(name) for name in ("tls", "http") if name in seen.failed)
         assert ("that is what this port speaks" in step["fix"]) is answers
 
     def test_a_certificate_that_is_not_trusted_is_tls_all_the_same(self) -> None:
-        def answer(call: HttpCall) -> Reply:
+        def answer(call: HttpCall) -> Response:
             if call.url.startswith("https://"):
                 return Problem("failed", Stage.TLS, "The certificate of a is self-signed.", "f")
             return problem(Stage.HEADERS)
 
-        seen = Examined(Target("http://a.example"), answer)
+        seen = FullDiagnosis(Target("http://a.example"), answer)
         assert seen.step("http")["fix"].startswith("Use https:// instead of http://")
 
     def test_a_server_that_is_slow_is_not_taken_for_another(self) -> None:
         slow = problem(Stage.HEADERS, limit="idle_timeout")
         others = server(server_discover=DISCOVERED, tools_list=tools("ask"))
-        seen = Examined(NLWEB, lambda call: slow if call.url.endswith("/ask") else others(call))
+        seen = FullDiagnosis(
+            NLWEB, lambda call: slow if call.url.endswith("/ask") else others(call)
+        )
         assert seen.failed == ["http", "ask"]
         assert "a run waits longer" in seen.step("http")["fix"]
         assert seen.step("mcp")["status"] == "passed"
         assert not [url for url in seen.urls if url.startswith("GET https")]
 
     def test_a_number_needs_no_name_and_https_is_told(self) -> None:
-        seen = Examined(Target("https://127.0.0.1/api"), server(post_ask=ANSWER))
+        seen = FullDiagnosis(Target("https://127.0.0.1/api"), server(post_ask=ANSWER))
         assert "number already" in seen.step("name")["cause"]
         assert seen.step("tls")["status"] == "passed"
-        assert Examined(NLWEB, server(post_ask=ANSWER)).step("tls")["status"] == "skipped"
+        assert FullDiagnosis(NLWEB, server(post_ask=ANSWER)).step("tls")["status"] == "skipped"
 
 
 class TestMcp:
@@ -256,7 +266,7 @@ class TestMcp:
     WELL = staticmethod(server(server_discover=DISCOVERED, tools_list=tools("ask", "await")))
 
     def test_of_the_newer_generation(self) -> None:
-        seen = Examined(self.MCP, self.WELL)
+        seen = FullDiagnosis(self.MCP, self.WELL)
         assert seen.failed == []
         assert [method_of(call) for call in seen.calls][:2] == ["server/discover", "tools/list"]
         assert seen.report["found"] == {
@@ -267,8 +277,8 @@ class TestMcp:
 
     def test_of_the_older_generation(self) -> None:
         answers = {"initialize": OPENED, "tools_list": tools("ask")}
-        accepted = reply(b"", 202)
-        seen = Examined(
+        accepted = response(b"", 202)
+        seen = FullDiagnosis(
             self.MCP,
             server(server_discover=NO_METHOD, notifications_initialized=accepted, **answers),
         )
@@ -287,7 +297,9 @@ class TestMcp:
         assert "MCP 2025-06-18" in seen.step("mcp")["cause"]
 
     def test_without_a_tool_for_queries(self) -> None:
-        seen = Examined(self.MCP, server(server_discover=DISCOVERED, tools_list=tools("weather")))
+        seen = FullDiagnosis(
+            self.MCP, server(server_discover=DISCOVERED, tools_list=tools("weather"))
+        )
         assert seen.failed == ["tools"]
         assert "There are: weather." in seen.step("tools")["cause"]
         assert seen.report["found"] is None
@@ -295,21 +307,21 @@ class TestMcp:
     @pytest.mark.parametrize(("named", "ill"), [("weather", []), ("gone", ["tools"])])
     def test_whose_tool_the_agent_names(self, named: str, ill: list[str]) -> None:
         answers = {"server_discover": DISCOVERED, "tools_list": tools("weather")}
-        seen = Examined(replace(self.MCP, tools=(named, "")), server(**answers))
+        seen = FullDiagnosis(replace(self.MCP, tools=(named, "")), server(**answers))
         assert seen.failed == ill
         assert named in seen.step("tools")["cause"]
 
     @pytest.mark.parametrize("cursor", ["2", None, "", 7])
     def test_whose_list_has_further_pages(self, cursor: Any) -> None:
         listed = tools("ask", "await", nextCursor=cursor)
-        seen = Examined(self.MCP, server(server_discover=DISCOVERED, tools_list=listed))
+        seen = FullDiagnosis(self.MCP, server(server_discover=DISCOVERED, tools_list=listed))
         assert [method_of(call) for call in seen.calls].count("tools/list") == 1
         more = " and more on further pages" if cursor == "2" else ""
         assert f"There are: ask, await{more}." in seen.step("tools")["cause"]
 
     def test_whose_tool_may_be_on_a_further_page(self) -> None:
         listed = tools("weather", nextCursor="2")
-        seen = Examined(self.MCP, server(server_discover=DISCOVERED, tools_list=listed))
+        seen = FullDiagnosis(self.MCP, server(server_discover=DISCOVERED, tools_list=listed))
         assert seen.failed == []
         cause = seen.step("tools")["cause"]
         assert "first page" in cause
@@ -317,26 +329,26 @@ class TestMcp:
 
     def test_with_more_tools_than_are_named(self) -> None:
         listed = tools("ask", *(f"t{n}" for n in range(10)))
-        seen = Examined(self.MCP, server(server_discover=DISCOVERED, tools_list=listed))
+        seen = FullDiagnosis(self.MCP, server(server_discover=DISCOVERED, tools_list=listed))
         assert "t6 and 3 more." in seen.step("tools")["cause"]
 
     def test_whose_list_is_none(self) -> None:
-        seen = Examined(self.MCP, server(server_discover=DISCOVERED, tools_list=NO_METHOD))
+        seen = FullDiagnosis(self.MCP, server(server_discover=DISCOVERED, tools_list=NO_METHOD))
         assert seen.failed == ["tools"]
 
     def test_that_is_not_there(self) -> None:
-        seen = Examined(self.MCP, lambda _: NOT_FOUND)
+        seen = FullDiagnosis(self.MCP, lambda _: NOT_FOUND)
         assert seen.failed == ["mcp"]
         assert "most often at /mcp" in seen.step("mcp")["fix"]
 
     def test_that_wants_a_token(self) -> None:
-        refused = reply({}, 401, www_authenticate="Bearer")
-        seen = Examined(self.MCP, lambda _: refused)
+        refused = response({}, 401, www_authenticate="Bearer")
+        seen = FullDiagnosis(self.MCP, lambda _: refused)
         assert seen.failed == ["http", "mcp"]
         assert "bearer token" in seen.step("mcp")["fix"]
 
     def test_where_nlweb_was_expected(self) -> None:
-        seen = Examined(replace(self.MCP, binding="http"), self.WELL)
+        seen = FullDiagnosis(replace(self.MCP, binding="http"), self.WELL)
         assert seen.failed == ["ask"]
         assert seen.step("ask")["fix"] == "Set the agent's binding to MCP."
         assert (seen.report["found"]["binding"], seen.report["found"]["url"]) == (
@@ -344,13 +356,13 @@ class TestMcp:
         )  # fmt: skip
 
     def test_where_nlweb_is_as_well(self) -> None:
-        def both(call: HttpCall) -> Reply:
+        def both(call: HttpCall) -> Response:
             return ANSWER if call.url == "http://agent.example.com/ask" else self.WELL(call)
 
-        seen = Examined(replace(self.MCP, binding="http"), both)
+        seen = FullDiagnosis(replace(self.MCP, binding="http"), both)
         assert seen.step("ask")["fix"] == "Set the agent's binding to MCP."
         assert seen.report["also"] == ["NLWeb 0.55 at http://agent.example.com"]
-        seen = Examined(Target("http://agent.example.com"), both)
+        seen = FullDiagnosis(Target("http://agent.example.com"), both)
         assert seen.failed == []
         assert seen.report["also"] == [
             "NLWeb 0.55 over MCP 2026-07-28 at http://agent.example.com/mcp"
@@ -361,7 +373,7 @@ class TestTheAgentApi:
     API = Target("http://agent.example.com/process", protocol="agent-api", version="1")
 
     def test_that_completes(self) -> None:
-        seen = Examined(self.API, server(process=COMPLETED))
+        seen = FullDiagnosis(self.API, server(process=COMPLETED))
         assert seen.failed == []
         assert seen.urls[0] == "POST http://agent.example.com/process"
         assert seen.report["found"]["protocol"] == "agent-api"
@@ -375,42 +387,44 @@ class TestTheAgentApi:
         ],
     )
     def test_that_does_not(self, payloads: list[Any], words: str) -> None:
-        seen = Examined(self.API, server(process=stream(*payloads)))
+        seen = FullDiagnosis(self.API, server(process=stream(*payloads)))
         assert seen.failed == ["agent-api"]
         assert words in seen.step("agent-api")["cause"]
 
     def test_that_is_still_speaking_when_the_doctor_leaves(self) -> None:
         began = {"object": "response", "status": "in_progress"}
-        examination = Diagnosis(self.API)
-        call = examination.next_call()
+        diagnosis = Diagnosis(self.API)
+        call = diagnosis.next_call()
         frames = frames_of(stream(began), call)
         late = problem(Stage.BODY, "total_timeout")
-        examination.add([*frames[:-1], *frames_of(late)])
-        examination.give_up()
-        steps = {step["name"]: step for step in examination.report()["steps"]}
+        diagnosis.add([*frames[:-1], *frames_of(late)])
+        diagnosis.give_up()
+        steps = {step["name"]: step for step in diagnosis.report()["steps"]}
         assert steps["agent-api"]["status"] == "passed"
         assert steps["ask"]["cause"] == "Not reached: the time of the examination was up."
 
     def test_where_nlweb_was_expected(self) -> None:
-        seen = Examined(replace(NLWEB, url="http://agent.example.com"), server(process=COMPLETED))
+        seen = FullDiagnosis(
+            replace(NLWEB, url="http://agent.example.com"), server(process=COMPLETED)
+        )
         assert seen.step("ask")["fix"] == "Set the agent's protocol to Agent API."
         assert seen.report["found"]["url"] == "http://agent.example.com/process"
 
     def test_where_nlweb_is_in_its_place(self) -> None:
-        seen = Examined(self.API, server(process=reply({"detail": "x"}, 404), ask=ANSWER))
+        seen = FullDiagnosis(self.API, server(process=response({"detail": "x"}, 404), ask=ANSWER))
         assert seen.failed == ["agent-api"]
         assert seen.step("agent-api")["fix"].startswith("Set the agent's protocol to NLWeb")
 
 
 class TestTheCard:
     def test_is_read(self) -> None:
-        seen = Examined(NLWEB, server(post_ask=ANSWER, agent_card=CARD))
+        seen = FullDiagnosis(NLWEB, server(post_ask=ANSWER, agent_card=CARD))
         cause = seen.step("card")["cause"]
         assert cause.startswith("Chef speaks A2A 0.3. Skills: ask.")
         assert cause.endswith("It sends its callers to http://b.example.")
 
     def test_of_an_agent_that_is_nothing_else(self) -> None:
-        seen = Examined(NLWEB, server(agent_card=CARD))
+        seen = FullDiagnosis(NLWEB, server(agent_card=CARD))
         assert seen.failed == ["ask"]
         assert "A2A agent" in seen.step("ask")["fix"]
 
@@ -428,7 +442,7 @@ class TestAnnouncement:
             server(initialize=OPENED, tools_list=tools("ask"), process=COMPLETED),
         ]
         for each in servers:
-            for call in Examined(target, each).calls:
+            for call in FullDiagnosis(target, each).calls:
                 assert (call.method, call.url) in announced
                 if KEY in call.headers:
                     assert announced[call.method, call.url]
@@ -460,13 +474,13 @@ BODIES = st.one_of(
 def test_no_server_makes_it_raise(answers: list[tuple[bytes, int, str]], target: Target) -> None:
     turn = iter(range(1000))
 
-    def answer(_: HttpCall) -> Reply:
+    def answer(_: HttpCall) -> Response:
         body, status, media_type = answers[next(turn) % len(answers)]
         if status:
-            return reply(body, status, media_type)
+            return response(body, status, media_type)
         return problem(Stage.BODY)
 
-    seen = Examined(target, answer)
+    seen = FullDiagnosis(target, answer)
     assert set(seen.statuses.values()) <= {"passed", "failed", "skipped"}
     assert all(step["cause"] for step in seen.report["steps"])
     assert all(step["fix"] for step in seen.report["steps"] if step["status"] == "failed")

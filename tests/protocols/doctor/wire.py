@@ -1,4 +1,4 @@
-"""Replies as the frames that the transport makes of them, and examinations driven by them."""
+"""Responses as frames of the transport, and diagnoses driven by them."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from playground.protocols.problems import Problem, Stage
 
 K = FrameKind
 
-#: What came of a call: a raw reply, or the problem that kept it away.
-Reply = bytes | Problem
-Server = Callable[[HttpCall], Reply]
+#: A raw response, or the problem of a call without one.
+Response = bytes | Problem
+Server = Callable[[HttpCall], Response]
 
 NOT_FOUND = b"HTTP/1.1 404 Not Found\r\nContent-Type: text/plain\r\n\r\nNot Found"
 
 
-def reply(
+def response(
     body: Any, status: int = 200, media_type: str = "application/json", **headers: str
 ) -> bytes:
-    """A raw reply; `body` is bytes, or a JSON value."""
+    """Return a raw response; `body` is bytes, or a JSON value."""
     lines = [f"HTTP/1.1 {status} Whatever", f"Content-Type: {media_type}"]
     lines += [f"{name.replace('_', '-')}: {value}" for name, value in headers.items()]
     data = body if isinstance(body, bytes) else json.dumps(body).encode()
@@ -33,13 +33,13 @@ def reply(
 
 
 def stream(*payloads: Any) -> bytes:
-    """A raw reply that is an event stream of unnamed messages."""
+    """Return a raw response that is an event stream of unnamed messages."""
     blocks = [b"data: " + json.dumps(payload).encode() + b"\n\n" for payload in payloads]
-    return reply(b"".join(blocks), media_type="text/event-stream")
+    return response(b"".join(blocks), media_type="text/event-stream")
 
 
-def frames_of(answer: Reply, call: HttpCall | None = None) -> list[Frame]:
-    """The frames of a call that was answered like this."""
+def frames_of(answer: Response, call: HttpCall | None = None) -> list[Frame]:
+    """Return the frames of a call with this response."""
     found: list[tuple[FrameKind, bytes]] = []
     if call:
         target = "/" + call.url.split("://", 1)[1].partition("/")[2]
@@ -69,19 +69,19 @@ def _body(head: bytes, body: bytes) -> list[tuple[FrameKind, bytes]]:
     return [*blocks, (K.TAIL, rest)] if rest else blocks
 
 
-class Examined:
-    """An examination that is over: its report, and the calls that it made."""
+class FullDiagnosis:
+    """A completed diagnosis: its report, and the calls that it made."""
 
-    def __init__(self, target: Target, server: Server, refusal: str = "") -> None:
-        examination = Diagnosis(target, refusal)
+    def __init__(self, target: Target, server: Server, url_error: str = "") -> None:
+        diagnosis = Diagnosis(target, url_error)
         self.calls: list[HttpCall] = []
-        while call := examination.next_call():
+        while call := diagnosis.next_call():
             assert len(self.calls) < 30, "it never ends"
             self.calls.append(call)
-            examination.add(frames_of(server(call), call))
-            # What is told meanwhile must be as sound as what is told at the end.
-            json.dumps(examination.report())
-        self.report = examination.report()
+            diagnosis.add(frames_of(server(call), call))
+            # Each report on the way must be valid JSON like the last one.
+            json.dumps(diagnosis.report())
+        self.report = diagnosis.report()
 
     def step(self, name: str) -> dict[str, Any]:
         found: dict[str, Any] = next(s for s in self.report["steps"] if s["name"] == name)

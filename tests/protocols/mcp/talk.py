@@ -1,4 +1,4 @@
-"""How these tests talk to an MCP exchange: its calls are answered, events come out."""
+"""Scripted conversations with an MCP exchange: answers to its calls, and the events."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from playground.protocols.calls import HttpCall
 from playground.protocols.events import Event
 from playground.protocols.exchange import Target
 from playground.protocols.frames import Frame, FrameKind
-from playground.protocols.mcp import McpExchange, messages
+from playground.protocols.mcp import McpExchange
+from playground.protocols.mcp.versions import STATELESS_VERSION
 
 URL = "http://agent.example.com/mcp"
 DOCUMENT = {"query": {"text": "eggs"}, "meta": {"version": "0.55"}}
@@ -19,9 +20,9 @@ TOOLS = [
     {"name": "ask", "inputSchema": {"properties": {"query": {}}}},
     {"name": "await", "inputSchema": {"properties": {"promise_token": {}}}},
 ]
-#: What is remembered of a server without sessions, and of one with them.
+#: Stored handshakes of a stateless server and of a stateful one.
 MODERN = {
-    "url": URL, "generation": "discover", "version": messages.STATELESS_VERSION, "session": "",
+    "url": URL, "generation": "discover", "version": STATELESS_VERSION, "session": "",
     "tools": TOOLS,
 }  # fmt: skip
 OLDER = {**MODERN, "generation": "initialize", "version": "2025-06-18", "session": "s1"}
@@ -30,7 +31,7 @@ OLDER = {**MODERN, "generation": "initialize", "version": "2025-06-18", "session
 def new_exchange(
     document: dict[str, Any] | None = None, operation: str = "ask", **fields: Any
 ) -> McpExchange:
-    """An exchange for a request of NLWeb 0.55; `fields` are those of its target."""
+    """Return an exchange for a request of NLWeb 0.55; `fields` are those of its target."""
     depth = fields.pop("max_depth", 100)
     target = Target(URL, binding="mcp", **fields)
     reader: Callable[[], Any] = lambda: nlweb.NLWebReader(target.version)  # noqa: E731
@@ -38,20 +39,20 @@ def new_exchange(
 
 
 def head(status: int = 200, media_type: str = "application/json", **headers: str) -> bytes:
-    """A response head; `mcp_session_id="x"` becomes `Mcp-Session-Id: x`."""
+    """Return a response head; `mcp_session_id="x"` becomes `Mcp-Session-Id: x`."""
     lines = [f"HTTP/1.1 {status} Whatever", f"Content-Type: {media_type}"]
     lines += [f"{name.replace('_', '-').title()}: {value}" for name, value in headers.items()]
     return ("\r\n".join(lines) + "\r\n\r\n").encode()
 
 
 class Talk:
-    """One exchange, fed the way the engine does it."""
+    """One exchange, driven as the engine does it."""
 
     def __init__(self, exchange: McpExchange | None = None, **fields: Any) -> None:
         self.exchange = exchange or new_exchange(**fields)
         self.events: list[Event] = []
         self.calls: list[HttpCall] = []
-        #: Every frame that was fed, to be read again.
+        #: Every frame, to be read again.
         self.frames: list[Frame] = []
 
     def frame(self, kind: FrameKind, data: bytes = b"") -> None:
@@ -60,7 +61,7 @@ class Talk:
         self.events += self.exchange.receive(frame)
 
     def call(self) -> Talk:
-        """Make the next call; there has to be one."""
+        """Make the next call, which must exist."""
         call = self.exchange.next_call()
         assert call is not None, self.exchange.problem
         return self.send(call)
@@ -73,7 +74,7 @@ class Talk:
         return self
 
     def json(self, payload: Any, status: int = 200, **headers: str) -> Talk:
-        """Make the next call, and answer it with a document; bytes go as they are."""
+        """Make the next call, and answer it with a document; bytes are sent unchanged."""
         body = payload if isinstance(payload, bytes) else json.dumps(payload).encode()
         self.call().frame(FrameKind.HEAD, head(status, **headers))
         self.frame(FrameKind.BODY, body)
@@ -98,7 +99,7 @@ class Talk:
         return self
 
     def result(self, result: Any, **options: Any) -> Talk:
-        """Make the next call, and answer it properly."""
+        """Make the next call, and answer it with a result."""
         call = self.exchange.tool_call()  # The id is that of whatever call comes next.
         own_id = json.loads(call.body).get("id")
         return self.json({"jsonrpc": "2.0", "id": own_id, "result": result}, **options)
@@ -119,21 +120,21 @@ class Talk:
 
 
 def block(payload: Any) -> bytes:
-    """A message of an event stream, with the line ends of the official servers."""
+    """Return a message of an event stream, with the line ends of the official servers."""
     data = payload if isinstance(payload, bytes) else json.dumps(payload).encode()
     return b"event: message\r\ndata: " + data + b"\r\n\r\n"
 
 
 def rpc(own_id: Any = 1, **members: Any) -> dict[str, Any]:
-    """A message with an id."""
+    """Return a message with an id."""
     return {"jsonrpc": "2.0", "id": own_id, **members}
 
 
 def note(method: str, **params: Any) -> dict[str, Any]:
-    """A notification."""
+    """Return a notification."""
     return {"jsonrpc": "2.0", "method": method, "params": params}
 
 
 def known(**fields: Any) -> Talk:
-    """A talk with a server that needs no opening any more: the first call is the tool's."""
+    """Return a conversation after a stored handshake: the first call is the tool's."""
     return Talk(handshake=fields.pop("handshake", MODERN), **fields)

@@ -13,7 +13,7 @@ from playground.protocols import mcp
 from playground.protocols.events import Failure, Note, Outcome, Result, Tools, Unknown
 from playground.protocols.exchange import Target
 from playground.protocols.frames import FrameKind
-from playground.protocols.mcp import sessions
+from playground.protocols.mcp import handshake
 from playground.protocols.mcp.handshake import MAX_PAGES
 from tests.protocols.mcp.talk import (
     DOCUMENT,
@@ -223,7 +223,7 @@ class TestTools:
     def test_the_tool_for_an_operation(
         self, tools: list[Any], wanted: tuple[str, str], operation: str, name: str
     ) -> None:
-        session = sessions.Session("discover", tools=tuple(tools))
+        session = handshake.Session("discover", tools=tuple(tools))
         assert session.tool_for(operation, wanted) == name
 
     def test_the_best_fit_is_the_one_with_most_of_the_attributes(self) -> None:
@@ -231,7 +231,7 @@ class TestTools:
             {"name": "search", "inputSchema": {"properties": {"query": {}, "page": {}}}},
             {"name": "nlweb", "inputSchema": {"properties": {"query": {}, "prefer": {}}}},
         ]
-        assert sessions.Session("discover", tools=tuple(found)).tool_for("ask") == "nlweb"
+        assert handshake.Session("discover", tools=tuple(found)).tool_for("ask") == "nlweb"
 
 
 class _Endless(list[int]):
@@ -243,7 +243,7 @@ class TestRemembered:
     def test_of_a_long_schema_no_more_is_written_than_tells_that_it_is_long(self) -> None:
         schemas = [{"enum": _Endless([1])}, {"enum": [1]}]
         tools = [{"name": f"t{number}", "inputSchema": each} for number, each in enumerate(schemas)]
-        session = sessions.Session("discover", server=_Endless([1]), tools=tuple(tools))
+        session = handshake.Session("discover", server=_Endless([1]), tools=tuple(tools))
         kept = session.to_json("http://a.example/mcp")
         assert kept["tools"] == [{"name": "t0"}, {"name": "t1", "inputSchema": {"enum": [1]}}]
         assert kept["server"] is None
@@ -317,19 +317,21 @@ class TestRemembered:
         kept = talk.exchange.handshake
         assert kept is not None
         assert (kept["odd"], kept["tools"]) == (4, [{"name": "ask"}])
-        found = sessions.from_json(kept, URL)
+        found = handshake.session_from_json(kept, URL)
         assert found is not None
         assert found.invalid_tools == 4
 
     def test_what_is_remembered_is_small(self) -> None:
         tool = {"name": "t", "description": "d" * 5000, "inputSchema": {"x": "y" * 20_000}}
-        session = sessions.Session("discover", "2026-07-28", tools=(tool,) * 500, server="s" * 9000)
+        session = handshake.Session(
+            "discover", "2026-07-28", tools=(tool,) * 500, server="s" * 9000
+        )
         kept = session.to_json(URL)
-        assert len(json.dumps(kept)) < 2 * sessions.MAX_ALL
+        assert len(json.dumps(kept)) < 2 * handshake.MAX_STORED
         assert kept["more"]
         assert kept["server"] is None
         assert set(kept["tools"][0]) == {"name", "description"}
-        assert sessions.from_json(kept, URL) is not None
+        assert handshake.session_from_json(kept, URL) is not None
 
 
 def test_a_stored_run_is_read_without_knowing_what_was_known() -> None:

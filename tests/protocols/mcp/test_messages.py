@@ -13,7 +13,7 @@ from playground.protocols.exchange import Target
 from playground.protocols.http import encode
 from playground.protocols.mcp import messages
 from tests.protocols.mcp.talk import MODERN, OLDER, URL, new_exchange
-from tests.protocols.playbook import EXAMPLES
+from tests.support.playbook import EXAMPLES
 
 REQUESTS = sorted(
     path

@@ -24,7 +24,7 @@ from playground.protocols.events import (
 from playground.protocols.exchange import Target
 from playground.protocols.mcp import results
 from tests.protocols.mcp.talk import MODERN, URL, Talk, known, note, rpc
-from tests.protocols.playbook import EXAMPLES, read_document
+from tests.support.playbook import EXAMPLES, read_document
 
 META: dict[str, Any] = {"response_type": "answer", "version": "0.55"}
 SOUP = {"@type": "Recipe", "name": "Soup"}
@@ -219,3 +219,5 @@ def test_the_result_of_any_tool_is_read_as_it_is() -> None:
     )
     assert [event.message for event in talk.of(Failure)] == ["No."]
     assert talk.exchange.outcome is Outcome.FAILURE
+    talk = Talk(mcp.call_tool(target, "add", {})).result({"content": "No.", "isError": True})
+    assert [event.message for event in talk.of(Failure)] == ["No."]

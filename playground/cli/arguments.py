@@ -1,0 +1,121 @@
+"""Arguments that several commands take, and their errors."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from django import forms
+from django.core.management import CommandError
+
+from playground import engine
+from playground.engine import preparation
+from playground.formats.data_rows import AssignmentError, parse_assignment
+from playground.json_input import parse_document
+from playground.models import Agent, Environment
+from playground.transport import check_url
+from playground.twin_targets import available_bindings
+
+#: Exit code for invalid arguments.
+USAGE = 2
+
+
+def agent_of(name: str) -> Agent:
+    """Return the agent with this slug, or an unsaved one for a URL.
+
+    Raise `CommandError` for a URL that cannot be called, and for an unknown slug.
+    """
+    if "://" in name:
+        if error := check_url(name):
+            raise CommandError(error, returncode=USAGE)
+        return preparation.agent_for_url(name, Agent.Protocol.NLWEB, None)
+    shared = Agent.objects.filter(owner=None)
+    agent: Agent | None = shared.filter(slug=name).first()
+    if agent is None:
+        known = ", ".join(shared.values_list("slug", flat=True))
+        message = f"No agent “{name}”. Saved agents: {known or 'none'}"
+        raise CommandError(message, returncode=USAGE)
+    return agent
+
+
+def document_from(source: str) -> dict[str, Any]:
+    """Return the JSON object in a file, `-` for standard input. Raise `CommandError`."""
+    try:
+        text = sys.stdin.read() if source == "-" else Path(source).read_text("utf-8")
+        return parse_document(text)
+    except OSError as error:
+        raise CommandError(f"{source}: {error.strerror}", returncode=USAGE) from error
+    except forms.ValidationError as error:
+        raise CommandError(f"{source}: {error.messages[0]}", returncode=USAGE) from error
+    except UnicodeDecodeError as error:
+        raise CommandError(f"{source}: not UTF-8 text", returncode=USAGE) from error
+
+
+def seconds(text: str) -> float:
+    """Return a number of seconds greater than zero, for argparse."""
+    value = float(text)
+    if not 0 < value < 1e6:
+        raise argparse.ArgumentTypeError("must be greater than zero")
+    return value
+
+
+def binding_of(agent: Agent, binding: str | None) -> str | None:
+    """Return the binding of a request to `agent`, None for the agent's own.
+
+    A URL does not tell its binding, so it becomes the own one of an unsaved agent. Raise
+    `CommandError` for a binding that does not carry the agent's protocol.
+    """
+    if binding is None:
+        return None
+    if binding not in available_bindings(agent):
+        label = Agent.Protocol(agent.protocol).label
+        raise CommandError(f"--binding {binding} carries no {label}", returncode=USAGE)
+    if agent.pk is None:
+        agent.binding = binding
+    return binding
+
+
+def environment_of(slug: str | None) -> Environment | None:
+    """Return the environment with this slug, None for None. Raise `CommandError`."""
+    if slug is None:
+        return None
+    shared = Environment.objects.filter(owner=None)
+    found: Environment | None = shared.filter(slug=slug).first()
+    if found is None:
+        known = ", ".join(shared.values_list("slug", flat=True)[:50]) or "none"
+        raise CommandError(f"No environment “{slug}”. Environments: {known}", returncode=USAGE)
+    return found
+
+
+def variables_of(assignments: Sequence[str]) -> dict[str, Any]:
+    """Return the values of "name=value" arguments: JSON, or else text.
+
+    Raise `CommandError` for an argument that is not name=value.
+    """
+    try:
+        return dict(map(parse_assignment, assignments))
+    except AssignmentError:
+        raise CommandError("--var wants NAME=VALUE", returncode=USAGE) from None
+
+
+def prepare_request(
+    template: engine.RequestTemplate, scope: engine.VariableScope
+) -> engine.PreparedRequest:
+    """Return the prepared request of a template. Raise `CommandError` with all its errors."""
+    found = engine.prepare(template, scope)
+    if found.prepared is None or found.errors:
+        errors = (f"{each.pointer or '/'}: {each.message}" for each in found.errors)
+        raise CommandError("\n".join(errors), returncode=USAGE)
+    return found.prepared
+
+
+def request_over(
+    agent: Agent, document: dict[str, Any], *, version: str, binding: str | None
+) -> engine.PreparedRequest:
+    """Return a prepared request to `agent` over a binding. Raise like `binding_of`."""
+    return engine.request_over_binding(
+        agent, document, version=version, binding=binding_of(agent, binding)
+    )

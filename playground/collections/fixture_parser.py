@@ -1,0 +1,373 @@
+"""Parser of collection files: from bytes to text to a fixture, with the location of every problem.
+
+Django's `loaddata` would take any model and raise at the first problem. Here one collection, its
+folders and its requests are read, each field is validated, and all problems are reported at once.
+Nothing is stored.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from django import forms
+from django.conf import settings
+
+from playground.collections import credentials
+from playground.collections.fixture import (
+    COLLECTION,
+    FIELDS,
+    FOLDER,
+    REQUEST,
+    Fields,
+    Fixture,
+    FixtureError,
+    FixtureProblem,
+)
+from playground.collections.fixture_schema import Finding, json_type_name, pointer_token, schema
+from playground.collections.fixture_validation import validate_item
+from playground.json_input import parse_json_value
+from playground.models.collections import STEP
+from playground.protocols import json_errors, registry
+
+#: Limits on the characters of a file, and on its items.
+MAX_CHARACTERS = 32 * 1024 * 1024
+MAX_ITEMS = 20_000
+
+#: Limit on the bytes of a file.
+MAX_BYTES = MAX_CHARACTERS
+
+#: Number of problems after which parsing stops.
+MAX_PROBLEMS = 50
+
+#: Nesting of a request's document in its file: list, item, fields.
+_WRAPPER_DEPTH = 3
+
+#: A string with its quotes, or one structural character.
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{},:]', re.DOTALL)
+
+#: First bytes of common files that are not text, and their names.
+_SIGNATURES = (
+    (b"PK\x03\x04", "a zip archive. Unpack it, and import the file in it"),
+    (b"PK\x05\x06", "an empty zip archive"),
+    (b"\x1f\x8b", "compressed with gzip. Unpack it first"),
+    (b"\x89PNG", "a picture"),
+    (b"\xff\xd8\xff", "a picture"),
+    (b"%PDF", "a PDF document"),
+    (b"SQLite format 3\0", "a database"),
+    (b"\xff\xfe", "UTF-16 text. Save it as UTF-8"),
+    (b"\xfe\xff", "UTF-16 text. Save it as UTF-8"),
+)
+
+_CREDENTIAL_REMOVED = "A credential stood here. It was left out: only {{name}} of a secret is kept."
+
+
+def decode_file(data: bytes) -> str:
+    """Return the text of a file. Raise `FixtureError` if it is too large, or not UTF-8 text."""
+    if len(data) > MAX_BYTES:
+        limit = MAX_BYTES // 1024 // 1024
+        raise FixtureError(FixtureProblem("", f"The file is larger than {limit} MB."))
+    for signature, name in _SIGNATURES:
+        if data.startswith(signature):
+            raise FixtureError(FixtureProblem("", f"This is no text, but {name}."))
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        message = "This is not UTF-8 text: it may be a binary file, or have another encoding."
+        raise FixtureError(FixtureProblem(f"Byte {error.start + 1:,}", message)) from None
+
+
+def decode_json(text: str) -> Any:
+    """Return the JSON value of a file. Raise `FixtureError` with the location if it is not JSON."""
+    text = text.removeprefix("\ufeff")
+    if not text.strip():
+        raise FixtureError(FixtureProblem("", "The file is empty."))
+    try:
+        return parse_json_value(text, settings.RUN_LIMITS.max_depth + _WRAPPER_DEPTH)
+    except forms.ValidationError as error:
+        raise FixtureError(_json_problem(text, error)) from None
+
+
+def parse_fixture(text: str, *, part: bool = False) -> Fixture:
+    """Return the collection that a file holds, or with `part` a part of one.
+
+    Raise `FixtureError` with the problems and their locations. Literal credentials are left out,
+    and the fixture's remarks say so.
+    """
+    return _parse(text, part=part, trusted=False)
+
+
+def parse_trusted_fixture(text: str) -> Fixture:
+    """Return the fixture of a text that `dump_part` wrote, without validating its field values.
+
+    Its size is not limited either: everything that could be deleted can be restored.
+    """
+    return _parse(text, part=True, trusted=True)
+
+
+def _parse(text: str, *, part: bool, trusted: bool) -> Fixture:
+    items = _items(text, trusted)
+    if len(items) > MAX_ITEMS and not trusted:
+        message = f"The file holds {len(items):,} items; up to {MAX_ITEMS:,} can be read."
+        raise FixtureError(FixtureProblem("", message))
+    reader = FixtureReader(trusted=trusted)
+    problems: list[FixtureProblem] = []
+    for problem in reader.read(items, part=part):
+        problems.append(problem)
+        if len(problems) == MAX_PROBLEMS:
+            problems.append(FixtureProblem("", "There may be more; these are the first."))
+            break
+    if problems:
+        raise FixtureError(*problems)
+    return reader.fixture().ordered()
+
+
+def _items(text: str, trusted: bool) -> list[Any]:
+    if len(text) > MAX_CHARACTERS and not trusted:
+        limit = MAX_CHARACTERS // 1024 // 1024
+        raise FixtureError(
+            FixtureProblem("", f"The file is larger than {limit} million characters.")
+        )
+    value = decode_json(text)
+    if not isinstance(value, list):
+        raise FixtureError(
+            FixtureProblem(
+                "", "A fixture is a JSON list of items, each with a model and its fields."
+            )
+        )
+    return value
+
+
+class FixtureReader:
+    """Reader of the items of one file; a `trusted` one skips the validation of their fields."""
+
+    def __init__(self, *, trusted: bool = False) -> None:
+        self._trusted = trusted
+        self._slug: str | None = None
+        self._collection: Fields | None = None
+        self._folders: dict[str, Fields] = {}
+        self._requests: dict[str, Fields] = {}
+        #: Location and slug of each reference to a folder: the folder may come later in the file.
+        self._folder_references: list[tuple[str, str]] = []
+        self._remarks: list[FixtureProblem] = []
+
+    def fixture(self) -> Fixture:
+        """Return the fixture, once `read` has finished without a problem."""
+        remarks = tuple(self._remarks)
+        slug = self._slug or ""
+        return Fixture(slug, self._collection, self._folders, self._requests, remarks)
+
+    def read(self, items: Sequence[Any], *, part: bool) -> Iterator[FixtureProblem]:
+        """Read all items and yield problems. With `part` the collection itself may be missing."""
+        has_problems = False
+        for number, item in enumerate(items, 1):
+            for problem in self._read_item(f"Item {number:,}", item):
+                has_problems = True
+                yield problem
+        if not has_problems:  # Otherwise a rejected item would be reported again as missing.
+            yield from self._check_references(part)
+
+    def _check_references(self, part: bool) -> Iterator[FixtureProblem]:
+        if self._collection is None and not (part and (self._folders or self._requests)):
+            yield FixtureProblem(
+                "", f"The file holds no collection: no item of the model {COLLECTION}."
+            )
+        if not part:
+            for location, folder in self._folder_references:
+                if folder not in self._folders:
+                    yield FixtureProblem(location, f"There is no folder “{folder}” in the file.")
+
+    def _read_item(self, location: str, item: Any) -> Iterator[FixtureProblem]:
+        if not isinstance(item, dict):
+            yield FixtureProblem(
+                location, f"An item must be an object, not {json_type_name(item)}."
+            )
+            return
+        model, fields = item.get("model"), item.get("fields")
+        if not isinstance(model, str) or model not in FIELDS:
+            shown = f"“{model[:60]}”" if isinstance(model, str) else json_type_name(model)
+            yield FixtureProblem(
+                location, f"The model is {shown}. Here it is one of {', '.join(FIELDS)}."
+            )
+            return
+        location = f"{location}, {model}"
+        yield from _check_members(location, item)
+        if not isinstance(fields, dict):
+            yield FixtureProblem(
+                f"{location}, /fields", f"This must be an object, not {json_type_name(fields)}."
+            )
+            return
+        problems = list(self._check_fields(location, model, fields))
+        yield from problems
+        if not problems:
+            yield from self._store(location, model, fields)
+
+    def _check_fields(self, location: str, model: str, fields: Fields) -> Iterator[FixtureProblem]:
+        for pointer, message in (
+            _check_names(model, fields) if self._trusted else validate_item(model, fields)
+        ):
+            yield FixtureProblem(f"{location}, /fields{pointer}", message)
+
+    def _store(self, location: str, model: str, fields: Fields) -> Iterator[FixtureProblem]:
+        """Store an item whose fields are valid, if it is consistent with the others."""
+        values = {**FIELDS[model], **fields}
+        slug = values["slug"]
+        if model == COLLECTION:
+            if self._collection is not None:
+                yield FixtureProblem(
+                    location, "The file holds a second collection. One file holds one."
+                )
+            elif self._slug not in {None, slug}:
+                yield FixtureProblem(location, f"What stands before it belongs to “{self._slug}”.")
+            else:
+                self._slug, self._collection = slug, values
+            return
+        yield from self._check_collection_key(location, values.pop("collection"))
+        siblings = self._folders if model == FOLDER else self._requests
+        if slug in siblings:
+            yield FixtureProblem(
+                f"{location}, /fields/slug", f"“{slug}” is the slug of an item before it."
+            )
+            return
+        if values["position"] is ...:
+            values["position"] = STEP * (len(siblings) + 1)
+        if model == REQUEST:
+            yield from self._check_request(location, values)
+        siblings[slug] = values
+
+    def _check_collection_key(self, location: str, key: Any) -> Iterator[FixtureProblem]:
+        at = f"{location}, /fields/collection"
+        if not _is_natural_key(key, 1):
+            yield FixtureProblem(at, "This must be a list with the slug of the collection.")
+        elif self._slug is None:
+            self._slug = key[0]
+        elif key[0] != self._slug:
+            yield FixtureProblem(
+                at, f"The file is about the collection “{self._slug}”, not “{key[0]}”."
+            )
+
+    def _check_request(self, location: str, values: dict[str, Any]) -> Iterator[FixtureProblem]:
+        key, at = values["folder"], f"{location}, /fields/folder"
+        if key is not None:
+            if not _is_natural_key(key, 2) or key[0] != self._slug:
+                yield FixtureProblem(
+                    at, "This must be null, or a list: the collection's slug, the folder's."
+                )
+                return
+            values["folder"] = key[1]
+            self._folder_references.append((at, key[1]))
+        if not self._trusted:
+            yield from _check_target(location, values)
+            self._remarks += _remove_credentials(location, values)
+
+
+def _json_problem(text: str, error: forms.ValidationError) -> FixtureProblem:
+    """Return the reason why a text is not JSON, with the line and column."""
+    message = str(error.messages[0])
+    if error.code == "repeated":
+        return FixtureProblem(_location(text, _duplicate_name_at(text)), message)
+    if error.code == "deep":
+        max_depth = settings.RUN_LIMITS.max_depth
+        at = json_errors.too_deep_at(text, max_depth + _WRAPPER_DEPTH)
+        return FixtureProblem(
+            _location(text, at), f"This is nested too deep: a document is up to {max_depth}."
+        )
+    if error.code == "number":
+        at = json_errors.number_at(text)
+        return FixtureProblem(_location(text, at), "This is a number that JSON does not have.")
+    return _syntax_problem(text, message)
+
+
+def _syntax_problem(text: str, message: str) -> FixtureProblem:
+    """Return the syntax error of a text; `message` if the decoder accepts it after all."""
+    try:
+        json.loads(text)
+    except json.JSONDecodeError as error:
+        location = _location(text, error.pos)
+        unfinished = error.msg.startswith("Unterminated") or not text[error.pos :].strip()
+        if unfinished:
+            return FixtureProblem(location, "The file ends here, in the middle: it was cut.")
+        return FixtureProblem(location, f"This is not JSON: {json_errors.describe_error(error)}.")
+    except (ValueError, RecursionError):
+        return FixtureProblem("", message)
+    return FixtureProblem("", message)
+
+
+def _location(text: str, position: int | None) -> str:
+    if position is None:
+        return ""
+    line, column = json_errors.line_and_column(text, position)
+    return f"Line {line:,}, column {column:,}"
+
+
+def _duplicate_name_at(text: str) -> int:
+    """Return the position of the first duplicate name in an object of a text that is valid JSON."""
+    open_names: list[set[str]] = []
+    for token, is_name in _tokens(text):
+        content = token[0]
+        if content == "{":
+            open_names.append(set())
+        elif content == "}":
+            open_names.pop()
+        elif is_name:
+            name = json.loads(content)
+            if name in open_names[-1]:
+                return token.start()
+            open_names[-1].add(name)
+    return 0
+
+
+def _tokens(text: str) -> Iterator[tuple[re.Match[str], bool]]:
+    """Yield the tokens of a JSON text, each with whether it is a member's name (before a colon)."""
+    previous: re.Match[str] | None = None
+    for token in _TOKEN.finditer(text):
+        if previous is not None:
+            yield previous, token[0] == ":" and previous[0].startswith('"')
+        previous = token
+
+
+def _check_names(model: str, fields: Fields) -> Iterator[Finding]:
+    """Yield missing and unknown field names, whatever the values are."""
+    messages = schema()["definitions"][model]["messages"]
+    for name in fields:
+        if name not in FIELDS[model]:
+            yield f"/{pointer_token(name)}", messages["additionalProperties"]
+    for name, default in FIELDS[model].items():
+        if default is ... and name not in fields and name != "position":
+            yield "", messages["required"].format(name=name)
+
+
+def _check_members(location: str, item: Mapping[str, Any]) -> Iterator[FixtureProblem]:
+    """Yield problems of an item's members around its fields."""
+    for name in sorted(item.keys() - {"model", "fields"}):
+        if name == "pk":
+            message = "The file has primary keys. Export with natural keys, and without those."
+        else:
+            message = "An item has a model and fields, and nothing else."
+        yield FixtureProblem(f"{location}, /{pointer_token(name)}", message)
+
+
+def _check_target(location: str, values: Fields) -> Iterator[FixtureProblem]:
+    """Yield problems of protocol, version and binding in combination."""
+    known = [version.name for version in registry.versions(values["protocol"])]
+    if values["version"] not in known:
+        message = f"The versions of this protocol are {', '.join(known)}."
+        yield FixtureProblem(f"{location}, /fields/version", message)
+    if values["binding"] == "mcp" and values["protocol"] != "nlweb":
+        yield FixtureProblem(f"{location}, /fields/binding", "Only NLWeb goes over MCP.")
+
+
+def _remove_credentials(location: str, values: dict[str, Any]) -> Iterator[FixtureProblem]:
+    """Remove literal credentials, and yield a remark for each."""
+    for name, clean in (
+        ("headers", credentials.clean_headers), ("address", credentials.clean_url_template)
+    ):  # fmt: skip
+        before, values[name] = values[name], clean(values[name])
+        if before != values[name]:
+            yield FixtureProblem(f"{location}, /fields/{name}", _CREDENTIAL_REMOVED)
+
+
+def _is_natural_key(key: Any, length: int) -> bool:
+    return isinstance(key, list) and len(key) == length and all(isinstance(p, str) for p in key)

@@ -1,0 +1,151 @@
+"""Validation of the fields of a collection's file: JSON Schema, and the checks beyond a schema.
+
+The latter are a table. Each check takes a value and yields its errors: a JSON Pointer into the
+value, and a sentence.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import lru_cache, partial
+from typing import Any
+
+from playground.collections import credentials, recordings
+from playground.collections.fixture import REQUEST
+from playground.collections.fixture_schema import Finding, pointer_token, schema_errors
+from playground.expectations import check_captures, check_schema
+from playground.expectations.schema import MAX_EXPECTATIONS
+from playground.models.json_text import storable
+from playground.protocols import headers as header_rules
+from playground.protocols.exchange import RequestProblem
+from playground.variables import is_name
+from playground.variables.names import PLACEHOLDER
+
+Check = Callable[[Any], Iterable[Finding]]
+
+#: Limits on the characters of a description or a note, which is that of the schema, and of a
+#: document as JSON.
+MAX_TEXT, MAX_DOCUMENT = 100_000, 1_000_000
+
+#: Limit on the characters of a user name.
+MAX_USER = 200
+
+#: Limit on the characters of an expectation whose errors are cached.
+_MAX_CACHED = 2_000
+
+
+def validate_item(model: str, fields: Mapping[str, Any]) -> Iterator[Finding]:
+    """Yield the errors of an item's fields: JSON Pointers into them, and sentences."""
+    invalid = set()
+    for pointer, message in schema_errors(fields, model):
+        invalid.add(pointer)
+        yield pointer, message
+    for name, extra_check in _EXTRA_CHECKS.items() if model == REQUEST else ():
+        if name in fields and f"/{name}" not in invalid:
+            yield from ((f"/{name}{at}", message) for at, message in extra_check(fields[name]))
+
+
+def validate_field(name: str, value: Any) -> Iterator[Finding]:
+    """Yield the errors of one field of a request: JSON Pointers into it, and sentences."""
+    invalid = list(schema_errors(value, REQUEST, name))
+    yield from invalid
+    if not invalid and name in _EXTRA_CHECKS:
+        yield from _EXTRA_CHECKS[name](value)
+
+
+def _check_document(value: Any) -> Iterator[Finding]:
+    if len(json.dumps(value)) > MAX_DOCUMENT:
+        yield "", f"This is longer than {MAX_DOCUMENT:,} characters as JSON."
+
+
+def _check_headers(value: Any) -> Iterator[Finding]:
+    for index, row in enumerate(value):
+        if not credentials.is_pair(row):
+            yield f"/{index}", "This must be a pair of texts, [name, value]."
+        elif error := header_rules.header_error(row[0], PLACEHOLDER.sub("x", row[1])):
+            yield f"/{index}", f"This cannot be sent. {error}"
+
+
+def _check_auth(value: Any) -> Iterator[Finding]:
+    if not value:
+        return
+    kind = value.get("type")
+    if not isinstance(kind, str) or kind not in credentials.AUTH_FIELDS:
+        yield "/type", f"This must be one of {', '.join(credentials.AUTH_FIELDS)}."
+        return
+    names = credentials.AUTH_FIELDS[kind]
+    for name in sorted(value.keys() - {"type", *names}):
+        yield f"/{pointer_token(name)}", f"This does not belong to “{kind}”."
+    for name in names:
+        yield from (
+            (f"/{name}{at}", message) for at, message in _check_auth_field(name, value.get(name))
+        )
+
+
+def _check_auth_field(name: str, value: Any) -> Iterator[Finding]:
+    if not isinstance(value, str):
+        yield "", "This must be text."
+    elif name == "user":
+        yield from _check_user(value)
+    elif not value:
+        return  # Not filled in yet.
+    elif name == "secret" and not is_name(value):
+        yield "", "This must be the name of a variable: a file holds no secrets."
+    elif name == "header" and not header_rules.is_token(value):
+        yield "", "This must be the name of a header."
+
+
+def _check_user(value: str) -> Iterator[Finding]:
+    if len(value) > MAX_USER:
+        yield "", f"This has {len(value):,} characters; up to {MAX_USER} are possible."
+    elif storable(value) != value:
+        yield "", "This holds U+0000 or half of a character, which cannot be stored."
+
+
+def _from_problems(
+    validate_item: Callable[[Any], Iterable[RequestProblem]], value: Any
+) -> Iterator[Finding]:
+    """Yield the problems that a check of another package reports."""
+    for problem in validate_item(value):
+        yield problem.pointer, problem.message
+
+
+def _check_expectations(value: Any) -> Iterator[Finding]:
+    if not isinstance(value, list) or len(value) > MAX_EXPECTATIONS:
+        yield from _from_problems(check_schema, value)
+        return
+    for index, each in enumerate(value):
+        text = json.dumps(each)
+        # A large one would stay in memory for the lifetime of the process.
+        validate = (
+            expectation_errors if len(text) <= _MAX_CACHED else expectation_errors.__wrapped__
+        )
+        for pointer, message in validate(text):
+            yield f"/{index}{pointer}", message
+
+
+@lru_cache(maxsize=256)
+def expectation_errors(text: str) -> tuple[Finding, ...]:
+    """Return the errors of an expectation, given as JSON.
+
+    They are cached, as thousands of requests have the same few expectations.
+    """
+    found = check_schema([json.loads(text)])
+    return tuple((problem.pointer.removeprefix("/0"), problem.message) for problem in found)
+
+
+def _check_reply(value: Any) -> Iterable[Finding]:
+    return () if value is None else _from_problems(recordings.validate_recording, value)
+
+
+#: Checks of a request's fields that a schema cannot express. References to other items are checked
+#: by `fixture_parser`.
+_EXTRA_CHECKS: Mapping[str, Check] = {
+    "document": _check_document,
+    "headers": _check_headers,
+    "auth": _check_auth,
+    "expectations": _check_expectations,
+    "captures": partial(_from_problems, check_captures),
+    "reply": _check_reply,
+}

@@ -1,0 +1,448 @@
+"""Recorded replies of saved requests: runs as JSON, their validation, and their replay as runs.
+
+The shape, times in microseconds since the first call:
+
+{"recorded_at": ISO 8601, "state": "completed", "outcome": "answer", "status": 200,
+     "timings": {"headers_us": 21, "first_event_us": 30, "ended_us": 90},
+     "url": …, "protocol": "nlweb", "binding": "http", "version": "0.55", "request": {…},
+     "frames": [{"at_us": 0, "kind": "call", "text": …}, {…, "base64": …}]}
+
+Frames are those of `playground.protocols.frames`, in order, as text where their bytes are UTF-8.
+They were redacted when they were stored. `outcome`, `status` and the first two timings are for
+readers of the file: a replay computes them from the frames, with the parsers and counters of live
+replies, so that today's reader judges a recording and its columns are as right as those of a run.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from itertools import islice
+from typing import Any
+
+from django.conf import settings
+from django.contrib.auth.models import AnonymousUser, User
+from django.db import transaction
+from django.utils import timezone
+
+from playground.counters import RunCounters
+from playground.limits import MIB
+from playground.models import (
+    Agent,
+    Conversation,
+    FrameBatch,
+    Run,
+    RunSource,
+    RunState,
+    SavedRequest,
+)
+from playground.models.batches import FramePart, build_batches
+from playground.models.json_text import storable
+from playground.protocols import registry
+from playground.protocols.events import Outcome
+from playground.protocols.exchange import Exchange, RequestProblem, Target
+from playground.protocols.frames import Frame, FrameKind
+from playground.protocols.http import read_head
+from playground.protocols.json_pointer import pointer_of
+from playground.protocols.origins import origin_of
+from playground.protocols.problems import Problem
+
+_TIMINGS = ("headers_us", "first_event_us", "ended_us")
+_KINDS = {kind.name.lower(): kind for kind in FrameKind}
+_FINAL = sorted(state.value for state in RunState if state.is_final)
+
+#: Limit on the frames in one row.
+_FRAMES_PER_ROW = 250
+
+#: States of a run that has a problem.
+_FAILED = (RunState.FAILED, RunState.REFUSED, RunState.TRUNCATED)
+
+#: Limits on the bytes of all frames together, and on their number.
+MAX_BYTES, MAX_FRAMES = MIB, 10_000
+
+#: Limit on the duration of a recording in microseconds: eleven days.
+MAX_US = 10**12
+
+#: Number of problems after which validation stops.
+MAX_PROBLEMS = 20
+
+
+class RecordingError(ValueError):
+    """A run that cannot be recorded, or a recording that cannot be replayed, with the reason."""
+
+
+def record(run: Run) -> dict[str, Any]:
+    """Return a finished run as JSON.
+
+    Raise `RecordingError` if it has not ended, or is too large to be kept.
+    """
+    if not run.is_final:
+        raise RecordingError("The run goes on: its reply can be kept once it has ended.")
+    if run.frames > MAX_FRAMES:
+        raise RecordingError(
+            f"The reply has {run.frames:,} frames; up to {MAX_FRAMES:,} can be kept with a request."
+        )
+    frames, size = [], 0
+    for frame in run.read_frames():
+        size += len(frame.data)
+        if size > MAX_BYTES:
+            raise RecordingError("The reply is larger than 1 MB: too large to be kept.")
+        frames.append(frame_to_json(frame))
+    started_at = run.started_at or run.created_at
+    return {
+        "recorded_at": started_at.isoformat(),
+        "state": str(run.state),
+        "outcome": str(run.outcome),
+        "status": run.status,
+        "timings": {name: getattr(run, name) for name in _TIMINGS},
+        **run.describe_target(),
+        "request": run.request,
+        "frames": frames,
+    }
+
+
+def validate_recording(reply: Any) -> list[RequestProblem]:
+    """Return the problems of a recording, each with a JSON Pointer.
+
+    If there are none, it can be replayed: no reader of its frames raises.
+    """
+    if not isinstance(reply, Mapping):
+        return [_problem("", "A recorded reply is a JSON object.")]
+    found = []
+    for problem in _problems(reply):
+        found.append(problem)
+        if len(found) == MAX_PROBLEMS:
+            break
+    return found
+
+
+def frame_to_json(frame: Frame) -> dict[str, Any]:
+    """Return a frame as a recording holds it."""
+    row: dict[str, Any] = {"at_us": frame.at_us, "kind": frame.kind.name.lower()}
+    if not frame.data:
+        return row
+    try:
+        return {**row, "text": frame.data.decode()}
+    except UnicodeDecodeError:
+        return {**row, "base64": base64.b64encode(frame.data).decode()}
+
+
+def frames_of(reply: Mapping[str, Any]) -> Iterator[Frame]:
+    """Yield the frames of a valid recording (see `validate_recording`), numbered from 1."""
+    for seq, row in enumerate(reply["frames"], 1):
+        yield Frame(seq, row["at_us"], _KINDS[row["kind"]], _frame_bytes(row))
+
+
+def run_from_frames(
+    reply: Mapping[str, Any],
+    owner: User | None,
+    *,
+    agent_name: str,
+    url: str,
+    protocol: str,
+    binding: str,
+    version: str,
+    request: Mapping[str, Any],
+    text: str = "",
+    agent: Agent | None = None,
+) -> Run:
+    """Return a finished run of `owner` with the frames of a recording, stored.
+
+    The address, protocol, binding, version and request of the recording take precedence over the
+    arguments: the saved request may have changed since. Without `text` the run has the text of its
+    request. Raise `RecordingError` for an invalid recording, and for an unknown protocol, binding
+    or version.
+    """
+    if problems := validate_recording(reply):
+        first = problems[0]
+        raise RecordingError(f"The recorded reply cannot be read: {first.pointer} {first.message}")
+    values = {"url": url, "protocol": protocol, "binding": binding, "version": version}
+    target = Target(**{name: reply.get(name, value) for name, value in values.items()})
+    document = dict(reply.get("request", request))
+    try:
+        depth = settings.RUN_LIMITS.max_depth
+        exchange = registry.exchange(target, document, max_depth=depth)
+    except ValueError as error:
+        raise RecordingError(str(error)) from error
+    read = _replay(exchange, list(frames_of(reply)))
+    run = Run(
+        owner=owner,
+        agent=agent,
+        agent_name=storable(agent_name)[:80] or "recorded",
+        url=storable(target.url)[:2000],
+        protocol=target.protocol,
+        binding=target.binding,
+        version=target.version,
+        request=document,
+        text=storable((text or registry.request_text(target.protocol, document))[:500]),
+        source=RunSource.RECORDING,
+        **_final_columns(reply, exchange, read),
+        **read.columns,
+    )
+    with transaction.atomic():
+        run.conversation = Conversation.objects.create(owner=run.owner)
+        run.save()
+        FrameBatch.objects.bulk_create(build_batches(run, read.parts))
+    return run
+
+
+def run_from_recording(reply: Mapping[str, Any], owner: User | None) -> Run:
+    """Return a run of a recording that contains its own address and request.
+
+    Raise `RecordingError` like `run_from_frames`, and if it does not contain them.
+    """
+    names = ("url", "protocol", "binding", "version")
+    if missing := [name for name in (*names, "request") if name not in reply]:
+        raise RecordingError(f"The recording does not say its {missing[0]}.")
+    host = origin_of(reply["url"]).partition("://")[2]
+    values = {name: reply[name] for name in names}
+    return run_from_frames(reply, owner, agent_name=host, request=reply["request"], **values)
+
+
+def run_from_saved_response(saved: SavedRequest, owner: User | None) -> Run:
+    """Return the run of a saved request's recorded reply, the same one every time.
+
+    Raise `RecordingError` if there is no reply, or an invalid one.
+    """
+    if saved.reply is None:
+        raise RecordingError("No reply is kept with this request.")
+    with transaction.atomic():
+        locked = SavedRequest.objects.select_for_update(of=("self",))
+        known = locked.select_related("recorded_run").get(pk=saved.pk)
+        if known.recorded_run is None:
+            agent = Agent.objects.owned_by(owner or AnonymousUser()).filter(slug=saved.agent)
+            known.recorded_run = run_from_frames(
+                saved.reply,
+                owner,
+                agent_name=saved.agent or saved.name,
+                url=saved.address,
+                protocol=saved.protocol,
+                binding=saved.binding,
+                version=saved.version,
+                request=saved.document if isinstance(saved.document, Mapping) else {},
+                agent=agent.first(),
+            )
+            Run.objects.filter(pk=known.recorded_run.pk).update(saved_request=saved)
+            SavedRequest.objects.filter(pk=saved.pk).update(recorded_run=known.recorded_run)
+        run: Run = known.recorded_run
+    return run
+
+
+def is_timestamp(value: Any) -> bool:
+    """Return whether a value is a time in ISO 8601 with its zone."""
+    try:
+        return isinstance(value, str) and datetime.fromisoformat(value).tzinfo is not None
+    except ValueError:
+        return False
+
+
+@dataclass(slots=True)
+class _ReplayedFrames:
+    """The frames of a recording, read by the protocol's parser."""
+
+    parts: list[FramePart] = field(default_factory=list)
+    #: Columns of the run with their counts.
+    columns: dict[str, Any] = field(default_factory=dict)
+    #: Problem that ended the transfer early, None if there was none.
+    broken: Problem | None = None
+    last_us: int = 0
+
+
+def _replay(exchange: Exchange, frames: Sequence[Frame]) -> _ReplayedFrames:
+    read, counters = _ReplayedFrames(), RunCounters()
+    rest = iter(frames)
+    while batch := list(islice(rest, _FRAMES_PER_ROW)):
+        readings = [(frame, exchange.receive(frame)) for frame in batch]
+        read.parts.append(FramePart(batch, **counters.add(readings)))
+    read.columns = {**counters.columns, "frames": len(frames)}
+    if frames:
+        read.last_us = frames[-1].at_us
+        if frames[-1].kind is FrameKind.ERROR:
+            read.broken = Problem.from_bytes(frames[-1].data)
+    return read
+
+
+def _final_columns(
+    reply: Mapping[str, Any], exchange: Exchange, read: _ReplayedFrames
+) -> dict[str, Any]:
+    """Return the columns of how the run ended, which the frames tell if the recording does not."""
+    problem = read.broken or exchange.problem
+    context = exchange.session_context
+    ended = reply.get("timings", {}).get("ended_us")
+    recorded_at = reply.get("recorded_at")
+    state = reply.get("state", problem.state if problem else RunState.COMPLETED)
+    return {
+        "state": state,
+        "outcome": exchange.outcome,
+        "problem": problem.to_json() if problem and state in _FAILED else None,
+        "session_context": dict(context) if context is not None else None,
+        "started_at": datetime.fromisoformat(recorded_at) if recorded_at else timezone.now(),
+        "ended_us": read.last_us if ended is None else max(ended, read.last_us),
+    }
+
+
+def _problems(reply: Mapping[str, Any]) -> Iterator[RequestProblem]:
+    for name in reply:
+        if name not in _MEMBERS:
+            yield _problem(pointer_of([str(name)[:60]]), "A recorded reply has no such member.")
+    for name, (is_valid, what) in _MEMBERS.items():
+        if name in reply and not is_valid(reply[name]):
+            yield _problem(f"/{name}", f"This has to be {what}.")
+    yield from _check_target(reply)
+    frames = reply.get("frames")
+    if not isinstance(frames, list):
+        yield _problem("/frames", "A recorded reply has a list of frames.")
+    elif len(frames) > MAX_FRAMES:
+        yield _problem("/frames", f"There are more than {MAX_FRAMES:,} frames.")
+    else:
+        yield from _check_frames(frames)
+
+
+def _check_target(reply: Mapping[str, Any]) -> Iterator[RequestProblem]:
+    """Yield problems of protocol, binding and version: they must be known ones."""
+    protocol, binding, version = (reply.get(name) for name in ("protocol", "binding", "version"))
+    if isinstance(binding, str) and binding not in registry.BINDINGS:
+        yield _problem("/binding", f"There is no binding “{binding[:40]}”.")
+    if not isinstance(protocol, str):
+        return
+    if protocol not in registry.PROTOCOLS:
+        yield _problem("/protocol", f"There is no protocol “{protocol[:40]}”.")
+    elif isinstance(version, str) and not _has_version(protocol, version):
+        yield _problem("/version", f"There is no version “{version[:40]}” of this protocol.")
+
+
+def _has_version(protocol: str, version: str) -> bool:
+    return version in {known.name for known in registry.versions(protocol)}
+
+
+def _check_frames(frames: list[Any]) -> Iterator[RequestProblem]:
+    size, latest = 0, 0
+    for number, row in enumerate(frames):
+        pointer = f"/frames/{number}"
+        message = _frame_error(row, latest)
+        if message:
+            yield _problem(pointer, message)
+            continue
+        latest = row["at_us"]
+        data = _frame_bytes(row)
+        size += len(data)
+        if size > MAX_BYTES:
+            yield _problem(pointer, "The frames are larger than 1 MB together.")
+            return
+        if not _CONTENTS.get(_KINDS[row["kind"]], _accept_any)(data):
+            yield _problem(pointer, f"This is not what a frame of the kind “{row['kind']}” holds.")
+
+
+def _frame_error(row: Any, latest: int) -> str:
+    """Return the error in the members of a frame; "" for none."""
+    if not isinstance(row, Mapping):
+        return "A frame is a JSON object."
+    if set(row) - {"at_us", "kind", "text", "base64"}:
+        return "A frame has at_us, kind, and text or base64."
+    if not isinstance(row.get("kind"), str) or row["kind"] not in _KINDS:
+        return f"The kind of a frame is one of {', '.join(_KINDS)}."
+    if not _is_microseconds(row.get("at_us")):
+        return "at_us is a whole number of microseconds."
+    if row["at_us"] < latest:
+        return "The frame comes before the one that stands before it."
+    try:
+        _frame_bytes(row)
+    except (ValueError, TypeError, binascii.Error):
+        return "The bytes of a frame are a text, or another text in base64."
+    return ""
+
+
+def _frame_bytes(row: Mapping[str, Any]) -> bytes:
+    """Return the bytes of a frame. Raise `ValueError` or `TypeError` if it has none."""
+    if "base64" not in row:
+        text = row.get("text", "")
+        if not isinstance(text, str):
+            raise TypeError
+        return text.encode()
+    if "text" in row or not isinstance(row["base64"], str):
+        raise TypeError
+    return base64.b64decode(row["base64"], validate=True)
+
+
+def _accept_any(_: object) -> bool:
+    return True
+
+
+def _is_open(data: bytes) -> bool:
+    facts = _json(data)
+    return isinstance(facts, dict) and all(v is None or isinstance(v, str) for v in facts.values())
+
+
+def _is_problem_json(data: bytes) -> bool:
+    value = _json(data)
+    if not isinstance(value, dict):
+        return False
+    texts = (value.get(name, "") for name in ("state", "cause", "fix", "detail"))
+    if not all(isinstance(text, str) for text in texts) or value.get("state") not in _FINAL:
+        return False
+    try:
+        Problem.from_json(value)
+    except (KeyError, ValueError, TypeError):
+        return False
+    return isinstance(value.get("limit"), str | None)
+
+
+def _is_head(data: bytes) -> bool:
+    return data.startswith(b"HTTP/") and 100 <= read_head(data)[0] <= 999
+
+
+def _json(data: bytes) -> Any:
+    try:
+        return json.loads(data)
+    except (ValueError, RecursionError):
+        return None
+
+
+#: Checks of the bytes of frames, by kind, so that no reader of them raises.
+_CONTENTS: Mapping[FrameKind, Callable[[bytes], bool]] = {
+    FrameKind.OPEN: _is_open,
+    FrameKind.HEAD: _is_head,
+    FrameKind.ERROR: _is_problem_json,
+}
+
+
+def _is_microseconds(value: Any) -> bool:
+    return type(value) is int and 0 <= value <= MAX_US
+
+
+def _is_timings(value: Any) -> bool:
+    return isinstance(value, Mapping) and all(
+        name in _TIMINGS and (time is None or _is_microseconds(time))
+        for name, time in value.items()
+    )
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str) and len(value) <= 2000
+
+
+#: Members of a recording, all optional but the frames: their check, and its description.
+_MEMBERS: Mapping[str, tuple[Callable[[Any], bool], str]] = {
+    "recorded_at": (is_timestamp, "a moment in ISO 8601, with its time zone"),
+    "state": (lambda value: value in _FINAL, f"one of {', '.join(_FINAL)}"),
+    "outcome": (lambda value: value in list(Outcome), f"one of {', '.join(Outcome)}"),
+    "status": (
+        lambda value: value is None or (type(value) is int and 0 <= value <= 999),
+        "an HTTP status",
+    ),
+    "timings": (_is_timings, f"an object of {', '.join(_TIMINGS)} in microseconds"),
+    "url": (_is_text, "an address"),
+    "protocol": (_is_text, "a text"),
+    "binding": (_is_text, "a text"),
+    "version": (_is_text, "a text"),
+    "request": (lambda value: isinstance(value, Mapping), "a JSON object"),
+    "frames": (_accept_any, ""),
+}
+
+
+def _problem(pointer: str, message: str) -> RequestProblem:
+    return RequestProblem(pointer, message, "error")

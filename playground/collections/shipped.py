@@ -1,0 +1,145 @@
+"""Collections shipped in fixtures/: loaded when the playground starts, unless they were deleted.
+
+A collection that was deleted stays deleted, although its file still exists, until it is loaded
+again on purpose. That is stored as a row among those of the trash which never expires
+(`TrashedItem`, its text a JSON object with the slug and nothing else). Local mode only, as all
+access to files: see `playground.collections.disk`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from django.conf import settings
+from django.core.validators import slug_re
+from django.db import transaction
+from django.db.models import QuerySet
+
+from playground.collections import disk
+from playground.collections.fixture import FixtureError
+from playground.models import Collection, TrashedItem
+
+#: The collection for new users, which is listed first.
+_TOUR = "tour.json"
+
+#: Start of a collection's file, and the number of bytes that are read to recognise it.
+_FIRST_ITEM = re.compile(rb'\s*\[\s*\{\s*"model":\s*"playground\.collection"')
+_FIELD = re.compile(r'"(name|slug)":\s*("(?:[^"\\]|\\.)*")')
+_HEAD_BYTES = 2000
+
+#: Start of the text of a row that marks a collection as deleted for good.
+_MARKER = '{"declined": '
+
+
+@dataclass(frozen=True, slots=True)
+class Shipped:
+    """A collection in a file."""
+
+    path: Path
+    slug: str
+    name: str
+
+
+def files() -> Iterator[Path]:
+    """Yield the files of fixtures/ that hold collections, the tour first."""
+    for path in sorted(fixtures("*.json"), key=lambda path: path.name != _TOUR):
+        if _FIRST_ITEM.match(_head(path)):
+            yield path
+
+
+def fixtures(pattern: str) -> list[Path]:
+    """Return the fixtures that match; of files with the same name that of the first directory."""
+    found: dict[str, Path] = {}
+    for folder in settings.FIXTURE_DIRS:
+        for path in sorted(Path(folder).glob(pattern)):
+            found.setdefault(path.name, path)
+    return list(found.values())
+
+
+def load() -> Iterator[tuple[Path, Exception]]:
+    """Load new and changed files; yield those that could not be loaded, with the error."""
+    deleted = _deleted_slugs() - _stored_slugs()
+    for path in files():
+        try:
+            if _describe(path).slug not in deleted:
+                disk.load_file(path)
+        except (FixtureError, disk.DiskError) as error:
+            yield path, error
+
+
+def missing() -> list[Shipped]:
+    """Return the collections that could be loaded and are not stored; none in hosted mode."""
+    if settings.HOSTED:
+        return []
+    stored = _stored_slugs()
+    found = [each for each in map(_describe, files()) if each.slug not in stored]
+    # An invalid slug would have no URL. Loading it on start reports the error.
+    return [each for each in found if slug_re.fullmatch(each.slug)]
+
+
+def _stored_slugs() -> set[str]:
+    return set(Collection.objects.filter(owner=None).values_list("slug", flat=True))
+
+
+def reload(slug: str) -> Collection | None:
+    """Load a missing collection; return None if no file has it.
+
+    Raise `FixtureError` or `DiskError` if its file cannot be read.
+    """
+    found = next((each for each in missing() if each.slug == slug), None)
+    if found is None:
+        return None
+    with transaction.atomic():
+        _markers(slug).delete()
+        return disk.load_file(found.path)
+
+
+def mark_deleted(collection: Collection) -> None:
+    """Have a collection stay deleted, if it is one that would be loaded on start."""
+    if settings.HOSTED or collection.owner_id is not None:
+        return
+    if any(_describe(path).slug == collection.slug for path in files()):
+        _markers(collection.slug).delete()
+        marker = _MARKER + json.dumps(collection.slug) + "}"
+        TrashedItem.objects.create(owner=None, label=collection.name, fixture=marker)
+
+
+def _deleted_slugs() -> set[str]:
+    """Return the slugs of deleted collections; those that exist again are loaded all the same."""
+    texts = _markers().values_list("fixture", flat=True)
+    return {str(json.loads(text)["declined"]) for text in texts}
+
+
+def restorable(trashed: QuerySet[TrashedItem]) -> QuerySet[TrashedItem]:
+    """Return the entries of the trash without the markers of collections that stay deleted."""
+    return trashed.exclude(fixture__startswith=_MARKER)
+
+
+def _markers(slug: str | None = None) -> QuerySet[TrashedItem]:
+    markers = TrashedItem.objects.filter(owner=None)
+    if slug is None:
+        return markers.filter(fixture__startswith=_MARKER)
+    return markers.filter(fixture=_MARKER + json.dumps(slug) + "}")
+
+
+def _describe(path: Path) -> Shipped:
+    """Return name and slug of a file's collection, from its first lines or else from its name."""
+    fields: dict[str, str] = {}
+    for name, text in _FIELD.findall(_head(path).decode("utf-8", "replace")):
+        with contextlib.suppress(ValueError):
+            fields.setdefault(name, json.loads(text, strict=False))
+    slug = fields.get("slug", path.stem)
+    return Shipped(path, slug, fields.get("name", slug))
+
+
+def _head(path: Path) -> bytes:
+    try:
+        with path.open("rb") as file:
+            return file.read(_HEAD_BYTES)
+    except OSError:
+        return b""

@@ -1,0 +1,174 @@
+"""Sender of steps: prepares, records and sends one request, and has it evaluated."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+from django.db import IntegrityError, transaction
+
+from playground.engine import tasks
+from playground.engine.collection_runs.evaluation import ResponseCollector, evaluate_step
+from playground.engine.collection_runs.iteration_state import ConversationKey, IterationState
+from playground.engine.collection_runs.plan import (
+    CollectionRunPlan,
+    PlanError,
+    PlannedStep,
+    folder_of,
+    reload_options,
+)
+from playground.engine.concurrency import ConcurrencyLimit
+from playground.engine.preparation import RequestTemplate, VariableScope, prepare
+from playground.engine.request import PreparedRequest
+from playground.engine.runs import RunParent, create_run, is_at_run_limit
+from playground.executors import run_in_reader, run_in_writer
+from playground.models import Agent, Run, RunSource, SavedRequest, Step
+from playground.models.json_text import storable
+from playground.protocols import registry
+
+#: Seconds for which the overriding agent and the environment are cached: changes to them take
+#: effect soon, and not at the end of a long run.
+CACHE_SECONDS = 2.0
+
+Verdict = Step.Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class ReadyStep:
+    """A prepared request with its parent, to be recorded."""
+
+    prepared: PreparedRequest
+    link: RunParent
+    conversation_key: ConversationKey
+
+
+class StepSender:
+    """The sender of the steps of one collection run."""
+
+    def __init__(
+        self,
+        plan: CollectionRunPlan,
+        limit: ConcurrencyLimit,
+        halted: asyncio.Event,
+        on_wait: Callable[[], None],
+    ) -> None:
+        """Start steps as slots of `limit` are free, until `halted`.
+
+        `on_wait` is called from time to time while a step has waited for some seconds.
+        """
+        self._plan = plan
+        self._options = plan.options
+        self._limit = limit
+        self._halted = halted
+        self._on_wait = on_wait
+        #: When the options were read from the database, by `time.monotonic`.
+        self._read_at = time.monotonic()
+
+    async def send(
+        self, planned: PlannedStep, iteration: IterationState, on_start: Callable[[Run], None]
+    ) -> Run | None:
+        """Send a step and store its verdict in its row; return its run, if any.
+
+        `on_start` is called with the run once it is driven.
+        """
+        step = planned.step
+        try:
+            recorded = await self._record(planned, iteration)
+        except PlanError as error:
+            # It may quote the document, which may hold characters that no database accepts.
+            step.verdict, step.reason = Verdict.UNSENT, storable(str(error))
+            return None
+        if recorded is None:
+            step.verdict = Verdict.WAITING  # Nothing was sent.
+            return None
+        run, ready = recorded
+        # The key alone: thousands of runs with their documents would stay in memory.
+        step.run_id = run.pk
+        collector = ResponseCollector(run, ready.prepared)
+        task = tasks.send(run, ready.prepared, listener=collector, attended=False)
+        on_start(run)
+        await task
+        await run_in_reader(evaluate_step, planned, run, collector.all, iteration)
+        iteration.add_run(ready.conversation_key, run)
+        return run
+
+    async def _record(
+        self, planned: PlannedStep, iteration: IterationState
+    ) -> tuple[Run, ReadyStep] | None:
+        """Record the run as soon as a slot is free; return None if halted before.
+
+        Raises `PlanError` for a request that cannot be sent.
+        """
+        async with self._limit.slot(self._halted):
+            while not self._halted.is_set():
+                ready = await run_in_reader(self._prepare, planned, iteration)
+                run = await run_in_writer(self._create, ready)
+                if run is not None:
+                    return run, ready
+                # Other runs of the owner are in progress: this one waits, and is not refused.
+                await self._limit.wait(self._halted, self._on_wait)
+        return None
+
+    def _prepare(self, planned: PlannedStep, iteration: IterationState) -> ReadyStep:
+        if time.monotonic() - self._read_at > CACHE_SECONDS:
+            self._options = reload_options(self._options)
+            self._read_at = time.monotonic()
+        values = self._values(planned, iteration)
+        scope = VariableScope(self._options.environment, values, iteration.sources)
+        result = prepare(self._template(planned.saved), scope, self._plan.owner)
+        prepared = result.prepared
+        if prepared is None or result.errors:
+            raise PlanError(_join_messages(result.errors))
+        target = prepared.target
+        key = (folder_of(planned.saved), target.protocol, target.url)
+        conversation = iteration.conversation_for(key, prepared.request)
+        if conversation is not None:
+            protocol, context = target.protocol, conversation.context
+            prepared = prepared.with_change(partial(_with_session, protocol, context))
+        provenance = replace(prepared.provenance, source=RunSource.COLLECTION)
+        prepared = replace(prepared, provenance=provenance)
+        return ReadyStep(
+            prepared, RunParent(parent=conversation.turn if conversation else None), key
+        )
+
+    def _create(self, ready: ReadyStep) -> Run | None:
+        """Record the run; None without a free slot. All steps of this process are recorded here."""
+        owner, prepared = self._plan.owner, ready.prepared
+        if is_at_run_limit(owner):
+            return None
+        try:
+            with transaction.atomic():
+                return create_run(prepared, owner, ready.link, has_room=True)
+        except (IntegrityError, ValueError):
+            agent = prepared.agent
+            if agent.pk and not Agent.objects.filter(pk=agent.pk).exists():
+                raise PlanError(f"The agent “{agent.name}” was deleted.") from None
+            # The saved request or the parent was deleted meanwhile: the request is sent anyway.
+            provenance = replace(prepared.provenance, saved_request=None)
+            return create_run(replace(prepared, provenance=provenance), owner, has_room=True)
+
+    def _template(self, saved: SavedRequest) -> RequestTemplate:
+        template = RequestTemplate.from_saved_request(saved, self._plan.owner)
+        agent = self._options.agent
+        if agent is not None and agent.protocol == saved.protocol:
+            template = replace(template, agent=agent, address="")
+        # A request from a file is not in the database.
+        return template if saved.pk else replace(template, saved=None)
+
+    def _values(self, planned: PlannedStep, iteration: IterationState) -> dict[str, Any]:
+        options = self._options
+        return {**options.variables, **options.row(planned.iteration), **iteration.values}
+
+
+def _with_session(
+    protocol: str, context: Mapping[str, Any], document: Mapping[str, Any]
+) -> dict[str, Any]:
+    return registry.with_session_context(protocol, document, context)
+
+
+def _join_messages(problems: Sequence[Any]) -> str:
+    return " ".join(dict.fromkeys(each.message for each in problems)) or "It cannot be sent."

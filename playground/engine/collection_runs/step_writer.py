@@ -1,0 +1,100 @@
+"""Writer of the steps' rows: many changes, few transactions."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from typing import Any
+
+from django.db import InterfaceError, OperationalError, transaction
+
+from playground.engine.heartbeat import log_database_errors
+from playground.engine.writer import notify_viewers
+from playground.executors import run_in_writer
+from playground.models import CollectionRun, Run, Step
+
+logger = logging.getLogger(__name__)
+
+#: Seconds between two transactions: more often than viewers can read.
+INTERVAL = 0.2
+#: The reason in the row of a step of which the database accepts the verdict only.
+NOT_STORED = "What came of it could not be stored; the playground's log says why."
+_COLUMNS = ("verdict", "checks", "reason", "duration_ms", "run_id")
+
+Row = dict[str, Any]
+
+
+class StepWriter:
+    """The writer of the changed steps of one collection run; notifies its viewers."""
+
+    def __init__(self, collection_run: CollectionRun) -> None:
+        self._collection_run = collection_run
+        self._changed: dict[int, Step] = {}
+        self._wake = asyncio.Event()
+
+    def add(self, step: Step) -> None:
+        """Queue the step for the next transaction."""
+        self._changed[step.number] = step
+        self._wake.set()
+
+    async def run(self) -> None:
+        """Store changes until cancelled."""
+        while True:
+            await self._wake.wait()
+            await asyncio.sleep(INTERVAL)
+            with log_database_errors("Storing steps"):
+                await self.store()
+
+    async def store(self) -> None:
+        """Store the queued steps now. After an exception of the database they stay queued."""
+        self._wake.clear()
+        changed, self._changed = self._changed, {}
+        if not changed:
+            return
+        # Copied: steps change while they are stored in another thread.
+        rows = [(step.pk, _columns(step)) for step in changed.values()]
+        try:
+            await run_in_writer(_store_all, rows)
+        except BaseException:  # Cancelled, too: the next call stores them.
+            self._changed = changed | self._changed
+            self._wake.set()
+            raise
+        await notify_viewers(self._collection_run)
+
+
+def _columns(step: Step) -> Row:
+    return {name: getattr(step, name) for name in _COLUMNS}
+
+
+def _store_all(rows: list[tuple[int, Row]]) -> None:
+    """Store rows; of a row that the database refuses, store the verdict."""
+    try:
+        _store(rows)
+    except (OperationalError, InterfaceError):
+        raise  # All of them are retried.
+    except Exception:
+        logger.exception("Storing %d steps failed; each is stored by itself", len(rows))
+        for pk, columns in rows:
+            _store_one(pk, columns)
+
+
+def _store_one(pk: int, columns: Row) -> None:
+    try:
+        _store([(pk, columns)])
+    except (OperationalError, InterfaceError):
+        raise
+    except Exception:
+        logger.exception("Storing step %s failed; only its verdict is stored", pk)
+        _store([(pk, columns | {"checks": [], "reason": NOT_STORED})])
+
+
+def _store(rows: list[tuple[int, Row]]) -> None:
+    with transaction.atomic():
+        # The runs may have been deleted meanwhile.
+        keys = [columns["run_id"] for _, columns in rows if columns["run_id"]]
+        known = set(Run.objects.filter(pk__in=keys).values_list("pk", flat=True))
+        for pk, columns in rows:
+            if columns["run_id"] not in known:
+                columns["run_id"] = None
+            # As an update: the collection run may have been deleted.
+            Step.objects.filter(pk=pk).update(**columns)

@@ -1,0 +1,425 @@
+"""Polling of promises: leases, await requests, cancellation, recovery and the background poller.
+
+Every poll is a run of its own, sent like every other request. Promises that are polled are rows of
+the database and not tasks, so that polling continues after a restart. Several processes share the
+work: a process acquires the lease of a promise before it polls it, and renews the lease until the
+result is stored.
+
+A process that dies in between leaves a poll that has ended, with a response that was not applied to
+its promise, or a cancellation that no process waits for: both are recovered here.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import time
+from collections.abc import AsyncIterator, Callable
+from datetime import timedelta
+from functools import partial
+
+from django.db import DatabaseError, transaction
+from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.utils import timezone
+
+from playground.engine import tasks
+from playground.engine.driver import Listener
+from playground.engine.preparation import follow_up_request
+from playground.engine.promises import (
+    PROMISE_LIMIT_REACHED,
+    PollCollector,
+    PollResult,
+    apply_poll_result,
+    is_below_promise_limit,
+    schedule_next_poll,
+)
+from playground.engine.request import PreparedRequest
+from playground.engine.runs import RunParent, create_run
+from playground.engine.secrets import SecretNotAllowedError
+from playground.engine.task_registry import SingleTask, start_task
+from playground.engine.writer import notify_viewers
+from playground.executors import run_in_reader, run_in_writer
+from playground.models import Agent, PolledPromise, PollingStatus, Run, RunKind, RunState
+from playground.models.conversations import branch_to
+from playground.models.liveness import mark_interrupted
+from playground.protocols import registry
+from playground.protocols.events import Outcome
+from playground.protocols.origins import same_origin
+from playground.stored_runs import exchange_for
+from playground.transport.redaction import is_credential
+
+logger = logging.getLogger(__name__)
+
+#: Called with the run of a poll before it is driven.
+Announce = Callable[[Run], None]
+
+#: Seconds between two searches for due promises; other processes poll some, too.
+POLLER_INTERVAL = 1.0
+#: Polls that one search starts: after a long pause many promises are due at once.
+MAX_POLLS_PER_ROUND = 50
+#: Age after which a promise is paused that is due and whose agent is not saved: the command that
+#: polled it has ended.
+ORPHANED = timedelta(seconds=60)
+#: The time until the lease of a process that died expires; a living process renews it.
+LEASE = timedelta(seconds=15)
+
+
+# Commands of users. Each returns once it is recorded; the rest continues in the background.
+
+
+async def poll_now(pk: int) -> None:
+    """Poll a promise at once, also while its polling is paused."""
+    if await run_in_writer(acquire_lease, pk, True):
+        start_task(send_await_request(pk, RunKind.POLL))
+
+
+async def resume_polling(pk: int, patience: int | None = None) -> None:
+    """Resume polling for `patience` seconds from now; None leaves the deadline as it is."""
+
+    def resume(promise: PolledPromise) -> None:
+        if promise.status != PollingStatus.POLLING and not is_below_promise_limit(promise.run):
+            promise.status_message = PROMISE_LIMIT_REACHED
+            return
+        promise.status, promise.status_message = PollingStatus.POLLING, ""
+        promise.cancel_requested = False  # Whatever its result: polling was asked for since.
+        if patience is not None:
+            elapsed = (timezone.now() - promise.started_at).total_seconds()
+            promise.polling_seconds = round(elapsed + patience)
+        schedule_next_poll(promise)
+
+    await update_promise(pk, resume)
+
+
+async def stop_polling(pk: int) -> None:
+    """Pause polling; the agent is told nothing, and `poll_now` still works."""
+
+    def pause(promise: PolledPromise) -> None:
+        promise.status, promise.next_poll_at = PollingStatus.PAUSED, None
+
+    await update_promise(pk, pause)
+
+
+async def cancel_promise(pk: int) -> None:
+    """Tell the agent once to cancel the task (section 4.2), and stop polling."""
+    if await run_in_writer(acquire_cancellation, pk):
+        start_task(send_await_request(pk, RunKind.CANCEL))
+
+
+async def update_promise(pk: int, change: Callable[[PolledPromise], None]) -> PolledPromise | None:
+    """Change a promise that is not settled and notify its viewers; None for a settled one."""
+    promise = await run_in_writer(_update, pk, change)
+    if promise:
+        await notify_viewers(promise.run)
+    return promise
+
+
+def _update(pk: int, change: Callable[[PolledPromise], None]) -> PolledPromise | None:
+    with transaction.atomic():
+        promise: PolledPromise | None = PolledPromise.objects.locked().filter(pk=pk).first()
+        if promise is None or promise.is_settled:
+            return None
+        change(promise)
+        promise.save()
+    return promise
+
+
+# The background poller of servers, and the foreground loop of commands
+
+
+def start_promise_poller() -> asyncio.Task[None]:
+    """Start to poll due promises in this process; calling it once is enough.
+
+    Must be called on the event loop's thread.
+    """
+    return _poller.begin()
+
+
+async def poll_until_settled(
+    pk: int,
+    *,
+    agent: Agent | None = None,
+    announce: Announce | None = None,
+    listener: Listener | None = None,
+) -> PolledPromise:
+    """Poll one promise until it is settled, paused or timed out, and return it.
+
+    The arguments are those of `poll`.
+    """
+    while True:
+        promise: PolledPromise = await run_in_reader(
+            PolledPromise.objects.select_related("final_run").get, pk=pk
+        )
+        if promise.status != PollingStatus.POLLING:
+            return promise
+        if promise.next_poll_at:
+            left = (promise.next_poll_at - timezone.now()).total_seconds()
+            await asyncio.sleep(min(max(0.0, left), POLLER_INTERVAL))
+        polled = await poll(pk, agent=agent, announce=announce, listener=listener)
+        if not polled and (promise.next_poll_at is None or promise.next_poll_at <= timezone.now()):
+            await asyncio.sleep(POLLER_INTERVAL / 4)  # Another process has the lease.
+
+
+async def _poll_due_promises() -> None:
+    while True:
+        try:
+            for promise in await run_in_reader(recover_cancellations):
+                await notify_viewers(promise.run)
+            for pk in await run_in_reader(_due):
+                start_task(poll(pk))
+        except Exception:
+            logger.exception("Reading the due promises failed")
+        await asyncio.sleep(POLLER_INTERVAL)
+
+
+_poller = SingleTask(_poll_due_promises, "promises")
+
+
+def _due() -> list[int]:
+    """Return the keys of the due promises; those whose polling process died are among them."""
+    if not PolledPromise.objects.filter(status=PollingStatus.POLLING).exists():
+        return []
+    mark_interrupted()
+    due = PolledPromise.objects.due()
+    # Without a time: the process that was polling it has died.
+    orphaned = Q(next_poll_at__lt=timezone.now() - ORPHANED) | Q(next_poll_at=None)
+    due.filter(orphaned, run__agent=None).update(
+        status=PollingStatus.PAUSED,
+        next_poll_at=None,
+        status_message="Its agent is not among the saved ones, so nobody goes on asking it.",
+    )
+    saved = due.exclude(run__agent=None).order_by("next_poll_at")
+    return list(saved.values_list("pk", flat=True)[:MAX_POLLS_PER_ROUND])
+
+
+# One poll, or the cancellation
+
+
+async def poll(
+    pk: int,
+    *,
+    at_once: bool = False,
+    agent: Agent | None = None,
+    announce: Announce | None = None,
+    listener: Listener | None = None,
+) -> bool:
+    """Poll one promise unless it is leased or not due; return whether it was polled.
+
+    With `at_once` it need not be due. `agent` overrides one that is not saved; `announce` is
+    called with the poll's run, `listener` with each of its frames.
+    """
+    if not await run_in_writer(acquire_lease, pk, at_once):
+        return False
+    await send_await_request(pk, RunKind.POLL, agent, announce, listener)
+    return True
+
+
+async def send_await_request(
+    pk: int,
+    kind: RunKind,
+    agent: Agent | None = None,
+    announce: Announce | None = None,
+    listener: Listener | None = None,
+) -> None:
+    """Send the poll or cancellation of a leased promise, and apply its result."""
+    try:
+        async with hold_lease(pk):
+            if settled := await run_in_writer(recover_promise, pk):
+                await notify_viewers(settled.run)
+                return
+            recorded = await run_in_writer(_record, pk, kind, agent)
+            if recorded is None:
+                return
+            promise, run, prepared = recorded
+            await notify_viewers(promise.run)
+            if announce:
+                announce(run)
+            collector = PollCollector(run, listener)
+            await tasks.send(run, prepared, listener=collector)
+            await run_in_reader(run.refresh_from_db)
+            promise = await run_in_writer(_store_result, pk, collector.result())
+        await notify_viewers(promise.run)
+    except Exception:
+        # An error of the playground, not of the agent: the lease must not be kept for ever.
+        logger.exception("Polling promise %s (%s) failed", pk, kind)
+        await update_promise(pk, _release_after_error)
+
+
+def _record(
+    pk: int, kind: RunKind, agent: Agent | None
+) -> tuple[PolledPromise, Run, PreparedRequest] | None:
+    """Record the run of a poll; pause polling and return None if it cannot be sent.
+
+    That is so where the agent was deleted, or a secret of the request may not be sent.
+    """
+    promise = PolledPromise.objects.select_related("run__agent", "run__owner").get(pk=pk)
+    turn = promise.run
+    agent = agent or turn.agent
+    if agent is None:
+        _update(pk, partial(_pause_with_message, message="The agent was deleted."))
+        return None
+    document = registry.await_request(
+        turn.protocol,
+        turn.version,
+        turn.request,
+        token=promise.token,
+        action="cancel" if kind == RunKind.CANCEL else "checkin",
+        session_context=branch_to(turn)[-1].next_session_context,
+    )
+    # Credentials belong to the origin of the turn; the agent may have moved to another one since.
+    moved = not same_origin(agent.url, turn.url)
+    own = (pair for pair in promise.headers if not (moved and is_credential(pair[0])))
+    headers = [(str(name), str(value)) for name, value in own]
+    try:
+        prepared = follow_up_request(turn, document, headers, agent=agent)
+    except SecretNotAllowedError as error:
+        _update(pk, partial(_pause_with_message, message=str(error)))
+        return None
+    parent = RunParent(kind, turn, promise.entry_seq, promise.entry_part)
+    return promise, create_run(prepared, turn.owner, parent), prepared
+
+
+def _store_result(pk: int, result: PollResult) -> PolledPromise:
+    # Read again: the user may have stopped polling, or cancelled, in the meantime.
+    with transaction.atomic():
+        promise: PolledPromise = PolledPromise.objects.locked().get(pk=pk)
+        if result.run.kind == RunKind.POLL:  # A cancellation has no lease.
+            promise.leased_until = None
+        apply_poll_result(promise, result)
+        promise.save()
+    return promise
+
+
+def _release_after_error(promise: PolledPromise) -> None:
+    promise.leased_until, promise.cancel_requested = None, False
+    promise.status_message = "The playground itself failed when it asked; its log says why."
+    if promise.status == PollingStatus.POLLING:
+        schedule_next_poll(promise)
+
+
+def _pause_with_message(promise: PolledPromise, message: str) -> None:
+    promise.status, promise.status_message = PollingStatus.PAUSED, message
+    promise.leased_until, promise.cancel_requested = None, False
+
+
+# Leases
+
+
+def acquire_lease(pk: int, at_once: bool) -> bool:
+    """Lease a promise that is due, or with `at_once` any open one; return False if leased."""
+    promises = PolledPromise.objects.unleased() if at_once else PolledPromise.objects.due()
+    until = timezone.now() + LEASE
+    return bool(promises.filter(pk=pk).update(next_poll_at=None, leased_until=until))
+
+
+def acquire_cancellation(pk: int) -> bool:
+    """Pause polling to cancel the task; return False if a cancellation is in progress.
+
+    One statement, so that of two concurrent callers one gets True.
+    """
+    promises = PolledPromise.objects.open().filter(pk=pk, cancel_requested=False)
+    paused = {"status": PollingStatus.PAUSED, "next_poll_at": None, "status_message": ""}
+    return bool(promises.update(cancel_requested=True, **paused))
+
+
+@contextlib.asynccontextmanager
+async def hold_lease(pk: int) -> AsyncIterator[None]:
+    """Renew the lease, if there is one, while the block runs.
+
+    The run of a poll ends before its result is stored: in between, only the lease prevents
+    another poll.
+    """
+    renewing = asyncio.create_task(_renew_lease(pk))
+    try:
+        yield
+    finally:
+        renewing.cancel()
+
+
+async def _renew_lease(pk: int) -> None:
+    leased = PolledPromise.objects.filter(pk=pk, leased_until__isnull=False)
+    while True:
+        await asyncio.sleep(LEASE.total_seconds() / 3)
+        try:
+            await run_in_writer(leased.update, leased_until=timezone.now() + LEASE)
+        except DatabaseError:
+            logger.warning("Renewing the lease of promise %s failed", pk, exc_info=True)
+
+
+# Recovery after a process has died
+
+#: Outcomes of a poll that settle a promise; most failures do.
+_SETTLING_OUTCOMES = (Outcome.ANSWER, Outcome.ELICITATION, Outcome.FAILURE)
+
+#: Cancellations without a run in progress, and since when (`time.monotonic`).
+_idle_cancellations: dict[int, float] = {}
+
+
+def recover_promise(pk: int) -> PolledPromise | None:
+    """Return a promise that is settled, also by a response that was not applied yet; else None."""
+    with transaction.atomic():
+        promise: PolledPromise = PolledPromise.objects.locked().get(pk=pk)
+        if promise.is_settled:
+            return promise
+        settling = _polls_of(promise).filter(
+            state=RunState.COMPLETED, outcome__in=_SETTLING_OUTCOMES
+        )
+        run = settling.first()
+        if run is None:
+            return None
+        apply_poll_result(promise, _stored_result(run))
+        if not promise.is_settled:
+            return None  # A transient failure, which was applied long ago.
+        promise.save()
+        return promise
+
+
+def recover_cancellations() -> list[PolledPromise]:
+    """End the cancellations that no process waits for; return their promises.
+
+    Between two steps of a living process a cancellation looks the same: it has to look so for
+    the duration of a lease.
+    """
+    cancelling = PolledPromise.objects.open().filter(cancel_requested=True)
+    if cancelling.exists():
+        mark_interrupted()
+    in_progress = Run.objects.unfinished().filter(parent=OuterRef("run"), kind=RunKind.CANCEL)
+    now = time.monotonic()
+    idle = cancelling.filter(~Exists(in_progress)).values_list("pk", flat=True)
+    since = {pk: _idle_cancellations.get(pk, now) for pk in idle}
+    _idle_cancellations.clear()
+    _idle_cancellations.update(since)
+    lost = [pk for pk, first in since.items() if now - first >= LEASE.total_seconds()]
+    return [promise for pk in lost if (promise := _end_cancellation(pk))]
+
+
+def _end_cancellation(pk: int) -> PolledPromise | None:
+    with transaction.atomic():
+        promise: PolledPromise | None = (
+            PolledPromise.objects.locked().filter(pk=pk, cancel_requested=True).first()
+        )
+        if promise is None:
+            return None
+        run = _polls_of(promise).filter(kind=RunKind.CANCEL).first()
+        if run is not None:
+            apply_poll_result(promise, _stored_result(run))
+        else:
+            promise.cancel_requested = False
+            promise.status_message = "The playground went down before the cancellation was sent."
+        promise.save()
+        return promise
+
+
+def _polls_of(promise: PolledPromise) -> QuerySet[Run]:
+    """Return its polls and cancellations, the latest first."""
+    kinds = (RunKind.POLL, RunKind.CANCEL)
+    return Run.objects.filter(parent=promise.run_id, kind__in=kinds).order_by("-created_at")
+
+
+def _stored_result(run: Run) -> PollResult:
+    """Return the result of a poll that has ended, read from its stored frames."""
+    exchange = exchange_for(run)
+    collector = PollCollector(run)
+    for frame in run.read_frames():
+        collector(frame, exchange.receive(frame))
+    return collector.result()

@@ -1,0 +1,259 @@
+"""Conversion of any HTTP request to a request of the playground: a document and its protocol.
+
+Commands, collections and archives of other tools contain whole HTTP requests. The protocol is
+detected from the body, and for legacy NLWeb servers from the query string. Nothing is sent or
+looked up.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import SplitResult, parse_qsl, quote, urlsplit, urlunsplit
+
+from django import forms
+
+from playground.json_input import parse_json_value
+from playground.protocols import headers as header_rules
+from playground.protocols import registry
+from playground.protocols.mcp.messages import CALL
+from playground.variables.names import PLACEHOLDER
+
+#: Headers that are generated for every request, in lower case.
+_GENERATED = frozenset(
+    "content-type accept user-agent accept-encoding mcp-session-id mcp-protocol-version mcp-method"
+    " mcp-name".split()
+)
+
+#: Headers of browsers and tools, which mean nothing to an agent.
+_BROWSER_HEADERS = frozenset(
+    "accept-language cache-control dnt origin pragma priority referer postman-token"
+    " upgrade-insecure-requests x-requested-with".split()
+)
+_STRING_OR_PLACEHOLDER = re.compile(rf'"(?:[^"\\]|\\.)*"|({PLACEHOLDER.pattern})', re.DOTALL)
+
+#: Parameters of a legacy server, and their section and member in a request.
+_LEGACY_PARAMETERS: Mapping[str, tuple[str, str]] = {
+    "query": ("query", "text"),
+    "site": ("query", "site"),
+    "prev": ("context", "prev"),
+    "generate_mode": ("prefer", "generate_mode"),
+    "query_id": ("meta", "query_id"),
+}
+
+#: Value of a header for authentication with a placeholder for the secret.
+_SCHEME = re.compile(rf"\s*(?:(bearer)\s+)?{PLACEHOLDER.pattern}\s*", re.IGNORECASE)
+Headers = Sequence[tuple[str, str]]
+
+#: Media type of a form.
+FORM = "application/x-www-form-urlencoded"
+
+
+class UnsupportedRequestError(ValueError):
+    """A request that the playground could not have sent, with the reason."""
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedRequest:
+    """A converted request; `address` and `document` may contain `{{name}}`."""
+
+    address: str
+    protocol: str
+    binding: str
+    version: str
+    document: dict[str, Any]
+    #: Remarks for the user on the conversion.
+    remarks: tuple[str, ...] = ()
+
+
+def from_http_request(method: str, url: str, headers: Headers, body: str | None) -> ImportedRequest:
+    """Return an HTTP request as one of the playground. Raise `UnsupportedRequestError`."""
+    if method not in ("GET", "POST"):
+        raise UnsupportedRequestError(
+            f"The request is a {method[:20]}; agents are asked by GET or POST."
+        )
+    kind = _header(headers, "content-type").partition(";")[0].strip().lower()
+    if body is None or not body.strip():
+        return _from_query(url)
+    if method == "GET":
+        raise UnsupportedRequestError("The request is a GET with a body, which no agent expects.")
+    if kind == FORM and body.lstrip()[:1] not in "{[":
+        return _from_form(url, body)
+    document = _decode_body(body)
+    if document.get("jsonrpc") is not None:
+        return _from_jsonrpc(url, document)
+    return _from_document(url, document)
+
+
+def custom_headers(headers: Headers) -> tuple[list[tuple[str, str]], list[str]]:
+    """Return the headers to keep, and the names of those left out that the user should know.
+
+    Headers that every request gets anew are left out silently.
+    """
+    custom, left_out = [], []
+    for name, value in headers:
+        lower = name.lower()
+        if lower in _GENERATED:
+            continue
+        if lower in _BROWSER_HEADERS or lower.startswith("sec-"):
+            left_out.append(name)
+        elif header_rules.header_error(name, PLACEHOLDER.sub("x", value)):
+            left_out.append(name[:60])
+        else:
+            custom.append((name, value))
+    return custom, left_out
+
+
+def auth_of(headers: Headers) -> tuple[dict[str, str], list[tuple[str, str]]]:
+    """Return the authentication that a header with a `{{name}}` stands for, and the other headers.
+
+    {} if no header has one, or more than one has.
+    """
+    found = [
+        (auth, pair)
+        for pair in headers
+        if header_rules.is_credential(pair[0]) and (auth := _auth_in(*pair))
+    ]
+    if len(found) != 1:
+        return {}, list(headers)
+    auth, own = found[0]
+    return auth, [pair for pair in headers if pair != own]
+
+
+def _auth_in(name: str, value: str) -> dict[str, str]:
+    match = _SCHEME.fullmatch(value)
+    if match is None or match[2].startswith("$"):
+        return {}
+    if name.lower() == "authorization":
+        return {"type": "bearer", "secret": match[2]} if match[1] else {}
+    return {} if match[1] else {"type": "api_key", "header": name, "secret": match[2]}
+
+
+def _header(headers: Headers, lower_name: str) -> str:
+    return next((value for name, value in headers if name.lower() == lower_name), "")
+
+
+def _decode_body(body: str) -> dict[str, Any]:
+    # Tools that substitute text allow `{{name}}` in place of a number; here a string that is
+    # nothing but the placeholder stands for any value just as well.
+    text = _STRING_OR_PLACEHOLDER.sub(lambda found: f'"{found[1]}"' if found[1] else found[0], body)
+    try:
+        value = parse_json_value(text)
+    except forms.ValidationError as error:
+        raise UnsupportedRequestError(f"The body is no JSON: {error.messages[0]}") from None
+    if not isinstance(value, dict):
+        raise UnsupportedRequestError("The body is JSON, but no object: a request is one.")
+    return value
+
+
+def _from_document(url: str, document: dict[str, Any]) -> ImportedRequest:
+    if isinstance(document.get("query"), str):
+        return _legacy_request(url, document, streaming=False)
+    if "input" in document and "query" not in document:
+        version = registry.versions("agent-api")[-1].name
+        return ImportedRequest(_without_fragment(url), "agent-api", "http", version, document)
+    remarks: tuple[str, ...] = ()
+    if not {"query", "promise_token"} & document.keys():
+        remarks = ("The body is no request that is known here. It was taken as it is, for NLWeb.",)
+    address = _without_fragment(url)
+    if registry.operation("nlweb", document) == "await":
+        parts = urlsplit(address)
+        address = urlunsplit(parts._replace(path=parts.path.removesuffix("/await")))
+    return ImportedRequest(address, "nlweb", "http", _version(document), document, remarks)
+
+
+def _from_jsonrpc(url: str, message: Mapping[str, Any]) -> ImportedRequest:
+    """Return a tool call over MCP; other JSON-RPC messages are not supported."""
+    method, params = message.get("method"), message.get("params")
+    if method != CALL or not isinstance(params, Mapping):
+        shown = f"“{method[:40]}”" if isinstance(method, str) else "no method"
+        raise UnsupportedRequestError(
+            f"The body is a JSON-RPC message with {shown}. Of MCP, the call of a tool (“{CALL}”) "
+            "can be taken; everything before it is said anew."
+        )
+    name, arguments = params.get("name"), params.get("arguments")
+    if not isinstance(arguments, dict):
+        raise UnsupportedRequestError("The call of the tool has no arguments that are an object.")
+    remarks: tuple[str, ...] = ()
+    if name != registry.operation("nlweb", arguments):
+        shown = name[:60] if isinstance(name, str) else "no tool"
+        remarks = (
+            f"It calls “{shown}”. Here the tool is the one that the agent names, or else the one "
+            "that the server's list suggests.",
+        )
+    return ImportedRequest(
+        _without_fragment(url), "nlweb", "mcp", _version(arguments), arguments, remarks
+    )
+
+
+def _from_query(url: str) -> ImportedRequest:
+    """Return a request of a legacy server, in the query string."""
+    parts = _split(url)
+    pairs = parse_qsl(parts.query, keep_blank_values=True)
+    values = {name: value for name, value in pairs if name in (*_LEGACY_PARAMETERS, "streaming")}
+    if "query" not in values:
+        raise UnsupportedRequestError(
+            "The request asks nothing: it has neither a body nor a query."
+        )
+    # Other parameters belong to the address and stay there, spelled as they were.
+    rest = [part for part in parts.query.split("&") if part.partition("=")[0] not in values]
+    address = urlunsplit(parts._replace(query="&".join(rest), fragment=""))
+    streaming = values.pop("streaming", "true").lower() not in ("false", "0", "no")
+    return _legacy_request(address, values, streaming=streaming)
+
+
+def _from_form(url: str, body: str) -> ImportedRequest:
+    values = dict(parse_qsl(body, keep_blank_values=True))
+    if "query" not in values:
+        raise UnsupportedRequestError("The body is a form without a query, which no agent expects.")
+    return _legacy_request(url, values, streaming=False)
+
+
+def _legacy_request(url: str, values: Mapping[str, Any], *, streaming: bool) -> ImportedRequest:
+    document: dict[str, Any] = {}
+    for name, (section, member) in _LEGACY_PARAMETERS.items():
+        if values.get(name) not in (None, ""):
+            document.setdefault(section, {})[member] = _value(name, values[name])
+    document.setdefault("prefer", {})["streaming"] = streaming
+    left = sorted(set(values) - set(_LEGACY_PARAMETERS) - {"streaming"})
+    remarks = ["It is a request of the older server: flat parameters."]
+    if left:
+        remarks.append(f"Not taken, because no such server has it: {', '.join(left)[:200]}.")
+    return ImportedRequest(
+        _without_fragment(url), "nlweb", "http", "legacy", document, tuple(remarks)
+    )
+
+
+def _value(name: str, value: Any) -> Any:
+    """Return the value of a parameter; `prev` is a list, written as JSON in a URL."""
+    if name != "prev" or not isinstance(value, str):
+        return value
+    try:
+        found = json.loads(value)
+    except (ValueError, RecursionError):
+        return [value]
+    return found if isinstance(found, list) else [value]
+
+
+def _version(document: Mapping[str, Any]) -> str:
+    known = [version.name for version in registry.versions("nlweb") if version.name != "legacy"]
+    meta = document.get("meta")
+    named = (
+        [meta.get(name) for name in ("version", "api_version")] if isinstance(meta, dict) else []
+    )
+    return next((name for name in named if name in known), known[-1])
+
+
+def _without_fragment(url: str) -> str:
+    """Return a URL without its fragment."""
+    return urlunsplit(_split(url)._replace(fragment=""))
+
+
+def _split(url: str) -> SplitResult:
+    try:
+        return urlsplit(url)
+    except ValueError:
+        raise UnsupportedRequestError(f"{quote(url[:60])} is no address.") from None

@@ -1,0 +1,65 @@
+"""Table of the formats that a collection can be imported from, and their detection.
+
+A reader converts a text of its format to the text of a fixture. All of them then go through the
+parser of fixtures, so every import is validated by the same schema. A new format is a module here
+and a row of `IMPORT_FORMATS`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from playground.collections.fixture import Fixture, FixtureError, FixtureProblem
+from playground.collections.fixture_parser import parse_fixture
+from playground.formats import postman_import
+from playground.formats.curl import is_curl
+
+_CURL = (
+    "This is a cURL command, which is one request and no collection. Paste it into the address "
+    "of the workbench, which opens it; then save it."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ImportFormat:
+    """A format that collections are imported from."""
+
+    label: str
+    #: Return whether a text looks like this format. The first match is taken; it may be wrong, as
+    #: the conversion reports what it cannot read. Raises nothing.
+    matches: Callable[[str], bool]
+    #: Return the text of a fixture, and remarks on what was left out. Raises `FixtureError`.
+    convert: Callable[[str], tuple[str, Sequence[FixtureProblem]]]
+
+
+def _is_list(text: str) -> bool:
+    return text.lstrip("\ufeff \t\r\n").startswith("[")
+
+
+IMPORT_FORMATS: list[ImportFormat] = [
+    ImportFormat("Collection of the playground", _is_list, lambda text: (text, ())),
+    ImportFormat(postman_import.LABEL, postman_import.is_postman, postman_import.read_postman),
+]
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedImport:
+    """A parsed text; parts that were left out of it are in the fixture's remarks."""
+
+    format: str
+    fixture: Fixture
+
+
+def parse_import(text: str) -> ParsedImport:
+    """Parse a text in the first format that matches.
+
+    A text that no reader matches is parsed as a fixture, which reports its problems. Raise
+    `FixtureError`.
+    """
+    if is_curl(text):
+        raise FixtureError(FixtureProblem("", _CURL))
+    found = next((each for each in IMPORT_FORMATS if each.matches(text)), IMPORT_FORMATS[0])
+    converted, remarks = found.convert(text)
+    fixture = parse_fixture(converted)
+    return ParsedImport(found.label, replace(fixture, remarks=(*remarks, *fixture.remarks)))

@@ -1,0 +1,138 @@
+"""Actions of results: the buttons of a card, and the headers in the action panel."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from playground.models import Run
+from playground.protocols.actions import Action, actions_of
+from playground.protocols.events import EntryRef, Result
+from playground.rendering.formatting import value_text
+from playground.stored_runs import read_events
+
+#: Characters of the label of a button.
+MAX_LABEL = 70
+_NESTING = frozenset({dict, list})
+_IDENTIFIER = re.compile(r"[A-Za-z0-9_-]*[A-Za-z][A-Za-z0-9_-]*")
+
+
+@dataclass(frozen=True, slots=True)
+class ActionButton:
+    """An action as a button of a card."""
+
+    #: Number among the actions of the item.
+    number: int
+    label: str
+    #: Description by the agent, "" for none.
+    description: str
+    protocol: str
+
+
+def action_buttons(item: Any) -> list[ActionButton]:
+    """Return the buttons of an item, one for each of its actions at any depth."""
+    if not _mentions_actions(item):
+        return []
+    return [
+        ActionButton(
+            number,
+            label_of(action),
+            value_text(action.description, 200),
+            value_text(action.protocol, 12) or "?",
+        )
+        for number, action in enumerate(actions_of(item))
+    ]
+
+
+def _mentions_actions(item: Any) -> bool:
+    """Return whether an item may have actions: of a flood of cards most have none."""
+    values = [item]
+    while values:
+        value = values.pop()
+        if isinstance(value, dict):
+            if "actions" in value:
+                return True
+            value = value.values()
+        elif not isinstance(value, list):
+            continue
+        values += [each for each in value if type(each) in _NESTING]
+    return False
+
+
+def label_of(action: Action) -> str:
+    """Return the label of an action: its readable name, or a short description if it has none."""
+    if "name" in action.inferred and 0 < len(action.description) <= MAX_LABEL:
+        return action.description
+    return readable_name(action.name)
+
+
+def readable_name(name: str) -> str:
+    """Return the name of an action, in words if it is an identifier."""
+    name = value_text(name, MAX_LABEL)
+    if not _IDENTIFIER.fullmatch(name):
+        return name
+    text = re.sub(r"[_-]+", " ", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name)).strip().lower()
+    return text[:1].upper() + text[1:] or name
+
+
+def action_at(run: Run, ref: EntryRef, number: int) -> Action | None:
+    """Return action `number` of the result of an entry, None if there is none."""
+    seq, part = ref
+    for frame, events in read_events(run, after=seq - 1):
+        if frame.seq != seq or part >= len(events):
+            return None
+        event = events[part]
+        actions = actions_of(event.item) if isinstance(event, Result) else []
+        return actions[number] if number < len(actions) else None
+    return None
+
+
+def action_key(run: Run) -> tuple[str, ...]:
+    """Return the key that runs of the same action share, however its parameters were edited."""
+    request = run.request if isinstance(run.request, Mapping) else {}
+    url = value_text(request.get("url")).partition("?")[0]
+    return value_text(request.get("action")), value_text(request.get("method")), url
+
+
+def is_plain_data(item: Any) -> bool:
+    """Return whether an item is plain data, with neither type nor name."""
+    return not (isinstance(item, Mapping) and (item.get("@type") or item.get("name")))
+
+
+@dataclass(frozen=True, slots=True)
+class HeaderRow:
+    """A header of a call with its source."""
+
+    name: str
+    value: str
+    #: Whether `value` is a mask of a secret.
+    hidden: bool
+    #: `yours`, `credentials`, `action`, or "" for a header of the playground.
+    source: str = ""
+
+
+def headers_of(
+    shown: Iterable[tuple[str, str, bool]],
+    action: Action,
+    *,
+    yours: Collection[str] = (),
+    credentials: Collection[str] = (),
+) -> list[HeaderRow]:
+    """Return the headers of a call with their sources.
+
+    `yours` are the names of headers that the user added, `credentials` of those that
+    authenticate with the agent.
+    """
+    own = action.raw.get("headers") if isinstance(action.raw, Mapping) else None
+    sources = {
+        **dict.fromkeys(_lower(own if isinstance(own, Mapping) else ()), "action"),
+        **dict.fromkeys(_lower(credentials), "credentials"),
+        **dict.fromkeys(_lower(yours), "yours"),
+    }
+    return [HeaderRow(*row, sources.get(row[0].lower(), "")) for row in shown]
+
+
+def _lower(names: Iterable[Any]) -> Iterable[str]:
+    return (str(name).strip().lower() for name in names)

@@ -1,0 +1,204 @@
+"""JSON values, numbers, durations and byte counts as text.
+
+Everything is total and bounded: any JSON value has a text, and formatting a large one costs no
+more than what is shown of it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import islice
+from typing import Any
+
+from django.utils import timezone
+
+from playground.protocols.text import shorten
+
+#: Characters of a value on a card; the raw JSON has all of it.
+MAX_TEXT = 600
+#: Items of a list that are read.
+MAX_LIST = 40
+#: Characters of JSON on a page; the Wire download has all of it.
+MAX_JSON = 200_000
+#: Rows of a table of a JSON value, and its levels.
+MAX_ROWS, MAX_DEPTH = 40, 4
+
+_DURATION = re.compile(
+    r"P(?:(?P<d>\d{1,9})D)?"
+    r"(?:T(?:(?P<h>\d{1,9})H)?(?:(?P<m>\d{1,9})M)?(?:(?P<s>\d{1,9})(?:\.\d+)?S)?)?"
+)
+_ENCODER = json.JSONEncoder(ensure_ascii=False, default=str)
+#: Units of a duration in seconds, the longest first.
+_UNITS = ((86_400, "d"), (3_600, "h"), (60, "min"), (1, "s"))
+
+
+# --- JSON values ------------------------------------------------------------------------------
+
+
+def value_text(value: Any, limit: int = MAX_TEXT) -> str:
+    """Return a JSON value as a short text: names of objects, items of lists, "" for empty."""
+    if value is None or value == [] or value == {}:
+        return ""
+    match value:
+        case str():
+            text = value
+        case bool():
+            return "yes" if value else "no"
+        case int() | float():
+            return str(value)
+        case list():
+            text = ", ".join(_take(limit, (value_text(item, limit) for item in value[:MAX_LIST])))
+        case {"name": str() as name}:
+            text = name
+        case {"text": str() as inner} | {"@value": str() as inner}:
+            text = inner
+        case _:
+            return json_preview(value, limit)
+    return _cut(text, limit)
+
+
+def list_item_text(item: Any, limit: int) -> str:
+    """Return an item of a list as one line; an object without a name member by member."""
+    text = value_text(item, limit)
+    if not isinstance(item, Mapping) or not text.startswith("{"):
+        return text
+    members = (f"{name}: {value_text(member, limit)}" for name, member in item.items())
+    return _cut(", ".join(_take(limit, islice(members, MAX_LIST))), limit)
+
+
+def json_preview(value: Any, limit: int = MAX_TEXT) -> str:
+    """Return the beginning of a value as JSON; a string as it is."""
+    if isinstance(value, str):
+        return _cut(value, limit)
+    # In chunks: of a megabyte only the shown part is encoded.
+    return _cut("".join(_take(limit, _ENCODER.iterencode(value))), limit)
+
+
+def readable(value: Any) -> str:
+    """Return a value as indented JSON that can be encoded as UTF-8.
+
+    A lone surrogate has no UTF-8; its backslash escape is the same string in JSON.
+    """
+    text = json.dumps(value, indent=2, ensure_ascii=False, default=str)
+    return text.encode("utf-8", "backslashreplace").decode()
+
+
+def pretty(value: Any) -> str:
+    """Return a value as indented JSON, cut after `MAX_JSON` characters."""
+    text = readable(value)
+    if len(text) <= MAX_JSON:
+        return text
+    return f"{text[:MAX_JSON]}\n… {len(text) - MAX_JSON:,} more characters, see Wire"
+
+
+def _cut(text: str, limit: int) -> str:
+    return shorten(text.strip(), limit)
+
+
+def _take(limit: int, parts: Iterable[str]) -> list[str]:
+    """Return the first non-empty parts, up to the one that exceeds `limit` characters."""
+    taken: list[str] = []
+    length = 0
+    for part in parts:
+        if part:
+            taken.append(part)
+            length += len(part)
+        if length > limit:
+            break
+    return taken
+
+
+@dataclass(frozen=True, slots=True)
+class ValueTable:
+    """A JSON value as rows, and whether rows are left out."""
+
+    #: (path, value as text).
+    rows: list[tuple[str, str]]
+    more: bool = False
+
+
+def table_of(value: Any) -> ValueTable | None:
+    """Return the table of a JSON value; None if it is empty."""
+    rows = list(islice(_rows("", value, MAX_DEPTH), MAX_ROWS + 1))
+    return ValueTable(rows[:MAX_ROWS], len(rows) > MAX_ROWS) if rows else None
+
+
+def _rows(path: str, value: Any, depth: int) -> Iterator[tuple[str, str]]:
+    if value is None or value == {} or value == []:
+        if path:
+            yield path, "null" if value is None else "empty"
+    elif depth and isinstance(value, dict):
+        for name, member in value.items():
+            yield from _rows(_child_path(path, name[:60]), member, depth - 1)
+    elif depth and isinstance(value, list) and any(isinstance(i, dict | list) for i in value):
+        for number, item in enumerate(value, 1):
+            yield from _rows(_child_path(path, str(number)), item, depth - 1)
+    else:
+        yield path, value_text(value)
+
+
+def _child_path(path: str, name: str) -> str:
+    return f"{path} › {name}" if path else name
+
+
+# --- times, sizes and counts ------------------------------------------------------------------
+
+
+def milliseconds(value: float) -> str:
+    """Return a duration in milliseconds as text: 84 ms, 1.2 s, 3 min 05 s."""
+    if value < 10:
+        return f"{value:.1f} ms"
+    if value < 1000:
+        return f"{value:.0f} ms"
+    if value < 60_000:
+        return f"{value / 1000:.1f} s"
+    return f"{int(value // 60_000)} min {int(value % 60_000 // 1000):02d} s"
+
+
+def seconds_text(seconds: float) -> str:
+    """Return a duration in its two largest units: 8 s, 3 min 20 s, 2 h 5 min."""
+    remaining = max(0, round(seconds))
+    parts: list[str] = []
+    for length, unit in _UNITS:
+        count, remaining = divmod(remaining, length)
+        if count:
+            parts.append(f"{count} {unit}")
+        elif parts:
+            break
+    return " ".join(parts[:2]) or "0 s"
+
+
+def iso_duration_text(value: Any) -> str:
+    """Return an ISO 8601 duration as text ("1 h 30 min"); other values as `value_text`."""
+    if not isinstance(value, str) or not (match := _DURATION.fullmatch(value)):
+        return value_text(value, 60)
+    units = {"d": "d", "h": "h", "m": "min", "s": "s"}
+    parts = [f"{int(n)} {units[u]}" for u, n in match.groupdict().items() if n and int(n)]
+    return " ".join(parts) or "none"
+
+
+def ago(moment: datetime) -> str:
+    """Return the age of a moment in one unit: now, 7 min ago, 3 h ago, 5 d ago."""
+    seconds = (timezone.now() - moment).total_seconds()
+    if seconds < 60:
+        return "now"
+    length, unit = next(each for each in _UNITS if seconds >= each[0])
+    return f"{int(seconds // length)} {unit} ago"
+
+
+def size(count: int) -> str:
+    """Return a number of bytes as text: 12 B, 1.5 KB, 2.0 MB."""
+    if count < 1024:
+        return f"{count} B"
+    if count < 1024 * 1024:
+        return f"{count / 1024:.1f} KB"
+    return f"{count / 1024 / 1024:.1f} MB"
+
+
+def count_text(count: int, noun: str) -> str:
+    """Return a count with its noun in singular or plural: `1 difference`, `3 differences`."""
+    return f"{count} {noun}{'' if count == 1 else 's'}"

@@ -1,0 +1,120 @@
+"""Stored runs, read again: events, expectation facts and conformance of a run's frames.
+
+Events are never stored: they are derived from the frames on every read, so that an improved
+reader applies to old runs as well.
+
+The *document* that paths of expectations and captures look into is the response as one JSON value.
+It is assembled from the events, so it is the same for a stream and for a single body, over HTTP and
+over MCP: its members are described in `playground.protocols.nlweb.documents` and
+`playground.protocols.agent_api.documents`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from django.conf import settings
+
+from playground.conformance import ConformanceReport, Level, ruleset, run_rules
+from playground.expectations import Failed, RunFacts, TimedEvent
+from playground.models import Run
+from playground.models.promises import earlier_progress
+from playground.protocols import registry
+from playground.protocols.events import Event, Failure, event_label
+from playground.protocols.exchange import Exchange, Target
+from playground.protocols.frames import Frame
+
+
+def exchange_for(run: Run) -> Exchange:
+    """Return a new exchange that reads the frames of this run; it makes no calls."""
+    target = Target(**run.describe_target())
+    return registry.exchange(target, run.request, max_depth=settings.RUN_LIMITS.max_depth)
+
+
+def read_events(run: Run, after: int = 0) -> Iterator[tuple[Frame, list[Event]]]:
+    """Yield the frames numbered above `after` with their events.
+
+    Earlier batches are skipped where that makes no difference: the events of a stream are
+    independent of each other, the pieces of a body are not.
+    """
+    reader = exchange_for(run)
+    rows = run.frame_batches.order_by("first").defer("data")
+    needed = [batch.pk for batch in rows if batch.last > after or not batch.is_skippable]
+    for batch in run.batches(pk__in=needed):
+        for frame in batch.frames():
+            events = list(reader.receive(frame))
+            if frame.seq > after:
+                yield frame, events
+
+
+def frames_without_events(run: Run) -> Iterator[tuple[Frame, list[Event]]]:
+    """Yield all frames in the form of `read_events`, without deriving events."""
+    for frame in run.read_frames():
+        yield frame, []
+
+
+def run_facts(run: Run, frames: Iterable[Frame] | None = None) -> RunFacts:
+    """Return the facts about a run in its final state that expectations are evaluated against.
+
+    `frames` are all of its frames, where the caller has them; None reads them from the database.
+    The rules of the specification run only when `RunFacts.run_rules` is called. Never raises on
+    an agent's data.
+    """
+    reader = exchange_for(run)
+    assembler = registry.assembler(run.protocol)
+    timed_events: list[TimedEvent] = []
+    failures: list[str] = []
+    for frame in run.read_frames() if frames is None else frames:
+        events = list(reader.receive(frame))
+        assembler.add(events)
+        for event in events:
+            timed_events.append(TimedEvent(event_label(event), frame.at_ms))
+            if isinstance(event, Failure):
+                failures.append(event.code)
+    document = assembler.document(run.outcome, reader.session_context)
+    return RunFacts(
+        state=run.state,
+        outcome=run.outcome,
+        status=run.status,
+        response_type=_response_type(document),
+        results=run.results,
+        document=document,
+        events=tuple(timed_events),
+        ended_ms=None if run.ended_us is None else run.ended_us / 1000,
+        failures=tuple(failures),
+        run_rules=lambda: _failed_rules(run),
+    )
+
+
+def response_document(run: Run) -> Any:
+    """Return the response of a run as one JSON document, None without a response."""
+    return run_facts(run).document
+
+
+def conformance_report(run: Run) -> ConformanceReport:
+    """Run the rules of the specification version that the request was sent as."""
+    return run_rules(
+        run.read_frames(),
+        run.request,
+        run.version,
+        protocol=run.protocol,
+        binding=run.binding,
+        operation=registry.operation(run.protocol, run.request),
+        state=run.state,
+        earlier_progress=tuple(earlier_progress(run)),
+    )
+
+
+def _response_type(document: Any) -> str:
+    meta = document.get("_meta") if isinstance(document, Mapping) else None
+    response_type = meta.get("response_type") if isinstance(meta, Mapping) else None
+    return response_type if isinstance(response_type, str) else ""
+
+
+def _failed_rules(run: Run) -> Failed | None:
+    """Return the failed rules by level, None where no rule set has the run's version."""
+    if run.version not in ruleset(run.protocol, run.binding).versions:
+        return None
+    report = conformance_report(run)
+    return {level.value: report.failing(level) for level in Level}

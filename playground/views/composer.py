@@ -1,0 +1,297 @@
+"""The composer: its fields, the preparation of its request, and the preview of the call."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Collection, Sequence
+from typing import Any
+
+from django.db import models
+from django.db.models import Q
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_GET, require_POST
+
+from playground.collections.credentials import clean_auth, is_placeholder
+from playground.engine import (
+    PreparationResult,
+    PreparedRequest,
+    RequestTemplate,
+    VariableScope,
+    prepare,
+)
+from playground.engine.preparation import (
+    AUTH,
+    EXPECTATIONS,
+    HEADERS,
+)
+from playground.forms.composer import SendForm
+from playground.models import Agent, Run, SavedRequest
+from playground.models.collections import resolve_target
+from playground.models.ownership import owner_of
+from playground.protocols import registry, schemas
+from playground.protocols.agent_api.parameters import PARAMETERS, Parameter
+from playground.protocols.agent_api.requests import SESSION
+from playground.protocols.calls import HttpCall
+from playground.protocols.origins import origin_of, same_origin, with_port
+from playground.rendering.effective_request import pieces
+from playground.rendering.formatting import readable
+from playground.transport.redaction import is_credential
+from playground.views.environments import active_environment
+
+#: The pointer of a problem in a field; problems of other fields belong to the whole request.
+_PROBLEM_POINTERS = {"headers": HEADERS, "auth": AUTH, "expectations": EXPECTATIONS}
+MASKED = "••••••"
+#: The value types of a parameter's field, by the parameter's kind.
+_EDITORS = {"text": "text", "texts": "text list", "number": "number", "integer": "number"}
+#: The suggested request of the demo agent whose tool call the user answers.
+_SUGGESTED_TOOL_CALL = {
+    "input": [
+        {
+            "role": "user",
+            "type": "message",
+            "content": [{"type": "text", "text": "What weather is it for a barbecue?"}],
+        }
+    ],
+    "stream": True,
+    "tools": [
+        {
+            "type": "function",
+            "function": {
+                "name": "get_weather",
+                "description": "The weather at a place.",
+                "parameters": {
+                    "type": "object",
+                    "properties": {"place": {"type": "string"}},
+                    "required": ["place"],
+                },
+            },
+        }
+    ],
+}
+_SESSION_FIELDS = frozenset({*SESSION, "user_id"})
+
+
+@require_POST
+def preview(request: HttpRequest) -> HttpResponse:
+    """Show the effective request: exactly what Send would send, and its validation problems.
+
+    A document that cannot be sent yet is shown unchanged, so that the context of a conversation
+    can be inspected before its text is written.
+    """
+    preparation = prepare_form(request)
+    context: dict[str, Any] = {
+        "problems": preparation.problems,
+        "unready": bool(preparation.errors),
+    }
+    prepared = preparation.prepared
+    if prepared and (call := shown_call(prepared, preparation.missing)):
+        context["call"] = call
+        context["opens"] = call["opens"]
+        context["new_origin"] = is_new_origin(request, call["url"])
+        context["made"] = preparation.built_in
+    return render(request, "compose/effective.html", context)
+
+
+@require_GET
+def schema(request: HttpRequest, protocol: str, version: str, name: str) -> HttpResponse:
+    """Return a JSON Schema of a protocol, for the editor's hints and for reference."""
+    try:
+        document = schemas.load(protocol, version, name)
+    except (KeyError, OSError, ValueError) as error:
+        raise Http404 from error
+    return JsonResponse(document, json_dumps_params={"indent": 2})
+
+
+def prepare_form(request: HttpRequest) -> PreparationResult:
+    """Read the composer's fields, and prepare the request: target, document, headers and the rest.
+
+    A document that cannot be sent yet is prepared all the same, for previews.
+    """
+    preparation = PreparationResult()
+    form = SendForm(request.POST, request.user)
+    for name, errors in form.errors.items():
+        preparation.add_error(_PROBLEM_POINTERS.get(name, ""), str(errors[0]))
+    if preparation.problems:
+        return preparation
+    # Without the field, the active environment of the top bar applies.
+    is_named = "environment" in request.POST
+    environment = form.cleaned_data["environment"] if is_named else active_environment(request)
+    return prepare(_request_template(form), VariableScope(environment), owner_of(request.user))
+
+
+def _request_template(form: SendForm) -> RequestTemplate:
+    """Return the request template of a valid form."""
+    found = form.cleaned_data
+    return RequestTemplate(
+        request=found["document"],
+        headers=found["headers"],
+        agent=found["agent"],
+        address="" if found["agent"] else found["address"],
+        protocol=found["protocol"],
+        version=found["version"],
+        binding=found["binding"],
+        auth=clean_auth(found["auth"]),
+        saved=found["saved"],
+        expectations=found["expectations"],
+    )
+
+
+def shown_call(prepared: PreparedRequest, missing: Collection[str] = ()) -> dict[str, Any] | None:
+    """Return the call of a prepared request as `describe_call` does; None without a call.
+
+    `opens` is true where a binding makes another call before it.
+    """
+    first, call = registry.first_calls(prepared.redacted_target, prepared.request)
+    if call is None:
+        return None
+    described = describe_call(call, prepared.redact, prepared.provenance.secret_names, missing)
+    described["opens"] = first != call
+    if prepared.wire is not None:
+        # The shown call has placeholders: only the wire values have the final size.
+        sent = registry.preview(prepared.target, prepared.wire_document)
+        described["body_bytes"] = len((sent or call).body)
+    return described
+
+
+def describe_call(
+    call: HttpCall,
+    secrets: Sequence[str] = (),
+    names: Collection[str] = (),
+    missing: Collection[str] = (),
+) -> dict[str, Any]:
+    """Return a call for templates; values of credentials are masked.
+
+    `names` are the secrets whose placeholders are in it, `missing` names without a value: both are
+    marked in the parts.
+    """
+
+    def header(name: str, value: str) -> tuple[str, str, bool]:
+        hidden = is_credential(name) and not (value and is_placeholder(value))
+        hidden = hidden or any(secret in value for secret in secrets)
+        return name, MASKED if hidden else value, hidden
+
+    body = call.body.decode("utf-8", "replace")
+    with contextlib.suppress(ValueError):
+        body = readable(json.loads(body))
+    headers = [header(name, value) for name, value in call.headers]
+    return {
+        "method": call.method,
+        "url": call.url,
+        "url_parts": pieces(call.url, names, missing),
+        "origin": call.origin,
+        "headers": headers,
+        "header_parts": [
+            (name, pieces(value, names, missing), hidden) for name, value, hidden in headers
+        ],
+        "body": body,
+        "body_parts": pieces(body, names, missing),
+        "body_bytes": len(call.body),
+    }
+
+
+def is_new_origin(request: HttpRequest, url: str) -> bool:
+    """Return whether no request was sent to the origin of `url` before."""
+    if same_origin(url, f"{request.scheme}://{request.get_host()}"):
+        return False  # The demo agent, which is the playground itself.
+    earlier = Q(url=url)
+    for origin in filter(None, {origin_of(url), with_port(origin_of(url))}):
+        # With the character that ends it: port 80 is not a prefix of port 8001.
+        earlier |= Q(url__iexact=origin)
+        for end in "/?#":
+            earlier |= Q(url__istartswith=origin + end)
+    return not Run.objects.owned_by(request.user).filter(earlier).exists()
+
+
+def composer_context(agent: Agent | None, run: Run | None) -> dict[str, Any]:
+    """Return the protocol of the composer, and the fields of the panels of all protocols.
+
+    The protocol is that of the run, of the agent, or of the first row of the protocol table.
+    """
+    default = next(iter(registry.PROTOCOLS))
+    protocol = run.protocol if run else (agent.protocol if agent else default)
+    protocol = protocol if protocol in registry.PROTOCOLS else default
+    latest = registry.versions(protocol)[-1].name
+    parameters = [row for row in PARAMETERS.values() if row.name not in _SESSION_FIELDS]
+    session = [row for row in PARAMETERS.values() if row.name in _SESSION_FIELDS]
+    return {
+        "protocol": protocol,
+        "version": run.version if run else (agent.version if agent else latest),
+        "versions": [
+            (name, version) for name, row in registry.PROTOCOLS.items() for version in row.versions
+        ],
+        "parameters": [_parameter_field(row) for row in parameters],
+        "session_fields": [_parameter_field(row) for row in session],
+        "tour_call": json.dumps(_SUGGESTED_TOOL_CALL),
+    }
+
+
+def _parameter_field(row: Parameter) -> dict[str, str]:
+    """Return a parameter of the Agent API as a field of the composer."""
+    expected = "" if row.kind == "text" else f" {row.expected[0].upper()}{row.expected[1:]}."
+    return {
+        "label": row.name,
+        "pointer": f"/{row.name}",
+        "types": _EDITORS[row.kind],
+        "hint": f"{row.meaning}{expected}",
+    }
+
+
+def composer_fields(saved: SavedRequest, agents: models.QuerySet[Agent]) -> dict[str, str]:
+    """Return a saved request as texts by the names of the composer's fields.
+
+    Its agent is named only where the user has one of that name; otherwise its URL is used.
+    """
+    agent, address = resolve_target(saved, agents)
+    return {
+        "agent": agent.slug if agent else "",
+        "address": address,
+        "protocol": agent.protocol if agent else saved.protocol,
+        "version": saved.version,
+        "binding": saved.binding,
+        "document": readable(saved.document),
+        "headers": _json_text(saved.headers),
+        "auth": _json_text(saved.auth),
+        "expectations": _json_text(saved.expectations),
+        "captures": _json_text(saved.captures),
+    }
+
+
+def composer_fields_of_run(run: Run) -> dict[str, str]:
+    """Return texts by the names of the composer's fields for a run, without document and headers.
+
+    The URL is shown where the request was sent to a URL and not to an agent, or where the agent
+    was deleted.
+    """
+    template = run.request_template or {}
+    saved = run.saved_request
+    return {
+        "address": str(template.get("address") or ("" if run.agent else run.url)),
+        "auth": _json_text(template.get("auth")),
+        "expectations": _json_text(template.get("expectations", run.expectations)),
+        "captures": _json_text(saved.captures) if saved else "",
+    }
+
+
+def _json_text(value: Any) -> str:
+    """Return a value as JSON text, "" for an empty one."""
+    return json.dumps(value, ensure_ascii=False) if value else ""
+
+
+def tab_summary(saved: SavedRequest) -> dict[str, Any]:
+    """Return what a workbench tab stores of its saved request.
+
+    `saved` is the request's natural key, as the composer's field of that name.
+    """
+    return {
+        "saved": f"{saved.collection.slug}/{saved.slug}",
+        "name": saved.name,
+        "modified": saved.modified_at.isoformat(),
+        "url": saved.get_absolute_url(),
+    }
+
+
+def tab_data(saved: SavedRequest, agents: models.QuerySet[Agent]) -> dict[str, Any]:
+    """Return what a tab needs to open a saved request, and to detect changes to it."""
+    return tab_summary(saved) | {"fields": composer_fields(saved, agents)}

@@ -1,0 +1,168 @@
+"""Import of a file, a text or a URL into a collection, and export of a collection."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import zlib
+from typing import Any
+
+from asgiref.sync import sync_to_async
+from django.contrib import messages
+from django.db import IntegrityError
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods, require_safe
+
+from playground.collections.fixture import Fixture, FixtureError, FixtureProblem, dump, fixture_of
+from playground.collections.fixture_parser import MAX_BYTES, decode_file
+from playground.collections.importer import ImportPlan, import_fixture, plan_import
+from playground.engine.fetch import FetchError, fetch
+from playground.formats.import_formats import IMPORT_FORMATS, parse_import
+from playground.formats.postman_export import to_postman
+from playground.models import Collection
+from playground.models.collections import RESERVED, free_slug
+from playground.models.ownership import owner_of
+from playground.rendering.import_preview import groups_of, summary
+from playground.transport import check_url
+from playground.views.helpers import get_collection, make_download
+
+#: Maximum length of the compressed text in a form; Django accepts 8 MB in all.
+MAX_COMPRESSED = 7_500_000
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+async def collection_import(request: HttpRequest) -> HttpResponse:
+    """Show the form (GET); preview an import, or with `confirmed` apply it (POST).
+
+    The preview sends the text back, and not the parsed fixture: the text is parsed again.
+    """
+    if request.method != "POST":
+        return await sync_to_async(_form)(request)
+    try:
+        text, source = await _submitted_text(request)
+    except FixtureError as error:
+        return await sync_to_async(_form)(request, error.problems)
+    return await sync_to_async(_preview_or_import)(request, text, source)
+
+
+async def _submitted_text(request: HttpRequest) -> tuple[str, str]:
+    """Return the text to import, and a label of its source."""
+    form, upload = request.POST, request.FILES.get("file")
+    if packed := form.get("packed"):
+        return decompress_text(packed), form.get("source", "")[:300]
+    address, pasted = form.get("url", "").strip(), form.get("text", "")
+    if sum(map(bool, (upload, address, pasted.strip()))) != 1:
+        raise FixtureError(
+            FixtureProblem("", "Give a file, a text or an address: one of the three.")
+        )
+    if upload is not None:
+        if (upload.size or 0) > MAX_BYTES:
+            raise FixtureError(FixtureProblem("", f"The file is larger than {MAX_BYTES >> 20} MB."))
+        return decode_file(await sync_to_async(upload.read)()), upload.name or "a file"
+    if address:
+        return decode_file(await _fetch_text(request, address)), address[:300]
+    return pasted, "the pasted text"
+
+
+async def _fetch_text(request: HttpRequest, address: str) -> bytes:
+    """Return the body at a URL. Raises `FixtureError`."""
+    if refusal := check_url(address):
+        raise FixtureError(FixtureProblem("", refusal))
+    owner = owner_of(await request.auser())
+    try:
+        return await fetch(address, owner=owner.pk if owner else None)
+    except FetchError as error:
+        raise FixtureError(FixtureProblem("", str(error))) from error
+
+
+def _preview_or_import(request: HttpRequest, text: str, source: str) -> HttpResponse:
+    """Show the preview of a text, or once it is confirmed import it and open the collection."""
+    owner = owner_of(request.user)
+    try:
+        found = parse_import(text)
+        if "confirmed" not in request.POST:
+            plan = plan_import(found.fixture, owner)
+            return _preview(request, plan, found.format, compress_text(text), source)
+        result = import_fixture(_target_fixture(request, found.fixture), owner)
+    except FixtureError as error:
+        return _form(request, error.problems)
+    except IntegrityError:
+        message = "The collection was changed at the same moment. Nothing was imported; try again."
+        return _form(request, (FixtureProblem("", message),))
+    assert result.collection is not None
+    messages.success(request, f"{result.collection.name} was imported: {summary(result.changes)}.")
+    return redirect(result.collection)
+
+
+def _target_fixture(request: HttpRequest, fixture: Fixture) -> Fixture:
+    """Return the fixture, or with `beside` the same fixture under a free slug."""
+    if request.POST["confirmed"] != "beside":
+        return fixture
+    others = Collection.objects.owned_by(request.user)
+    return fixture.renamed(free_slug(fixture.slug, "collection", others, RESERVED))
+
+
+def _preview(
+    request: HttpRequest, plan: ImportPlan, label: str, packed: str, source: str
+) -> HttpResponse:
+    """Render the preview of an import."""
+    if len(packed) > MAX_COMPRESSED:
+        message = "The file is too large for this page. `manage.py import_collection` takes it."
+        return _form(request, (FixtureProblem("", message),))
+    collection = plan.fixture.collection or {}
+    context = {
+        "planned": plan,
+        "name": collection.get("name", ""),
+        "format": label,
+        "groups": groups_of(plan.changes),
+        "packed": packed,
+        "source": source,
+    }
+    return render(request, "collections/import_preview.html", context)
+
+
+def _form(request: HttpRequest, problems: tuple[FixtureProblem, ...] = ()) -> HttpResponse:
+    """Render the form, with problems and with the submitted text and URL."""
+    submitted: Any = request.POST
+    context = {
+        "problems": problems,
+        "text": submitted.get("text", ""),
+        "url": submitted.get("url", ""),
+        "formats": [each.label for each in IMPORT_FORMATS],
+    }
+    return render(request, "collections/import.html", context, status=422 if problems else 200)
+
+
+def compress_text(text: str) -> str:
+    """Return a text compressed for a form field; collections compress well."""
+    data = zlib.compress(text.encode("utf-8", "surrogatepass"), 6)
+    return base64.b64encode(data).decode("ascii")
+
+
+def decompress_text(packed: str) -> str:
+    """Return the text that `compress_text` compressed. Raises `FixtureError` for anything else."""
+    try:
+        decompressor = zlib.decompressobj()
+        data = decompressor.decompress(base64.b64decode(packed, validate=True), MAX_BYTES + 1)
+    except (binascii.Error, ValueError, zlib.error):
+        message = "The text did not come back as it was sent. Choose the file again."
+        raise FixtureError(FixtureProblem("", message)) from None
+    return decode_file(data)
+
+
+@require_safe
+def collection_export(request: HttpRequest, slug: str) -> HttpResponse:
+    """Download the collection as a Django fixture, named after it."""
+    found = get_collection(request, slug)
+    response = HttpResponse(dump(found), content_type="application/json; charset=utf-8")
+    return make_download(response, f"{found.slug}.json")
+
+
+@require_safe
+def collection_postman(request: HttpRequest, slug: str) -> HttpResponse:
+    """Download the collection as a Postman Collection 2.1."""
+    found = get_collection(request, slug)
+    text = to_postman(fixture_of(found))
+    response = HttpResponse(text, content_type="application/json; charset=utf-8")
+    return make_download(response, f"{found.slug}.postman_collection.json")

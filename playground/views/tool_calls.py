@@ -1,0 +1,241 @@
+"""Tool calls of the Agent API: messages that hold them, and answers to those of the client."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from asgiref.sync import sync_to_async
+from django.forms import ValidationError
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_POST, require_safe
+from django_htmx.http import reswap, retarget
+
+from playground.engine import PreparationResult, PreparedRequest, RunParent, create_run
+from playground.follow_ups import tool_output_document
+from playground.json_input import parse_json_value
+from playground.models import Run, RunKind
+from playground.models.ownership import owner_of
+from playground.protocols.agent_api.requests import approval_message, output_message
+from playground.query_params import int_param
+from playground.rendering.message_joiner import JoinedMessage
+from playground.rendering.messages import display_text
+from playground.rendering.thread import Thread, render_entry
+from playground.rendering.thread_reader import ThreadReader
+from playground.rendering.tool_calls import ToolCallForm
+from playground.views.composer import shown_call
+from playground.views.helpers import get_run
+from playground.views.runs import start_run
+from playground.views.turns import prepare_follow_up
+
+
+@require_POST
+async def tool_outputs(request: HttpRequest, pk: str) -> HttpResponse:
+    """Answer the client-side calls of a turn with the next turn, in the background."""
+    sent = await sync_to_async(_record)(request, pk)
+    if isinstance(sent, HttpResponse):
+        return sent
+    return await start_run(request, *sent)
+
+
+@require_POST
+def preview(request: HttpRequest, pk: str) -> HttpResponse:
+    """Show exactly what the answer would send."""
+    answer = _answer(request, pk)
+    if answer.selected.is_approval and not answer.is_joint:
+        # Neither of its buttons was pressed: preview the first one.
+        answer = answer.with_decision("approve")
+    context: dict[str, Any] = {}
+    if errors := answer.errors:
+        context["wrong"] = [
+            f"{each.waiting.label[:80]}: {each.error}" if answer.is_joint else each.error
+            for each in errors
+        ]
+    else:
+        preparation = _compose(request, answer)
+        context["problems"] = preparation.problems
+        if preparation.prepared and not preparation.errors:
+            context["call"] = shown_call(preparation.prepared)
+    return render(request, "runs/elicitation/preview.html", context)
+
+
+@require_safe
+def message(request: HttpRequest, pk: str, seq: int, part: int) -> HttpResponse:
+    """Show the current state of a message, for a page without a live connection."""
+    run = get_run(request, pk)
+    entry = ThreadReader(run).entry_at((seq, part))
+    if entry is None or entry.message is None:
+        raise Http404
+    html = render_entry(entry, Thread(run), follow=not run.is_final)
+    return render(request, "runs/results.html", {"cards": [html]})
+
+
+@require_safe
+def message_text(request: HttpRequest, pk: str, seq: int, part: int, number: int) -> HttpResponse:
+    """Show the whole text of one part of a message, whose entry shows only the beginning."""
+    run = get_run(request, pk)
+    joined = _joined(run, seq, part)
+    found = next((each for each in joined.parts.values() if each.number == number), None)
+    if found is None:
+        raise Http404
+    return render(request, "runs/messages/text.html", {"text": display_text(found.text)})
+
+
+def _joined(run: Run, seq: int, part: int) -> JoinedMessage:
+    """Return a message of a run. Raises `Http404`."""
+    entry = ThreadReader(run).entry_at((seq, part))
+    if entry is None or entry.message is None:
+        raise Http404
+    return entry.message
+
+
+#: The value that is sent for each of the two decisions about an approval.
+DECISIONS = {"approve": True, "refuse": False}
+_CONTROLS = ("output", "format", "reason", "decision")
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCallAnswer:
+    """The answers that one request sends, and the form that was submitted."""
+
+    selected: ToolCallForm
+    #: Every open call, in the order of the calls; `selected` is one of them.
+    forms: Sequence[ToolCallForm]
+
+    @property
+    def is_joint(self) -> bool:
+        """Return whether more than one call is answered."""
+        return len(self.forms) > 1
+
+    @property
+    def shown(self) -> list[ToolCallForm]:
+        """Return the calls whose forms are on the page, each with its error.
+
+        The error of a call without a form is shown at the submitted form.
+        """
+        checked = [replace(each, error=each.error or _error(each)) for each in self.forms]
+        on_page = [
+            each for each in checked if each.filled or each.entry_ref == self.selected.entry_ref
+        ]
+        if len(on_page) == len(checked):
+            return on_page
+        missing = [each.waiting.label[:80] for each in checked if each not in on_page]
+        error = f"Not on the page, so not answered: {', '.join(missing[:3])}. Show more first."
+        return [_with_error(each, self.selected, error) for each in on_page]
+
+    @property
+    def errors(self) -> list[ToolCallForm]:
+        """Return the calls with errors; their `error` says why."""
+        return [each for each in self.shown if each.error]
+
+    @property
+    def messages(self) -> list[dict[str, Any]]:
+        """Return one message per call, in the order of the calls. Only without `errors`."""
+        return [_message(each) for each in self.forms]
+
+    @property
+    def history(self) -> dict[str, str]:
+        """Return the answers for the history, by the label of the call."""
+        return {each.waiting.label: _summary(each) for each in self.forms}
+
+    def with_decision(self, decision: str) -> ToolCallAnswer:
+        """Return the same answer with a decision where there is none."""
+        decided = replace(self.selected, filled={"decision": decision, **self.selected.filled})
+        return ToolCallAnswer(
+            decided, [decided if each is self.selected else each for each in self.forms]
+        )
+
+    def with_error(self, error: str) -> ToolCallAnswer:
+        """Return the same answer with an error at the submitted form."""
+        checked = [_with_error(each, self.selected, error) for each in self.forms]
+        return ToolCallAnswer(self.selected, checked)
+
+
+def bind_form(calling: ToolCallForm, form: Mapping[str, Any]) -> ToolCallForm:
+    """Return the call with its submitted fields; without any, where they were not submitted."""
+    names = {name: f"{calling.name}-{name}" for name in _CONTROLS}
+    return replace(
+        calling, filled={name: str(form[key]) for name, key in names.items() if key in form}
+    )
+
+
+def _answer(request: HttpRequest, pk: str) -> ToolCallAnswer:
+    """Return the answer to every open call of the run, whatever the form claims."""
+    run = get_run(request, pk)
+    form = request.POST
+    entry_ref = int_param(form, "seq", 0), int_param(form, "part", 0)
+    thread = Thread(run)
+    forms = [bind_form(ToolCallForm(thread, each), form) for each in thread.waiting]
+    selected = next((each for each in forms if each.entry_ref == entry_ref), None)
+    if selected is None:
+        raise Http404
+    return ToolCallAnswer(selected, forms)
+
+
+def _compose(request: HttpRequest, answer: ToolCallAnswer) -> PreparationResult:
+    """Return the prepared request with the answer."""
+    run = answer.selected.run
+    return prepare_follow_up(request, run, tool_output_document(run, answer.messages))
+
+
+def _record(request: HttpRequest, pk: str) -> HttpResponse | tuple[Run, PreparedRequest]:
+    """Record the run of the answer; or return the forms with errors."""
+    answer = _answer(request, pk)
+    if answer.errors:
+        return _refuse(request, answer)
+    preparation = _compose(request, answer)
+    if preparation.prepared is None or preparation.errors:
+        said = " ".join(each.message for each in preparation.errors)
+        return _refuse(request, answer.with_error(said or "This cannot be sent."))
+    run, (seq, part) = answer.selected.run, answer.selected.entry_ref
+    parent = RunParent(RunKind.ANSWER, run, seq, part, answer.history)
+    return create_run(preparation.prepared, owner_of(request.user), parent), preparation.prepared
+
+
+def _refuse(request: HttpRequest, answer: ToolCallAnswer) -> HttpResponse:
+    """Return the submitted forms, each with its error."""
+    first = answer.errors[0]
+    others = [each for each in answer.shown if each.entry_ref != first.entry_ref]
+    context = {"first": first, "others": others}
+    response = render(request, "runs/messages/tool_call_forms.html", context, status=422)
+    return reswap(retarget(response, first.selector), "outerHTML")
+
+
+def _with_error(calling: ToolCallForm, selected: ToolCallForm, error: str) -> ToolCallForm:
+    """Return the call with the error, if it is the selected one."""
+    return replace(calling, error=error) if calling.entry_ref == selected.entry_ref else calling
+
+
+def _error(calling: ToolCallForm) -> str:
+    """Return the error in a call's fields, "" for none."""
+    if calling.is_approval:
+        is_decided = calling.filled.get("decision") in DECISIONS
+        return "" if is_decided else "Choose whether the agent may call the tool."
+    if not calling.is_json:
+        return ""
+    try:
+        parse_json_value(calling.filled.get("output", ""))
+    except ValidationError as error:
+        return str(error.messages[0])
+    return ""
+
+
+def _message(calling: ToolCallForm) -> dict[str, Any]:
+    """Return the message that answers a call."""
+    filled = calling.filled
+    if not calling.is_approval:
+        return output_message(calling.event, filled.get("output", ""))
+    decision, reason = DECISIONS[filled["decision"]], filled.get("reason", "").strip()
+    return approval_message(calling.event, decision, reason)
+
+
+def _summary(calling: ToolCallForm) -> str:
+    """Return the answer to a call in words."""
+    filled = calling.filled
+    if not calling.is_approval:
+        return filled.get("output", "")
+    decision = "approved" if DECISIONS[filled["decision"]] else "refused"
+    reason = filled.get("reason", "").strip()
+    return f"{decision}: {reason}" if reason else decision

@@ -1,0 +1,168 @@
+"""Output of commands: JSON Lines, plain text, and messages that grow."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from playground.cli import output
+from playground.cli.output import MessagePrinter
+from playground.models import Run
+from playground.protocols import events as ev
+from playground.protocols.frames import Frame, FrameKind
+from playground.protocols.problems import Problem, Stage
+
+META = {"version": "0.55"}
+FRAME = Frame(4, 1_234, FrameKind.EVENT, b"data: {}\n\n")
+
+LINES: list[tuple[ev.Event, dict[str, Any]]] = [
+    (ev.Started(4, META), {"type": "started", "meta": META}),
+    (ev.Result(4, {"name": "Soup"}, 0), {"type": "result", "index": 0, "item": {"name": "Soup"}}),
+    (ev.Result(4, "words"), {"type": "result", "index": None, "item": "words"}),
+    (ev.Text(4, "Hi", True, "summary"),
+     {"type": "text", "text": "Hi", "delta": True, "kind": "summary"}),
+    (
+        ev.Elicitation(4, "Which?", (ev.Question("a", "A?", "number", ("1", "2"), 1),)),
+        {"type": "elicitation", "text": "Which?", "questions": [
+            {"id": "a", "text": "A?", "type": "number", "options": ["1", "2"], "default": 1}]},
+    ),
+    (ev.Promise(4, "tok", 9.5, "Later", 0.5),
+     {"type": "promise", "token": "tok", "estimated_time": 9.5, "message": "Later",
+      "progress": 0.5}),
+    (ev.Failure(4, "NO_RESULTS", "None.", {"a": 1}),
+     {"type": "failure", "code": "NO_RESULTS", "message": "None.", "details": {"a": 1}}),
+    (ev.Completed(4, META), {"type": "completed", "meta": META}),
+    (ev.Note(4, "end", {"message": "Bye"}),
+     {"type": "unknown", "name": "end", "data": {"message": "Bye"}, "reason": ""}),
+    (ev.Unknown(4, "ping", [1], "No such event."),
+     {"type": "unknown", "name": "ping", "data": [1], "reason": "No such event."}),
+    (ev.Message(4, "msg_1", "message", "assistant", "created"),
+     {"type": "message", "msg_id": "msg_1", "kind": "message", "role": "assistant",
+      "status": "created"}),
+    (ev.Content(4, (4, 0), "msg_1", 0, "text", "Hello", True, "in_progress"),
+     {"type": "content", "msg_id": "msg_1", "index": 0, "delta": True, "kind": "text",
+      "value": "Hello", "status": "in_progress"}),
+    (ev.ToolCall(4, (4, 0), "call_1", "get_weather", "{}"),
+     {"type": "tool_call", "call_id": "call_1", "name": "get_weather", "arguments": "{}",
+      "kind": "function_call"}),
+    (ev.ToolOutput(4, (4, 0), "call_1", "", "21 C"),
+     {"type": "tool_output", "call_id": "call_1", "name": "", "output": "21 C",
+      "kind": "function_call_output"}),
+    (ev.Status(4, "response", "response_1", "completed", usage={"n": 1}),
+     {"type": "status", "object": "response", "id": "response_1", "status": "completed",
+      "usage": {"n": 1}}),
+    (ev.Progress(4, 2, 5, "Looking"),
+     {"type": "progress", "progress": 2, "total": 5, "message": "Looking"}),
+    (ev.Log(4, "info", {"a": 1}, "search"),
+     {"type": "log", "level": "info", "logger": "search", "data": {"a": 1}}),
+    (ev.Tools(4, ({"name": "ask"}, "odd")),
+     {"type": "tools", "tools": [{"name": "ask"}, "odd"], "more": False}),
+]  # fmt: skip
+
+
+class TestJsonLines:
+    @pytest.mark.parametrize(("event", "line"), LINES, ids=[str(r[1]["type"]) for r in LINES])
+    def test_each_kind_of_event(self, event: ev.Event, line: dict[str, Any]) -> None:
+        (text,) = output.json_lines(FRAME, [event])
+        assert json.loads(text) == {"seq": 4, "at_ms": 1.234, **line}
+
+    def test_the_table_has_every_kind(self) -> None:
+        # By name: a class with slots leaves its original among the subclasses.
+        kinds = {kind.__name__ for kind in ev.Event.__subclasses__()}
+        assert {type(event).__name__ for event, _ in LINES} == kinds
+
+    def test_an_error_of_the_transfer(self) -> None:
+        problem = Problem("failed", Stage.TLS, "It broke.", "Mend it.", "SSL", None)
+        (text,) = output.json_lines(Frame(9, 0, FrameKind.ERROR, problem.to_bytes()), [])
+        assert json.loads(text) == {"seq": 9, "at_ms": 0.0, "type": "error", **problem.to_json()}
+
+    def test_nothing_that_a_terminal_would_obey_is_in_a_line(self) -> None:
+        hostile = "\x1b[2J\x9b31m\u202e\x00\x7f\x07 \n ü \ud83c\udf73"
+        (text,) = output.json_lines(FRAME, [ev.Text(4, hostile)])
+        assert not set(text) & set("\x1b\x9b\u202e\x00\x7f\x07\n")
+        assert json.loads(text)["text"] == hostile
+
+
+def test_lines_for_people() -> None:
+    hostile = "\x1b]0;owned\x07\n\x9b2J\u202eevil"
+    lines = [
+        line
+        for event, _ in LINES
+        for line in output.text_lines([event])
+    ]  # fmt: skip
+    assert lines == [
+        "  1. Soup  [untyped]", "   - words  [text]", "text Hi", "  ?  Which?",
+        "     a: A? (1 / 2)", "promise Later", "failure NO_RESULTS · None.",
+        "unknown ping · No such event.", "progress 2/5 Looking", 'log info: {"a": 1}', "tools ask",
+    ]  # fmt: skip
+    events = [
+        ev.Result(1, {"@type": hostile, "name": hostile, "description": hostile}),
+        ev.Text(1, hostile), ev.Failure(1, hostile, hostile), ev.Promise(1, hostile),
+        ev.Elicitation(1, hostile, (ev.Question(hostile, hostile, "x", (hostile,)),)),
+        ev.Unknown(1, hostile, None, hostile), ev.Progress(1, None, None, hostile),
+        ev.Log(1, hostile, hostile), ev.Tools(1, ({"name": hostile},)),
+    ]  # fmt: skip
+    for line in output.text_lines(events):
+        assert not set(line) & set("\x1b\x07\x9b\u202e\n\r"), line
+        assert "evil" in line
+
+
+class TestSpeech:
+    """Contents of messages, printed in parts on the line of their message."""
+
+    def told(self, *events: ev.Event) -> str:
+        speech = MessagePrinter()
+        text = ""
+        for event in events:
+            speech.listen([event])
+            text += "".join(speech.pieces([event]))
+        return text + "".join(speech.close())
+
+    def piece(
+        self, text: Any, home: ev.EntryRef = (1, 0), index: int = 0, **rest: Any
+    ) -> ev.Content:
+        fields = {"delta": True, "kind": "text", **rest}
+        return ev.Content(9, home, "m", index, value=text, **fields)
+
+    def test_messages_that_take_turns_begin_new_lines(self) -> None:
+        two = ev.Message(2, "n", "reasoning")
+        told = self.told(
+            ev.Message(1, "m", "message"), two, self.piece("One"), self.piece("Two", (2, 0)),
+            self.piece(" and two", (2, 0)), self.piece("!", index=1),
+        )  # fmt: skip
+        assert told == "message One\nreasoning Two and two\nmessage !\n"
+
+    def test_another_text_is_not_taken_for_a_piece(self) -> None:
+        told = self.told(self.piece("Hello"), self.piece("Goodbye", delta=False))
+        assert told == "message Hello\nmessage Goodbye\n"
+
+    def test_what_is_no_text_has_a_line(self) -> None:
+        told = self.told(
+            ev.Message(1, "m", "message"),
+            self.piece("https://a.example/b.png", kind="image", delta=False),
+            self.piece({"a": 1}, kind="data", delta=False, status="in_progress"),
+            self.piece({"a": 2}, kind="data", delta=False, status="completed"),
+            ev.Status(3, "response", "r", "completed"),
+            ev.Failure(4, "E", "No."),
+        )
+        assert told == (
+            'message image https://a.example/b.png\nmessage data {"a": 2}\nfailure E · No.\n'
+        )
+
+    def test_nothing_that_a_terminal_would_obey_is_printed(self) -> None:
+        hostile = "\x1b[2J\x9b31m\u202e\x07evil"
+        told = self.told(
+            ev.Message(1, "m", hostile), self.piece(hostile), self.piece({"a": hostile}, kind="x"),
+            ev.ToolCall(1, (1, 0), hostile, hostile, hostile),
+        )  # fmt: skip
+        assert not set(told) & set("\x1b\x9b\u202e\x07")
+        assert told.count("evil") == 7
+
+
+@pytest.mark.django_db
+def test_a_run_that_never_began_says_why() -> None:
+    problem = {"stage": "limit", "state": "refused", "cause": "Too many."}
+    line = json.loads(output.problem_line(Run(problem=problem), 0))
+    assert line == {"seq": 0, "at_ms": 0.0, "type": "error", **problem}

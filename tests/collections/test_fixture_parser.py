@@ -1,0 +1,332 @@
+"""Parser of collection files: what it rejects, and the locations of problems."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import zipfile
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from playground.collections.fixture import FixtureError, render
+from playground.collections.fixture_parser import (
+    MAX_ITEMS,
+    MAX_PROBLEMS,
+    decode_file,
+    parse_fixture,
+)
+from playground.formats.import_formats import parse_import
+from tests.support.example_collections import COLLECTION, FOLDER, REQUEST, with_fields
+from tests.support.json_values import values
+
+
+def without(item: dict[str, Any], name: str) -> dict[str, Any]:
+    return {**item, "fields": {key: v for key, v in item["fields"].items() if key != name}}
+
+
+def problems_of(text: str) -> list[str]:
+    with pytest.raises(FixtureError) as error:
+        parse_fixture(text)
+    return [str(problem) for problem in error.value.problems]
+
+
+def problems_of_items(*items: Any) -> list[str]:
+    return problems_of(json.dumps(items))
+
+
+def request_problems(**fields: Any) -> list[str]:
+    """Return the problems of a request with these fields, without their location."""
+    found = problems_of_items(COLLECTION, FOLDER, with_fields(REQUEST, **fields))
+    prefix = "Item 3, playground.savedrequest, /fields"
+    assert all(line.startswith(prefix) for line in found), found
+    return [line.removeprefix(prefix) for line in found]
+
+
+def test_a_file_that_is_right() -> None:
+    found = parse_fixture(json.dumps([COLLECTION, FOLDER, REQUEST]))
+    assert found.slug == "soups"
+    assert found.requests["leek"]["folder"] == "hot"
+    assert found.requests["leek"]["headers"] == []
+    assert found.remarks == ()
+
+
+def test_a_mark_in_front_of_the_text_is_no_part_of_it() -> None:
+    assert parse_fixture("\ufeff" + json.dumps([COLLECTION])).slug == "soups"
+
+
+def test_items_without_a_place_stand_as_in_the_file() -> None:
+    items = [with_fields(REQUEST, slug=f"r{n}", folder=None) for n in range(3)]
+    found = parse_fixture(json.dumps([COLLECTION, *(without(item, "position") for item in items)]))
+    assert list(found.requests) == ["r0", "r1", "r2"]
+    places = [fields["position"] for fields in found.requests.values()]
+    assert places == sorted(set(places))
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("", "The file is empty."),
+        (" \n", "The file is empty."),
+        ("{}", "A fixture is a JSON list of items, each with a model and its fields."),
+        ("[]", "The file holds no collection: no item of the model playground.collection."),
+        ("[1]", "Item 1: An item must be an object, not a number."),
+        ("[\n  {,", "Line 2, column 4: This is not JSON: a name in double quotes belongs here."),
+        ('[\n  {"model": "playground.col', "Line 2, column 13: The file ends here, in the middle"),
+        ('[{"model": 1', "Line 1, column 13: The file ends here, in the middle: it was cut."),
+        ('[{"a": 1,\n "b": {"a": 2},\n "a": 3}]', "Line 3, column 2: “a” is given twice"),
+        ('[{"a": {}}, {"b": 1, "\\u0062": 3}]', "Line 1, column 22: “b” is given twice"),
+        ("[1e999]", "Line 1, column 2: This is a number that JSON does not have."),
+        ('["NaN",\n NaN]', "Line 2, column 2: This is a number that JSON does not have."),
+        ("[" * 100_000, "Line 1, column 104: This is nested too deep: a document is up to 100."),
+        ("[\n" * 104 + "]" * 104, "Line 104, column 1: This is nested too deep: a document"),
+    ],
+    ids=range(14),
+)
+def test_what_is_no_json_list(text: str, wanted: str) -> None:
+    found = problems_of(text)
+    assert len(found) == 1
+    assert found[0].startswith(wanted)
+
+
+@pytest.mark.parametrize("at", range(0, 700, 23))
+def test_a_file_that_was_cut(at: int) -> None:
+    text = json.dumps([COLLECTION, FOLDER, REQUEST], indent=1)
+    (found,) = problems_of(text[: min(at + 1, len(text) - 2)])
+    assert "Line " in found
+
+
+@pytest.mark.parametrize(
+    ("item", "wanted"),
+    [
+        (
+            {"model": "auth.user", "fields": {}},
+            "Item 2: The model is “auth.user”. Here it is one of playground.collection, "
+            "playground.folder, playground.savedrequest.",
+        ),
+        ({"model": None}, "Item 2: The model is null. Here it is one of "),
+        ({**FOLDER, "pk": 3}, "Item 2, playground.folder, /pk: The file has primary keys."),
+        ({**FOLDER, "more": 3}, "Item 2, playground.folder, /more: An item has a model and"),
+        ({**FOLDER, "fields": []}, "Item 2, playground.folder, /fields: This must be an object"),
+        (
+            with_fields(FOLDER, parent=["soups", "hot"]),
+            "Item 2, playground.folder, /fields/parent: Folders are one level deep",
+        ),
+        (
+            with_fields(FOLDER, **{"a/b": 1}),
+            "Item 2, playground.folder, /fields/a~1b: A folder has no such field.",
+        ),
+        (with_fields(FOLDER, owner=1), "Item 2, playground.folder, /fields/owner: What is"),
+        (without(FOLDER, "slug"), "Item 2, playground.folder, /fields: A folder needs “slug”."),
+        (
+            with_fields(FOLDER, collection=["other"]),
+            "Item 2, playground.folder, /fields/collection: The file is about the collection "
+            "“soups”, not “other”.",
+        ),
+        (with_fields(FOLDER, collection="soups"), "Item 2, playground.folder, /fields/collection"),
+        (
+            with_fields(COLLECTION, slug="other"),
+            "Item 2, playground.collection: The file holds a second collection.",
+        ),
+        (COLLECTION, "Item 2, playground.collection: The file holds a second collection."),
+        (with_fields(FOLDER, slug="a b"), "Item 2, playground.folder, /fields/slug: This may have"),
+        (with_fields(FOLDER, slug="é"), "Item 2, playground.folder, /fields/slug: This may have"),
+        (with_fields(FOLDER, slug="../x"), "Item 2, playground.folder, /fields/slug: This may"),
+        (with_fields(FOLDER, slug="x" * 131), "Item 2, playground.folder, /fields/slug: This has"),
+        (with_fields(FOLDER, slug=1), "Item 2, playground.folder, /fields/slug: This must be text"),
+        (with_fields(FOLDER, name=" "), "Item 2, playground.folder, /fields/name: This must not"),
+        (with_fields(FOLDER, name="x" * 121), "Item 2, playground.folder, /fields/name: This has"),
+        (with_fields(FOLDER, name="a\0"), "Item 2, playground.folder, /fields/name: This holds"),
+        (with_fields(FOLDER, name="a\ud800"), "Item 2, playground.folder, /fields/name: This"),
+        (with_fields(FOLDER, position=-1), "Item 2, playground.folder, /fields/position: This"),
+        (with_fields(FOLDER, position=1.5), "Item 2, playground.folder, /fields/position: This"),
+        (with_fields(FOLDER, position=True), "Item 2, playground.folder, /fields/position: This"),
+        (with_fields(FOLDER, position=2**31), "Item 2, playground.folder, /fields/position: This"),
+    ],
+    ids=range(26),
+)
+def test_an_item_that_does_not_belong_there(item: dict[str, Any], wanted: str) -> None:
+    found = problems_of_items(COLLECTION, item)
+    assert len(found) == 1
+    assert found[0].startswith(wanted)
+
+
+@pytest.mark.parametrize("slug", ["new", "import"])
+def test_a_collection_has_no_slug_that_is_an_address(slug: str) -> None:
+    (found,) = problems_of_items(with_fields(COLLECTION, slug=slug))
+    assert "an address of its own" in found
+
+
+@pytest.mark.parametrize(
+    ("fields", "wanted"),
+    [
+        ({"document": []}, "/document: This must be an object, not a list."),
+        ({"document": {"a": "x" * 1_000_000}}, "/document: This is longer than 1,000,000"),
+        ({"folder": ["soups"]}, "/folder: This must be null, or a list"),
+        ({"folder": ["other", "hot"]}, "/folder: This must be null, or a list"),
+        ({"folder": ["soups", "cold"]}, "/folder: There is no folder “cold” in the file."),
+        ({"protocol": "gopher"}, "/protocol: This must be one of nlweb, agent-api."),
+        ({"protocol": ["nlweb"]}, "/protocol: This must be one of nlweb, agent-api."),
+        ({"binding": "tcp"}, "/binding: This must be one of http, mcp."),
+        ({"version": "0.1"}, "/version: The versions of this protocol are "),
+        ({"version": 0.55}, "/version: This must be text, not a number."),
+        ({"protocol": "agent-api", "version": "1", "binding": "mcp"}, "/binding: Only NLWeb"),
+        ({"agent": "no slug"}, "/agent: This may have ASCII letters"),
+        ({"address": "x" * 2001}, "/address: This has 2,001 characters"),
+        ({"notes": None}, "/notes: This must be text, not null."),
+        ({"headers": {}}, "/headers: This must be a list of up to 100 pairs"),
+        ({"headers": [["a"]]}, "/headers/0: This must be a pair of texts"),
+        ({"headers": [["a", "b"], ["c d", "e"]]}, "/headers/1: This cannot be sent. “c d” is not"),
+        ({"headers": [["Host", "a"]]}, "/headers/0: This cannot be sent. Host is set by"),
+        ({"headers": [["a", "b"]] * 101}, "/headers: This must be a list of up to 100 pairs"),
+        ({"auth": []}, "/auth: This must be an object, not a list."),
+        ({"auth": {"type": "magic"}}, "/auth/type: This must be one of none, bearer"),
+        ({"auth": {"type": {}}}, "/auth/type: This must be one of none, bearer"),
+        ({"auth": {"type": "bearer", "secret": "a b"}}, "/auth/secret: This must be the name of"),
+        ({"auth": {"type": "bearer"}}, "/auth/secret: This must be text."),
+        ({"auth": {"type": "none", "secret": "x"}}, "/auth/secret: This does not belong to “none”"),
+        (
+            {"auth": {"type": "api_key", "header": "a b", "secret": "x"}},
+            "/auth/header: This must be the name of a header.",
+        ),
+        ({"expectations": {}}, "/expectations: Expectations are an array"),
+        ({"expectations": [{"type": "state"}]}, "/expectations/0"),
+        ({"expectations": [{"type": "json", "path": "$["}]}, "/expectations/0"),
+        ({"captures": {"a": "$["}}, "/captures/a: "),
+        ({"captures": []}, "/captures: Captures are an object"),
+        ({"reply": "text"}, "/reply: A recorded reply is a JSON object."),
+        ({"reply": {"more": 1}}, "/reply/more: A recorded reply has no such member."),
+        ({"colour": "red"}, "/colour: A request has no such field."),
+    ],
+    ids=range(34),
+)
+def test_a_field_that_is_wrong(fields: dict[str, Any], wanted: str) -> None:
+    assert request_problems(**fields)[0].startswith(wanted)
+
+
+def test_a_folder_may_come_after_what_is_in_it() -> None:
+    assert parse_fixture(json.dumps([COLLECTION, REQUEST, FOLDER])).folders.keys() == {"hot"}
+
+
+def test_the_same_natural_key_twice() -> None:
+    assert problems_of_items(COLLECTION, FOLDER, REQUEST, REQUEST) == [
+        "Item 4, playground.savedrequest, /fields/slug: “leek” is the slug of an item before it."
+    ]
+    assert problems_of_items(COLLECTION, FOLDER, FOLDER) == [
+        "Item 3, playground.folder, /fields/slug: “hot” is the slug of an item before it."
+    ]
+
+
+def test_all_that_is_wrong_is_said_at_once_up_to_a_limit() -> None:
+    found = problems_of_items(COLLECTION, with_fields(FOLDER, name="", slug="a b"), {"model": "x"})
+    assert [line.partition(":")[0] for line in found] == [
+        "Item 2, playground.folder, /fields/name",
+        "Item 2, playground.folder, /fields/slug",
+        "Item 3",
+    ]
+    found = problems_of_items(*[{}] * 1000)
+    assert len(found) == MAX_PROBLEMS + 1
+    assert found[-1] == "There may be more; these are the first."
+
+
+def test_many_requests_and_too_many() -> None:
+    items = [with_fields(REQUEST, slug=f"r{number}", folder=None) for number in range(10_000)]
+    assert len(parse_fixture(json.dumps([COLLECTION, *items])).requests) == 10_000
+    found = problems_of(json.dumps([COLLECTION] * MAX_ITEMS))
+    assert not [each for each in found if "can be read" in each]
+    (found,) = problems_of(json.dumps([COLLECTION] * (MAX_ITEMS + 1)))
+    assert found == "The file holds 20,001 items; up to 20,000 can be read."
+    (found,) = problems_of(" " * (32 * 1024 * 1024 + 1))
+    assert found == "The file is larger than 32 million characters."
+
+
+@pytest.mark.parametrize(
+    ("headers", "wanted"),
+    [
+        ([["Authorization", "Bearer confidential"]], [["Authorization", ""]]),
+        ([["X-API-Key", "confidential {{a}}"]], [["X-API-Key", ""]]),
+        ([["Authorization", "Bearer {{token}}"]], [["Authorization", "Bearer {{token}}"]]),
+        ([["X-API-Key", "{{ key }}"]], [["X-API-Key", "{{ key }}"]]),
+        ([["X-Trace", "confidential"]], [["X-Trace", "confidential"]]),
+    ],
+    ids=range(5),
+)
+def test_literal_credentials_are_left_out(headers: Any, wanted: Any) -> None:
+    item = with_fields(REQUEST, headers=headers)
+    found = parse_fixture(json.dumps([COLLECTION, FOLDER, item]))
+    assert found.requests["leek"]["headers"] == wanted
+    assert bool(found.remarks) == (headers != wanted)
+    assert "confidential" not in str(found.remarks)
+
+
+@pytest.mark.parametrize(
+    ("address", "wanted"),
+    [
+        ("https://me:confidential@a.example/ask", "https://a.example/ask"),
+        ("https://{{login}}@a.example/ask", "https://{{login}}@a.example/ask"),
+        ("https://me:{{pass}}@a.example/ask", "https://me:{{pass}}@a.example/ask"),
+        ("https://{{me}}:confidential@a.example/ask", "https://a.example/ask"),
+        ("https://me:confid@ential@a.example/ask", "https://a.example/ask"),
+        ("me:confidential@a.example/ask", "a.example/ask"),
+        ("https://a.example/@me?to=a@b", "https://a.example/@me?to=a@b"),
+        ("https://a.example/?token=confidential&q=b", "https://a.example/?token=&q=b"),
+        ("https://a.example/?token={{t}}&q=b", "https://a.example/?token={{t}}&q=b"),
+        ("{{base}}/ask", "{{base}}/ask"),
+    ],
+    ids=range(10),
+)
+def test_an_address_without_credentials(address: str, wanted: str) -> None:
+    item = with_fields(REQUEST, address=address)
+    found = parse_fixture(json.dumps([COLLECTION, FOLDER, item]))
+    assert found.requests["leek"]["address"] == wanted
+    assert bool(found.remarks) == (address != wanted)
+
+
+@given(st.text() | values(["model", "fields", "pk"], ["playground.folder"]).map(json.dumps))
+def test_nothing_raises_anything_else(text: str) -> None:
+    with pytest.raises(FixtureError):
+        parse_import(text)
+
+
+@given(
+    st.sampled_from([COLLECTION, FOLDER, REQUEST]),
+    st.sampled_from([*REQUEST["fields"], "headers", "auth", "captures", "expectations", "reply"]),
+    values(["type", "path", "equals", "secret", "text"], ["hot", "soups", "json", "bearer"]),
+)
+def test_no_value_of_a_field_raises(item: dict[str, Any], name: str, value: Any) -> None:
+    changed = with_fields(item, **{name: value})
+    items = [changed if each is item else each for each in (COLLECTION, FOLDER, REQUEST)]
+    with contextlib.suppress(FixtureError):
+        found = parse_fixture(json.dumps(items))
+        assert render(parse_fixture(render(found))) == render(found)
+
+
+def _zip() -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        archive.writestr("collection.json", json.dumps([COLLECTION]))
+    return buffer.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("data", "wanted"),
+    [
+        (_zip(), "This is no text, but a zip archive. Unpack it"),
+        (b"\x1f\x8b\x08", "This is no text, but compressed with gzip"),
+        ("[]".encode("utf-16"), "This is no text, but UTF-16 text"),
+        (b'[{"name": "\xff"}]', "Byte 12: This is not UTF-8 text"),
+        (b" " * (32 * 1024 * 1024 + 1), "The file is larger than 32 MB."),
+    ],
+    ids=range(5),
+)
+def test_a_file_that_is_no_text(data: bytes, wanted: str) -> None:
+    with pytest.raises(FixtureError) as error:
+        decode_file(data)
+    assert str(error.value).startswith(wanted)
+
+
+def test_a_file_with_a_mark_in_front() -> None:
+    assert decode_file(b"\xef\xbb\xbf[]") == "[]"

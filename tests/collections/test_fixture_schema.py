@@ -1,0 +1,162 @@
+"""JSON Schema of a file's items: equal to the models, and to both of its validators."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from jsonschema import Draft4Validator
+
+from playground.collections import fixture_schema
+from playground.collections.fixture import COLLECTION, FIELDS, FOLDER, REQUEST
+from playground.collections.fixture_schema import schema, schema_errors
+from playground.collections.fixture_validation import MAX_TEXT
+from playground.collections.ordering import LARGEST
+from playground.models import Agent, SavedRequest
+from playground.models.collections import RESERVED
+from playground.protocols.origins import MAX_URL
+from tests.support import json_values
+
+LEAST: dict[str, dict[str, Any]] = {
+    COLLECTION: {"name": "Soups", "slug": "soups"},
+    FOLDER: {"collection": ["soups"], "name": "Hot", "slug": "hot"},
+    REQUEST: {
+        "collection": ["soups"], "name": "Leek", "slug": "leek", "protocol": "nlweb",
+        "binding": "http", "version": "0.55", "document": {},
+    },
+}  # fmt: skip
+SLUG = "This may have ASCII letters, digits, hyphens and underscores only, and at least one."
+PLACE = "This must be a whole number from 0 to 2,147,483,647."
+HALF = "This holds U+0000 or half of a character, which cannot be stored."
+LONG = "This has {:,} characters; up to {:,} are possible."
+TAKEN = "This cannot be “new”, which is an address of its own."
+FLAT = "Folders are one level deep: a folder has no parent."
+MOMENT = "Moments are not part of a collection's file."
+LIST = "This must be a list of up to 100 pairs [name, value]."
+
+
+@pytest.mark.parametrize("model", FIELDS)
+def test_the_fields_are_those_of_the_file(model: str) -> None:
+    Draft4Validator.check_schema(schema())
+    rules = schema()["definitions"][model]
+    refused = {"parent", "owner", "created_at", "modified_at", "file_digest", "recorded_run"}
+    assert rules["properties"].keys() - refused == FIELDS[model].keys()
+    needed = {name for name, default in FIELDS[model].items() if default is ...}
+    assert {*rules["required"]} == needed - {"position"}
+    assert list(schema_errors(LEAST[model], model)) == []
+
+
+def test_limits_are_those_of_the_code() -> None:
+    kinds = schema()["definitions"]
+    request = kinds[REQUEST]["properties"]
+    reserved = kinds[COLLECTION]["properties"]["slug"]["allOf"][1]["not"]["enum"]
+    assert set(reserved) == RESERVED
+    assert request["protocol"]["enum"] == Agent.Protocol.values
+    assert request["binding"]["enum"] == Agent.Binding.values
+    assert kinds["position"]["maximum"] == LARGEST
+    assert f"{LARGEST:,}" in kinds["position"]["messages"]["maximum"]
+    assert kinds["long_text"]["maxLength"] == MAX_TEXT
+    assert request["address"]["maxLength"] == MAX_URL
+    for name, rules in (("name", kinds["name"]), ("slug", kinds["slug"])):
+        assert rules["maxLength"] == SavedRequest._meta.get_field(name).max_length
+    for name in ("agent", "version", "address"):
+        assert request[name]["maxLength"] == SavedRequest._meta.get_field(name).max_length
+
+
+@pytest.mark.parametrize(
+    ("model", "fields", "pointer", "message"),
+    [
+        (COLLECTION, {"name": 1}, "/name", "This must be text, not a number."),
+        (COLLECTION, {"name": None}, "/name", "This must be text, not null."),
+        (COLLECTION, {"name": True}, "/name", "This must be text, not true."),
+        (COLLECTION, {"name": "x" * 121}, "/name", LONG.format(121, 120)),
+        (COLLECTION, {"name": ""}, "/name", "This must not be empty."),
+        (COLLECTION, {"name": " \n"}, "/name", "This must not be empty."),
+        (COLLECTION, {"name": "a\0"}, "/name", HALF),
+        (COLLECTION, {"description": "\udc00"}, "/description", HALF),
+        (COLLECTION, {"description": "é" * 100_001}, "/description",
+         "This has 100,001 characters; up to 100,000 are possible."),
+        (COLLECTION, {"description": []}, "/description", "This must be text, not a list."),
+        (COLLECTION, {"slug": ""}, "/slug", SLUG),
+        (COLLECTION, {"slug": "a b"}, "/slug", SLUG),
+        (COLLECTION, {"slug": "a\n"}, "/slug", SLUG),
+        (COLLECTION, {"slug": "١"}, "/slug", SLUG),
+        (COLLECTION, {"slug": {}}, "/slug", "This must be text, not an object."),
+        (COLLECTION, {"slug": "x" * 131}, "/slug", LONG.format(131, 130)),
+        (COLLECTION, {"slug": "new"}, "/slug", TAKEN),
+        (COLLECTION, {"position": 1}, "/position", "A collection has no such field."),
+        (FOLDER, {"parent": None}, "/parent", FLAT),
+        (FOLDER, {"owner": 1}, "/owner", "What is imported belongs to whoever imports it."),
+        (FOLDER, {"created_at": ""}, "/created_at", MOMENT),
+        (FOLDER, {"file_digest": {}}, "/file_digest", "This is not part of a collection's file."),
+        (FOLDER, {"a/b~": 1}, "/a~1b~0", "A folder has no such field."),
+        (FOLDER, {"x" * 62: 1}, f"/{'x' * 60}…", "A folder has no such field."),
+        (FOLDER, {"position": -1}, "/position", PLACE),
+        (FOLDER, {"position": 1.0}, "/position", PLACE),
+        (FOLDER, {"position": False}, "/position", PLACE),
+        (FOLDER, {"position": "1"}, "/position", PLACE),
+        (FOLDER, {"position": 2**31}, "/position", PLACE),
+        (FOLDER, {"position": 10**400}, "/position", PLACE),
+        (REQUEST, {"agent": "a b"}, "/agent", SLUG),
+        (REQUEST, {"agent": "x" * 91}, "/agent", "This has 91 characters; up to 90 are possible."),
+        (REQUEST, {"address": None}, "/address", "This must be text, not null."),
+        (REQUEST, {"protocol": "x"}, "/protocol", "This must be one of nlweb, agent-api."),
+        (REQUEST, {"protocol": {}}, "/protocol", "This must be one of nlweb, agent-api."),
+        (REQUEST, {"binding": None}, "/binding", "This must be one of http, mcp."),
+        (REQUEST, {"version": " "}, "/version", "This must not be empty."),
+        (REQUEST, {"document": []}, "/document", "This must be an object, not a list."),
+        (REQUEST, {"headers": {}}, "/headers", LIST),
+        (REQUEST, {"headers": [["a", "b"]] * 101}, "/headers", LIST),
+        (REQUEST, {"auth": "none"}, "/auth", "This must be an object, not text."),
+    ],
+)  # fmt: skip
+def test_what_is_wrong(model: str, fields: dict[str, Any], pointer: str, message: str) -> None:
+    assert list(schema_errors({**LEAST[model], **fields}, model)) == [(pointer, message)]
+    if pointer[1:] in FIELDS[model]:
+        (value,) = fields.values()
+        assert list(schema_errors(value, model, pointer[1:])) == [("", message)]
+
+
+@pytest.mark.parametrize("model", FIELDS)
+def test_everything_that_is_missing(model: str) -> None:
+    label = {COLLECTION: "collection", FOLDER: "folder", REQUEST: "request"}[model]
+    wanted = [("", f"A {label} needs “{name}”.") for name in LEAST[model]]
+    assert sorted(schema_errors({}, model)) == sorted(wanted)
+
+
+NAMES = [*FIELDS[REQUEST], "parent", "owner", "pk", "a/b"]
+TEXTS = ["", " ", "nlweb", "http", "mcp", "new", "a\n", "\0", "\ud800", "0.55", "x" * 91, "x" * 131]
+
+
+@given(
+    st.sampled_from([*FIELDS]),
+    json_values.objects(NAMES, TEXTS),
+    st.booleans(),
+)
+def test_both_readers_of_the_schema_agree(model: str, fields: Any, complete: bool) -> None:
+    fields = {**LEAST[model], **fields} if complete else fields
+    _, validator = fixture_schema._compiled(model, "")
+    found = list(schema_errors(fields, model))
+    assert bool(found) == (not validator.is_valid(fields))
+    assert len(set(found)) == len(found)
+
+
+@pytest.mark.timeout(10)
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"headers": [["a", "b"]] * 300_000},
+        {"headers": [1] * 300_000},
+        {"notes": "\0" * 3_000_000},
+        {"slug": "-" * 3_000_000 + "!"},
+        {"name": " " * 3_000_000},
+        {"document": {str(n): [n] for n in range(300_000)}, "name": 1},
+        {"protocol": ["nlweb"] * 300_000},
+    ],
+    ids=range(7),
+)
+def test_what_is_huge_is_refused_at_once(fields: dict[str, Any]) -> None:
+    """Visiting each element would take longer than the timeout of this test."""
+    assert len(list(schema_errors({**LEAST[REQUEST], **fields}, REQUEST))) == 1

@@ -1,0 +1,189 @@
+"""Import of fixtures: the plan, the transaction, and owners."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.db import DatabaseError
+from hypothesis import HealthCheck, given, settings
+
+from playground.collections import importer
+from playground.collections.fixture import (
+    Fixture,
+    dump,
+    fixture_of,
+    render,
+)
+from playground.collections.fixture_parser import parse_fixture
+from playground.collections.importer import ImportPlan, apply_import, import_fixture, plan_import
+from playground.models import Collection, Folder, SavedRequest
+from playground.models.collections import requests_in_order
+from tests.support import example_collections
+
+pytestmark = [pytest.mark.django_db, pytest.mark.database]
+
+
+def slugs_by_status(plan: ImportPlan) -> dict[str, list[str]]:
+    """Return the slugs of a plan's changes by their status."""
+    found: dict[str, list[str]] = {}
+    for change in plan.changes:
+        found.setdefault(change.status, []).append(change.slug)
+    return found
+
+
+def edited(text: str, old: str, new: str) -> Fixture:
+    assert old in text
+    return parse_fixture(text.replace(old, new))
+
+
+def test_a_new_collection_is_added_behind_the_others() -> None:
+    text = dump(example_collections.example())
+    other = Collection.objects.create(name="Broths", position=5)
+    Collection.objects.get(slug="soups").delete()
+    plan = plan_import(parse_fixture(text), None)
+    assert slugs_by_status(plan) == {
+        "added": ["soups", "hot", "cold", "first", "lentils", "leek", "gazpacho"]
+    }
+    assert plan.collection is None
+    collection = apply_import(plan)
+    assert collection.position > other.position
+    assert [request.slug for request in requests_in_order(collection)] == [
+        "first", "lentils", "leek", "gazpacho"
+    ]  # fmt: skip
+
+
+def test_what_is_there_is_brought_up_to_date_and_nothing_is_removed() -> None:
+    collection = example_collections.example()
+    before = collection.modified_at
+    leek = collection.requests.get(slug="leek")
+    text = dump(collection)
+    SavedRequest.objects.create(collection=collection, name="Mine", document={})
+    collection.requests.filter(slug="first").delete()
+    fixture = edited(text, "About Leek.", "Of leeks.")
+    plan = plan_import(fixture, None)
+    assert slugs_by_status(plan) == {
+        "same": ["soups", "hot", "cold", "lentils", "gazpacho"],
+        "changed": ["leek"],
+        "added": ["first"],
+        "kept": ["mine"],
+    }
+    (change,) = plan.of("changed")
+    (difference,) = change.differences
+    assert difference.field == "notes"
+    assert [(line.sign, line.text) for line in difference.lines] == [
+        ("-", "About Leek."), ("+", "Of leeks.")
+    ]  # fmt: skip
+    apply_import(plan)
+    leek.refresh_from_db()
+    assert leek.notes == "Of leeks."
+    collection.refresh_from_db()
+    assert collection.modified_at > before
+    assert collection.requests.count() == 5
+    assert plan_import(fixture, None).changes_nothing
+
+
+def test_what_is_taken_in_is_told_as_it_was_done() -> None:
+    collection = example_collections.example()
+    fixture = edited(dump(collection), "About Leek.", "Of leeks.")
+    collection.requests.filter(slug="first").delete()
+    done = import_fixture(fixture, None)
+    assert done.collection == collection
+    assert slugs_by_status(done) == {
+        "same": ["soups", "hot", "cold", "lentils", "gazpacho"],
+        "changed": ["leek"],
+        "added": ["first"],
+    }
+    again = import_fixture(fixture, None)
+    assert again.collection == collection
+    assert again.changes_nothing
+
+
+def test_nothing_to_do_leaves_no_trace() -> None:
+    collection = example_collections.example()
+    moment = collection.modified_at
+    apply_import(plan_import(fixture_of(collection), None))
+    collection.refresh_from_db()
+    assert collection.modified_at == moment
+
+
+def test_a_request_may_change_its_folder_and_the_folders_their_order() -> None:
+    collection = example_collections.example()
+    text = dump(collection)
+    moved = text.replace(
+        '"folder": [\n        "soups",\n        "cold"\n      ],\n      "name": "Gazpacho"',
+        '"folder": [\n        "soups",\n        "hot"\n      ],\n      "name": "Gazpacho"',
+    ).replace('"slug": "hot",\n      "position": 1024', '"slug": "hot",\n      "position": 4096')
+    apply_import(plan_import(parse_fixture(moved), None))
+    assert [
+        (request.slug, request.folder and request.folder.slug)
+        for request in requests_in_order(collection)
+    ] == [("first", None), ("lentils", "hot"), ("leek", "hot"), ("gazpacho", "hot")]
+    assert [folder.slug for folder in collection.folders.all()] == ["cold", "hot"]
+
+
+def test_an_exact_plan_removes_what_the_file_does_not_have() -> None:
+    collection = example_collections.example()
+    fixture = fixture_of(collection)
+    extra = Folder.objects.create(collection=collection, name="Extra", slug="extra")
+    collection.requests.filter(slug="leek").update(folder=extra)
+    SavedRequest.objects.create(collection=collection, name="Mine", document={}, folder=extra)
+    plan = plan_import(fixture, None, exact=True)
+    assert slugs_by_status(plan)["removed"] == ["extra", "mine"]
+    apply_import(plan)
+    assert fixture_of(collection) == fixture
+
+
+@pytest.mark.parametrize("where", ["_write_folders", "_write_requests", "_delete_missing"])
+def test_all_or_nothing(monkeypatch: pytest.MonkeyPatch, where: str) -> None:
+    collection = example_collections.example()
+    text = dump(collection)
+    plan = plan_import(edited(text, '"name": "Soups"', '"name": "Stews"'), None)
+
+    def fail(*_: Any) -> None:
+        raise DatabaseError("the disk is full")
+
+    monkeypatch.setattr(importer, where, fail)
+    with pytest.raises(DatabaseError):
+        apply_import(plan)
+    assert dump(collection) == text
+    collection.refresh_from_db()
+    assert collection.name == "Soups"
+
+
+def test_what_changed_since_the_plan_was_made_is_seen() -> None:
+    collection = example_collections.example()
+    text = dump(collection)
+    plan = plan_import(edited(text, "About Leek.", "Of leeks."), None)
+    collection.requests.filter(slug="first").delete()
+    apply_import(plan)
+    assert collection.requests.filter(slug="first").exists()
+
+
+def test_collections_of_others_are_not_touched(django_user_model: Any) -> None:
+    mine = django_user_model.objects.create_user("me")
+    theirs = django_user_model.objects.create_user("you")
+    shared, other = example_collections.example(), example_collections.example(owner=theirs)
+    fixture = edited(dump(shared), "About Leek.", "Of leeks.")
+    plan = plan_import(fixture, mine)
+    assert plan.collection is None
+    made = apply_import(plan)
+    assert made.owner == mine
+    for each in (shared, other):
+        assert each.requests.get(slug="leek").notes == "About Leek."
+    apply_import(plan_import(fixture, theirs))
+    assert other.requests.get(slug="leek").notes == "Of leeks."
+    assert Collection.objects.count() == 3
+
+
+@given(example_collections.fixtures(), example_collections.fixtures())
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_after_an_import_the_same_import_has_nothing_to_do(one: Fixture, two: Fixture) -> None:
+    two = two.renamed(one.slug)
+    collection = apply_import(plan_import(one, None))
+    apply_import(plan_import(two, None))
+    assert plan_import(two, None).changes_nothing
+    assert len(fixture_of(collection).requests) == len({*one.requests, *two.requests})
+    same = apply_import(plan_import(two, None, exact=True))
+    assert dump(same) == render(two)
+    same.delete()

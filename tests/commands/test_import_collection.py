@@ -1,0 +1,124 @@
+"""`import_collection`: changes, remarks and errors."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from playground.collections.fixture import dump
+from playground.models import Collection, SavedRequest
+from tests.support import example_collections
+from tests.support.example_collections import COLLECTION, FOLDER, REQUEST, with_fields
+
+pytestmark = pytest.mark.django_db
+
+
+def export(capfdbinary: Any, slug: str) -> bytes:
+    capfdbinary.readouterr()
+    call_command("export_collection", slug)
+    sys.stdout.flush()
+    found: bytes = capfdbinary.readouterr().out
+    return found
+
+
+def imported(source: str, **options: Any) -> str:
+    out = io.StringIO()
+    call_command("import_collection", source, stdout=out, **options)
+    return out.getvalue()
+
+
+def refused(command: str, *args: str) -> CommandError:
+    with pytest.raises(CommandError) as error:
+        call_command(command, *args)
+    return error.value
+
+
+def test_what_is_changed_is_told(exported_file: Path) -> None:
+    imported(str(exported_file))
+    text = exported_file.read_text("utf-8").replace("About Leek.", "Of leeks.")
+    exported_file.write_text(text, "utf-8")
+    assert imported(str(exported_file)).splitlines() == [
+        "~ request leek (Leek): notes",
+        "soups: 0 added, 1 changed, 6 left alone.",
+    ]
+
+
+def test_a_dry_run_does_nothing(exported_file: Path) -> None:
+    told = imported(str(exported_file), dry_run=True)
+    assert told.endswith("7 added, 0 changed, 0 left alone (a dry run: nothing was done).\n")
+    assert not Collection.objects.exists()
+
+
+def test_the_standard_input(exported_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    given = io.TextIOWrapper(io.BytesIO(exported_file.read_bytes()), "latin-1")
+    monkeypatch.setattr(sys, "stdin", given)
+    assert "7 added" in imported("-")
+
+
+def test_what_is_left_out_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    item = with_fields(REQUEST, headers=[["Authorization", "confidential"]])
+    path = tmp_path / "a.json"
+    path.write_text(json.dumps([COLLECTION, FOLDER, item]))
+    call_command("import_collection", str(path))
+    told = capsys.readouterr()
+    assert told.err.startswith("! Item 3, playground.savedrequest, /fields/headers: A credential")
+    assert "confidential" not in told.out + told.err
+    assert SavedRequest.objects.get().headers == [["Authorization", ""]]
+
+
+def test_a_file_with_mistakes_is_not_imported(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    path.write_text(json.dumps([COLLECTION, with_fields(FOLDER, name="\x1b[31m", parent=None)]))
+    error = refused("import_collection", str(path))
+    assert error.returncode == 1
+    assert str(error).splitlines() == [
+        f"{path}: nothing was imported.",
+        "Item 2, playground.folder, /fields/parent: Folders are one level deep: a folder has no "
+        "parent.",
+    ]
+    assert not Collection.objects.exists()
+
+
+def test_names_cannot_drive_a_terminal(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    path.write_text(json.dumps([COLLECTION, with_fields(FOLDER, name="\x1b[31mred")]))
+    assert "\x1b" not in imported(str(path))
+
+
+@pytest.mark.parametrize(
+    ("data", "wanted"),
+    [(b"PK\x03\x04", "a zip archive"), (b"[{", "Line 1, column 3"), (b"\xff", "Byte 1")],
+    ids=["zip", "cut", "binary"],
+)
+def test_a_file_that_cannot_be_read(tmp_path: Path, data: bytes, wanted: str) -> None:
+    path = tmp_path / "a.json"
+    path.write_bytes(data)
+    error = refused("import_collection", str(path))
+    assert error.returncode == 1
+    assert wanted in str(error)
+
+
+def test_there_is_no_such_file_or_collection(tmp_path: Path) -> None:
+    error = refused("import_collection", str(tmp_path / "missing.json"))
+    assert error.returncode == 2
+    assert "No such file" in str(error)
+    error = refused("export_collection", "missing")
+    assert error.returncode == 2
+    assert str(error) == "No collection “missing”. Collections: none"
+    example_collections.example()
+    assert str(refused("export_collection", "missing")).endswith("Collections: soups")
+
+
+def test_the_collections_of_users_are_not_meant(django_user_model: Any, tmp_path: Path) -> None:
+    owner = django_user_model.objects.create_user("owner")
+    text = dump(example_collections.example(owner=owner))
+    assert refused("export_collection", "soups").returncode == 2
+    (tmp_path / "a.json").write_text(text, "utf-8")
+    imported(str(tmp_path / "a.json"))
+    assert Collection.objects.filter(slug="soups").count() == 2

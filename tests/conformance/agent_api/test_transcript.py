@@ -1,0 +1,176 @@
+"""Verdicts on Agent API responses that are incomplete, not applicable or large."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from playground.conformance import ConformanceReport, Verdict, response_parts, run_rules
+from playground.conformance.agent_api import RULES, transcript
+from playground.conformance.runner import MAX_LISTED
+from playground.protocols.frames import FrameKind
+from tests.conformance.agent_api.scripts import (
+    CALL,
+    GOOD,
+    HELLO,
+    WHOLE,
+    around,
+    at_once,
+    data,
+    message,
+    numbered,
+    response,
+    text,
+    tool,
+    whole,
+)
+from tests.conformance.scripts import event, stream
+from tests.conformance.scripts import numbered as frames_of
+
+#: Rules that only the end of a stream can settle.
+OF_THE_END = {f"agent-api.{name}" for name in (
+    "stream-closed", "status-transitions", "nothing-after-end", "response-ended",
+    "response-id-kept", "message-ended", "sequence-increasing", "sequence-gapless",
+    "message-announced", "content-after-message", "content-after-end", "content-ended",
+    "content-index-gapless", "call-answered",
+)}  # fmt: skip
+RICH = numbered(
+    *around(*HELLO)[:-1],
+    *tool("plugin_call", CALL, "t"),
+    *tool("plugin_call_output", {"call_id": "c", "output": "21 C"}, "u"),
+    response("completed"),
+)
+
+
+def verdicts(report: ConformanceReport, *wanted: Verdict) -> set[str]:
+    return {rule for rule, verdict in report.verdicts.items() if verdict in wanted}
+
+
+def test_a_good_response_breaks_no_rule() -> None:
+    for reply in (GOOD, RICH, whole(WHOLE)):
+        assert not verdicts(reply.report_for("1"), Verdict.FAIL, Verdict.INCOMPLETE)
+
+
+def test_to_the_end_is_what_the_end_settles() -> None:
+    """The list above is that of the rules themselves; two of them look for the end by hand."""
+    assert {rule.id for rule in RULES if rule.needs_complete_response} == OF_THE_END - {
+        "agent-api.stream-closed"
+    }
+
+
+@pytest.mark.parametrize("state", ["truncated", "cancelled", "interrupted", "streaming"])
+def test_a_stream_without_its_end(state: str) -> None:
+    for length in range(1, len(RICH.frames)):
+        cut = replace(RICH, frames=RICH.frames[:length], state=state).report_for("1")
+        ended = verdicts(cut, Verdict.PASS) & OF_THE_END
+        # Once the response has said that it is completed, everything that it began has ended.
+        allowed = {"agent-api.content-ended", "agent-api.message-ended"}
+        assert ended <= (allowed if length == len(RICH.frames) - 1 else set()), (length, ended)
+        assert not verdicts(cut, Verdict.FAIL)
+
+
+def test_a_stream_cut_at_any_byte() -> None:
+    blocks = b"".join(event(None, each) for each in around(*HELLO))
+    for length in range(0, len(blocks) - 1, 7):
+        reply = replace(stream(blocks[:length]).broken_off(), protocol="agent-api")
+        assert not verdicts(reply.report_for("1"), Verdict.PASS) & (
+            OF_THE_END - {"agent-api.content-ended", "agent-api.message-ended"}
+        )
+        assert verdicts(reply.report_for("1"), Verdict.FAIL) <= {"agent-api.sequence-present"}
+
+
+def test_a_violation_before_the_end_counts() -> None:
+    cut = numbered(response(), response("completed"), message()).broken_off().report_for("1")
+    assert cut.verdicts["agent-api.nothing-after-end"] is Verdict.FAIL
+
+
+@pytest.mark.parametrize(
+    "frames", [(), frames_of([(FrameKind.CALL, b"POST")]), frames_of([(FrameKind.ERROR, b"{}")])]
+)
+def test_no_reply(frames: tuple[object, ...]) -> None:
+    report = run_rules(frames, {}, "1", protocol="agent-api", state="failed")  # type: ignore[arg-type]
+    assert set(report.verdicts.values()) == {Verdict.NOT_APPLICABLE}
+    assert len(report.findings) == len(RULES)
+
+
+def test_another_version_has_no_rules() -> None:
+    report = replace(at_once({"x": 1})).report_for("0.55")
+    assert set(report.verdicts.values()) == {Verdict.NOT_APPLICABLE}
+
+
+def test_an_error_of_a_gateway_is_no_response() -> None:
+    report = whole(b"<html>Bad gateway", status=502, media_type="text/html").report_for("1")
+    assert verdicts(report, Verdict.FAIL) == {"agent-api.error-status"}
+
+
+def test_two_messages_at_once() -> None:
+    """Contents find their message by its id, not by what came last."""
+    reply = numbered(
+        response(), message(name="a"), message(name="b"),
+        text("A", msg_id="a"), text("B", msg_id="b"),
+        text("A", "completed", msg_id="a"), text("B", "completed", msg_id="b"),
+        message("completed", "b"), message("completed", "a"), response("completed"),
+    )  # fmt: skip
+    assert not verdicts(reply.report_for("1"), Verdict.FAIL)
+
+
+def test_a_call_of_an_earlier_turn() -> None:
+    """Its output may come now: the request that answered it says so."""
+    response_parts = tool("plugin_call_output", {"call_id": "c", "output": ""}, "o")
+    reply = numbered(response(), *response_parts, response("completed"))
+    asked = [{"type": "plugin_call", "content": [{"type": "data", "data": CALL}]}]
+    assert "agent-api.output-paired" in verdicts(reply.report_for("1"), Verdict.FAIL)
+    again = replace(reply, request={"input": asked})
+    assert "agent-api.output-paired" in verdicts(again.report_for("1"), Verdict.PASS)
+
+
+def test_a_function_call_waits_for_the_client() -> None:
+    reply = numbered(response(), *tool("function_call", CALL, "f"), response("completed"))
+    assert not verdicts(reply.report_for("1"), Verdict.FAIL)
+
+
+def test_a_heartbeat_needs_no_end() -> None:
+    beat = message(name="h", type="heartbeat")
+    reply = numbered(response(), beat, response("completed"))
+    assert not verdicts(reply.report_for("1"), Verdict.FAIL)
+
+
+def test_text_that_other_readers_split() -> None:
+    """U+2028 and U+0085 within data end no line."""
+    words = "a\u2028b\u0085c"
+    blocks = [f"data: {json.dumps(each, ensure_ascii=False)}\n\n".encode() for each in
+              around(text(words), text(words, "completed"))]  # fmt: skip
+    report = replace(stream(*blocks), protocol="agent-api").report_for("1")
+    assert report.verdicts["agent-api.delta-sum"] is Verdict.PASS
+
+
+class TestWhatIsLarge:
+    def test_ten_thousand_violations_stay_small(self) -> None:
+        pieces = [{"object": "content", "index": -1, f"x{n}": n} for n in range(10_000)]
+        report = at_once(response(), *pieces).report_for("1")
+        listed = [f for f in report.findings if f.rule == "agent-api.content-index"]
+        assert len(listed) == MAX_LISTED
+        assert listed[-1].message.endswith("And 9980 more like this.")
+        assert len(json.dumps(report.to_json())) < 200_000
+
+    def test_how_much_is_looked_at(self) -> None:
+        assert transcript.MAX_PARTS == response_parts.MAX_PARTS == 50_000
+
+    def test_more_than_is_looked_at(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(transcript, "MAX_PARTS", 500)
+        one = event(None, text("a"))
+        reply = replace(stream(*[one] * 501), protocol="agent-api")
+        report = reply.report_for("1")
+        assert "agent-api.data-json" in verdicts(report, Verdict.INCOMPLETE)
+        assert not verdicts(report, Verdict.PASS)
+
+    def test_indexes_beyond_all_others(self) -> None:
+        report = numbered(*around(data({}, index=10**400))).report_for("1")
+        assert "agent-api.content-index-gapless" in verdicts(report, Verdict.FAIL)
+
+    def test_sequence_numbers_beyond_all_others(self) -> None:
+        numbers = [10**400, 10**401, "9" * 5000, 1e300]
+        report = at_once(*(response(sequence_number=n) for n in numbers)).report_for("1")
+        assert json.dumps(report.to_json())

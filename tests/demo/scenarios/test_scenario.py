@@ -1,0 +1,62 @@
+"""Every scenario, byte for byte: headers, preferences, parameters of the URL."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+from django.test import AsyncClient
+
+from playground.demo.scenarios import SCENARIOS
+from tests.demo.scenarios.wire import calling, play
+from tests.support.playground_server import PlaygroundServer
+
+#: Scenarios that never end by themselves.
+FOREVER = {"endless", "heartbeats", "silent"}
+
+
+class TestEveryScenario:
+    @pytest.mark.parametrize("slug", [slug for slug in SCENARIOS if slug not in FOREVER])
+    async def test_is_data_and_not_a_page(self, playground: PlaygroundServer, slug: str) -> None:
+        raw = await play(playground, slug, "?every=0.01&n=20")
+        assert raw.headers["x-content-type-options"] == "nosniff"
+        assert "sandbox" in raw.headers["content-security-policy"]
+        assert "default-src 'none'" in raw.headers["content-security-policy"]
+        assert ("html" in raw.headers["content-type"]) == (slug == "html-error")
+
+    @pytest.mark.parametrize("slug", [slug for slug in SCENARIOS if slug not in FOREVER])
+    async def test_is_whole_unless_it_is_to_break(
+        self, playground: PlaygroundServer, slug: str
+    ) -> None:
+        raw = await play(playground, slug, "?every=0.01&n=20")
+        assert raw.whole == (slug not in {"dirty-close", "reset"})
+
+    @pytest.mark.parametrize("slug", sorted(FOREVER))
+    async def test_what_has_no_end_can_be_given_one(
+        self, playground: PlaygroundServer, slug: str
+    ) -> None:
+        async with calling(playground, f"/demo/scenarios/{slug}/ask?every=0.01&for=0.2") as reader:
+            data = await asyncio.wait_for(reader.read(-1), 20)
+        assert bool(data) == (slug != "silent")
+        assert not data.endswith(b"0\r\n\r\n")
+
+    @pytest.mark.parametrize("slug", SCENARIOS)
+    def test_is_described(self, slug: str) -> None:
+        scenario = SCENARIOS[slug]
+        assert scenario.slug == slug
+        assert scenario.title
+        assert scenario.description.endswith(".")
+        assert scenario.demonstrates.endswith(".")
+        assert scenario.state in {"completed", "truncated", "failed", "refused"}
+        assert scenario.outcome in {"answer", "elicitation", "promise", "failure", "none"}
+
+    async def test_others_are_not_found(self) -> None:
+        reply = await AsyncClient().post("/demo/scenarios/nonsense/ask")
+        assert reply.status_code == 404
+        assert reply.json()["error"]["code"] == "INVALID_QUERY"
+
+    @pytest.mark.parametrize("query", ["n=x", "n=-1", "n=100001", "every=61", "every=nan", "for=x"])
+    async def test_impossible_knobs(self, query: str) -> None:
+        reply = await AsyncClient().post(f"/demo/scenarios/slow/ask?{query}")
+        assert reply.status_code == 400
+        assert reply.json()["error"]["code"] == "INVALID_PARAMETER"

@@ -1,0 +1,52 @@
+"""The demo page, and the files that it needs."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import httpx
+import pytest
+from django.utils.html import escape
+
+from playground.demo.examples import GROUPS
+from playground.demo.failures import CODES
+from playground.demo.scenarios import SCENARIOS
+from tests.support.playground_server import PlaygroundServer
+
+
+@pytest.mark.parametrize("path", ["/demo/", "/demo/scenarios/"])
+def test_everything_is_on_the_page(playground: PlaygroundServer, path: str) -> None:
+    page = httpx.get(playground.url + path).raise_for_status().text
+    assert f"{playground.url}/demo/ask" in page
+    for code in CODES:
+        assert f"<code>{code}</code>" in page
+    for scenario in SCENARIOS.values():
+        assert f"{playground.url}/demo/scenarios/{scenario.slug}/ask" in page
+        assert escape(scenario.description) in page
+        assert escape(scenario.demonstrates) in page
+    for group in GROUPS:
+        assert escape(group.lead) in page
+        for example in group.examples:
+            assert escape(example.text) in page
+
+
+def test_examples_are_json() -> None:
+    for group in GROUPS:
+        for example in group.examples:
+            assert json.loads(example.text) == example.request
+
+
+def test_the_style_sheet_is_served(playground: PlaygroundServer) -> None:
+    page = httpx.get(f"{playground.url}/demo/").text
+    (path,) = re.findall(r'href="(/static/demo/demo[^"]*\.css)"', page)
+    style = httpx.get(playground.url + path).raise_for_status()
+    assert style.headers["Content-Type"].startswith("text/css")
+
+
+def test_pictures_of_results_are_served(playground: PlaygroundServer) -> None:
+    reply = httpx.post(f"{playground.url}/demo/ask", json={"query": {"text": "soup"}}).json()
+    for address in {item["image"] for item in reply["results"]}:
+        assert address.startswith(playground.url)
+        picture = httpx.get(address).raise_for_status()
+        assert picture.headers["Content-Type"].startswith("image/svg+xml")

@@ -1,0 +1,506 @@
+"""Collection runs through engine, transport and database against scripted servers."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from asgiref.sync import sync_to_async
+from django.utils import timezone
+
+from playground.engine import collection_runs
+from playground.engine.collection_runs import (
+    MAX_STEPS,
+    CollectionRunOptions,
+    PlanError,
+    plan_run,
+    record,
+)
+from playground.engine.collection_runs.runner import FAILED_STEP_REASON
+from playground.models import (
+    Agent,
+    Collection,
+    CollectionRun,
+    Environment,
+    PolledPromise,
+    Run,
+    RunKind,
+    SavedRequest,
+    Step,
+    Variable,
+)
+from playground.models.liveness import HEARTBEAT_TIMEOUT, mark_interrupted
+from playground.rendering.collection_runs import report_of
+from tests.support.collection_runs import (
+    OK,
+    CollectionBuilder,
+    answer,
+    new_collection,
+    run_to_end,
+    sent_documents,
+    start,
+    steps_of,
+    texts,
+    verdicts,
+)
+from tests.support.mcp_servers import Recipes, serving
+from tests.support.servers import HOLD, STREAM_HEAD, free_port, head, reply, serve
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.database]
+
+
+async def test_everything_is_sent_in_order_and_judged() -> None:
+    async with serve(answer()) as server:
+        found = await new_collection(server.url)
+
+        def fill() -> None:
+            found.ask("second", "A", expectations=OK)
+            found.ask("third", "A", expectations=[{"type": "status", "equals": 404}])
+            found.ask("first", expectations=OK)
+            found.ask("fourth", "B")
+
+        await sync_to_async(fill)()
+        run = await run_to_end(found)
+        assert texts(server.requests) == ["first", "second", "third", "fourth"]
+    assert (run.state, run.planned) == ("completed", 4)
+    assert run.ended_at is not None
+    steps = await steps_of(run)
+    assert [step.verdict for step in steps] == ["met", "met", "unmet", "met"]
+    assert [step.folder for step in steps] == ["", "A", "A", "B"]
+    assert [step.run.saved_request_id for step in steps] == [s.saved_request_id for s in steps]
+    assert all(step.duration_ms > 0 for step in steps)
+    (check,) = steps[2].checks
+    assert (check["met"], check["actual"]) == (False, "200")
+    # One that expects nothing is expected to complete.
+    assert steps[3].checks[0]["expectation"] == {"type": "state", "equals": "completed"}
+
+
+async def test_what_cannot_be_reached_and_what_cannot_be_sent() -> None:
+    found = await new_collection(f"http://127.0.0.1:{free_port()}")
+
+    def fill() -> None:
+        found.ask("nobody")
+        found.ask("as expected", expectations=[{"type": "state", "equals": "failed"}])
+        found.ask("{{city}} and {{day}}")
+        found.ask("nowhere", address="")
+
+    await sync_to_async(fill)()
+    steps = await steps_of(await run_to_end(found))
+    assert [step.verdict for step in steps] == ["unmet", "met", "unsent", "unsent"]
+    assert "“city”, “day”" in steps[2].reason
+    assert steps[2].run is None
+    assert steps[2].duration_ms is None
+
+
+async def test_values_are_captured_and_win_over_rows_variables_and_the_environment() -> None:
+    async with serve(answer()) as server:
+        found = await new_collection(server.url)
+
+        def fill() -> Environment:
+            environment = Environment.objects.create(name="E")
+            for name in ("url", "row", "var", "env"):
+                Variable.objects.create(environment=environment, name=name, value=f"{name} of env")
+            every = "{{url}}|{{row}}|{{var}}|{{env}}"
+            found.ask(every, captures={"url": "$.results[0].url"})
+            found.ask(every)
+            return environment
+
+        environment = await sync_to_async(fill)()
+        run = await run_to_end(
+            found,
+            environment=environment,
+            variables={"url": "url of var", "row": "row of var", "var": "var of var"},
+            rows=[{"url": "1", "row": "row 1"}, {"url": "2", "row": "row 2"}],
+        )
+        assert texts(server.requests) == [
+            "1|row 1|var of var|env of env",
+            "https://a.example|row 1|var of var|env of env",
+            # What one iteration captures is not there in the next.
+            "2|row 2|var of var|env of env",
+            "https://a.example|row 2|var of var|env of env",
+        ]
+    assert await verdicts(run) == ["met"] * 4
+    assert [step.iteration for step in await steps_of(run)] == [1, 1, 2, 2]
+
+
+async def test_expectations_may_hold_names_too() -> None:
+    async with serve(answer()) as server:
+        found = await new_collection(server.url)
+        wanted = [{"type": "json", "path": "$.results[0].url", "equals": "{{wanted}}"}]
+        await sync_to_async(found.ask)("a", expectations=wanted)
+        rows = [{"wanted": "https://a.example"}, {"wanted": "https://b.example"}]
+        run = await run_to_end(found, rows=rows)
+    assert await verdicts(run) == ["met", "unmet"]
+
+
+@pytest.mark.parametrize("name", ["nobody", "key"], ids=["without a value", "a secret"])
+async def test_what_cannot_be_expected_is_not_sent(name: str) -> None:
+    async with serve(answer()) as server:
+        found = await new_collection(server.url)
+        wanted = [{"type": "json", "path": f"$.results['{{{{{name}}}}}']", "exists": False}]
+
+        def fill() -> Environment:
+            found.ask("a", expectations=wanted)
+            environment = Environment.objects.create(name="E")
+            Variable.objects.create(
+                environment=environment, name="key", kind="secret", secret="x" * 12,
+                allowed_origins=[server.url],
+            )  # fmt: skip
+            return environment
+
+        run = await run_to_end(found, environment=await sync_to_async(fill)())
+        (step,) = await steps_of(run)
+        assert server.requests == []
+    assert step.verdict == "unsent"
+    assert f"“{name}”" in step.reason
+
+
+async def test_a_capture_that_finds_nothing_is_not_met() -> None:
+    async with serve(answer()) as server:
+        found = await new_collection(server.url)
+
+        def fill() -> None:
+            found.ask("a", expectations=OK, captures={"id": "$.nowhere"})
+            found.ask("{{id}}")
+
+        await sync_to_async(fill)()
+        steps = await steps_of(await run_to_end(found))
+    assert [step.verdict for step in steps] == ["unmet", "unsent"]
+    assert steps[0].checks[1]["expectation"] == {"capture": "id"}
+    assert steps[1].reason == "There is no value for “id”: “a”, which captures it, got none."
+
+
+async def test_a_value_is_missed_of_whoever_was_to_capture_it_last() -> None:
+    async with serve(answer()) as server:
+        found = await new_collection(server.url)
+
+        def fill() -> None:
+            found.ask("first", captures={"id": "$.nowhere"})
+            found.ask("{{nobody}}", captures={"id": "$.nowhere"})
+            found.ask("{{id}} {{town}}")
+
+        await sync_to_async(fill)()
+        steps = await steps_of(await run_to_end(found))
+    # That it was not sent itself is no difference: it has captured nothing.
+    assert steps[2].reason == (
+        "There is no value for “id”: “{{nobody}}”, which captures it, got none."
+        " There is no value for “town” anywhere. Choose an environment that has it."
+    )
+
+
+async def test_a_reply_that_did_not_come_is_explained() -> None:
+    found = await new_collection(f"http://127.0.0.1:{free_port()}")
+    await sync_to_async(found.ask)("a", expectations=OK)
+    run = await run_to_end(found)
+    report = await sync_to_async(report_of)(run)
+    assert "refused the connection" in report.steps[0].problem
+    assert report.steps[0].has_no_response
+
+
+async def test_the_session_context_is_carried_within_a_folder() -> None:
+    context = {"@type": "SessionContext", "conversation_id": "c {{env}}"}
+    async with serve(answer(session_context=context)) as server:
+        found = await new_collection(server.url)
+
+        def fill() -> None:
+            found.ask("one", "A")
+            found.ask("two", "A")
+            own = {"query": {"text": "three"}, "meta": {"session_context": {}}}
+            found.ask("three", "A", document=own)
+            found.ask("four", "B")
+
+        await sync_to_async(fill)()
+        steps = await steps_of(await run_to_end(found))
+        sent = [
+            document.get("meta", {}).get("session_context")
+            for document in sent_documents(server.requests)
+        ]
+    # What an agent says is data: names in it stay as they are.
+    assert sent == [None, context, {}, None]
+    one, two, three, four = (step.run for step in steps)
+    assert two.parent_id == one.pk
+    assert two.conversation_id == one.conversation_id
+    assert [three.parent_id, four.parent_id] == [None, None]
+    assert len({run.conversation_id for run in (one, three, four)}) == 3
+
+
+async def test_another_agent_stands_in_for_those_that_speak_its_protocol() -> None:
+    async with serve(answer()) as ours, serve(answer()) as other:
+        found = await new_collection(ours.url)
+
+        def fill() -> Agent:
+            found.ask("a")
+            message = {
+                "role": "user",
+                "type": "message",
+                "content": [{"type": "text", "text": "b"}],
+            }
+            found.ask("b", protocol="agent-api", version="1", document={"input": [message]})
+            return Agent.objects.create(name="Other", url=other.url)
+
+        agent = await sync_to_async(fill)()
+        run = await run_to_end(found, agent=agent)
+        assert (len(ours.requests), len(other.requests)) == (1, 1)
+        assert texts(other.requests) == ["a"]
+    steps = await steps_of(run)
+    place = ours.url.removeprefix("http://")
+    assert [step.run.agent_name for step in steps] == ["Other", place]
+    assert run.options["agent"] == "other"
+
+
+async def test_bail_begins_nothing_more() -> None:
+    async with serve(answer()) as server:
+        found = await new_collection(server.url)
+
+        def fill() -> None:
+            found.ask("a", expectations=[{"type": "status", "equals": 500}])
+            found.ask("b")
+
+        await sync_to_async(fill)()
+        run = await run_to_end(found, bail=True)
+        assert len(server.requests) == 1
+    steps = await steps_of(run)
+    assert run.state == "completed"
+    assert [step.verdict for step in steps] == ["unmet", "skipped"]
+    assert steps[1].reason == f"Not begun: {FAILED_STEP_REASON}."
+
+
+async def test_a_question_in_mid_call_is_cancelled() -> None:
+    recipes = Recipes(asks=True)
+    with serving(recipes, generation="initialize") as url:
+        found = await new_collection(url)
+        await sync_to_async(found.ask)("soup", binding="mcp")
+        run = await run_to_end(found)
+    (step,) = await steps_of(run)
+    assert recipes.heard == [("cancel", None)]
+    assert (run.state, step.run.state) == ("completed", "completed")
+    replies = Run.objects.filter(parent=step.run, kind=RunKind.CLIENT_RESPONSE)
+    assert await replies.acount() == 1
+
+
+async def test_stop_stops_what_is_under_way_and_skips_the_rest() -> None:
+    async with serve(STREAM_HEAD, HOLD) as server:
+        found = await new_collection(server.url)
+        await sync_to_async(lambda: [found.ask("a"), found.ask("b")])()
+        run, task = await start(found)
+        await asyncio.wait_for(server.asked.wait(), 10)
+        assert await collection_runs.cancel(run)
+        assert task.done()
+        await asyncio.wait_for(server.gone.wait(), 10)
+    await run.arefresh_from_db()
+    steps = await steps_of(run)
+    assert run.state == "stopped"
+    assert [step.verdict for step in steps] == ["stopped", "skipped"]
+    assert steps[0].run.state == "cancelled"
+    assert [step.reason for step in steps] == [
+        "It was under way when it was stopped.", "Not begun: the run was stopped.",
+    ]  # fmt: skip
+
+
+@pytest.mark.slow
+async def test_a_stop_of_another_process_comes_by_the_database() -> None:
+    async with serve(STREAM_HEAD, HOLD) as server:
+        found = await new_collection(server.url)
+        await sync_to_async(found.ask)("a")
+        run, task = await start(found)
+        await asyncio.wait_for(server.asked.wait(), 10)
+        await CollectionRun.objects.filter(pk=run.pk).aupdate(stop_requested=True)
+        await asyncio.wait_for(task, 10)
+    await run.arefresh_from_db()
+    assert run.state == "stopped"
+
+
+async def test_iterations_at_once_and_requests_of_one_in_order() -> None:
+    both = asyncio.Event()
+    waiting: list[str] = []
+
+    def script(request: bytes) -> Any:
+        text = texts([request])[0]
+        if not text.endswith("first"):
+            return [answer()]
+        waiting.append(text)
+        if len(waiting) == 2:
+            both.set()
+        # Neither is answered before both are here.
+        return [both, answer()]
+
+    async with serve(answer=script) as server:
+        found = await new_collection(server.url)
+
+        def fill() -> None:
+            found.ask("{{n}} first", captures={"url": "$.results[0].url"})
+            found.ask("{{n}} second")
+
+        await sync_to_async(fill)()
+        run = await asyncio.wait_for(
+            run_to_end(found, rows=[{"n": "1"}, {"n": "2"}], parallel=2), 20
+        )
+        order = texts(server.requests)
+    assert await verdicts(run) == ["met"] * 4
+    for n in ("1", "2"):
+        assert order.index(f"{n} first") < order.index(f"{n} second")
+
+
+async def test_folders_at_once_where_nothing_is_captured() -> None:
+    both = asyncio.Event()
+    seen: list[str] = []
+
+    def script(request: bytes) -> Any:
+        seen.append(texts([request])[0])
+        if len(seen) == 2:
+            both.set()
+        return [both, answer()]
+
+    async with serve(answer=script) as server:
+        found = await new_collection(server.url)
+        await sync_to_async(lambda: [found.ask("a", "A"), found.ask("b", "B")])()
+        run = await asyncio.wait_for(run_to_end(found, parallel=2), 20)
+    assert await verdicts(run) == ["met", "met"]
+
+
+async def test_a_step_waits_for_room_instead_of_being_refused(settings: Any) -> None:
+    settings.RUN_LIMITS = replace(settings.RUN_LIMITS, max_runs=1)
+    async with serve(answer()) as server:
+        found = await new_collection(server.url)
+        await sync_to_async(lambda: [found.ask("a"), found.ask("b")])()
+        other = await Run.objects.acreate(
+            agent_name="x", url=server.url, protocol="nlweb", binding="http", version="0.55",
+            request={}, driver="elsewhere:1:1", heartbeat_at=timezone.now(),
+        )  # fmt: skip
+        run, task = await start(found, parallel=5)
+        await asyncio.sleep(0.6)
+        assert not server.requests
+        await Run.objects.filter(pk=other.pk).aupdate(state="completed")
+        await asyncio.wait_for(task, 10)
+        assert len(server.requests) == 2
+    assert await verdicts(run) == ["met", "met"]
+
+
+async def test_a_promise_is_an_outcome_and_is_not_followed() -> None:
+    promise = {
+        "_meta": {"response_type": "promise"},
+        "promise": {"token": "t", "estimated_time": 1},
+    }
+    async with serve(reply(json.dumps(promise).encode())) as server:
+        found = await new_collection(server.url)
+        wanted = [{"type": "outcome", "equals": "promise"}]
+        await sync_to_async(found.ask)("a", expectations=wanted)
+        run = await run_to_end(found)
+    assert await verdicts(run) == ["met"]
+    assert not await PolledPromise.objects.aexists()
+
+
+async def test_a_large_reply_is_judged_from_the_database() -> None:
+    body = {"results": [{"name": "x" * 1000} for _ in range(600)]}
+    async with serve(reply(json.dumps(body).encode())) as server:
+        found = await new_collection(server.url)
+        wanted = [{"type": "results", "exact": 600}]
+        await sync_to_async(found.ask)("a", expectations=wanted)
+        run = await run_to_end(found)
+    assert await verdicts(run) == ["met"]
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "$.results[?count($..*) > 1]",
+        "$.results[?search('a', @.name)]",
+        "$.results[?@.n == 1 || $.results[2000].text == $.results[2000].other]",
+    ],
+    ids=["everything for each", "one pattern after another", "long texts"],
+)
+async def test_what_would_take_for_ever_does_not(path: str) -> None:
+    expectation = {"type": "json", "path": path, "exists": True}
+    items: list[Any] = [{"name": f"\\pL{{40}}[a-z]{{50}}{at}", "n": [1]} for at in range(2000)]
+    body = {"results": [*items, {"text": "x" * 600_000, "other": "x" * 600_000}]}
+    async with serve(reply(json.dumps(body).encode())) as server:
+        found = await new_collection(server.url)
+        await sync_to_async(found.ask)("a", expectations=[expectation])
+        steps = await steps_of(await asyncio.wait_for(run_to_end(found), 60))
+    assert steps[0].verdict == "unmet"
+    assert steps[0].checks[0]["met"] is None
+    assert "too " in steps[0].checks[0]["actual"]
+
+
+async def test_secrets_are_in_no_row() -> None:
+    secret = "canary-5fe1c0ffee"
+    async with serve(reply(json.dumps({"results": [{"name": secret}]}).encode())) as server:
+        found = await new_collection(server.url)
+
+        def fill() -> Environment:
+            environment = Environment.objects.create(name="E")
+            Variable.objects.create(
+                environment=environment, name="key", kind="secret", secret=secret,
+                allowed_origins=[server.url],
+            )  # fmt: skip
+            wanted = {"type": "json", "path": "$.results[0].name", "equals": secret[:-1]}
+            found.ask("a", headers=[["X-Key", "{{key}}"]], expectations=[wanted])
+            return environment
+
+        run = await run_to_end(found, environment=await sync_to_async(fill)())
+        assert secret.encode() in server.requests[0]
+    (step,) = await steps_of(run)
+    assert step.verdict == "unmet"
+    rows = [run.options, step.checks, step.reason, step.run.expectations, step.run.headers]
+    assert secret not in json.dumps(rows)
+
+
+def test_too_many_and_none() -> None:
+    saved = SavedRequest(collection=Collection(name="x"), name="a")
+    with pytest.raises(PlanError, match="no request"):
+        plan_run("x", [], CollectionRunOptions())
+    with pytest.raises(PlanError, match="20,000"):
+        plan_run("x", [saved], CollectionRunOptions(iterations=MAX_STEPS + 1))
+
+
+def test_a_run_whose_process_died_is_interrupted() -> None:
+    found = CollectionBuilder("http://127.0.0.1:1")
+    for name in "ab":
+        found.ask(name)
+    run = record(found.plan())
+    Step.objects.filter(collection_run=run, number=1).update(verdict="running")
+    CollectionRun.objects.filter(pk=run.pk).update(
+        heartbeat_at=timezone.now() - 2 * HEARTBEAT_TIMEOUT
+    )
+    mark_interrupted()
+    run.refresh_from_db()
+    assert run.state == "interrupted"
+    assert run.ended_at == run.heartbeat_at
+    assert list(run.steps.values_list("verdict", "reason")) == [
+        ("stopped", "It was under way when the playground went down."),
+        ("skipped", "Not begun: the playground went down."),
+    ]
+
+
+def test_a_run_that_is_driven_elsewhere_goes_on() -> None:
+    found = CollectionBuilder("http://127.0.0.1:1")
+    found.ask("a")
+    run = record(found.plan())
+    mark_interrupted()
+    run.refresh_from_db()
+    assert run.state == "running"
+
+
+async def test_the_collection_may_go_while_it_runs() -> None:
+    async with serve(STREAM_HEAD, HOLD) as server:
+        found = await new_collection(server.url)
+        await sync_to_async(lambda: [found.ask("a"), found.ask("b")])()
+        run, task = await start(found)
+        await asyncio.wait_for(server.asked.wait(), 10)
+        await sync_to_async(found.collection.delete)()
+        collection_runs.stop(run)
+        await asyncio.wait_for(task, 10)
+    await run.arefresh_from_db()
+    assert (run.state, run.collection_id) == ("stopped", None)
+
+
+async def test_a_reply_without_an_end_is_told_as_it_is() -> None:
+    async with serve(head(content_type="application/json", content_length="99"), b"{") as server:
+        found = await new_collection(server.url)
+        await sync_to_async(found.ask)("a")
+        (step,) = await steps_of(await run_to_end(found))
+    assert step.verdict == "unmet"
+    assert step.run.state == step.checks[0]["actual"]

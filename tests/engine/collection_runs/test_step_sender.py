@@ -1,0 +1,245 @@
+"""Steps that wait for a slot, and what they hold and read meanwhile."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import threading
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from asgiref.sync import sync_to_async
+from django.utils import timezone
+
+from playground.engine import collection_runs, concurrency
+from playground.engine.collection_runs import CollectionRunOptions, plan, record, step_sender
+from playground.engine.collection_runs.runner import FAILED_STEP_REASON
+from playground.models import Agent, Environment, Run, Variable, liveness
+from tests.support.collection_runs import (
+    OK,
+    CollectionBuilder,
+    answer,
+    new_collection,
+    run_to_end,
+    start,
+    steps_of,
+    texts,
+    verdicts,
+)
+from tests.support.servers import HOLD, STREAM_HEAD, serve
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.database]
+
+
+@pytest.fixture
+def narrow(settings: Any) -> None:
+    settings.RUN_LIMITS = replace(settings.RUN_LIMITS, max_runs=3)
+
+
+async def others(count: int) -> list[Run]:
+    """Runs of another process that are under way."""
+    return [
+        await Run.objects.acreate(
+            agent_name="x", url="http://x.example", protocol="nlweb", binding="http",
+            version="0.55", request={}, driver="elsewhere:1:1", heartbeat_at=timezone.now(),
+        )
+        for _ in range(count)
+    ]  # fmt: skip
+
+
+async def add_request(builder: CollectionBuilder, **fields: Any) -> None:
+    await sync_to_async(builder.ask)("a", **{"expectations": OK, **fields})
+
+
+async def test_runs_of_one_owner_never_pass_the_limit_together(narrow: None) -> None:
+    async with serve(STREAM_HEAD, HOLD) as server:
+        found = await new_collection(server.url)
+        await add_request(found)
+        started = [await start(found, iterations=6, parallel=number) for number in (2, 3)]
+        async with asyncio.timeout(20):
+            while len(server.requests) < 3:
+                await asyncio.sleep(0.05)
+        await asyncio.sleep(2 * concurrency.CHECK_INTERVAL)
+        assert await Run.objects.unfinished().acount() == 3
+        for run, _ in started:
+            collection_runs.stop(run)
+        await asyncio.wait_for(asyncio.gather(*[task for _, task in started]), 20)
+        assert len(server.requests) == 3
+
+
+@pytest.mark.slow
+async def test_only_one_of_those_that_wait_looks_for_room(
+    narrow: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks: list[str] = []
+    real = concurrency.is_at_run_limit
+
+    def looking(*args: Any) -> bool:
+        looks.append(threading.current_thread().name)
+        return real(*args)
+
+    monkeypatch.setattr(concurrency, "is_at_run_limit", looking)
+    monkeypatch.setattr(step_sender, "is_at_run_limit", looking)
+    await others(3)
+    found = await new_collection("http://127.0.0.1:9")
+    await add_request(found)
+    started = [await start(found, iterations=3, parallel=3) for _ in range(3)]
+    await asyncio.sleep(8 * concurrency.CHECK_INTERVAL)
+    for run, _ in started:
+        collection_runs.stop(run)
+    # Those that are behind in the queue are not kept there by a Stop.
+    await asyncio.wait_for(asyncio.gather(*[task for _, task in started]), 20)
+    # One asked to begin, and found no room; eight looks, and some more to be sure.
+    assert sum(name.startswith("frame-writer") for name in looks) == 1
+    assert 1 < len(looks) <= 2 * 8 + 4
+    assert {each for run, _ in started for each in await verdicts(run)} == {"skipped"}
+
+
+async def test_an_end_here_wakes_who_waits(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(concurrency, "CHECK_INTERVAL", 600)
+    settings.RUN_LIMITS = replace(settings.RUN_LIMITS, max_runs=1)
+    async with serve(answer()) as server:
+        found = await new_collection(server.url)
+        await add_request(found)
+        started = [await start(found, iterations=3) for _ in range(2)]
+        await asyncio.wait_for(asyncio.gather(*[task for _, task in started]), 60)
+        assert len(server.requests) == 6
+    for run, _ in started:
+        assert await verdicts(run) == ["met"] * 3
+
+
+async def test_runs_of_a_dead_process_take_up_no_room(narrow: None) -> None:
+    await others(3)
+    await Run.objects.aupdate(heartbeat_at=timezone.now() - 2 * liveness.HEARTBEAT_TIMEOUT)
+    async with serve(answer()) as server:
+        found = await new_collection(server.url)
+        await add_request(found)
+        assert await verdicts(await asyncio.wait_for(run_to_end(found), 20)) == ["met"]
+
+
+async def test_who_waits_for_long_says_so(narrow: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(concurrency, "WAIT_NOTICE_SECONDS", 0.1)
+    said = asyncio.Event()
+    await others(3)
+    found = await new_collection("http://127.0.0.1:9")
+    await add_request(found)
+    planned = await sync_to_async(found.plan)()
+    run = await sync_to_async(record)(planned)
+    task = collection_runs.start(run, planned, None, said.set)
+    await asyncio.wait_for(said.wait(), 20)
+    collection_runs.stop(run)
+    await asyncio.wait_for(task, 20)
+
+
+async def test_what_waits_for_its_turn_when_all_is_halted_is_not_sent() -> None:
+    async with serve(answer()) as server:
+        found = await new_collection(server.url)
+        await sync_to_async(found.ask)("{{city}}")
+        run = await run_to_end(found, rows=[{}, {"city": "Oslo"}], parallel=2, bail=True)
+        assert not server.requests
+    steps = await steps_of(run)
+    assert [step.verdict for step in steps] == ["unsent", "skipped"]
+    assert steps[1].reason == f"Not begun: {FAILED_STEP_REASON}."
+
+
+async def test_requests_are_prepared_outside_of_the_thread_that_writes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    seen: list[str] = []
+    real = step_sender.prepare
+
+    def preparing(*args: Any) -> Any:
+        seen.append(threading.current_thread().name)
+        return real(*args)
+
+    monkeypatch.setattr(step_sender, "prepare", preparing)
+    async with serve(answer()) as server:
+        found = await new_collection(server.url)
+        await add_request(found)
+        assert await verdicts(await run_to_end(found)) == ["met"]
+    assert len(seen) == 1
+    assert seen[0].startswith("frame-reader")
+
+
+@pytest.mark.slow
+async def test_runs_are_let_go_once_their_step_is_over() -> None:
+    async with serve(answer(session_context={"turn": "x" * 1000})) as server:
+        found = await new_collection(server.url)
+        await add_request(found)
+        await add_request(found)
+        planned = await sync_to_async(found.plan)(CollectionRunOptions(iterations=5))
+        run = await sync_to_async(record)(planned)
+        alive: list[int] = []
+
+        def count(*_: Any) -> None:
+            gc.collect()
+            held = (each for each in gc.get_objects() if isinstance(each, Run))
+            alive.append(sum(bool(each.session_context) for each in held))
+
+        await collection_runs.start(run, planned, count)
+    assert len(alive) == 10
+    assert max(alive) <= 3
+    steps = await steps_of(run)
+    assert all(step.run for step in steps)
+    assert steps[1].run.parent_id == steps[0].run.pk
+
+
+async def test_an_agent_that_is_deleted_meanwhile_is_named() -> None:
+    async with serve(answer()) as server:
+        found = await new_collection()
+        await add_request(found)
+        agent = await Agent.objects.acreate(name="Gone", url=server.url)
+        planned = await sync_to_async(found.plan)(CollectionRunOptions(agent=agent))
+        run = await sync_to_async(record)(planned)
+        await Agent.objects.filter(pk=agent.pk).adelete()
+        await collection_runs.start(run, planned)
+        assert not server.requests
+    (step,) = await steps_of(run)
+    assert (step.verdict, step.reason) == ("unsent", "The agent “Gone” was deleted.")
+
+
+async def test_what_is_revoked_meanwhile_is_not_sent_any_more(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(step_sender, "CACHE_SECONDS", -1.0)
+    async with serve(answer()) as server:
+        found = await new_collection(server.url)
+
+        def fill() -> Environment:
+            environment = Environment.objects.create(name="E")
+            Variable.objects.create(environment=environment, name="city", value="Oslo")
+            for _ in range(2):
+                found.ask("{{city}}")
+            return environment
+
+        environment = await sync_to_async(fill)()
+        planned = await sync_to_async(found.plan)(CollectionRunOptions(environment=environment))
+        run = await sync_to_async(record)(planned)
+
+        def after(*_: Any) -> None:
+            thread = threading.Thread(target=Variable.objects.all().delete)
+            thread.start()
+            thread.join()
+
+        await collection_runs.start(run, planned, after)
+        assert texts(server.requests) == ["Oslo"]
+    assert await verdicts(run) == ["met", "unsent"]
+
+
+@pytest.mark.parametrize("kind", ["agent", "environment"])
+def test_what_was_deleted_is_not_read_again(kind: str) -> None:
+    model: Any = {"agent": Agent, "environment": Environment}[kind]
+    stored = model.objects.create(
+        name="E", **({"url": "http://x.example"} if kind == "agent" else {})
+    )
+    options = CollectionRunOptions(**{kind: stored})
+    assert getattr(plan.reload_options(options), kind) == stored
+    model.objects.all().delete()
+    with pytest.raises(plan.PlanError, match=f"The {kind} “E” was deleted."):
+        plan.reload_options(options)
+
+
+def test_an_address_that_stands_in_is_in_no_database() -> None:
+    agent = Agent(name="x", url="http://x.example")
+    assert plan.reload_options(CollectionRunOptions(agent=agent)).agent is agent

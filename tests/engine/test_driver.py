@@ -1,0 +1,331 @@
+"""Runs through the driver: state, outcome, counts and stored frames."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from asgiref.sync import sync_to_async
+
+from playground import engine
+from playground.models import FrameBatch, Run
+from playground.protocols.frames import FrameKind
+from tests.engine.conftest import Send
+from tests.support.servers import (
+    HOLD,
+    LAST_CHUNK,
+    RESET,
+    STREAM_HEAD,
+    Step,
+    chunk,
+    free_port,
+    head,
+    reply,
+    serve,
+)
+
+pytestmark = pytest.mark.database
+
+Begin = Callable[..., Awaitable[Any]]
+
+START = b'event: start\ndata: {"_meta": {"response_type": "answer", "version": "0.55"}}\n\n'
+RESULT = b'event: result\ndata: {"index": 0, "item": {"@type": "Recipe", "name": "Eggs"}}\n\n'
+COMPLETE = (
+    b'event: complete\ndata: {"_meta": {"response_type": "answer", "version": "0.55", '
+    b'"session_context": {"conversation_id": "c1"}}}\n\n'
+)
+FAILURE = {
+    "_meta": {"response_type": "failure", "version": "0.55"},
+    "error": {"code": "NO_RESULTS"},
+}
+
+
+async def kinds(run: Run) -> list[FrameKind]:
+    frames = await sync_to_async(lambda: list(run.read_frames()))()
+    assert [frame.seq for frame in frames] == list(range(1, run.frames + 1))
+    return [frame.kind for frame in frames]
+
+
+async def test_a_stream_is_stored_counted_and_completed(send: Send) -> None:
+    async with serve(
+        STREAM_HEAD, chunk(START), chunk(RESULT), chunk(COMPLETE), LAST_CHUNK
+    ) as server:
+        run = await send(server.url)
+    assert (run.state, run.outcome, run.status) == ("completed", "answer", 200)
+    assert (run.events, run.results) == (3, 1)
+    assert run.bytes == len(START + RESULT + COMPLETE)
+    assert run.session_context == {"conversation_id": "c1"}
+    assert 0 < run.headers_us <= run.first_event_us <= run.ended_us
+    assert await kinds(run) == [
+        FrameKind.CALL, FrameKind.OPEN, FrameKind.HEAD,
+        FrameKind.EVENT, FrameKind.EVENT, FrameKind.EVENT, FrameKind.END,
+    ]  # fmt: skip
+
+
+SCRIPTS: list[tuple[str, tuple[Step, ...], str, str, str | None]] = [
+    (
+        "a failure of the agent",
+        (reply(json.dumps(FAILURE).encode()),),
+        "completed", "failure", None,
+    ),
+    (
+        "a failure with an HTTP status",
+        (reply(json.dumps(FAILURE).encode(), status="400 Bad Request"),),
+        "completed", "failure", None,
+    ),
+    ("an HTML page", (reply(b"<html>oops</html>", "text/html"),), "failed", "none", "decode"),
+    ("an empty body", (reply(b""),), "failed", "none", "decode"),
+    ("broken JSON", (reply(b'{"_meta": '),), "failed", "none", "decode"),
+    ("JSON nested too deep", (reply(b"[" * 5000 + b"]" * 5000),), "refused", "none", "limit"),
+    (
+        "a body that breaks off",
+        (STREAM_HEAD, chunk(START), chunk(RESULT), RESET),
+        "truncated", "answer", "body",
+    ),
+    (
+        "a stream that stops in the middle of an event",
+        (STREAM_HEAD, chunk(START), chunk(RESULT[:30]), LAST_CHUNK),
+        "truncated", "none", "body",
+    ),
+    ("no response at all", (RESET,), "failed", "none", "headers"),
+    (
+        "a redirect",
+        (head("307 Temporary Redirect", location="http://127.0.0.1:1/", content_length="0"),),
+        "failed", "none", "decode",
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("script", "state", "outcome", "stage"),
+    [row[1:] for row in SCRIPTS],
+    ids=[row[0] for row in SCRIPTS],
+)
+async def test_every_ending_has_its_state(
+    send: Send, script: tuple[Step, ...], state: str, outcome: str, stage: str | None
+) -> None:
+    async with serve(*script) as server:
+        run = await send(server.url)
+    assert (run.state, run.outcome) == (state, outcome)
+    assert (run.problem or {}).get("stage") == stage
+    if run.problem:
+        assert run.problem["cause"]
+        assert run.problem["fix"]
+
+
+async def test_what_came_before_the_break_is_kept(send: Send, captures: Path) -> None:
+    """The public ask agent writes a second response head into the chunked body."""
+    capture = (captures / "ask_agent" / "rawsocket_stream_failure_midstream.txt").read_bytes()
+    async with serve(capture) as server:
+        run = await send(server.url)
+    assert run.state == "truncated"
+    assert FrameKind.EVENT in await kinds(run)
+    assert "HTTP/1.1 200 OK" in run.problem["detail"]
+
+
+async def test_nobody_listens(send: Send) -> None:
+    run = await send(f"http://127.0.0.1:{free_port()}")
+    assert (run.state, run.problem["stage"]) == ("failed", "connect")
+    assert run.status is None
+
+
+async def test_stop_closes_the_connection_and_keeps_what_came(begin: Begin) -> None:
+    async with serve(STREAM_HEAD, chunk(START), chunk(RESULT), HOLD) as server:
+        run, task = await begin(server.url)
+        await server.asked.wait()
+        while not await Run.objects.filter(pk=run.pk, results=1).aexists():
+            await asyncio.sleep(0.01)
+        assert await engine.cancel(run)
+        await asyncio.wait_for(server.gone.wait(), 1)
+        assert task.done()
+    await run.arefresh_from_db()
+    assert (run.state, run.results, run.problem) == ("cancelled", 1, None)
+    assert await kinds(run)
+
+
+async def test_stop_keeps_an_event_that_had_not_ended(begin: Begin) -> None:
+    async with serve(STREAM_HEAD, chunk(START), chunk(RESULT[:30]), HOLD) as server:
+        run, _ = await begin(server.url)
+        while not await Run.objects.filter(pk=run.pk, events=1).aexists():
+            await asyncio.sleep(0.01)
+        await asyncio.sleep(0.1)
+        assert await engine.cancel(run)
+    await run.arefresh_from_db()
+    assert (run.state, run.bytes, run.problem) == ("cancelled", len(START) + 30, None)
+    assert (await kinds(run))[-1] is FrameKind.TAIL
+
+
+@pytest.mark.slow
+async def test_a_stop_at_another_process_is_seen(begin: Begin) -> None:
+    async with serve(STREAM_HEAD, chunk(START), HOLD) as server:
+        run, task = await begin(server.url)
+        await server.asked.wait()
+        await Run.objects.filter(pk=run.pk).aupdate(stop_requested=True)
+        await asyncio.wait_for(task, 5)
+    await run.arefresh_from_db()
+    assert run.state == "cancelled"
+
+
+async def test_a_broken_channel_layer_does_not_break_a_run(
+    send: Send, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken() -> None:
+        raise RuntimeError("no Redis today")
+
+    monkeypatch.setattr("playground.engine.writer.get_channel_layer", broken)
+    async with serve(STREAM_HEAD, chunk(START), chunk(COMPLETE), LAST_CHUNK) as server:
+        run = await send(server.url)
+    assert run.state == "completed"
+
+
+async def test_a_database_that_fails_for_good_leaves_nobody_waiting(
+    send: Send, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: Any) -> None:
+        raise RuntimeError("disk full")
+
+    monkeypatch.setattr("playground.engine.writer.store", broken)
+    monkeypatch.setattr("playground.engine.writer.RETRIES", ())
+    async with serve(STREAM_HEAD, chunk(START), chunk(COMPLETE), LAST_CHUNK) as server:
+        run = await send(server.url)
+    assert (run.state, run.problem["stage"]) == ("failed", "internal")
+
+
+async def test_a_final_state_stays(begin: Begin) -> None:
+    async with serve(STREAM_HEAD, chunk(START), HOLD) as server:
+        run, task = await begin(server.url)
+        await server.asked.wait()
+        await Run.objects.filter(pk=run.pk).aupdate(state="interrupted")
+        engine.stop(run)
+        await asyncio.wait({task})
+    await run.arefresh_from_db()
+    assert run.state == "interrupted"
+
+
+async def test_a_stop_before_the_first_step_is_kept(begin: Begin) -> None:
+    async with serve(STREAM_HEAD, HOLD) as server:
+        run, task = await begin(server.url)
+        engine.stop(run)
+        await asyncio.wait({task})
+    await run.arefresh_from_db()
+    assert run.state == "cancelled"
+    assert not server.requests
+
+
+async def test_summaries_beyond_a_few_are_entries_like_all_others(send: Send) -> None:
+    summary = b'event: result\ndata: {"item": {"@type": "SearchSummary", "text": "s"}}\n\n'
+    async with serve(STREAM_HEAD, chunk(START), chunk(summary * 300), LAST_CHUNK) as server:
+        run = await send(server.url)
+    pinned = [b.pinned async for b in run.frame_batches.all()]
+    assert (run.results, run.entries, sum(pinned)) == (300, 300, 10)
+
+
+async def test_text_that_databases_refuse_is_kept(send: Send) -> None:
+    document = {"query": {"text": "nul \0 and half a pair \ud800"}}
+    async with serve(reply(b'{"a": "\\u0000 \\ud800"}')) as server:
+        run = await send(server.url, document)
+    assert run.request == document
+    assert run.state == "failed"
+
+
+async def test_stopping_a_run_that_has_ended_does_nothing(send: Send) -> None:
+    async with serve(reply(json.dumps(FAILURE).encode())) as server:
+        run = await send(server.url)
+    assert not await engine.cancel(run)
+    await run.arefresh_from_db()
+    assert run.state == "completed"
+
+
+async def test_two_sends_are_two_runs(begin: Begin) -> None:
+    async with serve(STREAM_HEAD, chunk(START), chunk(COMPLETE), LAST_CHUNK) as server:
+        (one, first), (two, second) = await begin(server.url), await begin(server.url)
+        await asyncio.gather(first, second)
+    assert one.pk != two.pk
+    assert await Run.objects.filter(state="completed").acount() == 2
+    assert len(server.requests) == 2
+
+
+async def test_more_runs_than_the_limit_are_refused(begin: Begin, settings: Any) -> None:
+    settings.RUN_LIMITS = replace(settings.RUN_LIMITS, max_runs=1)
+    async with serve(STREAM_HEAD, HOLD) as server:
+        run, _ = await begin(server.url)
+        late, task = await begin(server.url)
+        await task
+        await late.arefresh_from_db()
+        assert (late.state, late.problem["limit"]) == ("refused", "max_runs")
+        await server.asked.wait()
+        await engine.cancel(run)
+    assert len(server.requests) == 1
+
+
+@pytest.mark.parametrize(
+    ("limit", "value", "state", "name"),
+    [
+        ("max_bytes", 200, "refused", "max_bytes"),
+        ("max_frames", 5, "refused", "max_frames"),
+        ("max_line", 60, "refused", "max_line"),
+        ("total_timeout", 0.3, "failed", "total_timeout"),
+        ("idle_timeout", 0.3, "failed", "idle_timeout"),
+    ],
+)
+async def test_crossing_a_limit_names_it(
+    send: Send, settings: Any, limit: str, value: float, state: str, name: str
+) -> None:
+    settings.RUN_LIMITS = replace(settings.RUN_LIMITS, **{limit: value})
+    script = (STREAM_HEAD, chunk(b": hello\n\n"), *[chunk(RESULT)] * 10, HOLD)
+    async with serve(*script) as server:
+        run = await send(server.url)
+    assert (run.state, run.problem["limit"]) == (state, name)
+    assert FrameKind.COMMENT in await kinds(run)
+
+
+async def test_a_secret_is_sent_and_never_stored(send: Send) -> None:
+    secret = "canary-5e1f0c"
+    echo = json.dumps({**FAILURE, "error": {"code": "X", "message": f"bad {secret}"}}).encode()
+    async with serve(reply(echo)) as server:
+        await send(server.url, agent={"auth": "bearer", "auth_secret": secret})
+    assert f"Authorization: Bearer {secret}".encode() in server.requests[0]
+    stored = b"".join([bytes(d) async for d in FrameBatch.objects.values_list("data", flat=True)])
+    assert secret.encode() not in stored
+    run = await Run.objects.aget()
+    assert secret not in json.dumps([run.request, run.headers, run.problem, run.session_context])
+
+
+async def test_a_flood_is_stored_in_few_rows(send: Send) -> None:
+    async with serve(
+        STREAM_HEAD, chunk(START), *[chunk(RESULT * 100)] * 50, chunk(COMPLETE), LAST_CHUNK
+    ) as server:
+        run = await send(server.url)
+    assert (run.results, run.frames) == (5000, 5000 + 6)
+    assert len(await kinds(run)) == run.frames
+    assert await FrameBatch.objects.acount() < run.frames / 20
+
+
+async def test_keys_that_an_older_server_sends_by_mistake_are_not_stored(send: Send) -> None:
+    leak = b'data: {"message_type": "api_key", "key_name": "maps", "key_value": "leaked-7f3"}\n\n'
+    async with serve(STREAM_HEAD, chunk(leak), chunk(RESULT), LAST_CHUNK) as server:
+        run = await send(server.url)
+    assert run.state == "completed"
+    frames = await sync_to_async(lambda: list(run.read_frames()))()
+    assert not any(b"leaked-7f3" in frame.data for frame in frames)
+
+
+@pytest.mark.parametrize(
+    ("indexes", "out_of_order"),
+    [([0, 1, 2], False), ([0, 2, 1], True), ([1, 1], False), ([None, 0, None], False), ([], False)],
+)
+async def test_it_is_noted_when_results_come_out_of_order(
+    send: Send, indexes: list[int | None], out_of_order: bool
+) -> None:
+    results = [
+        chunk(b"event: result\ndata: %b\n\n" % json.dumps({"index": i, "item": {}}).encode())
+        for i in indexes
+    ]
+    async with serve(STREAM_HEAD, chunk(START), *results, chunk(COMPLETE), LAST_CHUNK) as server:
+        run = await send(server.url)
+    assert run.out_of_order is out_of_order

@@ -1,0 +1,323 @@
+"""NLWeb over MCP against servers of the official package, through engine and database."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import json
+import urllib.request
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from asgiref.sync import sync_to_async
+from django.conf import settings
+
+from playground import engine
+from playground.models import Agent, Run, RunKind
+from playground.protocols.events import Elicitation, Event, Log, Progress, Result, Tools
+from playground.protocols.frames import FrameKind
+from playground.protocols.mcp import elicitation
+from playground.stored_runs import read_events
+from tests.engine.conftest import Send
+from tests.support.mcp_servers import RESULTS, TOKEN, Recipes, serving
+from tests.support.replay import CAPTURES, reply_bytes
+from tests.support.servers import HOLD, LAST_CHUNK, STREAM_HEAD, Script, chunk, reply, serve
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+DOCUMENT = {"query": {"text": "eggs"}, "meta": {"version": "0.55"}}
+GENERATIONS = ["", "initialize"]
+CALLS = {"": ["server/discover", "tools/list", "tools/call"]}
+CALLS["initialize"] = [
+    "server/discover", "initialize", "notifications/initialized", "tools/list", "tools/call",
+]  # fmt: skip
+
+Ask = Callable[..., Awaitable[Run]]
+
+
+async def events_of(run: Run) -> list[Event]:
+    def read() -> list[Event]:
+        return [event for _, events in read_events(run) for event in events]
+
+    return await sync_to_async(read)()
+
+
+async def sent_by(run: Run) -> list[dict[str, Any]]:
+    """The bodies of the calls that a run made."""
+    frames = await sync_to_async(lambda: list(run.read_frames()))()
+    calls = [frame.data for frame in frames if frame.kind is FrameKind.CALL]
+    return [json.loads(data.partition(b"\r\n\r\n")[2]) for data in calls]
+
+
+def saved(url: str, **fields: Any) -> Agent:
+    agent: Agent = Agent.objects.create(name="recipes", url=url, binding="mcp", **fields)
+    return agent
+
+
+@pytest.fixture
+def ask() -> Ask:
+    """Run a request to a saved agent to its end."""
+
+    async def to_end(agent: Agent, **options: Any) -> Run:
+        run, task = await begin(agent, **options)
+        await task
+        await run.arefresh_from_db()
+        return run
+
+    return to_end
+
+
+async def begin(
+    agent: Agent, link: engine.RunParent | None = None, **options: Any
+) -> tuple[Run, asyncio.Task[None]]:
+    """Start a request to a saved agent; `resume` and `limits` among the options."""
+    limits, resume = options.pop("limits", None), options.pop("resume", None)
+
+    def record() -> tuple[Run, engine.PreparedRequest]:
+        # The agent as it is stored now, with what was found out about it.
+        stored = Agent.objects.get(pk=agent.pk)
+        prepared = engine.request_to(stored, DOCUMENT, **options).resuming(resume)
+        return engine.create_run(prepared, link=link), prepared
+
+    run, prepared = await sync_to_async(record)()
+    return run, engine.start(run, prepared.target, redact=prepared.redact, limits=limits)
+
+
+async def elicitation_of(run: Run) -> Elicitation:
+    """The question of a run, as soon as it is stored."""
+    while True:
+        for event in await events_of(run):
+            if isinstance(event, Elicitation):
+                return event
+        await asyncio.sleep(0.05)
+
+
+@pytest.mark.parametrize("generation", GENERATIONS)
+@pytest.mark.parametrize("json_response", [False, True])
+async def test_both_generations_answer_in_both_forms(
+    send: Send, json_response: bool, generation: str
+) -> None:
+    with serving(Recipes(), json_response=json_response, generation=generation) as url:
+        run = await send(url, DOCUMENT, agent={"binding": "mcp"})
+    assert (run.state, run.outcome, run.problem) == ("completed", "answer", None)
+    events = await events_of(run)
+    assert [event.item for event in events if isinstance(event, Result)] == RESULTS
+    assert [call["method"] for call in await sent_by(run)] == CALLS[generation]
+    assert len({call.get("id") for call in await sent_by(run)}) == len(CALLS[generation])
+    [tools] = [event for event in events if isinstance(event, Tools)]
+    assert [tool["name"] for tool in tools.tools] == ["ask", "await", "break"]
+    # A document has room for the answer only.
+    notified = [event for event in events if isinstance(event, Progress | Log)]
+    assert len(notified) == (0 if json_response else 2)
+
+
+async def test_progress_and_log_lines_are_events(send: Send) -> None:
+    with serving(Recipes()) as url:
+        run = await send(url, DOCUMENT, agent={"binding": "mcp"})
+    events = await events_of(run)
+    [progress] = [event for event in events if isinstance(event, Progress)]
+    said = (progress.progress, progress.total, progress.message)
+    assert said == (1, 2, "Looking through the recipes")
+    [log] = [event for event in events if isinstance(event, Log)]
+    assert (log.level, log.logger, log.data) == ("info", "kitchen", {"found": 2})
+
+
+@pytest.mark.parametrize("generation", GENERATIONS)
+async def test_what_was_found_out_is_not_asked_again(ask: Ask, generation: str) -> None:
+    with serving(Recipes(), generation=generation) as url:
+        agent = await sync_to_async(saved)(url)
+        first, second = await ask(agent), await ask(agent)
+    assert [call["method"] for call in await sent_by(second)] == ["tools/call"]
+    assert second.outcome == "answer"
+    ids = [(await sent_by(run))[-1]["id"] for run in (first, second)]
+    assert ids[0] != ids[1]
+
+
+async def test_a_session_that_was_lost_is_opened_again(ask: Ask) -> None:
+    with serving(Recipes(), generation="initialize") as url:
+        agent = await sync_to_async(saved)(url)
+        await ask(agent)
+        await agent.arefresh_from_db()
+        session = agent.handshake["session"]
+        await asyncio.to_thread(_end_session, url, session)
+        run = await ask(agent)
+        await agent.arefresh_from_db()
+    assert (run.state, run.outcome) == ("completed", "answer")
+    methods = [call["method"] for call in await sent_by(run)]
+    assert methods == ["tools/call", "initialize", "notifications/initialized", "tools/call"]
+    assert agent.handshake["session"] not in ("", session)
+    assert [tool["name"] for tool in agent.handshake["tools"]] == ["ask", "await", "break"]
+
+
+def _end_session(url: str, session: str) -> None:
+    headers = {"Mcp-Session-Id": session, "Accept": "application/json, text/event-stream"}
+    request = urllib.request.Request(url, method="DELETE", headers=headers)
+    with urllib.request.urlopen(request):
+        pass
+
+
+async def test_a_server_of_another_generation_by_now_is_opened_again(ask: Ask) -> None:
+    with serving(Recipes()) as url:
+        agent = await sync_to_async(saved)(url)
+        await ask(agent)
+    port = int(url.rpartition(":")[2].partition("/")[0])
+    with serving(Recipes(), generation="initialize", port=port):
+        run = await ask(agent)
+    assert (run.state, run.outcome) == ("completed", "answer")
+    methods = [call["method"] for call in await sent_by(run)]
+    assert methods[:3] == ["tools/call", "server/discover", "initialize"]
+
+
+@pytest.mark.parametrize("generation", GENERATIONS)
+async def test_a_token_lets_in_and_is_not_recorded(ask: Ask, generation: str) -> None:
+    with serving(Recipes(token=TOKEN), generation=generation) as url:
+        agent = await sync_to_async(saved)(url, auth="bearer", auth_secret=TOKEN)
+        run = await ask(agent)
+    assert (run.state, run.outcome) == ("completed", "answer")
+    frames = await sync_to_async(lambda: list(run.read_frames()))()
+    assert not any(TOKEN.encode() in frame.data for frame in frames)
+
+
+async def test_without_a_token_the_server_says_what_it_wants(ask: Ask) -> None:
+    with serving(Recipes(token=TOKEN)) as url:
+        run = await ask(await sync_to_async(saved)(url))
+    assert (run.state, run.outcome, run.status) == ("failed", "none", 401)
+    assert run.problem is not None
+    assert "Bearer" in run.problem["fix"]
+    assert "oauth-protected-resource" in run.problem["fix"]
+    assert len(await sent_by(run)) == 1
+
+
+async def test_a_failing_tool_is_a_failure(send: Send) -> None:
+    with serving(Recipes()) as url:
+        run = await send(url, DOCUMENT, agent={"binding": "mcp", "ask_tool": "break"})
+    assert (run.state, run.outcome) == ("completed", "failure")
+
+
+async def test_tools_of_other_names_are_found_by_their_schemas(send: Send) -> None:
+    with serving(Recipes(names=("find_recipes", "follow_up"))) as url:
+        run = await send(url, DOCUMENT, agent={"binding": "mcp"})
+        awaiting = {"promise_token": "x", "action": "cancel"}
+        check = await send(url, awaiting, agent={"binding": "mcp"})
+    assert (await sent_by(run))[-1]["params"]["name"] == "find_recipes"
+    assert (await sent_by(check))[-1]["params"]["name"] == "follow_up"
+    assert (run.outcome, check.outcome) == ("answer", "failure")
+
+
+@pytest.mark.parametrize("action", ["accept", "decline", "cancel"])
+async def test_a_question_in_mid_call_is_answered_while_the_call_waits(action: str) -> None:
+    recipes = Recipes(asks=True)
+    limits = dataclasses.replace(settings.RUN_LIMITS, idle_timeout=0.2)
+    with serving(recipes, generation="initialize") as url:
+        agent = await sync_to_async(saved)(url)
+        run, task = await begin(agent, limits=limits)
+        event = await elicitation_of(run)
+        # Longer than the idle limit: the server is silent because it waits for the user.
+        await asyncio.sleep(0.5)
+        assert [question.id for question in event.questions] == ["diet", "guests"]
+        assert event.resume is not None
+        values = {"diet": "vegan", "guests": 4}
+        resume = elicitation.resume_of(event.resume, action, values)
+        link = engine.RunParent(RunKind.CLIENT_RESPONSE, run, event.seq, 0, values)
+        reply_run, reply_task = await begin(agent, link, resume=resume)
+        await asyncio.wait_for(asyncio.gather(task, reply_task), 20)
+        await run.arefresh_from_db()
+        await reply_run.arefresh_from_db()
+    assert recipes.heard == [(action, values if action == "accept" else None)]
+    assert (run.state, run.outcome) == ("completed", "answer")
+    assert (reply_run.state, reply_run.outcome, reply_run.status) == ("completed", "none", 202)
+    assert [call.get("method") for call in await sent_by(reply_run)] == [None]
+
+
+@pytest.mark.parametrize("action", ["accept", "decline"])
+async def test_a_question_instead_of_a_result_is_answered_by_asking_again(
+    ask: Ask, action: str
+) -> None:
+    recipes = Recipes(asks=True)
+    with serving(recipes) as url:
+        agent = await sync_to_async(saved)(url)
+        asked = await ask(agent)
+        assert (asked.state, asked.outcome) == ("completed", "elicitation")
+        event = await elicitation_of(asked)
+        assert event.resume is not None
+        values = {"diet": "none", "guests": 2}
+        resume = elicitation.resume_of(event.resume, action, values)
+        link = engine.RunParent(RunKind.ANSWER, asked, event.seq, 0, values)
+        run = await ask(agent, link=link, resume=resume)
+    assert recipes.heard == [(action, values if action == "accept" else None)]
+    assert (run.state, run.outcome) == ("completed", "answer")
+    assert run.resume == resume
+
+
+def rpc(**members: Any) -> bytes:
+    return json.dumps({"jsonrpc": "2.0", **members}).encode()
+
+
+def sse(**members: Any) -> bytes:
+    return chunk(b"event: message\r\ndata: " + rpc(**members) + b"\r\n\r\n")
+
+
+async def test_what_needs_no_user_is_answered_at_once(ask: Ask) -> None:
+    """A ping, and a wish for a model: both wait for their answers before the call goes on."""
+    answers: list[dict[str, Any]] = []
+    answered = asyncio.Event()
+
+    def answer(request: bytes) -> Script:
+        message = json.loads(request.partition(b"\r\n\r\n")[2])
+        if "method" not in message:
+            answers.append(message)
+            if len(answers) == 2:
+                answered.set()
+            return [reply(b"", status="202 Accepted")]
+        if message["method"] != "tools/call":
+            return [reply(rpc(id=message["id"], error={"code": -32601, "message": "No."}))]
+        return [
+            STREAM_HEAD,
+            sse(id="p", method="ping"),
+            sse(id="s", method="sampling/createMessage", params={"maxTokens": 5}),
+            answered,
+            sse(id=message["id"], result={"results": [{"name": "Soup"}]}),
+            LAST_CHUNK,
+        ]
+
+    async with serve(answer=answer) as server:
+        run = await ask(await sync_to_async(saved)(server.url))
+        children = [child async for child in Run.objects.filter(parent=run)]
+    assert (run.state, run.outcome) == ("completed", "answer")
+    by_id = {message["id"]: message for message in answers}
+    assert by_id["p"]["result"] == {}
+    assert by_id["s"]["error"]["code"] == -32601
+    assert {child.kind for child in children} == {RunKind.CLIENT_RESPONSE}
+
+
+@pytest.mark.slow
+async def test_the_total_limit_holds_while_a_server_waits_for_its_user(ask: Ask) -> None:
+    def answer(request: bytes) -> Script:
+        message = json.loads(request.partition(b"\r\n\r\n")[2])
+        if message["method"] != "tools/call":
+            return [reply(rpc(id=message["id"], error={"code": -32601, "message": "No."}))]
+        return [STREAM_HEAD, sse(id=1, method="elicitation/create", params={"message": "?"}), HOLD]
+
+    limits = dataclasses.replace(settings.RUN_LIMITS, idle_timeout=0.1, total_timeout=1.0)
+    async with serve(answer=answer) as server:
+        run = await ask(await sync_to_async(saved)(server.url), limits=limits)
+    assert (run.state, run.outcome) == ("failed", "elicitation")
+    assert run.problem is not None
+    assert run.problem["limit"] == "total_timeout"
+
+
+@pytest.mark.parametrize(
+    "path", sorted((CAPTURES / "mcp").glob("raw_*_call.txt")), ids=lambda path: path.stem
+)
+async def test_captured_replies_are_read_from_the_wire(ask: Ask, path: Path) -> None:
+    def answer(request: bytes) -> Script:
+        message = json.loads(request.partition(b"\r\n\r\n")[2])
+        if message["method"] == "tools/call":
+            return [reply_bytes(path)]
+        return [reply(rpc(id=message["id"], error={"code": -32601, "message": "No."}))]
+
+    async with serve(answer=answer) as server:
+        run = await ask(await sync_to_async(saved)(server.url))
+    assert (run.state, run.outcome, run.results) == ("completed", "answer", 2)

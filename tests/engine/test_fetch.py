@@ -1,0 +1,99 @@
+"""Downloads of a file: the body, and the errors."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+from typing import Any
+
+import pytest
+
+from playground.engine import fetch as fetching
+from playground.engine.fetch import MAX_AT_ONCE, FetchError, fetch
+from tests.support.servers import HOLD, RESET, Script, chunk, free_port, head, reply, serve
+
+
+async def refused(url: str, owner: int | None = None) -> str:
+    with pytest.raises(FetchError) as error:
+        await fetch(url, owner=owner)
+    return str(error.value)
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        [reply(b'[{"a": 1}]')],
+        [reply(b'[{"a": 1}]', "application/octet-stream")],
+        [
+            head(content_type="application/json", transfer_encoding="chunked"),
+            chunk(b'[{"a"'), chunk(b": 1}]"), b"0\r\n\r\n",
+        ],
+    ],
+    ids=["json", "other", "chunked"],
+)  # fmt: skip
+async def test_the_bytes_as_they_are(script: Script) -> None:
+    async with serve(*script) as server:
+        assert await fetch(f"{server.url}/a.json?b=c") == b'[{"a": 1}]'
+    (request,) = server.requests
+    assert request.startswith(b"GET /a.json?b=c HTTP/1.1\r\n")
+    assert b"cookie" not in request.lower()
+    assert b"authorization" not in request.lower()
+
+
+@pytest.mark.parametrize(
+    ("script", "wanted"),
+    [
+        ([reply(b"", status="500 Broken")], "The address answers with status 500"),
+        ([reply(b"", status="304 Not Modified")], "The address answers with status 304"),
+        (
+            [head("301 Moved", location="http://127.0.0.1:1/b", content_length="0")],
+            "The address answers with a redirect (status 301) to http://127.0.0.1:1/b Redirects",
+        ),
+        ([head(content_length="10") + b"[", RESET], "The connection was lost"),
+    ],
+    ids=["status", "unmodified", "redirect", "reset"],
+)
+async def test_what_is_no_file(script: Script, wanted: str) -> None:
+    async with serve(*script) as server:
+        assert (await refused(server.url)).startswith(wanted)
+        assert len(server.requests) == 1
+
+
+async def test_nobody_listens() -> None:
+    assert "refused the connection" in await refused(f"http://127.0.0.1:{free_port()}/")
+
+
+@pytest.mark.parametrize("url", ["http://169.254.169.254/", "http://[fe80::1]/", "http://0.0.0.0/"])
+async def test_addresses_that_are_never_called(url: str) -> None:
+    assert (await refused(url)).startswith("The outbound policy refuses")
+
+
+async def test_private_addresses_are_refused_in_hosted_mode(settings: Any) -> None:
+    settings.HOSTED = True
+    async with serve(reply(b"[]")) as server:
+        assert (await refused(server.url)).startswith("The outbound policy refuses")
+        assert not server.requests
+
+
+async def test_a_file_may_be_so_large_and_take_so_long(
+    monkeypatch: pytest.MonkeyPatch, settings: Any
+) -> None:
+    settings.RUN_LIMITS = dataclasses.replace(settings.RUN_LIMITS, max_bytes=100)
+    async with serve(reply(b" " * 101)) as server:
+        assert (await refused(server.url)) == "The file is larger than 100 bytes."
+    monkeypatch.setattr(fetching, "TIME", 0.2)
+    async with serve(head(content_type="application/json", content_length="9"), HOLD) as server:
+        assert "longer than 0.2 seconds" in await refused(server.url)
+
+
+async def test_one_user_fetches_a_few_at_once_and_nobody_else_waits_for_them() -> None:
+    async with serve(HOLD) as server:
+        files = [asyncio.create_task(fetch(server.url, owner=1)) for _ in range(MAX_AT_ONCE)]
+        await server.asked.wait()
+        assert "are being fetched already" in await refused(server.url, owner=1)
+        nowhere = f"http://127.0.0.1:{free_port()}/"
+        assert "refused the connection" in await refused(nowhere, owner=2)
+        for file in files:
+            file.cancel()
+        await asyncio.gather(*files, return_exceptions=True)
+        assert "refused the connection" in await refused(nowhere, owner=1)

@@ -1,0 +1,518 @@
+"""Polling of promises until they are fulfilled, failed, timed out or cancelled."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from asgiref.sync import sync_to_async
+from django.utils import timezone
+
+from playground import engine
+from playground.engine import promise_polling, promises, task_registry
+from playground.models import Agent, PolledPromise, Run, RunKind
+from tests.support.servers import HOLD, Server, free_port, reply, serve
+
+pytestmark = pytest.mark.database
+
+Document = dict[str, Any]
+
+
+def promise(progress: Any = None, **more: Any) -> bytes:
+    block = {"token": "p1", "progress": progress, **more}
+    return document("promise", promise=block, status="202 Accepted")
+
+
+def document(kind: str, status: str = "200 OK", session: Any = None, **content: Any) -> bytes:
+    meta = {"response_type": kind, "version": "0.55"}
+    if session is not None:
+        meta["session_context"] = session
+    return reply(json.dumps({"_meta": meta, **content}).encode(), status=status)
+
+
+def failure(code: str, status: str = "200 OK") -> bytes:
+    return document("failure", error={"code": code}, status=status)
+
+
+ANSWER = document("answer", results=[{"@type": "Recipe", "name": "Plan"}])
+ASKS = document("elicitation", elicitation={"text": "For whom?"})
+
+
+class Script:
+    """Answers the n-th request with the n-th reply, and every later one with the last."""
+
+    def __init__(self, *replies: bytes) -> None:
+        self._replies = list(replies)
+
+    def __call__(self, _: bytes) -> Sequence[bytes]:
+        return [self._replies.pop(0) if len(self._replies) > 1 else self._replies[0]]
+
+
+@pytest.fixture(autouse=True)
+def short_intervals(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(promises, "poll_interval", lambda estimated, checks: 0.01)
+
+
+async def wait_for_tasks() -> None:
+    """Wait for whatever goes on in the background."""
+    await asyncio.gather(*task_registry.running_tasks())
+
+
+@pytest.fixture
+def ask(transactional_db: None) -> Callable[..., Any]:
+    """Send a request that is answered with a promise: its run and its polled."""
+
+    async def send(server: Server, saved: bool = True, **options: Any) -> tuple[Run, Any]:
+        def record() -> Any:
+            agent = Agent(name="scripted", url=server.url)
+            if saved:
+                agent.save()
+            request = {
+                "query": {"text": "a week of meals"},
+                "meta": {"user": "u1", "session_context": {"old": True}},
+            }
+            prepared = engine.request_to(agent, request, options.pop("headers", ()))
+            return engine.create_run(prepared), prepared, prepared.target, prepared.redact
+
+        run, prepared, target, secrets = await sync_to_async(record)()
+        await engine.start(run, target, redact=secrets, headers=prepared.headers)
+        await run.arefresh_from_db()
+        return run, await PolledPromise.objects.filter(run=run).afirst()
+
+    return send
+
+
+async def children(run: Run, *kinds: str) -> list[Run]:
+    found = Run.objects.filter(parent=run, kind__in=kinds or ("check", "cancel"))
+    return [child async for child in found.order_by("created_at")]
+
+
+async def test_a_promise_is_followed_to_its_answer(ask: Callable[..., Any]) -> None:
+    script = Script(promise(0.1, estimated_time=5), promise(0.5), promise(0.9), ANSWER)
+    async with serve(answer=script) as server:
+        run, polled = await ask(server)
+        assert (run.outcome, polled.status, polled.token) == ("promise", "polling", "p1")
+        polled = await promise_polling.poll_until_settled(polled.pk)
+        assert (polled.status, polled.polls) == ("fulfilled", 3)
+        assert polled.progress == [0.1, 0.5, 0.9]
+        checks = await children(run)
+        assert [check.outcome for check in checks] == ["promise", "promise", "answer"]
+        assert polled.final_run == checks[-1]
+        assert all(check.parent_entry == (polled.entry_seq, polled.entry_part) for check in checks)
+        assert {check.conversation_id for check in checks} == {run.conversation_id}
+        body = json.loads(server.requests[1].partition(b"\r\n\r\n")[2])
+        assert body == {
+            "promise_token": "p1",
+            "action": "checkin",
+            "meta": {"version": "0.55", "user": "u1", "session_context": {"old": True}},
+        }
+        assert server.requests[1].startswith(b"POST /await ")
+
+
+async def test_the_latest_session_context_goes_along(ask: Callable[..., Any]) -> None:
+    first = document("promise", session={"turn": 1}, promise={"token": "p1"})
+    second = document("promise", session={"turn": 2}, promise={"token": "p1"})
+    async with serve(answer=Script(first, second, ANSWER)) as server:
+        _, polled = await ask(server)
+        await promise_polling.poll_until_settled(polled.pk)
+    metas = [json.loads(r.partition(b"\r\n\r\n")[2])["meta"] for r in server.requests]
+    assert [meta["session_context"] for meta in metas] == [{"old": True}, {"turn": 1}, {"turn": 2}]
+
+
+ENDS: list[tuple[str, tuple[bytes, ...], str, str]] = [
+    ("an answer", (ANSWER,), "fulfilled", ""),
+    ("a question", (ASKS,), "fulfilled", ""),
+    ("a failure", (failure("INTERNAL_ERROR", "500 Internal Server Error"),), "failed", ""),
+    ("cancelled by the agent", (failure("CANCELLED"),), "cancelled", "The agent says"),
+    (
+        "busy, and then an answer",
+        (failure("RATE_LIMITED", "429 Too Many Requests"), failure("TIMEOUT"), ANSWER),
+        "fulfilled",
+        "",
+    ),
+    ("rubbish, and then an answer", (reply(b"<html>", "text/html"), ANSWER), "fulfilled", ""),
+    ("another token", (promise(token="p2"), ANSWER), "fulfilled", ""),
+]
+
+
+@pytest.mark.parametrize(("replies", "status", "note"), [row[1:] for row in ENDS],
+                         ids=[row[0] for row in ENDS])  # fmt: skip
+async def test_how_a_promise_ends(
+    ask: Callable[..., Any], replies: tuple[bytes, ...], status: str, note: str
+) -> None:
+    async with serve(answer=Script(promise(), *replies)) as server:
+        _, polled = await ask(server)
+        polled = await promise_polling.poll_until_settled(polled.pk)
+    assert polled.status == status
+    assert polled.status_message.startswith(note) if note else not polled.status_message
+    assert polled.final_run
+    assert polled.next_poll_at is None
+
+
+async def test_a_new_token_is_asked_with(ask: Callable[..., Any]) -> None:
+    async with serve(answer=Script(promise(), promise(token="p2"), ANSWER)) as server:
+        _, polled = await ask(server)
+        await promise_polling.poll_until_settled(polled.pk)
+    tokens = [json.loads(r.partition(b"\r\n\r\n")[2]).get("promise_token") for r in server.requests]
+    assert tokens == [None, "p1", "p2"]
+
+
+async def test_following_ends_when_the_patience_does(ask: Callable[..., Any]) -> None:
+    async with serve(answer=Script(promise(0.5, estimated_time=31_536_000))) as server:
+        _, polled = await ask(server)
+        await PolledPromise.objects.filter(pk=polled.pk).aupdate(
+            started_at=timezone.now() - timedelta(seconds=polled.polling_seconds)
+        )
+        polled = await promise_polling.poll_until_settled(polled.pk)
+        assert (polled.status, polled.next_poll_at) == ("timed_out", None)
+        assert "in the time" in polled.status_message
+
+        await promise_polling.resume_polling(polled.pk, 60)
+        await polled.arefresh_from_db()
+        assert polled.status == "polling"
+        assert polled.deadline > timezone.now()
+
+
+async def test_a_promise_without_a_token_cannot_be_followed(ask: Callable[..., Any]) -> None:
+    async with serve(promise(token="")) as server:
+        _, polled = await ask(server)
+    assert polled.status == "paused"
+    assert "no token" in polled.status_message
+
+
+CANCELLATIONS: list[tuple[str, bytes, str, str]] = [
+    ("confirmed", failure("CANCELLED"), "cancelled", ""),
+    ("another failure", failure("INVALID_QUERY"), "failed", "answered with INVALID_QUERY and not"),
+    ("a promise", promise(0.3), "paused", "it answered with a promise"),
+    ("the answer", ANSWER, "fulfilled", "answered it all the same"),
+    ("nothing", reply(b"{}"), "paused", "did not work"),
+]
+
+
+@pytest.mark.parametrize(("answer", "status", "note"), [row[1:] for row in CANCELLATIONS],
+                         ids=[row[0] for row in CANCELLATIONS])  # fmt: skip
+async def test_a_task_is_cancelled(
+    ask: Callable[..., Any], answer: bytes, status: str, note: str
+) -> None:
+    async with serve(answer=Script(promise(), answer)) as server:
+        run, polled = await ask(server)
+        await promise_polling.cancel_promise(polled.pk)
+        await wait_for_tasks()
+        await polled.arefresh_from_db()
+        (sent,) = await children(run, RunKind.CANCEL)
+    assert json.loads(server.requests[1].partition(b"\r\n\r\n")[2])["action"] == "cancel"
+    assert sent.request["action"] == "cancel"
+    assert (polled.status, polled.cancel_requested) == (status, False)
+    assert note in polled.status_message
+    assert bool(polled.status_message) == bool(note)
+
+
+async def test_only_one_asks_at_a_time(ask: Callable[..., Any]) -> None:
+    async with serve(answer=lambda request: [promise() if b"query" in request else HOLD]) as server:  # type: ignore[list-item]
+        run, polled = await ask(server)
+        first = asyncio.create_task(promise_polling.poll(polled.pk, at_once=True))
+        while len(server.requests) < 2:
+            await asyncio.sleep(0.01)
+        assert not await promise_polling.poll(polled.pk, at_once=True)
+        # Also once the claim itself has run out: the check that it led to is under way.
+        await PolledPromise.objects.filter(pk=polled.pk).aupdate(leased_until=None)
+        assert not await promise_polling.poll(polled.pk, at_once=True)
+        (check,) = await children(run)
+        await engine.cancel(check)
+        await first
+        await polled.arefresh_from_db()
+        assert polled.status == "paused"
+
+
+async def test_a_check_that_takes_long_stays_claimed(
+    ask: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else another process asks between the end of its run and what is made of the reply."""
+    monkeypatch.setattr(promise_polling, "LEASE", timedelta(seconds=0.2))
+    released = asyncio.Event()
+    steps: list[Any] = [[promise()], [released, ANSWER]]
+    async with serve(answer=lambda _: steps.pop(0)) as server:
+        _, polled = await ask(server)
+        check = asyncio.create_task(promise_polling.poll(polled.pk, at_once=True))
+        while len(server.requests) < 2:
+            await asyncio.sleep(0.01)
+        await polled.arefresh_from_db()
+        claimed = polled.leased_until
+        async with asyncio.timeout(20):
+            while polled.leased_until == claimed:
+                await asyncio.sleep(0.05)
+                await polled.arefresh_from_db()
+        released.set()
+        await check
+    await polled.arefresh_from_db()
+    assert (polled.status, polled.leased_until) == ("fulfilled", None)
+
+
+async def test_a_check_that_fails_is_tried_again(ask: Callable[..., Any]) -> None:
+    async with serve(answer=Script(promise())) as server:
+        _, polled = await ask(server)
+    await Agent.objects.aupdate(url=f"http://127.0.0.1:{free_port()}")
+    assert await promise_polling.poll(polled.pk, at_once=True)
+    await polled.arefresh_from_db()
+    assert polled.status == "polling"
+    assert "did not work" in polled.status_message
+    async with serve(answer=Script(ANSWER)) as server:
+        await Agent.objects.aupdate(url=server.url)
+        polled = await promise_polling.poll_until_settled(polled.pk)
+    assert polled.status == "fulfilled"
+
+
+async def test_the_supervisor_follows_what_is_due(ask: Callable[..., Any]) -> None:
+    """Also what a process that died was asking after when it died."""
+    async with serve(answer=Script(promise(), ANSWER)) as server:
+        run, polled = await ask(server)
+        await Run.objects.acreate(
+            parent=run, kind="check", state="streaming", driver="elsewhere:1:1",
+            agent_name="scripted", protocol="nlweb", binding="http", version="0.55",
+            request={}, heartbeat_at=timezone.now() - timedelta(hours=1),
+        )  # fmt: skip
+        await PolledPromise.objects.filter(pk=polled.pk).aupdate(
+            next_poll_at=None, leased_until=None
+        )
+        supervisor = engine.start_promise_poller()
+        try:
+            assert engine.start_promise_poller() is supervisor
+            async with asyncio.timeout(20):
+                while polled.status == "polling":
+                    await asyncio.sleep(0.05)
+                    await polled.arefresh_from_db()
+        finally:
+            supervisor.cancel()
+    assert polled.status == "fulfilled"
+
+
+async def test_the_requests_own_headers_go_along_and_are_forgotten(
+    ask: Callable[..., Any],
+) -> None:
+    async with serve(answer=Script(promise(), promise(), ANSWER)) as server:
+        _, polled = await ask(server, headers=[("X-Api-Key", "s3cret"), ("X-Trace", "1")])
+        assert polled.headers == [["X-Api-Key", "s3cret"], ["X-Trace", "1"]]
+        polled = await promise_polling.poll_until_settled(polled.pk)
+    assert all(b"X-Api-Key: s3cret\r\n" in request for request in server.requests)
+    assert polled.headers == []
+
+
+async def test_a_command_follows_for_an_agent_that_is_not_saved(ask: Callable[..., Any]) -> None:
+    async with serve(answer=Script(promise(), ANSWER)) as server:
+        _, polled = await ask(server, saved=False)
+        heard: list[Any] = []
+        polled = await promise_polling.poll_until_settled(
+            polled.pk,
+            agent=Agent(name="scripted", url=server.url),
+            listener=lambda frame, events: heard.extend(events),
+        )
+    assert polled.status == "fulfilled"
+    assert [type(event).__name__ for event in heard] == ["Started", "Result", "Completed"]
+
+
+async def test_a_promise_that_nobody_can_ask_after(ask: Callable[..., Any]) -> None:
+    async with serve(promise()) as server:
+        _, polled = await ask(server, saved=False)
+    await PolledPromise.objects.filter(pk=polled.pk).aupdate(
+        next_poll_at=timezone.now() - timedelta(minutes=2)
+    )
+    assert await sync_to_async(promise_polling._due)() == []
+    await polled.arefresh_from_db()
+    assert polled.status == "paused"
+    assert "not among the saved" in polled.status_message
+
+
+async def test_no_more_are_followed_than_may_be(ask: Callable[..., Any], settings: Any) -> None:
+    settings.RUN_LIMITS = replace(settings.RUN_LIMITS, max_promises=1)
+    async with serve(answer=Script(promise())) as server:
+        _, first = await ask(server)
+        _, second = await ask(server)
+        assert (first.status, second.status) == ("polling", "paused")
+        assert "PLAYGROUND_MAX_PROMISES" in second.status_message
+        await promise_polling.resume_polling(second.pk)
+        await second.arefresh_from_db()
+        assert second.status == "paused"
+        await promise_polling.stop_polling(first.pk)
+        await promise_polling.resume_polling(second.pk)
+        await second.arefresh_from_db()
+        assert (second.status, second.status_message) == ("polling", "")
+
+
+async def test_checks_that_hang_keep_nobody_from_sending(
+    ask: Callable[..., Any], settings: Any
+) -> None:
+    settings.RUN_LIMITS = replace(settings.RUN_LIMITS, max_runs=1)
+    hang = lambda request: [promise() if b"query" in request else HOLD]  # noqa: E731
+    async with serve(answer=hang) as server:
+        run, polled = await ask(server)
+        polling = asyncio.create_task(promise_polling.poll(polled.pk, at_once=True))
+        while len(server.requests) < 2:
+            await asyncio.sleep(0.01)
+        other, _ = await ask(server)
+        assert other.state == "completed"
+        (check,) = await children(run)
+        await engine.cancel(check)
+        await polling
+
+
+async def test_a_settled_promise_stays_so(ask: Callable[..., Any]) -> None:
+    async with serve(answer=Script(promise(), failure("CANCELLED"), ANSWER)) as server:
+        _, polled = await ask(server)
+        assert (await promise_polling.poll_until_settled(polled.pk)).status == "cancelled"
+        for act in (
+            promise_polling.resume_polling,
+            promise_polling.stop_polling,
+            promise_polling.cancel_promise,
+        ):
+            await act(polled.pk)
+        assert not await promise_polling.poll(polled.pk, at_once=True)
+        assert len(server.requests) == 2
+
+
+async def test_the_agent_was_deleted_in_the_meantime(ask: Callable[..., Any]) -> None:
+    """Also where a process died that was asking: nobody will ever ask again."""
+    async with serve(promise()) as server:
+        _, polled = await ask(server)
+    await Agent.objects.all().adelete()
+    dead = {"next_poll_at": None, "leased_until": timezone.now() - timedelta(minutes=1)}
+    await PolledPromise.objects.filter(pk=polled.pk).aupdate(**dead)
+    assert await sync_to_async(promise_polling._due)() == []
+    await polled.arefresh_from_db()
+    assert polled.status == "paused"
+    await promise_polling.cancel_promise(polled.pk)
+    await wait_for_tasks()
+    await polled.arefresh_from_db()
+    assert (polled.cancel_requested, polled.status_message) == (False, "The agent was deleted.")
+
+
+async def test_credentials_stay_where_they_were_given_for(ask: Callable[..., Any]) -> None:
+    async with serve(answer=Script(promise())) as server, serve(answer=Script(ANSWER)) as other:
+        _, polled = await ask(server, headers=[("X-Api-Key", "s3cret"), ("X-Trace", "1")])
+        await Agent.objects.aupdate(url=other.url)
+        assert await promise_polling.poll(polled.pk, at_once=True)
+    assert b"s3cret" in server.requests[0]
+    assert b"s3cret" not in other.requests[0]
+    assert b"X-Trace: 1\r\n" in other.requests[0]
+
+
+async def test_a_task_is_cancelled_once(ask: Callable[..., Any]) -> None:
+    async with serve(answer=Script(promise(), failure("CANCELLED"))) as server:
+        run, polled = await ask(server)
+        await asyncio.gather(*(promise_polling.cancel_promise(polled.pk) for _ in range(3)))
+        await wait_for_tasks()
+        assert len(await children(run, RunKind.CANCEL)) == 1
+
+
+async def lost_poll(run: Run, polled: PolledPromise, kind: str, **fields: Any) -> Run:
+    """A check or a cancellation that was sent, and whose reply nobody took in."""
+
+    def record() -> tuple[Run, Any]:
+        prepared = engine.request_to(
+            Agent.objects.get(), {"promise_token": "p1", "action": "checkin"}, version=run.version
+        )
+        link = engine.RunParent(RunKind(kind), run, polled.entry_seq, polled.entry_part)
+        return engine.create_run(prepared, None, link), prepared.target
+
+    child, target = await sync_to_async(record)()
+    await engine.start(child, target)
+    await Run.objects.filter(pk=child.pk).aupdate(**fields)
+    return child
+
+
+@pytest.mark.parametrize(
+    ("end", "status"),
+    [(ANSWER, "fulfilled"), (failure("CANCELLED"), "cancelled"), (failure("NO_RESULTS"), "failed")],
+    ids=["answer", "cancelled", "failure"],
+)
+async def test_a_reply_that_a_dead_process_did_not_take_in(
+    ask: Callable[..., Any], end: bytes, status: str
+) -> None:
+    """An agent need not say twice what a promise became."""
+    async with serve(answer=Script(promise(), end)) as server:
+        run, polled = await ask(server)
+        child = await lost_poll(run, polled, "check")
+        polled = await promise_polling.poll_until_settled(polled.pk)
+        assert (polled.status, polled.final_run, polled.polls) == (status, child, 1)
+        assert len(server.requests) == 2
+
+
+async def test_a_passing_failure_is_no_reply_that_was_lost(ask: Callable[..., Any]) -> None:
+    busy = failure("RATE_LIMITED", "429 Too Many Requests")
+    async with serve(answer=Script(promise(), busy, ANSWER)) as server:
+        _, polled = await ask(server)
+        assert await promise_polling.poll(polled.pk, at_once=True)
+        assert await promise_polling.poll(polled.pk, at_once=True)
+    await polled.arefresh_from_db()
+    assert (polled.status, polled.polls) == ("fulfilled", 2)
+
+
+CUT_OFF: list[tuple[str, dict[str, Any] | None, str, str]] = [
+    ("before it was sent", None, "paused", "before the cancellation was sent"),
+    ("under way", {"state": "streaming", "heartbeat_at": timezone.now() - timedelta(hours=1)},
+     "paused", "The cancellation did not work: interrupted"),
+    ("after the reply", {}, "cancelled", ""),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("left", "status", "note"), [row[1:] for row in CUT_OFF],
+                         ids=[row[0] for row in CUT_OFF])  # fmt: skip
+async def test_a_process_died_that_was_cancelling(
+    ask: Callable[..., Any], monkeypatch: pytest.MonkeyPatch,
+    left: dict[str, Any] | None, status: str, note: str,
+) -> None:  # fmt: skip
+    async with serve(answer=Script(promise(), failure("CANCELLED"))) as server:
+        run, polled = await ask(server)
+        await PolledPromise.objects.filter(pk=polled.pk).aupdate(
+            status="paused", next_poll_at=None, cancel_requested=True
+        )
+        if left is not None:
+            await lost_poll(run, polled, "cancel", **left)
+    settle = sync_to_async(promise_polling.recover_cancellations)
+    assert await settle() == []  # It may be between two steps.
+    monkeypatch.setattr(promise_polling, "LEASE", timedelta())
+    assert await settle() == [polled]
+    await polled.arefresh_from_db()
+    assert (polled.status, polled.cancel_requested) == (status, False)
+    assert note in polled.status_message
+    assert await settle() == []
+
+
+async def test_a_bug_does_not_keep_a_promise_claimed(
+    ask: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with serve(promise()) as server:
+        _, polled = await ask(server)
+        with monkeypatch.context() as broken:
+            broken.setattr(promise_polling, "create_run", lambda *_: 1 / 0)
+            await promise_polling.poll(polled.pk, at_once=True)
+        await polled.arefresh_from_db()
+        assert (polled.status, polled.leased_until) == ("polling", None)
+        assert polled.next_poll_at is not None
+        assert "itself failed" in polled.status_message
+        assert "ZeroDivisionError" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("estimated", "checks", "least", "most"),
+    [
+        (None, 0, 2, 2),
+        (None, 5, 2, 3),
+        (0, 0, 1, 1),
+        (12, 0, 2, 2),
+        (31_536_000, 0, 30, 30),
+        (-5, 0, 2, 2),
+        (1, 10, 6, 7),
+        (1, 10_000, 30, 30),
+    ],
+)
+def test_the_wait_before_a_check(
+    estimated: float | None, checks: int, least: float, most: float,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    monkeypatch.undo()
+    assert least <= promises.poll_interval(estimated, checks) <= most

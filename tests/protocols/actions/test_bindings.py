@@ -1,0 +1,524 @@
+from __future__ import annotations
+
+import json
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+
+import pytest
+
+from playground.models import Run
+from playground.protocols import registry
+from playground.protocols.a2a import messages, read_card
+from playground.protocols.actions import (
+    BINDINGS,
+    ActionPlan,
+    ServerInfo,
+    actions_of,
+    plan,
+)
+from playground.protocols.exchange import Target
+from playground.protocols.http import USER_AGENT
+from playground.protocols.origins import MAX_URL
+from tests.protocols.a2a.conversation import AGENT as COOK
+from tests.protocols.a2a.conversation import CARD_03, CARD_10, Talk
+from tests.support.playbook import EXAMPLES
+
+AGENT = "http://agent.example.com/demo"
+DEFAULTS = (
+    ("Accept", "application/json, text/event-stream;q=0.9, */*;q=0.5"),
+    ("User-Agent", USER_AGENT),
+)
+JSON = ("Content-Type", "application/json")
+MCP = {"name": "n", "description": "d", "protocol": "MCP", "server": "s", "tool": "t"}
+A2A = {"name": "n", "description": "d", "protocol": "A2A", "agent_url": COOK, "skill": "s"}
+
+
+def planned(raw: Any, agent_url: str = AGENT, **options: Any) -> ActionPlan:
+    (action,) = actions_of({"actions": [raw]})
+    return plan(action, agent_url, **options)
+
+
+def http(**attributes: Any) -> dict[str, Any]:
+    base = {"name": "do", "description": "Do it", "protocol": "HTTP", "method": "POST"}
+    made = {**base, "endpoint": "https://api.example.com/do", **attributes}
+    return {name: value for name, value in made.items() if value is not None}
+
+
+def example(name: str) -> ActionPlan:
+    (action,) = actions_of(json.loads((EXAMPLES / f"{name}.json").read_text()))
+    return plan(action, AGENT)
+
+
+class TestTheExamplesOfTheSpecifications:
+    def test_http(self) -> None:
+        items = ["4 large eggs", "1/2 cup diced bell peppers", "1/4 cup chopped spinach"]
+        assert example("nlweb-0.55/actions-5-http") == ActionPlan(
+            protocol="HTTP",
+            method="POST",
+            url="https://api.recipes.example.com/cart/add",
+            headers=(JSON, *DEFAULTS),
+            params={"items": items},
+            body=b'{"items": ["4 large eggs", "1/2 cup diced bell peppers",'
+            b' "1/4 cup chopped spinach"]}',
+            request={
+                "action": "add_ingredients",
+                "protocol": "HTTP",
+                "method": "POST",
+                "url": "https://api.recipes.example.com/cart/add",
+                "headers": [],
+                "body": {"items": items},
+            },
+            params_in="body",
+            sendable=True,
+        )
+
+    def test_http_of_0_54_with_a_text_for_parameters(self) -> None:
+        made = example("nlweb-0.54/actions-7")
+        assert (made.method, made.url) == ("POST", "https://api.recipes.example.com/cart/add")
+        assert made.body == b'"ingredients specific to the recipe"'
+        assert made.sendable
+
+    def test_mcp(self) -> None:
+        body = {
+            "jsonrpc": "2.0",
+            "id": 1,
+            "method": "tools/call",
+            "params": {
+                "name": "cart_add",
+                "arguments": {"items": ["4 large eggs", "1/2 cup diced bell peppers"]},
+            },
+        }
+        made = example("nlweb-0.55/actions-5-mcp")
+        assert json.loads(made.body) == body
+        assert made.request == {
+            "action": "add_to_cart",
+            "protocol": "MCP",
+            "server": "grocery-store-mcp",
+            "url": "",
+            "tool": "cart_add",
+            "arguments": {"items": ["4 large eggs", "1/2 cup diced bell peppers"]},
+        }
+        assert (made.url, made.origin, made.missing) == ("", "", "address")
+        assert (made.sendable, made.errors) == (False, ())
+
+
+class TestParameters:
+    @pytest.mark.parametrize("method", ["GET", "delete", "Head"])
+    def test_methods_without_a_body_have_them_in_the_query_string(self, method: str) -> None:
+        params = {
+            "q": "eggs & ham", "n": 5, "half": 0.5, "raw": True, "none": None,
+            "tag": ["a", 1, False, None, {"x": "é"}], "filter": {"max": [1, 2]}, "": "blank",
+        }  # fmt: skip
+        made = planned(http(method=method, endpoint="https://a.example.com/x?old=1#top",
+                            params=params))  # fmt: skip
+        assert made.method == method.upper()
+        assert made.params_in == "query"
+        assert (made.body, "body" in made.request) == (b"", False)
+        assert made.headers == DEFAULTS
+        assert made.url.startswith("https://a.example.com/x?old=1&q=eggs+%26+ham&n=5&half=0.5&")
+        assert parse_qsl(urlsplit(made.url).query, keep_blank_values=True)[4:] == [
+            ("raw", "true"), ("tag", "a"), ("tag", "1"), ("tag", "false"), ("tag", '{"x": "é"}'),
+            ("filter", '{"max": [1, 2]}'), ("", "blank"),
+        ]  # fmt: skip
+
+    @pytest.mark.parametrize("method", ["POST", "PUT", "PATCH", "OPTIONS", "PURGE"])
+    @pytest.mark.parametrize("params", [{"a": [1]}, {}, [], "text", 0, False])
+    def test_other_methods_have_them_as_their_body(self, method: str, params: Any) -> None:
+        made = planned(http(method=method, params=params))
+        assert (made.params_in, made.params) == ("body", params)
+        assert json.loads(made.body) == made.request["body"] == params
+        assert made.headers == (JSON, *DEFAULTS)
+
+    @pytest.mark.parametrize("method", ["POST", "GET"])
+    def test_none_are_none(self, method: str) -> None:
+        made = planned(http(method=method))
+        assert (made.params, made.params_in, made.body) == (None, "", b"")
+        assert made.headers == DEFAULTS
+        assert made.url == "https://api.example.com/do"
+
+    def test_edited_ones_take_the_place_of_the_agents(self) -> None:
+        raw = http(params={"a": 1})
+        assert planned(raw, params={"b": 2}).body == b'{"b": 2}'
+        assert planned(raw, params=None).body == b""
+        assert planned(raw).body == b'{"a": 1}'
+
+    @pytest.mark.parametrize("params", ["text", [1], 5, False])
+    def test_a_query_string_needs_an_object(self, params: Any) -> None:
+        made = planned(http(method="GET", params=params))
+        assert made.errors == (
+            "The parameters go into the query string, so they must be a JSON object.",
+        )
+        assert not made.sendable
+
+
+class TestMethods:
+    @pytest.mark.parametrize("method", [None, "", "  ", 5, ["GET"]])
+    @pytest.mark.parametrize(
+        ("params", "expected"), [({"a": 1}, "POST"), ("text", "POST"), ({}, "GET"), (None, "GET")]
+    )
+    def test_a_missing_one_is_inferred(self, method: Any, params: Any, expected: str) -> None:
+        made = planned(http(method=method, params=params))
+        assert (made.method, made.inferred) == (expected, {"method"})
+        assert made.sendable
+
+    @pytest.mark.parametrize(
+        ("method", "refusal"),
+        [
+            ("GET /x", "“GET /X” is not an HTTP method."),
+            ("GET\r\nHost: x", "“GET\r\nHOST: X” is not an HTTP method."),
+            ("connect", "CONNECT is about the connection itself, so an action cannot use it."),
+            ("TRACE", "TRACE is about the connection itself, so an action cannot use it."),
+        ],
+    )
+    def test_some_are_refused(self, method: str, refusal: str) -> None:
+        made = planned(http(method=method))
+        assert (made.errors, made.sendable) == ((refusal,), False)
+
+
+class TestEndpoints:
+    @pytest.mark.parametrize(
+        ("endpoint", "agent", "url"),
+        [
+            ("/cart", AGENT, "http://agent.example.com/cart"),
+            ("cart", AGENT, "http://agent.example.com/demo/cart"),
+            ("cart", f"{AGENT}/ask", "http://agent.example.com/demo/cart"),
+            ("../cart?x=1", f"{AGENT}/", "http://agent.example.com/cart?x=1"),
+            ("?x=1", AGENT, "http://agent.example.com/demo/ask?x=1"),
+            ("//other.example.com/cart", AGENT, "http://other.example.com/cart"),
+        ],
+    )
+    def test_a_relative_one_is_meant_from_where_the_agent_was_asked(
+        self, endpoint: str, agent: str, url: str
+    ) -> None:
+        made = planned(http(endpoint=endpoint), agent)
+        assert (made.url, made.inferred) == (url, {"url"})
+        assert made.sendable
+
+    @pytest.mark.parametrize(
+        ("endpoint", "origin"),
+        [
+            ("https://api.example.com:8443/x", "https://api.example.com:8443"),
+            (" http://127.0.0.1/x ", "http://127.0.0.1"),
+            ("HTTP://[::1]:80/x", "http://[::1]"),
+        ],
+    )
+    def test_an_absolute_one_is_taken_as_it_is(self, endpoint: str, origin: str) -> None:
+        made = planned(http(endpoint=endpoint))
+        assert (made.origin, made.inferred, made.errors) == (origin, frozenset(), ())
+
+    @pytest.mark.parametrize(
+        ("endpoint", "refusal"),
+        [
+            (None, "The action has no endpoint."),
+            ("  ", "The action's endpoint is empty."),
+            (["http://a.example.com"], "The action's endpoint is not a string."),
+            ("javascript:alert(1)", "must go to an http or https address, not javascript:."),
+            ("file:///etc/passwd", "must go to an http or https address, not file:."),
+            ("localhost:8000/x", "must go to an http or https address, not localhost:."),
+            ("http:cart", "The endpoint names no host that can be called."),
+            ("http://", "The endpoint names no host that can be called."),
+            ("http://a.example.com:0/", "The endpoint names no host that can be called."),
+            ("http://a.example.com:x/", "The endpoint cannot be read as an address."),
+            ("http://a.example.com:99999/", "The endpoint cannot be read as an address."),
+            ("http://[::1/", "The endpoint cannot be read as an address."),
+            ("//[::1/", "The endpoint cannot be read as an address."),
+            ("http://ada:key@a.example.com/", "has a user name or password in it."),
+            ("http://a.example.com\\@b.example.com/", "a space, a backslash or a control"),
+            ("http://a.example.com/a b", "a space, a backslash or a control"),
+            ("java\nscript:alert(1)", "a space, a backslash or a control"),
+            ("http://a.example.com/\ud800", "a space, a backslash or a control"),
+        ],
+    )
+    def test_others_are_refused(self, endpoint: Any, refusal: str) -> None:
+        made = planned(http(endpoint=endpoint, method="GET", params={"a": 1}))
+        assert len(made.errors) == 1
+        assert refusal in made.errors[0]
+        assert not made.sendable
+        assert made.url == (endpoint.strip() if isinstance(endpoint, str) else "")
+        assert isinstance(made.origin, str)
+
+    @pytest.mark.parametrize("agent", ["", "http://[::1", "ftp://agent.example.com"])
+    def test_an_agent_whose_address_cannot_be_built_upon(self, agent: str) -> None:
+        assert not planned(http(endpoint="/cart"), agent).sendable
+
+    def test_one_that_is_longer_than_a_run_can_keep_is_refused(self) -> None:
+        """However it got so long; a database that counts would refuse the run."""
+        assert Run._meta.get_field("url").max_length == MAX_URL
+        host = "https://api.example.com/"
+        long = "x" * (MAX_URL - len(host))
+        assert planned(http(endpoint=host + long)).sendable
+        refusal = ("The address has more than 2,000 characters.",)
+        assert planned(http(endpoint=host + long + "x")).errors == refusal
+        assert planned(http(endpoint=long), "http://agent.example.com/demo").errors == refusal
+        assert planned(http(endpoint=host, method="GET", params={"q": long})).errors == refusal
+        assert planned(http(endpoint=host, params={"q": long})).sendable
+
+
+class TestHeaders:
+    def test_those_of_the_action_and_of_the_user(self) -> None:
+        raw = http(
+            params={},
+            headers={"X-Kitchen": " main ", "accept": "text/plain", "X-Api-Key": "theirs"},
+        )
+        made = planned(raw, headers=[("x-kitchen", "mine"), ("Authorization", "Bearer t")])
+        assert made.headers == (
+            JSON,
+            DEFAULTS[1],
+            ("accept", "text/plain"),
+            ("X-Api-Key", "theirs"),
+            ("x-kitchen", "mine"),
+            ("Authorization", "Bearer t"),
+        )
+        # What the user adds may be secret, so it is no part of what is stored.
+        assert made.request["headers"] == [
+            ["X-Kitchen", "main"],
+            ["accept", "text/plain"],
+            ["X-Api-Key", "theirs"],
+        ]
+        assert made.credentials == ("X-Api-Key",)
+
+    @pytest.mark.parametrize(
+        ("headers", "refusals"),
+        [
+            ({"Host": "x", "cookie": "y"},
+             ["Host is set by the playground and cannot be given.",
+              "cookie is set by the playground and cannot be given."]),
+            ({"Transfer-Encoding": "chunked"},
+             ["Transfer-Encoding is set by the playground and cannot be given."]),
+            ({"X": 5}, ["The value of the header X is not a string."]),
+            ({"X": "a\nb"}, ["The value of X has a control character in it."]),
+            ({"X Y": "a"}, ["“X Y” is not a header name."]),
+            ([["X", "a"]], ["The action's headers are not an object."]),
+        ],
+    )  # fmt: skip
+    def test_some_are_refused(self, headers: Any, refusals: list[str]) -> None:
+        made = planned(http(headers=headers))
+        assert (made.errors, made.sendable) == (tuple(refusals), False)
+        assert made.headers == DEFAULTS
+
+    def test_the_users_are_refused_alike(self) -> None:
+        made = planned(http(), headers=[("Cookie", "a")])
+        assert made.errors == ("Cookie is set by the playground and cannot be given.",)
+
+
+class TestOtherProtocols:
+    def test_what_is_no_object_cannot_be_sent(self) -> None:
+        made = planned("cook")
+        assert (made.method, made.url, made.origin, made.sendable) == ("", "", "", False)
+        assert made.errors == ("This action is not an object, so there is nothing to send.",)
+
+    def test_an_unknown_protocol_cannot_be_sent(self) -> None:
+        made = planned(http(protocol="gRPC"))
+        assert made.errors == (
+            "The protocols of actions that the playground knows: HTTP, MCP, A2A.",
+        )
+        assert not made.sendable
+
+    def test_edited_arguments_of_mcp(self) -> None:
+        assert json.loads(planned(MCP).body)["params"] == {"name": "t", "arguments": {}}
+        made = planned(MCP, params={"a": 1}, headers=[("Accept", "x")])
+        assert json.loads(made.body)["params"] == {"name": "t", "arguments": {"a": 1}}
+        assert ("Accept", "x") in made.headers
+        assert [name for name, _ in made.headers].count("Accept") == 1
+
+    @pytest.mark.parametrize(
+        ("server", "given", "url"),
+        [
+            ("s", "https://tools.example.com/mcp", "https://tools.example.com/mcp"),
+            ("https://named.example.com/mcp", "", "https://named.example.com/mcp"),
+            ("https://named.example.com/mcp", "http://b.example.com/", "http://b.example.com/"),
+        ],
+    )
+    def test_mcp_goes_where_the_user_says(self, server: str, given: str, url: str) -> None:
+        made = planned({**MCP, "server": server}, peer=ServerInfo(given))
+        assert (made.url, made.request["url"]) == (url, url)
+        assert (made.sendable, made.missing, made.errors) == (True, "", ())
+
+    @pytest.mark.parametrize(
+        ("changes", "url", "refusal"),
+        [
+            (
+                {"arguments": [1]},
+                "http://a.example.com/",
+                "The arguments of a tool are a JSON object.",
+            ),
+            ({}, "ftp://a.example.com/", "must go to an http or https address, not ftp:"),
+            ({}, "http://me:secret@a.example.com/", "has a user name or password in it"),
+        ],
+    )
+    def test_what_mcp_cannot_do(self, changes: Any, url: str, refusal: str) -> None:
+        made = planned({**MCP, **changes}, peer=ServerInfo(url))
+        assert refusal in " ".join(made.errors)
+        assert not made.sendable
+
+    def test_a2a_needs_the_card(self) -> None:
+        made = planned(A2A)
+        assert (made.url, made.origin, made.body, made.missing) == ("", "", b"", "card")
+        assert (made.sendable, made.errors) == (False, ())
+
+    @pytest.mark.parametrize("card", [CARD_03, CARD_10], ids=["0.3", "1.0"])
+    @pytest.mark.parametrize(
+        ("message", "told"),
+        [(None, "d"), ("hello", "hello"), ({"a": 1}, {"a": 1}), ({"parts": []}, {"parts": []})],
+    )
+    def test_a2a(self, message: Any, told: Any, card: Any) -> None:
+        made = planned(
+            {**A2A, "message": message}, peer=ServerInfo(description=card, message_id="m")
+        )
+        assert made.request == {
+            "action": "n", "protocol": "A2A", "agent_url": COOK, "url": COOK, "skill": "s",
+            "message": told, "message_id": "m",
+        }  # fmt: skip
+        assert (made.params, made.url) == (message, COOK)
+        assert (made.sendable, made.errors, made.missing) == (True, (), "")
+        version = read_card(card).version
+        assert version
+        sent = messages.send_message(
+            version, told, skill="s", message_id="m", streaming=card is CARD_03
+        )
+        assert json.loads(made.body) == sent
+
+    def test_a_card_that_leads_elsewhere_is_planned_with_its_address(self) -> None:
+        card = {**CARD_03, "url": "https://other.example.com/"}
+        made = planned(A2A, peer=ServerInfo(description=card))
+        assert (made.url, made.origin) == (
+            "https://other.example.com/",
+            "https://other.example.com",
+        )
+
+    @pytest.mark.parametrize(
+        ("changes", "card", "refusal"),
+        [
+            ({"agent_url": "ftp://x/"}, None, "not ftp:"),
+            ({}, {**CARD_03, "url": "file:///etc/passwd"}, "not file:"),
+            ({}, {**CARD_03, "preferredTransport": "GRPC"}, "not spoken here"),
+            ({}, {"skills": []}, "names no address"),
+        ],
+    )
+    def test_what_a2a_cannot_do(self, changes: Any, card: Any, refusal: str) -> None:
+        made = planned({**A2A, **changes}, peer=ServerInfo(description=card))
+        assert refusal in " ".join(made.errors)
+        assert not made.sendable
+
+    def test_a_name_before_the_host_is_no_part_of_the_origin(self) -> None:
+        url = "https://chef.example.com@evil.example.com/"
+        assert planned(http(endpoint=url)).origin == "https://evil.example.com"
+        made = planned(A2A, peer=ServerInfo(description={**CARD_03, "url": url}))
+        assert (made.origin, made.sendable) == ("https://evil.example.com", False)
+
+    @pytest.mark.parametrize(
+        ("protocol", "refusals"),
+        [
+            ("MCP", ("The action has no server.", "The action has no tool.")),
+            ("A2A", ("The action has no agent_url.", "The action has no skill.")),
+        ],
+    )
+    def test_what_they_need_must_be_there(self, protocol: str, refusals: tuple[str, ...]) -> None:
+        raw = {"name": "n", "description": "d", "protocol": protocol, "server": 5, "skill": " "}
+        assert planned(raw).errors == refusals
+
+    def test_each_protocol_has_a_binding_of_its_own(self) -> None:
+        assert [binding.name for binding in BINDINGS.values()] == ["http", "mcp", "a2a"]
+
+
+class TestSending:
+    @pytest.mark.parametrize("headers", [(), (("X-Mine", "1"), ("accept", "x"))])
+    @pytest.mark.parametrize(
+        "raw",
+        [
+            http(params={"é": ["\U0001f95a"]}, headers={"X-Theirs": "2", "Accept": "y"}),
+            http(method="GET", params={"é": [1, 2]}, endpoint="/x"),
+            http(method="DELETE"),
+        ],
+    )
+    def test_what_is_sent_is_what_was_planned(self, raw: Any, headers: Any) -> None:
+        made = planned(raw, headers=headers)
+        target = Target(made.url, registry.ACTION, version="", headers=headers)
+        stored = json.loads(json.dumps(made.request))
+        exchange = registry.exchange(target, stored)
+        call = exchange.next_call()
+        assert call is not None
+        assert (call.method, call.url, call.headers, call.body) == (
+            made.method, made.url, made.headers, made.body,
+        )  # fmt: skip
+        assert call.origin == made.origin
+        assert exchange.next_call() is None
+
+    @pytest.mark.parametrize(
+        "changes",
+        [
+            {"protocol": "MCP"}, {"protocol": "x"}, {"protocol": 5}, {"method": 5}, {"url": None},
+            {"headers": None}, {"headers": [["a"]]}, {"headers": [["a", 5]]}, {"headers": ["ab"]},
+            {"url": "file:///x"}, {"url": "/x"}, {"method": "CONNECT"}, {"method": "a b"},
+            {"headers": [["Host", "x"]]}, {"url": "https://other.example.com/do"},
+            {"url": "http://api.example.com/do"},
+        ],
+    )  # fmt: skip
+    def test_a_document_that_is_no_such_request_is_refused(self, changes: dict[str, Any]) -> None:
+        made = planned(http())
+        target = Target(made.url, registry.ACTION)
+        assert registry.exchange(target, made.request)
+        with pytest.raises(ValueError, match=r"\.$"):
+            registry.exchange(target, {**made.request, **changes})
+
+    @pytest.mark.parametrize(
+        ("raw", "peer", "first"),
+        [
+            (MCP, ServerInfo("https://tools.example.com/mcp"), ("POST", "https://tools.example.com/mcp")),
+            (
+                A2A,
+                ServerInfo(description=CARD_10),
+                ("GET", "http://agent.example.com/.well-known/agent-card.json"),
+            ),
+        ],
+    )  # fmt: skip
+    def test_other_calls_are_made_before_that_of_mcp_and_a2a(
+        self, raw: Any, peer: ServerInfo, first: tuple[str, str]
+    ) -> None:
+        made = planned(raw, peer=peer)
+        call = registry.exchange(Target(made.url, registry.ACTION), made.request).next_call()
+        assert call is not None
+        assert (call.method, call.url) == first
+
+    @pytest.mark.parametrize(
+        ("raw", "peer", "changes"),
+        [
+            *((MCP, ServerInfo("https://t.example.com/mcp"), changes) for changes in (
+                {"tool": None}, {"arguments": []}, {"url": 5}, {"url": "file:///x"},
+                {"url": "https://other.example.com/"},
+            )),
+            *((A2A, ServerInfo(description=CARD_10), changes) for changes in (
+                {"skill": None}, {"agent_url": 5}, {"agent_url": "x"}, {"url": "file:///x"},
+                {"url": "https://other.example.com/"}, {"message_id": None},
+            )),
+        ],
+    )  # fmt: skip
+    def test_other_documents_of_mcp_and_a2a_are_refused(
+        self, raw: Any, peer: ServerInfo, changes: dict[str, Any]
+    ) -> None:
+        made = planned(raw, peer=peer)
+        with pytest.raises(ValueError, match=r"\.$"):
+            registry.exchange(Target(made.url, registry.ACTION), {**made.request, **changes})
+
+    def test_an_a2a_document_without_a_message_is_refused(self) -> None:
+        made = planned(A2A, peer=ServerInfo(description=CARD_10))
+        request = {name: value for name, value in made.request.items() if name != "message"}
+        with pytest.raises(ValueError, match="not the request of an action over A2A"):
+            registry.exchange(Target(made.url, registry.ACTION), request)
+
+    def test_an_answer_is_a_message_of_its_own(self) -> None:
+        made = planned(A2A, peer=ServerInfo(description=CARD_10, message_id="m"))
+        resume = {"kind": "a2a", "taskId": "t", "contextId": "", "messageId": "n", "answer": "yes"}
+        talk = Talk()
+        talk.exchange = registry.exchange(
+            Target(made.url, registry.ACTION, resume=resume), made.request
+        )
+        talk.call().answer(CARD_10).call()
+        message = talk.sent["params"]["message"]
+        assert (message["messageId"], message["taskId"]) == ("n", "t")
+        assert message["parts"] == [{"text": "yes"}]
+
+    def test_nothing_else_of_an_action_is_known_to_the_registry(self) -> None:
+        target = Target("http://a.example.com", registry.ACTION)
+        assert registry.validate_request(target, {"any": "thing"}) == []
+        assert registry.masker(registry.ACTION) is None

@@ -1,0 +1,187 @@
+"""The whole playground as a process of its own: what a user starts with `make run`.
+
+Run as a module, it fills a data directory: `python -m tests.support.playground_server DIRECTORY`.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+from tests.support.isolation import SHARED, without_settings
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+DATABASE = "playground.sqlite3"
+#: Beside it in the template: the same database before anything was loaded into it.
+_EMPTY_DATABASE = "empty.sqlite3"
+
+
+def template_data_directory() -> Path | None:
+    """Return a data directory to copy: database, keys, collected static files.
+
+    The first process of a run of pytest that asks for it makes it, the others wait. Outside
+    pytest there is none.
+    """
+    if not (shared := os.environ.get(SHARED)):
+        return None
+    template = Path(shared) / "template"
+    template.parent.mkdir(parents=True, exist_ok=True)
+    with (template.parent / "template.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not template.exists():
+            unfinished = template.with_suffix(".unfinished")
+            subprocess.run(
+                [sys.executable, "-m", "tests.support.playground_server", str(unfinished)],
+                cwd=ROOT,
+                env=_environment(unfinished),
+                check=True,
+            )
+            unfinished.rename(template)
+    return template
+
+
+def _environment(data: Path) -> dict[str, str]:
+    """Return the environment of a playground with this data and default settings."""
+    return {
+        **without_settings(os.environ),
+        "PLAYGROUND_DATA_DIR": str(data),
+        # Nothing that a test saves lands among the fixtures that ship.
+        "PLAYGROUND_FIXTURES_DIR": str(data / "fixtures"),
+        "PYTHONUNBUFFERED": "1",
+    }
+
+
+def _fill(data: Path) -> None:
+    """Fill the data directory of the settings as the first start of `serve` does."""
+    import django
+
+    os.environ["DJANGO_SETTINGS_MODULE"] = "playground.settings"
+    django.setup()
+    from django.core.management import call_command
+    from django.db import connection
+
+    from playground.startup import collect_static, load_samples
+
+    call_command("migrate", interactive=False, verbosity=0)
+    connection.close()  # What is in the write-ahead log moves into the file.
+    shutil.copy(data / DATABASE, data / _EMPTY_DATABASE)
+    load_samples("http://127.0.0.1:8000")
+    connection.close()
+    collect_static()
+
+
+class PlaygroundServer:
+    """`manage.py serve` on a free port of 127.0.0.1, with a data directory of its own.
+
+    It begins with a copy of the template, unless `template` is false or there is data already.
+    """
+
+    def __init__(
+        self, data: Path, port: int = 0, *, template: bool = True, **environment: str
+    ) -> None:
+        self.data = data
+        self.port = port
+        self._template = template
+        self._environment = environment
+        self._process: subprocess.Popen[str] | None = None
+        self.url = ""
+        self.log: list[str] = []
+
+    def __enter__(self) -> PlaygroundServer:
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """The environment of the server, for commands that shall see the same data.
+
+        None of the developer's settings are in it, his database least of all.
+        """
+        return {**_environment(self.data), **self._environment}
+
+    @property
+    def pid(self) -> int:
+        """The server's process id."""
+        assert self._process
+        return self._process.pid
+
+    def prepare(self, *, samples: bool = True) -> None:
+        """Copy the template into the data directory if that is without a database.
+
+        Without `samples` the tables are empty.
+        """
+        if not self._template or (self.data / DATABASE).exists():
+            return
+        if template := template_data_directory():
+            databases = shutil.ignore_patterns(DATABASE, _EMPTY_DATABASE)
+            shutil.copytree(template, self.data, ignore=databases, dirs_exist_ok=True)
+            database = DATABASE if samples else _EMPTY_DATABASE
+            shutil.copy(template / database, self.data / DATABASE)
+
+    def start(self) -> None:
+        """Start and wait until it answers; again on the same port after a stop."""
+        self.prepare(samples=self._environment.get("PLAYGROUND_MODE") != "hosted")
+        (self.data / "fixtures").mkdir(parents=True, exist_ok=True)
+        self._process = subprocess.Popen(
+            [sys.executable, "manage.py", "serve", "--port", str(self.port)],
+            cwd=ROOT,
+            env=self.environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        assert self._process.stdout
+        for line in self._process.stdout:
+            self.log.append(line)
+            if found := re.search(r"http://[\w.]+:(\d+)", line):
+                self.url, self.port = found[0], int(found[1])
+                break
+        else:
+            raise RuntimeError("the playground did not start:\n" + "".join(self.log))
+        threading.Thread(target=self._drain, daemon=True).start()
+        self._wait_until_listening()
+
+    def stop(self, number: signal.Signals = signal.SIGTERM) -> None:
+        """Stop it; SIGKILL is how a crash looks."""
+        if self._process and self._process.poll() is None:
+            self._process.send_signal(number)
+            self._process.wait(timeout=20)
+
+    def manage(self, *arguments: str, **options: object) -> subprocess.CompletedProcess[str]:
+        """Run a management command on the same data."""
+        return subprocess.run(  # type: ignore[call-overload,no-any-return]
+            [sys.executable, "manage.py", *arguments],
+            cwd=ROOT,
+            env=self.environment,
+            capture_output=True,
+            text=True,
+            timeout=100,
+            check=False,
+            **options,
+        )
+
+    def _drain(self) -> None:
+        assert self._process
+        assert self._process.stdout
+        self.log.extend(self._process.stdout)
+
+    def _wait_until_listening(self) -> None:
+        import httpx
+
+        transport = httpx.HTTPTransport(retries=10)  # Backs off between connects.
+        with httpx.Client(transport=transport, timeout=20, trust_env=False) as client:
+            client.get(f"{self.url}/").raise_for_status()
+
+
+if __name__ == "__main__":
+    _fill(Path(sys.argv[1]))

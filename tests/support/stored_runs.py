@@ -1,0 +1,125 @@
+"""Runs with frames stored as the engine stores them, without an agent."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+from typing import Any
+
+from hypothesis import strategies as st
+
+from playground.engine.driver import Driver
+from playground.engine.writer import FrameWriter, PendingFlush, store
+from playground.models import Run
+from playground.protocols.exchange import Target
+from playground.protocols.frames import Frame, FrameKind
+
+K = FrameKind
+
+CALL = Frame(0, 0, K.CALL, b"POST /ask HTTP/1.1\r\n\r\n{}")
+OPEN = Frame(0, 10, K.OPEN, b'{"peer": "127.0.0.1:80", "tls": null}')
+HEAD = Frame(0, 20, K.HEAD, b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n")
+END = Frame(0, 90, K.END)
+
+
+class Recording:
+    """A run that grows batch by batch."""
+
+    def __init__(self, **fields: Any) -> None:
+        self.run = Run.objects.create(
+            **{
+                "agent_name": "scripted",
+                "url": "http://agent.example/ask",
+                "protocol": "nlweb",
+                "binding": "http",
+                "version": "0.55",
+                "request": {"query": {"text": "eggs"}},
+                "text": "eggs",
+                "state": "connecting",
+                **fields,
+            }
+        )
+        self._driver = Driver(self.run, Target(**self.run.describe_target()))
+        self._writer = FrameWriter(self.run)
+
+    def add(self, *frames: Frame) -> None:
+        """Store the frames in one batch; the run's counts follow."""
+        numbered = self._writer.number(frames)
+        self._driver._put(self._writer, self._driver._read(numbered))
+        self._flush()
+
+    def end(self, state: str = "completed") -> Run:
+        """Put the run into a final state."""
+        self._writer.add(state=state, ended_us=1_000)
+        self._flush()
+        return self.run
+
+    def _flush(self) -> None:
+        store(self.run, self._writer._pending)
+        self._writer._pending = PendingFlush()
+        self.run.refresh_from_db()
+
+
+def recorded(batches: Iterable[Sequence[Frame]], state: str = "completed") -> Run:
+    """Return a run with these batches in a final state."""
+    recording = Recording()
+    for batch in batches:
+        recording.add(*batch)
+    return recording.end(state)
+
+
+def event(text: str) -> Frame:
+    """Return the frame of an SSE event from its lines."""
+    return Frame(0, 50, K.EVENT, text.encode() + b"\n\n")
+
+
+def result(number: int) -> Frame:
+    """Return the frame of a result event."""
+    item = {"@type": "Recipe", "name": f"Dish {number}"}
+    return event(f"event: result\ndata: {json.dumps({'index': number, 'item': item})}")
+
+
+#: Events of a stream, valid and invalid ones.
+PIECES = (
+    'event: start\ndata: {"_meta": {"response_type": "answer"}}',
+    'event: start\ndata: {"_meta": {"summary": "In short"}}',
+    'data: {"_meta": {"version": "0.55"}, "item": {"name": "A"}}',
+    'data: {"_meta": {"version": "0.55", "summary": "In short"}, "content": "words"}',
+    'data: {"_meta": {"summary": "In other words"}, "results": [{"name": "B"}, "C"]}',
+    'event: result\ndata: {"index": 3, "item": {"@type": "Recipe", "name": "D"}}',
+    'event: result\ndata: [{"name": "E"}, {"@type": "SearchSummary", "text": "All of it"}]',
+    'event: content\ndata: {"type": "summary", "text": "To sum up"}',
+    'event: content\ndata: {"type": "text", "text": "Hello"}',
+    'event: error\ndata: {"error": {"code": "NO_RESULTS"}}',
+    'event: elicitation\ndata: {"text": "For whom?", "questions": []}',
+    'event: ping\ndata: {"n": 1}',
+    "event: result\ndata: not json",
+    "id: 7",
+    'event: complete\ndata: {"_meta": {"response_type": "answer"}}',
+    'event: end\ndata: {"message": "Bye"}',
+)
+_streams = st.lists(
+    st.sampled_from(PIECES).map(event) | st.just(Frame(0, 50, K.COMMENT, b": here\n\n")),
+    max_size=25,
+)
+_documents = st.sampled_from(
+    (
+        b'{"_meta": {"response_type": "answer", "summary": "S"}, "results": ["a", "b", "c"]}',
+        b"<html>",
+        b"",
+    )
+).map(lambda body: [Frame(0, 60, K.BODY, body[n : n + 9]) for n in range(0, len(body), 9)])
+_endings = st.sampled_from(
+    ([], [END], [Frame(0, 80, K.TAIL, b'event: result\ndata: {"item": "half')], [END])
+)
+
+
+@st.composite
+def batches(draw: st.DrawFn) -> list[list[Frame]]:
+    """Draw the frames of a run in any batches."""
+    body = draw(_streams | _documents)
+    frames = [CALL, OPEN, HEAD, *body, *draw(_endings)]
+    cuts = sorted(draw(st.sets(st.integers(1, len(frames) - 1), max_size=len(frames))))
+    edges = [0, *cuts, len(frames)]
+    return [frames[a:b] for a, b in pairwise(edges)]

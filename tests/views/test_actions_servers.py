@@ -1,0 +1,526 @@
+"""Actions over MCP and A2A: the URL of the server, loading its description, running the action."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import re
+from typing import Any
+
+import pytest
+from asgiref.sync import sync_to_async
+from django.contrib.auth.models import User
+from django.test import AsyncClient, Client
+from django.utils import timezone
+
+from playground.engine.task_registry import running_tasks
+from playground.models import ActionServer, Agent, Run, RunKind
+from playground.protocols.events import Elicitation
+from playground.stored_runs import read_events
+from tests.support.a2a_servers import Waiter
+from tests.support.a2a_servers import serving as serving_a2a
+from tests.support.markup import Markup, read
+from tests.support.mcp_servers import Recipes
+from tests.support.mcp_servers import serving as serving_mcp
+from tests.support.servers import reply, serve
+from tests.views.test_actions import can_run, offering, path
+
+HTMX = {"HX-Request": "true"}
+MCP = {"name": "add_up", "description": "Add up", "protocol": "MCP", "server": "kitchen",
+       "tool": "break", "arguments": {}}  # fmt: skip
+ASK = {**MCP, "tool": "ask", "arguments": {"query": {"text": "eggs"}}}
+A2A = {"name": "serve", "description": "Serve a table", "protocol": "A2A", "skill": "serve",
+       "message": "soup"}  # fmt: skip
+CARD = {"name": "Cook", "url": "http://cook.example/a2a", "skills": [{"id": "serve"}],
+        "protocolVersion": "0.3.0", "capabilities": {}}  # fmt: skip
+TOOLS = {
+    "version": "2025-11-25", "server": {"name": "Kitchen"},
+    "tools": [{"name": "scale", "description": "Scales a recipe", "inputSchema": {
+        "properties": {"dish": {"type": "string", "title": "Dish"},
+                       "servings": {"type": "integer"}, "cold": {"type": "boolean"}},
+        "required": ["dish"]}}],
+}  # fmt: skip
+SCALE = {**MCP, "tool": "scale", "arguments": {"dish": "soup", "servings": 4, "extra": [1]}}
+
+
+def text_of(html: bytes) -> str:
+    return re.sub(r"\s+", " ", read(html.decode()).text)
+
+
+def known(protocol: str, identifier: str, description: Any = None, **fields: Any) -> ActionServer:
+    """A server that somebody has said something of."""
+    url = fields.pop("url", f"http://{identifier}.example/mcp")
+    found: ActionServer = ActionServer.objects.create(
+        protocol=protocol,
+        identifier=identifier,
+        url=url,
+        description=description,
+        described_at=timezone.now() if description else None,
+        **fields,
+    )
+    return found
+
+
+def desk(client: Client, action: Any, **fields: Any) -> tuple[Markup, str]:
+    response = client.get(path(offering(action, **fields)))
+    assert response.status_code == 200
+    return read(response.content.decode()), text_of(response.content)
+
+
+def field(markup: Markup, name: str) -> Any:
+    """The attributes of the one control of this name."""
+    (found,) = (each for each in markup.elements if each.attributes.get("name") == name)
+    return found.attributes
+
+
+@pytest.mark.django_db
+class TestMcp:
+    def test_asks_where_the_server_is(self, client: Client) -> None:
+        markup, text = desk(client, MCP)
+        assert "Address of the server “kitchen”" in text
+        assert field(markup, "server_url")["value"] == ""
+        assert "Say where the server is first" in text
+        assert '"method": "tools/call"' in text
+        assert not can_run(markup)
+
+    @pytest.mark.database
+    def test_knows_it_from_then_on(self, client: Client) -> None:
+        known("mcp", "kitchen")
+        markup, text = desk(client, MCP)
+        assert field(markup, "server_url")["value"] == "http://kitchen.example/mcp"
+        assert "http://kitchen.example/mcp" in text
+        assert "Another origin than the agent’s" in text
+        assert can_run(markup)
+
+    @pytest.mark.database
+    def test_an_address_can_be_changed(self, client: Client) -> None:
+        known("mcp", "kitchen", TOOLS)
+        run = offering(SCALE)
+        fields = {"server_url": "http://other.example/mcp", "params": "{}"}
+        text = text_of(client.post(path(run, 0, "preview/"), fields).content)
+        assert "POST http://other.example/mcp" in text
+        # The tools were those of another address.
+        assert "has the tool" not in text
+        assert ActionServer.objects.get().url == "http://kitchen.example/mcp"
+
+    @pytest.mark.parametrize(
+        ("url", "reason"),
+        [("ftp://x/", "http or https"), ("http://me:secret@x/", "password"), ("x", "http")],
+    )
+    def test_addresses_that_are_none(self, client: Client, url: str, reason: str) -> None:
+        run = offering(MCP)
+        response = client.post(path(run, 0, "preview/"), {"server_url": url})
+        assert reason in text_of(response.content)
+        assert client.post(path(run), {"server_url": url, "confirmed": "1"}).status_code == 422
+        asked = client.post(path(run, 0, "server/"), {"server_url": url})
+        assert "Not read." in text_of(asked.content)
+        assert not ActionServer.objects.exists()
+
+    def test_a_form_from_the_schema(self, client: Client) -> None:
+        known("mcp", "kitchen", TOOLS)
+        markup, text = desk(client, SCALE)
+        assert "Kitchen has the tool scale: Scales a recipe" in text
+        assert "MCP 2025-11-25" in text
+        assert field(markup, "argument-0")["value"] == "soup"
+        assert field(markup, "argument-1")["value"] == "4"
+        assert "Dish" in text
+        assert '"extra"' in text
+
+    def test_the_call_follows_the_form_and_the_json_with_it(self, client: Client) -> None:
+        known("mcp", "kitchen", TOOLS)
+        run = offering(SCALE)
+        fields = {"server_url": "http://kitchen.example/mcp", "via": "form", "argument-0": "stew",
+                  "argument-1": "", "argument-2": "true",
+                  "params": json.dumps(SCALE["arguments"])}  # fmt: skip
+        response = client.post(path(run, 0, "preview/"), fields)
+        markup = read(response.content.decode())
+        expected = {"extra": [1], "dish": "stew", "cold": True}
+        shown = re.search(r'"arguments": (\{.*?\}) \}', text_of(response.content))
+        assert shown
+        assert json.loads(shown[1]) == expected
+        textarea = field(markup, "params")
+        assert textarea["hx-swap-oob"] == "true"
+
+    def test_the_form_follows_the_json(self, client: Client) -> None:
+        known("mcp", "kitchen", TOOLS)
+        run = offering(SCALE)
+        fields = {"server_url": "http://kitchen.example/mcp", "via": "json",
+                  "argument-0": "stew", "params": '{"dish": "pie"}'}  # fmt: skip
+        markup = read(client.post(path(run, 0, "preview/"), fields).content.decode())
+        assert field(markup, "argument-0")["value"] == "pie"
+        assert not [each for each in markup.elements if each.attributes.get("name") == "params"]
+
+    def test_what_is_wrong_with_the_form(self, client: Client) -> None:
+        known("mcp", "kitchen", TOOLS)
+        fields = {"server_url": "http://kitchen.example/mcp", "via": "form", "argument-0": "",
+                  "argument-1": "two", "params": "{}"}  # fmt: skip
+        response = client.post(path(offering(SCALE), 0, "preview/"), fields)
+        text = text_of(response.content)
+        assert "Dish is missing." in text
+        assert "servings: This is not valid JSON" in text
+        assert "No call is shown" in text
+        assert not can_run(read(response.content.decode()))
+
+    def test_an_unknown_tool_is_told_with_those_there_are(self, client: Client) -> None:
+        known("mcp", "kitchen", TOOLS)
+        _, text = desk(client, {**SCALE, "tool": "scales"})
+        assert "Kitchen has no tool “scales”." in text
+        assert "Perhaps “scale” is meant." in text
+        nothing = known("mcp", "empty", {"tools": []})
+        _, text = desk(client, {**SCALE, "server": nothing.identifier})
+        assert "It names no tools at all." in text
+
+    @pytest.mark.database
+    def test_one_users_servers_are_not_anothers(self, client: Client, settings: Any) -> None:
+        settings.HOSTED = True
+        ann, bob = (User.objects.create(username=name) for name in ("ann", "bob"))
+        known("mcp", "kitchen", TOOLS, owner=bob)
+        client.force_login(ann)
+        markup, _ = desk(client, SCALE, owner=ann)
+        assert field(markup, "server_url")["value"] == ""
+        client.force_login(bob)
+        markup, _ = desk(client, SCALE, owner=bob)
+        assert field(markup, "server_url")["value"] == "http://kitchen.example/mcp"
+
+    def test_private_addresses_are_refused_where_it_is_hosted(
+        self, client: Client, settings: Any
+    ) -> None:
+        settings.HOSTED = True
+        ann = User.objects.create(username="ann")
+        client.force_login(ann)
+        run = offering(MCP, owner=ann)
+        for url in ("http://10.0.0.1/mcp", "http://localhost/mcp", "http://[fe80::1]/"):
+            fields = {"server_url": url, "confirmed": "1"}
+            assert client.post(path(run), fields).status_code == 422
+        assert not Run.objects.filter(kind=RunKind.ACTION).exists()
+
+
+@pytest.mark.django_db
+class TestA2A:
+    def test_wants_the_card_first(self, client: Client) -> None:
+        markup, text = desk(client, {**A2A, "agent_url": "http://cook.example/a2a"})
+        assert "The action names the agent at http://cook.example/a2a" in text
+        assert "fetches one document from http://cook.example and sends nothing" in text
+        assert "Read the agent’s card first." in text
+        assert "The call is shown here once the card is read" in text
+        assert not can_run(markup)
+
+    def test_shows_the_message_in_the_words_of_the_card(self, client: Client) -> None:
+        known("a2a", CARD["url"], CARD, url=CARD["url"])
+        markup, text = desk(client, {**A2A, "agent_url": CARD["url"]})
+        assert "✓ Cook" in text
+        assert "A2A 0.3, read" in text
+        assert '"method": "message/send"' in text
+        assert field(markup, "message_id")["value"] in text
+        assert "The card names" not in text
+        assert can_run(markup)
+
+    def test_an_unknown_skill_is_told_and_can_be_sent(self, client: Client) -> None:
+        known("a2a", CARD["url"], CARD, url=CARD["url"])
+        markup, text = desk(client, {**A2A, "agent_url": CARD["url"], "skill": "server"})
+        assert "The card has no skill “server”." in text
+        assert "Perhaps “serve” is meant." in text
+        assert can_run(markup)
+
+    def test_another_address_of_the_same_origin_is_shown(self, client: Client) -> None:
+        known("a2a", "http://cook.example/", CARD, url=CARD["url"])
+        markup, text = desk(client, {**A2A, "agent_url": "http://cook.example/"})
+        assert "Another address of the same origin" in text
+        assert can_run(markup)
+
+    def test_another_origin_has_to_be_agreed_to(self, client: Client) -> None:
+        known("a2a", "http://asked.example/", CARD, url=CARD["url"])
+        run = offering({**A2A, "agent_url": "http://asked.example/"})
+        shown = client.get(path(run))
+        text = text_of(shown.content)
+        assert "Another origin: http://cook.example instead of http://asked.example" in text
+        assert "Send to http://cook.example, as the card says" in text
+        assert not can_run(read(shown.content.decode()))
+        for agreed in ("", "1", "http://asked.example/"):
+            response = client.post(path(run), {"agreed": agreed, "confirmed": "1"})
+            assert response.status_code == 422
+        response = client.post(path(run, 0, "preview/"), {"agreed": CARD["url"]})
+        assert can_run(read(response.content.decode()))
+        asked = client.post(path(run), {"agreed": CARD["url"]})
+        assert f"Send the message to {CARD['url']}?" in text_of(asked.content)
+        assert Run.objects.count() == 1
+
+    @pytest.mark.parametrize("url", ["http://169.254.169.254/", "file:///etc/passwd", ""])
+    def test_a_card_that_leads_astray(self, client: Client, url: str) -> None:
+        known("a2a", "http://asked.example/", {**CARD, "url": url}, url=url)
+        run = offering({**A2A, "agent_url": "http://asked.example/"})
+        response = client.post(path(run), {"agreed": url, "confirmed": "1"})
+        assert response.status_code == 422
+        assert not can_run(read(response.content.decode()))
+
+    def test_credentials_are_offered_for_the_own_origin_only(self, client: Client) -> None:
+        agent = Agent.objects.create(
+            name="Shop", url="http://cook.example/ask", auth="bearer", auth_secret="canary"
+        )
+        known("a2a", CARD["url"], CARD, url=CARD["url"])
+        action = {**A2A, "agent_url": CARD["url"]}
+        run = offering(action, agent=agent)
+        _, text = desk(client, action, agent=agent)
+        assert "Send the credentials of Shop" in text
+        shown = client.post(path(run, 0, "preview/"), {"as_agent": "1"}).content
+        assert "Authorization" in text_of(shown)
+        assert b"canary" not in shown
+        other = {**CARD, "url": "http://other.example/"}
+        ActionServer.objects.update(description=other, url=other["url"])
+        shown = client.post(path(run, 0, "preview/"), {"as_agent": "1"}).content
+        assert "Authorization" not in text_of(shown)
+
+
+async def _post(client: AsyncClient, run: Run, more: str = "", **fields: str) -> str:
+    response = await client.post(path(run, 0, more), fields, headers=HTMX)
+    assert response.status_code == 200, response.content
+    return text_of(response.content)
+
+
+async def _offering(*actions: Any, **fields: Any) -> Run:
+    return await sync_to_async(offering)(*actions, **fields)
+
+
+async def _ended(kind: str = RunKind.ACTION) -> Run:
+    """The newest run of this kind, once it has ended."""
+    run = await Run.objects.filter(kind=kind).alatest("created_at")
+    await asyncio.gather(*running_tasks())
+    await run.arefresh_from_db()
+    return run
+
+
+@pytest.mark.django_db(transaction=True)
+class TestReading:
+    """What is read is read when somebody asks for it, and kept."""
+
+    @pytest.mark.database
+    async def test_the_tools_of_a_server(self, async_client: AsyncClient) -> None:
+        with serving_mcp(Recipes()) as url:
+            run = await _offering(MCP)
+            text = await _post(async_client, run, "server/", server_url=url)
+        assert "recipes has the tool break" in text
+        server = await ActionServer.objects.aget()
+        assert (server.protocol, server.identifier, server.url) == ("mcp", "kitchen", url)
+        assert server.described_at is not None
+        assert "session" not in server.description
+
+    async def test_a_server_that_wants_to_know_who_asks(self, async_client: AsyncClient) -> None:
+        recipes = Recipes(token="canary-of-thirty-two-characters!")
+        with serving_mcp(recipes) as url:
+            run = await _offering(MCP)
+            text = await _post(async_client, run, "server/", server_url=url)
+            assert "Not read." in text
+            assert not await ActionServer.objects.aexists()
+            headers = json.dumps([["Authorization", f"Bearer {recipes.token}"]])
+            text = await _post(async_client, run, "server/", server_url=url, headers=headers)
+        assert "has the tool break" in text
+        server = await ActionServer.objects.aget()
+        assert "canary" not in json.dumps(server.description)
+
+    async def test_a_list_of_tools_that_never_ends(self, async_client: AsyncClient) -> None:
+        async with serve(answer=_endless) as server:
+            run = await _offering(MCP)
+            text = await _post(async_client, run, "server/", server_url=f"{server.url}/mcp")
+        assert "has no tool “break”" in text
+        assert len(server.requests) < 50
+        assert len((await ActionServer.objects.aget()).description["tools"]) <= 1_000
+
+    async def test_nothing_is_kept_of_what_could_not_be_read(
+        self, async_client: AsyncClient
+    ) -> None:
+        async with serve(reply(b"<html>", "text/html")) as server:
+            run = await _offering(MCP)
+            text = await _post(async_client, run, "server/", server_url=server.url)
+            assert "Not read." in text
+            run = await _offering({**A2A, "agent_url": server.url})
+            text = await _post(async_client, run, "server/")
+            assert "Not read. No agent card was found." in text
+        assert not await ActionServer.objects.aexists()
+
+    async def test_a_card(self, async_client: AsyncClient) -> None:
+        with serving_a2a(Waiter()) as url:
+            run = await _offering({**A2A, "agent_url": url})
+            headers = json.dumps([["X-Api-Key", "canary"]])
+            text = await _post(async_client, run, "server/", headers=headers)
+        assert "✓ Waiter: Serves tables" in text
+        assert '"method": "SendStreamingMessage"' in text
+        server = await ActionServer.objects.aget()
+        assert (server.protocol, server.identifier, server.url) == ("a2a", url, url)
+        # Read once more, it is the same row.
+        assert await ActionServer.objects.acount() == 1
+
+    async def test_no_header_goes_along_with_the_request_for_a_card(
+        self, async_client: AsyncClient
+    ) -> None:
+        async with serve(reply(json.dumps(CARD).encode())) as server:
+            run = await _offering({**A2A, "agent_url": server.url})
+            headers = json.dumps([["X-Api-Key", "canary"]])
+            await _post(async_client, run, "server/", headers=headers)
+        assert server.requests
+        assert not any(b"canary" in request for request in server.requests)
+
+    async def test_it_is_the_owners_alone(self, async_client: AsyncClient) -> None:
+        owner = await User.objects.acreate(username="somebody")
+        run = await _offering(MCP, owner=owner)
+        response = await async_client.post(
+            path(run, 0, "server/"), {"server_url": "http://x.example/"}
+        )
+        assert response.status_code == 404
+
+    async def test_the_policy_holds(self, async_client: AsyncClient, settings: Any) -> None:
+        settings.HOSTED = True
+        ann = await User.objects.acreate(username="ann")
+        await sync_to_async(async_client.force_login)(ann)
+        run = await _offering(MCP, owner=ann)
+        async with serve(reply(b"{}")) as server:
+            text = await _post(async_client, run, "server/", server_url=server.url)
+        assert "Not read." in text
+        assert server.requests == []
+
+
+def _endless(request: bytes) -> list[bytes]:
+    body = json.loads(request.partition(b"\r\n\r\n")[2])
+    if body["method"] == "tools/list":
+        cursor = str(int(body.get("params", {}).get("cursor", 0)) + 1)
+        tools = [{"name": f"tool-{cursor}-{n}"} for n in range(100)]
+        result: Any = {"tools": tools, "nextCursor": cursor}
+    elif body["method"] == "initialize":
+        result = {"protocolVersion": "2025-11-25", "serverInfo": {"name": "Endless"}}
+    else:
+        error = {"code": -32601, "message": "no"}
+        return [
+            reply(json.dumps({"jsonrpc": "2.0", "id": body.get("id"), "error": error}).encode())
+        ]
+    return [reply(json.dumps({"jsonrpc": "2.0", "id": body["id"], "result": result}).encode())]
+
+
+@pytest.mark.django_db(transaction=True)
+class TestRunning:
+    async def test_a_tool(self, async_client: AsyncClient) -> None:
+        with serving_mcp(Recipes()) as url:
+            run = await _offering(ASK)
+            asked = await _post(async_client, run, server_url=url)
+            assert f"Call the tool ask at {url}?" in asked
+            await _post(async_client, run, server_url=url, confirmed="1")
+            child = await _ended()
+        assert (child.binding, child.state, child.outcome) == ("mcp", "completed", "answer")
+        assert (child.parent_id, child.parent_entry) == (run.pk, (4, 0))
+        # Where the server is, is known from now on.
+        assert (await ActionServer.objects.aget()).url == url
+
+    async def test_a_message_is_sent_as_it_was_shown(self, async_client: AsyncClient) -> None:
+        waiter = Waiter()
+        with serving_a2a(waiter) as url:
+            run = await _offering({**A2A, "agent_url": url})
+            await _post(async_client, run, "server/")
+            await _post(async_client, run, confirmed="1", message_id="as-shown", params='"hello"')
+            child = await _ended()
+        assert (child.binding, child.outcome) == ("a2a", "answer")
+        assert child.request["message_id"] == "as-shown"
+        assert waiter.heard == [("hello", "serve", False)]
+
+    async def test_a_question_of_a_task_is_answered_below_it(
+        self, async_client: AsyncClient
+    ) -> None:
+        waiter = Waiter()
+        agent = await Agent.objects.acreate(name="Shop", url="http://shop.example/")
+        with serving_a2a(waiter) as url:
+            run = await _offering({**A2A, "agent_url": url, "message": "ask"}, agent=agent)
+            await _post(async_client, run, "server/")
+            await _post(async_client, run, confirmed="1")
+            asking = await _ended()
+            assert asking.outcome == "elicitation"
+            place = await sync_to_async(_question)(asking)
+            fields = {"seq": str(place[0]), "part": str(place[1]), "q0": "two", "nested": "1",
+                      "page": str(run.pk)}  # fmt: skip
+            answers = f"/runs/{asking.pk}/answers/"
+            shown = await async_client.post(f"{answers}preview/", fields, headers=HTMX)
+            assert "SendStreamingMessage" in text_of(shown.content)
+            assert '"text": "two"' in text_of(shown.content)
+            empty = await async_client.post(answers, {**fields, "q0": ""}, headers=HTMX)
+            assert empty.status_code == 422
+            response = await async_client.post(answers, fields, headers=HTMX)
+            answer = await _ended()
+        html = response.content.decode()
+        assert "This question has been answered" in html
+        assert f'ws-connect="/ws/runs/{run.pk}/"' in html
+        assert (answer.parent_id, answer.parent_entry, answer.kind) == (asking.pk, place, "action")
+        assert (answer.outcome, answer.binding) == ("answer", "a2a")
+        assert [heard[0] for heard in waiter.heard] == ["ask", "two"]
+        sent = re.search(r'"messageId": "([^"]+)"', text_of(shown.content))
+        assert sent
+        assert answer.resume["messageId"] == sent[1]
+
+    @pytest.mark.parametrize("action", ["accept", "decline"])
+    async def test_a_tool_that_wants_to_know_more_is_called_again(
+        self, async_client: AsyncClient, action: str
+    ) -> None:
+        recipes = Recipes(asks=True)
+        agent = await Agent.objects.acreate(name="Shop", url="http://shop.example/")
+        with serving_mcp(recipes) as url:
+            run = await _offering(ASK, agent=agent)
+            await _post(async_client, run, server_url=url, confirmed="1")
+            asking = await _ended()
+            assert (asking.outcome, asking.binding) == ("elicitation", "mcp")
+            fields = await _place(asking, q0="vegan", q1="4", action=action)
+            answers = f"/runs/{asking.pk}/answers/"
+            shown = await async_client.post(f"{answers}preview/", fields, headers=HTMX)
+            assert '"inputResponses"' in text_of(shown.content)
+            await async_client.post(answers, fields, headers=HTMX)
+            answer = await _ended()
+            again = await async_client.post(answers, fields, headers=HTMX)
+        assert (answer.parent_id, answer.kind, answer.outcome) == (asking.pk, "action", "answer")
+        assert (again.status_code, await Run.objects.filter(parent=asking).acount()) == (422, 1)
+        assert "has been answered" in text_of(again.content)
+        assert [heard[0] for heard in recipes.heard] == [action]
+
+    async def test_a_tool_that_asks_in_mid_call_is_answered_into_it(
+        self, async_client: AsyncClient
+    ) -> None:
+        recipes = Recipes(asks=True)
+        agent = await Agent.objects.acreate(name="Shop", url="http://shop.example/")
+        with serving_mcp(recipes, generation="initialize") as url:
+            run = await _offering(ASK, agent=agent)
+            await _post(async_client, run, server_url=url, confirmed="1")
+            asking = await Run.objects.aget(kind=RunKind.ACTION)
+            while True:
+                await asyncio.sleep(0.05)
+                with contextlib.suppress(AssertionError):
+                    fields = await _place(asking, q0="vegan", q1="4", action="accept")
+                    break
+            answers = f"/runs/{asking.pk}/answers/"
+            response = await async_client.post(answers, fields, headers=HTMX)
+            assert "This question has been answered" in text_of(response.content)
+            asking = await _ended()
+            reply_ = await _ended(RunKind.CLIENT_RESPONSE)
+        assert (asking.outcome, asking.state) == ("answer", "completed")
+        assert (reply_.parent_id, reply_.state) == (asking.pk, "completed")
+        assert recipes.heard == [("accept", {"diet": "vegan", "guests": 4})]
+
+    async def test_a_question_of_an_agent_that_was_deleted(self, async_client: AsyncClient) -> None:
+        with serving_a2a(Waiter()) as url:
+            run = await _offering({**A2A, "agent_url": url, "message": "ask"})
+            await _post(async_client, run, "server/")
+            await _post(async_client, run, confirmed="1")
+            asking = await _ended()
+        place = await sync_to_async(_question)(asking)
+        fields = {"seq": str(place[0]), "part": str(place[1]), "q0": "two"}
+        response = await async_client.post(f"/runs/{asking.pk}/answers/", fields, headers=HTMX)
+        assert response.status_code == 422
+        assert await Run.objects.acount() == 2
+
+
+async def _place(run: Run, **fields: str) -> dict[str, str]:
+    """The fields of a form that answers what a run asks."""
+    seq, part = await sync_to_async(_question)(run)
+    return {"seq": str(seq), "part": str(part), **fields}
+
+
+def _question(run: Run) -> tuple[int, int]:
+    """Where a run asks."""
+    for frame, events in read_events(run):
+        for part, event in enumerate(events):
+            if isinstance(event, Elicitation):
+                return frame.seq, part
+    raise AssertionError("It asks nothing.")

@@ -1,0 +1,331 @@
+"""The composer: requests refused with a reason, previewed or sent; schemas."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from django.test import AsyncClient, Client
+
+from playground import engine
+from playground.models import Agent, Environment, Run, Variable
+from playground.protocols import registry, schemas
+from playground.protocols.exchange import Exchange, Target
+from tests.support.markup import read
+from tests.support.servers import free_port
+from tests.views.conftest import form
+
+pytestmark = pytest.mark.django_db
+
+PREVIEW = "/compose/preview/"
+
+#: The composer's fields, and what is said about them (with the place in the document).
+REFUSED: list[tuple[str, dict[str, str], str, str]] = [
+    ("invalid JSON", form('{\n  "query": x}'), "", "Line 2, column 12: no JSON value begins here."),
+    ("an empty document", form(" "), "", "Line 1, column 2: no JSON value begins here."),
+    ("a list", form("[]"), "", "The request must be a JSON object."),
+    ("a string", form('"query"'), "", "The request must be a JSON object."),
+    ("not a number", form('{"query": {"text": NaN}}'), "", "a number that JSON does not have"),
+    ("infinity", form('{"a": -Infinity}'), "", "a number that JSON does not have"),
+    ("a number too large", form('{"a": 1e999}'), "", "a number that JSON does not have"),
+    ("an endless number", form('{"a": ' + "9" * 5000 + "}"), "", "a number that JSON does not"),
+    ("too deep", form('{"a":' + "[" * 100 + "]" * 100 + "}"), "", "nested more than 100 deep"),
+    ("much too deep", form("[" * 100_000), "", "nested more than 100 deep"),
+    ("no query", form({}), "/query", "A request needs a query."),
+    ("a query without text", form({"query": {}}), "/query/text", "The query needs a text."),
+    ("a blank text", form({"query": {"text": " "}}), "/query/text", "The query needs a text."),
+    ("a text that is none", form({"query": {"text": 1}}), "/query/text", "This must be a string."),
+    ("an await without action", form({"promise_token": "t"}), "/action", "needs an action"),
+    ("no agent", form(agent=""), "", "Choose an agent"),
+    ("an unknown agent", form(agent="nobody"), "", "Choose an agent"),
+    ("headers that are no JSON", form(headers="{"), "#headers", "are not valid JSON"),
+    ("headers too deep", form(headers="[" * 100_000), "#headers", "are not valid JSON"),
+    ("headers that are no list", form(headers='{"a": "b"}'), "#headers", "a list of [name, value]"),
+    ("a header that is no pair", form(headers='[["a"]]'), "#headers", "a list of [name, value]"),
+    ("a header with a number", form(headers='[["a", 1]]'), "#headers", "a list of [name, value]"),
+    ("a header name with a space", form(headers='[["a b", "c"]]'), "#headers", "not a header name"),
+    ("Host", form(headers='[["hOsT", "a"]]'), "#headers", "cannot be given"),
+    ("Cookie", form(headers='[["Cookie", "a=b"]]'), "#headers", "cannot be given"),
+    ("Content-Length", form(headers='[["Content-Length", "1"]]'), "#headers", "cannot be given"),
+    ("a line break", form(headers='[["X-A", "a\\r\\nX-B: c"]]'), "#headers", "control character"),
+    ("a NUL", form(headers='[["X-A", "a\\u0000b"]]'), "#headers", "control character"),
+    ("authentication that is no JSON", form(auth="x"), "#auth", "no JSON value begins here"),
+    ("expectations that are no JSON", form(expectations="["), "#expectations", "Line 1, column 2"),
+    ("expectations that are no list", form(expectations="{}"), "#expectations", "are an array"),
+    ("an environment that is gone", form(environment="gone"), "", "“gone” is gone"),
+    ("an umlaut", form(headers='[["X-A", "ä"]]'), "#headers", "outside ASCII"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("fields", "pointer", "message"), [r[1:] for r in REFUSED], ids=[r[0] for r in REFUSED]
+)
+class TestWhatCannotBeSent:
+    def test_is_refused_with_a_reason(
+        self, client: Client, agent: Agent, fields: dict[str, str], pointer: str, message: str
+    ) -> None:
+        response = client.post("/runs/", fields, headers={"HX-Request": "true"})
+        assert response.status_code == 422
+        assert response["HX-Retarget"] == "#compose-problems"
+        self._says(response.content.decode(), pointer, message)
+        assert not Run.objects.exists()
+
+    def test_is_said_beforehand(
+        self, client: Client, agent: Agent, fields: dict[str, str], pointer: str, message: str
+    ) -> None:
+        response = client.post(PREVIEW, fields)
+        assert response.status_code == 200
+        html = response.content.decode()
+        self._says(html, pointer, message)
+        # A document that can be read is shown as it stands.
+        assert ("effective-line" in html) == pointer.startswith("/")
+
+    def _says(self, html: str, pointer: str, message: str) -> None:
+        markup = read(html)
+        assert message in markup.text
+        problems = [e.attributes for e in markup.find("li") if "data-pointer" in e.attributes]
+        assert (pointer, "error") in [(p["data-pointer"], p["data-level"]) for p in problems]
+
+
+def test_missing_fields_are_no_crash(client: Client, agent: Agent) -> None:
+    for url, status in (("/runs/", 422), (PREVIEW, 200)):
+        response = client.post(url, {})
+        assert response.status_code == status
+        assert "Choose an agent" in response.content.decode()
+
+
+class TestPreview:
+    def test_shows_the_call_that_would_be_made(self, client: Client, agent: Agent) -> None:
+        fields = form({"query": {"text": "é <b>"}}, headers='[["X-Trace", "t1"]]')
+        html = client.post(PREVIEW, fields).content.decode()
+        text = read(html).text
+        assert "POST" in text
+        assert "http://agent.example/api/ask" in text
+        assert "X-Trace" in text
+        assert '"text": "é <b>"' in text
+        assert "<b>" not in html
+
+    @pytest.mark.parametrize(
+        "auth",
+        [
+            {"auth": "bearer"},
+            {"auth": "basic", "auth_user": "ada"},
+            {"auth": "api_key"},
+            {"auth": "api_key", "auth_header": "X-Shop"},
+        ],
+    )
+    def test_shows_dots_for_secrets(
+        self, client: Client, agent: Agent, auth: dict[str, str]
+    ) -> None:
+        Agent.objects.update(**auth)
+        agent.refresh_from_db()
+        agent.auth_secret = "canary-77"
+        agent.save()
+        headers = '[["X-Token", "canary-88"]]'
+        html = client.post(PREVIEW, form(headers=headers)).content.decode()
+        assert "canary" not in html
+        assert "Y2FuYXJ5" not in html
+        assert html.count('class="dots"') == 2
+
+    @pytest.mark.database
+    def test_flags_an_origin_that_is_new(self, client: Client, agent: Agent) -> None:
+        def flagged() -> bool:
+            return "new origin" in client.post(PREVIEW, form()).content.decode()
+
+        assert flagged()
+        names = {"agent_name": "a", "protocol": "nlweb", "binding": "http", "version": "0.55"}
+        run: dict[str, Any] = {**names, "request": {}}
+        # The same beginning is not the same origin.
+        Run.objects.create(url="http://agent.example.evil.example/ask", **run)
+        Run.objects.create(url="http://agent.example:8080/ask", **run)
+        assert flagged()
+        Run.objects.create(url="http://agent.example/other", **run)
+        assert not flagged()
+
+    def test_does_not_flag_the_playground_itself(self, client: Client, agent: Agent) -> None:
+        Agent.objects.update(url="http://testserver/demo")
+        assert "new origin" not in client.post(PREVIEW, form()).content.decode()
+
+    def test_warns_and_shows_the_call_all_the_same(self, client: Client, agent: Agent) -> None:
+        html = client.post(PREVIEW, form({"query": {"text": "a"}, "extra": 1})).content.decode()
+        assert 'data-level="warning"' in html
+        assert "effective-line" in html
+
+    def test_shows_what_is_carried_before_there_is_a_text(
+        self, client: Client, agent: Agent
+    ) -> None:
+        document = {
+            "query": {"text": ""},
+            "context": {"@type": "ConversationalContext", "prev": ["pasta"]},
+            "meta": {"version": "0.55", "session_context": {"turn": 2}},
+        }
+        text = read(client.post(PREVIEW, form(document)).content.decode()).text
+        assert text.index("The query needs a text.") < text.index("cannot be sent yet")
+        assert text.index("cannot be sent yet") < text.index('"pasta"')
+        assert '"turn": 2' in text
+        sendable = client.post(PREVIEW, form({"query": {"text": "a"}})).content.decode()
+        assert "cannot be sent yet" not in sendable
+
+    def test_half_a_surrogate_pair_is_the_escape_that_it_was(
+        self, client: Client, agent: Agent
+    ) -> None:
+        response = client.post(PREVIEW, form('{"query": {"text": "\\ud83d"}}'))
+        assert "\\ud83d" in read(response.content.decode()).text
+
+    def test_an_unknown_version_falls_back_to_the_agents(
+        self, client: Client, agent: Agent
+    ) -> None:
+        response = client.post(PREVIEW, form(version="9.9"))
+        assert "effective-line" in response.content.decode()
+
+
+@pytest.mark.django_db(transaction=True)
+class TestSend:
+    @pytest.fixture
+    def target(self, transactional_db: None) -> Agent:
+        """An agent that nobody answers for: its runs end at once."""
+        url = f"http://127.0.0.1:{free_port()}"
+        found: Agent = Agent.objects.create(name="Recipes", url=url)
+        return found
+
+    @pytest.fixture
+    async def ended(self) -> Any:
+        """Wait for the runs that a test began, so that none outlives its database."""
+        yield
+        async for run in Run.objects.all():
+            await engine.cancel(run)
+
+    async def test_creates_a_run_and_pushes_its_address(
+        self, async_client: AsyncClient, target: Agent, ended: None
+    ) -> None:
+        fields = form(
+            {"query": {"text": "soup"}},
+            version="0.54",
+            headers='[["X-A", "1"], ["Authorization", "Bearer canary"], ["", "left out"]]',
+        )
+        response = await async_client.post("/runs/", fields, headers={"HX-Request": "true"})
+        run = await Run.objects.aget()
+        assert response.status_code == 200
+        assert response["HX-Push-Url"] == f"/runs/{run.pk}/"
+        assert f'ws-connect="/ws/runs/{run.pk}/"' in response.content.decode()
+        assert (run.text, run.version, run.agent_id) == ("soup", "0.54", target.pk)
+        assert run.headers == [["X-A", "1"], ["Authorization", ""]]
+        assert run.request == {"query": {"text": "soup"}}
+
+    async def test_without_scripts_it_redirects_to_the_run(
+        self, async_client: AsyncClient, target: Agent, ended: None
+    ) -> None:
+        response = await async_client.post("/runs/", form())
+        run = await Run.objects.aget()
+        assert (response.status_code, response["Location"]) == (302, f"/runs/{run.pk}/")
+
+    async def test_two_sends_are_two_runs(
+        self, async_client: AsyncClient, target: Agent, ended: None
+    ) -> None:
+        for _ in range(2):
+            await async_client.post("/runs/", form())
+        assert await Run.objects.acount() == 2
+
+    @pytest.mark.database
+    async def test_a_text_with_half_a_surrogate_pair_is_sent(
+        self, async_client: AsyncClient, target: Agent, ended: None
+    ) -> None:
+        response = await async_client.post("/runs/", form('{"query": {"text": "a\\ud83db"}}'))
+        run = await Run.objects.aget()
+        assert run.text == "a?b"
+        page = await async_client.get(response["Location"])
+        assert page.status_code == 200
+        assert "a\\ud83db" in page.content.decode()
+
+    async def test_stopping(self, async_client: AsyncClient, target: Agent, ended: None) -> None:
+        await async_client.post("/runs/", form())
+        run = await Run.objects.aget()
+        url = f"/runs/{run.pk}/cancellation/"
+        response = await async_client.post(url, headers={"HX-Request": "true"})
+        assert (response.status_code, response.content) == (204, b"")
+        plain = await async_client.post(url)
+        assert (plain.status_code, plain["Location"]) == (302, f"/runs/{run.pk}/")
+        await run.arefresh_from_db()
+        assert run.is_final
+
+
+def test_stopping_a_run_that_is_over_changes_nothing(client: Client, run: Run) -> None:
+    assert client.post(f"/runs/{run.pk}/cancellation/").status_code == 302
+    run.refresh_from_db()
+    assert run.state == "completed"
+
+
+@pytest.mark.parametrize("version", ["0.54", "0.55"])
+def test_schemas_are_served(client: Client, version: str) -> None:
+    for name in schemas.names("nlweb", version):
+        response = client.get(f"/schemas/nlweb/{version}/{name}.json")
+        assert response.status_code == 200
+        assert response.json() == json.loads(json.dumps(schemas.load("nlweb", version, name)))
+
+
+@pytest.mark.parametrize(
+    "path", ["nlweb/0.55/nothing", "nlweb/9/ask-request", "other/0.55/ask-request", "nlweb/../x"]
+)
+def test_unknown_schemas_are_not_found(client: Client, path: str) -> None:
+    assert client.get(f"/schemas/{path}.json").status_code == 404
+
+
+class TestBinding:
+    def test_the_other_binding_shows_its_call_and_its_address(
+        self, client: Client, agent: Agent
+    ) -> None:
+        text = read(client.post(PREVIEW, form(binding="mcp")).content.decode()).text
+        assert "http://agent.example/api/mcp" in text
+        assert '"method": "tools/call"' in text
+        assert '"text": "eggs"' in text
+        assert "Before this call the server is opened" in text
+        assert "Before this call" not in client.post(PREVIEW, form()).content.decode()
+
+    @pytest.mark.parametrize("binding", ["", "carrier-pigeon", "http"])
+    def test_any_other_value_is_the_agents_own(
+        self, client: Client, agent: Agent, binding: str
+    ) -> None:
+        text = read(client.post(PREVIEW, form(binding=binding)).content.decode()).text
+        assert "http://agent.example/api/ask" in text
+
+    def test_mcp_carries_nothing_but_nlweb(self, client: Client, agent: Agent) -> None:
+        Agent.objects.update(protocol="agent-api", version="1")
+        document = {"input": [{"role": "user", "content": [{"type": "text", "text": "hi"}]}]}
+        fields = form(document, binding="mcp", version="1")
+        assert "tools/call" not in client.post(PREVIEW, fields).content.decode()
+
+    def test_the_control_shows_how_a_run_went(self, client: Client, agent: Agent) -> None:
+        names = {"agent_name": "a", "protocol": "nlweb", "version": "0.55", "request": {}}
+        run = Run.objects.create(
+            agent=agent, url="http://agent.example/mcp", binding="mcp", **names
+        )
+        for url, chosen in (("/", "http"), (f"/runs/{run.pk}/", "mcp")):
+            inputs = read(client.get(url).content.decode()).find("input")
+            radios = [e.attributes for e in inputs if e.attributes.get("name") == "binding"]
+            assert [e["value"] for e in radios if "checked" in e] == [chosen]
+
+
+@pytest.mark.parametrize(("headers", "built"), [("[]", 1), ('[["X-Key", "{{token}}"]]', 2)])
+def test_a_preview_builds_one_exchange_of_what_is_shown_and_one_of_what_is_sent(
+    client: Client, agent: Agent, monkeypatch: pytest.MonkeyPatch, headers: str, built: int
+) -> None:
+    environment = Environment.objects.create(name="Staging")
+    Variable.objects.create(
+        environment=environment, name="token", kind="secret", secret="canary-4711",
+        allowed_origins=[agent.url],
+    )  # fmt: skip
+    found: list[Target] = []
+    real = registry.exchange
+
+    def exchange(target: Target, *args: Any, **options: Any) -> Exchange:
+        found.append(target)
+        return real(target, *args, **options)
+
+    monkeypatch.setattr(registry, "exchange", exchange)
+    fields = form(headers=headers, environment=environment.slug)
+    response = client.post(PREVIEW, fields)
+    assert not response.context["problems"]
+    assert "canary-4711" not in response.content.decode()
+    assert len(found) == built
+    assert [("X-Key", "canary-4711") in target.headers for target in found] == [False, True][:built]

@@ -1,0 +1,223 @@
+"""Import and export of collections over the pages."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+from typing import Any
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+from django.urls import reverse
+
+from playground.collections import fixture
+from playground.models import Collection, SavedRequest
+from playground.views.import_export import compress_text, decompress_text
+from tests.support import example_collections
+from tests.support.example_collections import COLLECTION, FOLDER, REQUEST, with_fields
+from tests.support.servers import Script, head, reply, serve
+
+pytestmark = [pytest.mark.django_db, pytest.mark.database]
+PAGE = "/collections/import/"
+TEXT = json.dumps([COLLECTION, FOLDER, REQUEST])
+
+
+def packed(html: str) -> str:
+    found = re.search(r'name="packed" value="([^"]*)"', html)
+    assert found
+    return found[1]
+
+
+def confirm(client: Client, html: str, how: str = "yes") -> Any:
+    return client.post(PAGE, {"packed": packed(html), "source": "x", "confirmed": how})
+
+
+def text_in(html: str) -> str:
+    return " ".join(re.sub(r"<[^>]+>", " ", html).split())
+
+
+class TestImport:
+    def test_the_form(self, client: Client) -> None:
+        html = client.get(PAGE).content.decode()
+        assert 'enctype="multipart/form-data"' in html
+        assert "Collection of the playground" in html
+
+    def test_a_preview_changes_nothing_and_the_import_does_what_it_says(
+        self, client: Client
+    ) -> None:
+        answer = client.post(PAGE, {"text": TEXT})
+        assert answer.status_code == 200
+        shown = text_in(answer.content.decode())
+        assert "Import Soups ?" in shown
+        assert "Added 3 collection Soups folder Hot request Leek" in shown
+        assert not Collection.objects.exists()
+        done = confirm(client, answer.content.decode())
+        assert done.status_code == 302
+        assert done["Location"] == "/collections/soups/"
+        assert SavedRequest.objects.get().folder is not None
+
+    def test_an_upload(self, client: Client) -> None:
+        upload = SimpleUploadedFile("soups.json", TEXT.encode())
+        answer = client.post(PAGE, {"file": upload})
+        assert "from soups.json" in text_in(answer.content.decode())
+        confirm(client, answer.content.decode())
+        assert Collection.objects.get().slug == "soups"
+
+    def test_it_shows_what_is_added_changed_and_left_alone(self, client: Client) -> None:
+        collection = example_collections.example()
+        text = fixture.dump(collection)
+        collection.requests.filter(slug="leek").update(notes="Old note.\nStays.")
+        collection.requests.filter(slug="first").delete()
+        SavedRequest.objects.create(collection=collection, name="Mine", document={})
+        html = client.post(PAGE, {"text": text}).content.decode()
+        shown = text_in(html)
+        assert "Added 1 request First" in shown
+        assert "Changed 1 request Leek notes notes − Old note. − Stays. + About Leek." in shown
+        assert "as it is the same 5" in shown
+        assert "as the file says nothing of it 1 request Mine" in shown
+        confirm(client, html)
+        assert collection.requests.get(slug="leek").notes == "About Leek."
+        assert collection.requests.count() == 5
+
+    def test_the_same_again_has_nothing_to_do(self, client: Client) -> None:
+        text = fixture.dump(example_collections.example())
+        html = client.post(PAGE, {"text": text}).content.decode()
+        assert "Everything in it is here already" in html
+        assert 'value="yes"' not in html
+
+    def test_it_can_stand_beside_the_one_that_is_there(self, client: Client) -> None:
+        collection = example_collections.example()
+        html = client.post(PAGE, {"text": fixture.dump(collection)}).content.decode()
+        done = confirm(client, html, "beside")
+        assert done["Location"] == "/collections/soups-2/"
+        assert Collection.objects.get(slug="soups-2").requests.count() == 4
+        assert collection.requests.count() == 4
+
+    def test_what_is_left_out_is_told(self, client: Client) -> None:
+        item = with_fields(REQUEST, headers=[["Authorization", "Bearer confidential"]])
+        text = json.dumps([COLLECTION, FOLDER, item])
+        html = client.post(PAGE, {"text": text}).content.decode()
+        assert "Not taken along" in html
+        assert "confidential" not in html
+        confirm(client, html)
+        assert SavedRequest.objects.get().headers == [["Authorization", ""]]
+
+    @pytest.mark.parametrize(
+        ("fields", "wanted"),
+        [
+            ({}, "Give a file, a text or an address: one of the three."),
+            ({"text": "[]", "url": "http://a.example"}, "one of the three."),
+            ({"text": "[{]"}, "Line 1, column 3"),
+            ({"text": '[{"model": "auth.user"}]'}, "The model is “auth.user”."),
+            ({"url": "ftp://a.example"}, "must start with http:// or https://"),
+            ({"packed": "!"}, "did not come back"),
+            ({"packed": "eJw="}, "The file is empty."),
+            ({"packed": compress_text("[1]")}, "An item must be an object"),
+            ({"packed": compress_text("[1]"), "confirmed": "yes"}, "An item must be an object"),
+        ],
+        ids=range(9),
+    )
+    def test_what_cannot_be_imported(
+        self, client: Client, fields: dict[str, str], wanted: str
+    ) -> None:
+        answer = client.post(PAGE, fields)
+        assert answer.status_code == 422
+        assert wanted in answer.content.decode()
+        assert not Collection.objects.exists()
+
+    def test_a_text_that_cannot_be_imported_stays_to_be_mended(self, client: Client) -> None:
+        answer = client.post(PAGE, {"text": "[{<b>"})
+        assert "[{&lt;b&gt;</textarea>" in answer.content.decode()
+
+    @pytest.mark.parametrize(
+        ("data", "wanted"),
+        [
+            (b"PK\x03\x04...", "a zip archive"),
+            (b"\xff\xfe[\0]\0", "UTF-16"),
+            (b"[\xc3]", "Byte 2"),
+            (b" " * (32 * 1024 * 1024 + 1), "larger than 32 MB"),
+        ],
+        ids=["zip", "utf-16", "latin", "large"],
+    )
+    def test_a_file_that_is_no_text(self, client: Client, data: bytes, wanted: str) -> None:
+        upload = io.BytesIO(data)
+        upload.name = "a.json"
+        answer = client.post(PAGE, {"file": upload})
+        assert answer.status_code == 422
+        assert wanted in answer.content.decode()
+
+    def test_a_text_that_would_unpack_without_end(self, client: Client) -> None:
+        answer = client.post(PAGE, {"packed": compress_text(" " * (33 * 1024 * 1024))})
+        assert "larger than 32 MB" in answer.content.decode()
+
+    def test_names_are_text_and_never_markup(self, client: Client) -> None:
+        item = with_fields(REQUEST, name="<script>alert(1)</script>", notes="<img src=x>")
+        html = client.post(PAGE, {"text": json.dumps([COLLECTION, FOLDER, item])}).content.decode()
+        assert "<script>alert" not in html
+        assert "&lt;script&gt;alert(1)" in html
+
+    @pytest.mark.slow
+    def test_ten_thousand_are_counted_and_some_are_listed(self, client: Client) -> None:
+        items = [with_fields(REQUEST, slug=f"r{n}", folder=None) for n in range(10_000)]
+        answer = client.post(PAGE, {"text": json.dumps([COLLECTION, *items])})
+        html = answer.content.decode()
+        assert html.count("import-group-name") == 100
+        assert "and 9901 more" in html
+        confirm(client, html)
+        assert SavedRequest.objects.count() == 10_000
+
+
+def test_what_is_packed_comes_back() -> None:
+    text = "é\n" * 1000
+    assert decompress_text(compress_text(text)) == text
+
+
+@pytest.mark.parametrize(
+    ("script", "wanted"),
+    [
+        ([reply(TEXT.encode())], "Import Soups ?"),
+        ([reply(TEXT.encode(), "text/event-stream")], "Import Soups ?"),
+        ([reply(b"no", status="404 Not Found")], "answers with status 404, not with a file"),
+        (
+            [head("302 Found", location="http://a.example/x", content_length="0")],
+            "a redirect (status 302) to http://a.example/x Redirects are not followed",
+        ),
+        ([head(content_type="text/html", content_length="3") + b"<p>"], "This is not JSON"),
+        ([head(content_length="90") + b"[]"], "connection was lost before the reply was complete"),
+    ],
+    ids=["file", "stream", "missing", "redirect", "html", "cut"],
+)
+async def test_a_file_from_an_address(async_client: Any, script: Script, wanted: str) -> None:
+    async with serve(*script) as server:
+        answer = await async_client.post(PAGE, {"url": f"{server.url}/soups.json"})
+        assert len(server.requests) == 1
+    assert server.requests[0].startswith(b"GET /soups.json HTTP/1.1\r\n")
+    assert wanted in text_in(answer.content.decode())
+
+
+async def test_an_address_that_the_policy_refuses(async_client: Any) -> None:
+    answer = await async_client.post(PAGE, {"url": "http://169.254.169.254/latest"})
+    assert answer.status_code == 422
+    assert "The outbound policy refuses" in answer.content.decode()
+
+
+def test_an_export_is_a_file_that_imports_again(client: Client) -> None:
+    collection = example_collections.example()
+    answer = client.get("/collections/soups/export/")
+    assert answer["Content-Disposition"] == 'attachment; filename="soups.json"'
+    assert answer["Content-Type"] == "application/json; charset=utf-8"
+    assert answer.content.decode() == fixture.dump(collection)
+    assert client.get("/collections/other/export/").status_code == 404
+
+
+def test_a_collection_is_downloaded_for_postman(client: Client) -> None:
+    example_collections.example()
+    answer = client.get("/collections/soups/postman/")
+    assert "soups.postman_collection.json" in answer["Content-Disposition"]
+    assert json.loads(answer.content)["info"]["name"] == "Soups"
+
+
+def test_the_addresses() -> None:
+    assert reverse("collection-import") == PAGE

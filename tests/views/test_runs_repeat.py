@@ -1,0 +1,112 @@
+"""Sending the request of a run again."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from playground.models import Agent, Run, RunKind
+from playground.views import runs
+from tests.support.stored_runs import CALL, END, HEAD, OPEN, recorded
+
+pytestmark = pytest.mark.django_db
+
+REQUEST = {"query": {"text": "eggs"}, "meta": {"version": "0.54"}}
+
+
+@pytest.fixture
+def started(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
+    """What was handed to the engine; nothing is sent."""
+    calls: list[dict[str, Any]] = []
+
+    def send(run: Run, prepared: Any) -> None:
+        shown = {"redact": prepared.redact, "headers": prepared.headers}
+        calls.append({"run": run, "target": prepared.target, **shown})
+
+    monkeypatch.setattr(runs.engine, "send", send)
+    return calls
+
+
+@pytest.fixture
+def first(agent: Agent) -> Run:
+    run = recorded([[CALL, OPEN, HEAD, END]])
+    parent = recorded([[CALL, OPEN, HEAD, END]])
+    fields: dict[str, Any] = {
+        "agent": agent, "request": REQUEST, "version": "0.54", "parent": parent,
+        "kind": RunKind.ANSWER, "parent_entry_seq": 5, "parent_entry_part": 1,
+        "answers": {"diet": "vegan"},
+        "headers": [["X-Trace", "7"], ["Authorization", ""]],
+    }  # fmt: skip
+    Run.objects.filter(pk=run.pk).update(**fields)
+    run.refresh_from_db()
+    return run
+
+
+def test_is_the_same_request_at_the_same_place(
+    client: Client, first: Run, started: list[dict[str, Any]]
+) -> None:
+    Agent.objects.update(auth="bearer", auth_secret="s3cret")
+    response = client.post(f"/runs/{first.pk}/repetition/")
+    again = Run.objects.exclude(pk__in=[first.pk, first.parent_id]).get()
+    assert response["Location"] == again.get_absolute_url()
+    for name in (
+        "agent",
+        "request",
+        "version",
+        "kind",
+        "parent",
+        "parent_entry",
+        "answers",
+        "text",
+    ):
+        assert getattr(again, name) == getattr(first, name), name
+    (call,) = started
+    headers = dict(call["target"].headers)
+    assert headers["X-Trace"] == "7"
+    assert headers["Authorization"] == "Bearer s3cret"
+    assert call["target"].version == "0.54"
+    assert "s3cret" in call["redact"]
+
+
+def test_takes_the_place_of_the_response(
+    client: Client, first: Run, started: list[dict[str, Any]]
+) -> None:
+    response = client.post(f"/runs/{first.pk}/repetition/", headers={"HX-Request": "true"})
+    (call,) = started
+    assert response["HX-Push-Url"] == call["run"].get_absolute_url()
+    assert 'id="response"' in response.content.decode()
+    assert str(call["run"].pk) in response.content.decode()
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"agent": None},
+        {"kind": RunKind.POLL},
+        {"kind": RunKind.CANCEL},
+        {"kind": RunKind.ACTION, "protocol": "action"},
+        {"protocol": "unheard-of"},
+    ],
+)
+def test_what_cannot_be_sent_again(
+    client: Client, first: Run, started: list[dict[str, Any]], fields: dict[str, Any]
+) -> None:
+    Run.objects.filter(pk=first.pk).update(**fields)
+    assert client.post(f"/runs/{first.pk}/repetition/").status_code == 404
+    assert not started
+    assert Run.objects.count() == 2
+
+
+def test_needs_a_post(client: Client, first: Run, started: list[dict[str, Any]]) -> None:
+    assert client.get(f"/runs/{first.pk}/repetition/").status_code == 405
+    assert not started
+
+
+def test_too_many_at_once_are_refused_and_shown(
+    client: Client, first: Run, started: list[dict[str, Any]], settings: Any
+) -> None:
+    settings.RUN_LIMITS = settings.RUN_LIMITS.__class__(max_runs=0)
+    response = client.post(f"/runs/{first.pk}/repetition/", headers={"HX-Request": "true"})
+    assert "as many as may be at once" in response.content.decode()

@@ -1,0 +1,199 @@
+"""Collections in the sidebar, and search in all of them."""
+
+from __future__ import annotations
+
+import pytest
+from django.contrib.auth.models import AnonymousUser
+from django.test import Client
+
+from playground.models import Collection, Folder
+from playground.rendering import search, sidebar
+from tests.support.collections import HTMX, make_collection, saved
+from tests.support.markup import read
+
+pytestmark = [pytest.mark.django_db, pytest.mark.database]
+
+
+def links(html: str) -> list[str]:
+    """The requests in a piece of the sidebar."""
+    return [each.attributes["data-saved"] or "" for each in read(html).find("a")
+            if "data-saved" in each.attributes]  # fmt: skip
+
+
+def branch(client: Client, address: str) -> list[str]:
+    return links(client.get(address).content.decode())
+
+
+def test_without_any_it_says_what_they_are_for(client: Client) -> None:
+    page = client.get("/library/").content.decode()
+    assert "Collections keep requests" in page
+    assert 'href="/collections/new/"' in page
+
+
+def test_folded_it_holds_no_request(client: Client) -> None:
+    make_collection("Soups", "a b", hot="c")
+    page = client.get("/library/").content.decode()
+    assert links(page) == []
+    assert "Soups3" in "".join(read(page).text.split())
+    assert 'hx-get="/library/soups/?folder="' in page
+
+
+def test_what_is_unfolded_is_fetched(client: Client) -> None:
+    make_collection("Soups", "a b", hot="c")
+    assert branch(client, "/library/soups/") == ["soups/a", "soups/b"]
+    assert branch(client, "/library/soups/?folder=hot") == ["soups/c"]
+    assert (
+        "Nothing in it yet" in client.get(f"/library/{make_collection('x').slug}/").content.decode()
+    )
+
+
+@pytest.mark.parametrize(
+    ("cookie", "wanted"),
+    [
+        ("soups", ["soups/a", "soups/b"]),
+        ("soups%20soups%2Fhot", ["soups/a", "soups/b", "soups/c"]),
+        ("soups%2Fhot", []),
+        ("gone%20soups", ["soups/a", "soups/b"]),
+        ("%00%20..%2F..%20<b>", []),
+        ("x%20" * 3000, []),
+    ],
+    ids=["one", "folder", "folder-only", "gone", "junk", "long"],
+)
+def test_what_the_browser_has_kept_unfolded_comes_with_the_page(
+    client: Client, cookie: str, wanted: list[str]
+) -> None:
+    make_collection("Soups", "a b", hot="c")
+    client.cookies[sidebar.COOKIE] = cookie
+    assert branch(client, "/library/") == wanted
+    assert branch(client, "/") == wanted
+
+
+def test_no_more_is_unfolded_than_fits(client: Client) -> None:
+    for number in range(sidebar.MAX_OPEN + 3):
+        make_collection(f"c{number}", "a")
+    client.cookies[sidebar.COOKIE] = "%20".join(f"c{n}" for n in range(sidebar.MAX_OPEN + 3))
+    assert len(branch(client, "/library/")) == sidebar.MAX_OPEN
+
+
+def test_a_long_one_comes_in_pages(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sidebar, "PAGE", 2)
+    make_collection("Long", "a b c", hot="d e")
+    first = client.get("/library/long/").content.decode()
+    assert links(first) == ["long/a", "long/b"]
+    assert 'hx-get="/library/long/?folder=&amp;from=2"' in first
+    rest = client.get("/library/long/?folder=&from=2").content.decode()
+    assert links(rest) == ["long/c"]
+    assert "Hot" not in rest
+    assert "More requests" not in client.get("/library/long/?folder=hot").content.decode()
+
+
+# --- search --------------------------------------------------------------------------------------
+
+
+def find(words: str) -> list[search.SearchHit]:
+    """What is found, in the order in which it is shown."""
+    found = search.search_collections(AnonymousUser(), words)
+    return [hit for group in found.groups for hit in group.hits]
+
+
+@pytest.fixture
+def soups() -> Collection:
+    collection = make_collection("Soups", "lentil noodle", hot="chili")
+    Collection.objects.update(description="Everything *liquid* that is warm.")
+    Folder.objects.update(description="Burns the tongue.")
+    saved(collection, "Straße", notes="Say it with **umlauts**: Öl.", agent="kitchen")
+    return collection
+
+
+@pytest.mark.parametrize(
+    ("words", "wanted"),
+    [
+        ("lentil", ["soups/lentil"]),
+        ("LENT", ["soups/lentil"]),
+        ("umlauts", ["soups/strae"]),
+        ("straße", ["soups/strae"]),
+        ("öl", ["soups/strae"]),
+        ("kitchen", ["soups/strae"]),
+        ("umlauts kitchen", ["soups/strae"]),
+        ("umlauts lentil", []),
+        ("nothing-of-that", []),
+        ("%", []),
+        ("_", []),
+        ("'", []),
+        ("", []),
+    ],
+)
+def test_requests_are_found_by_all_that_is_in_them(
+    client: Client, soups: Collection, words: str, wanted: list[str]
+) -> None:
+    html = client.get("/collections/search/", {"q": words}, headers=HTMX).content.decode()
+    options = [each.attributes.get("data-saved") for each in read(html).find("li")]
+    assert [each for each in options if each] == wanted
+
+
+def test_collections_and_folders_are_found(client: Client, soups: Collection) -> None:
+    html = client.get("/collections/search/", {"q": "liquid"}, headers=HTMX).content.decode()
+    assert [each.attributes["data-href"] for each in read(html).find("li")] == [
+        "/collections/soups/"
+    ]
+    html = client.get("/collections/search/", {"q": "tongue"}, headers=HTMX).content.decode()
+    assert [each.attributes["data-href"] for each in read(html).find("li")] == [
+        "/collections/soups/#folder-hot"
+    ]
+
+
+def test_what_is_sent_is_searched_as_it_was_written(client: Client, soups: Collection) -> None:
+    document = {"query": {"text": 'crème "brûlée"\n\U0001f35a'}, "meta": {"a": [1.5, None]}}
+    saved(soups, "sweet", document=document)
+    for words in ("crème", "CRÈME", "brûlée", "\U0001f35a", "1.5", "null"):
+        assert [hit.item.name for hit in find(words)] == ["sweet"], words
+
+
+def test_the_place_is_marked(client: Client, soups: Collection) -> None:
+    html = client.get("/collections/search/", {"q": "umlauts say"}).content.decode()
+    assert "notes: <mark>Say</mark> it with **<mark>umlauts</mark>**: Öl." in html.replace("\n", "")
+    html = client.get("/collections/search/", {"q": "noodle"}).content.decode()
+    assert "<mark>noodle</mark>" in html
+    assert "notes:" not in html
+
+
+def test_a_place_far_into_a_text_is_cut_out(soups: Collection) -> None:
+    saved(soups, "long", notes="before " * 50 + "needle" + " after" * 50)
+    (hit,) = find("needle")
+    text = "".join(piece.text for piece in hit.excerpt)
+    assert (text[0], text[-1]) == ("…", "…")
+    assert "before needle after" in text
+    assert len(text) < search.EXCERPT + 3
+    assert [piece.text for piece in hit.excerpt if piece.marked] == ["needle"]
+
+
+def test_what_is_named_so_comes_first(soups: Collection) -> None:
+    saved(soups, "other", notes="noodle", position=1)
+    assert [hit.item.name for hit in find("noodle")] == ["noodle", "other"]
+
+
+def test_there_is_a_limit_and_it_is_said(
+    client: Client, soups: Collection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(search, "LIMIT", 2)
+    page = client.get("/collections/search/", {"q": "query"}).content.decode()
+    assert "There is more" in page
+    assert len(find("query")) == 2
+    assert (
+        "There is more" not in client.get("/collections/search/", {"q": "noodle"}).content.decode()
+    )
+
+
+def test_the_page_without_words_and_without_results(client: Client, soups: Collection) -> None:
+    assert "Search all collections" in client.get("/collections/search/").content.decode()
+    page = client.get("/collections/search/", {"q": "<b>x"}).content.decode()
+    assert "Nothing holds “&lt;b&gt;x”" in page
+
+
+def test_what_was_found_is_text(client: Client, soups: Collection) -> None:
+    saved(soups, "<img src=x>", notes="<script>findme</script>", slug="evil")
+    for headers in ({}, HTMX):
+        html = client.get("/collections/search/", {"q": "findme"}, headers=headers).content.decode()
+        assert "<mark>findme</mark>" in html
+        assert not read(html).find("img")
+        assert "<script>findme" not in html

@@ -1,0 +1,201 @@
+"""Deleting parts of collections, and restoring them."""
+
+from __future__ import annotations
+
+import re
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+
+from playground.collections import trash
+from playground.collections.fixture import dump
+from playground.models import Collection, SavedRequest, Share, TrashedItem
+from tests.support.collections import HTMX, make_collection, order, saved, url
+
+pytestmark = [pytest.mark.django_db, pytest.mark.database]
+
+BEFORE = "a b | Hot: c d | Cold:"
+
+
+@pytest.fixture
+def soups() -> Collection:
+    return make_collection("Soups", "a b", hot="c d", cold="")
+
+
+def undo_of(page: str) -> str:
+    """The address that takes back what a note tells of."""
+    found = re.search(r'action="(/collections/undo/\d+/)"', page)
+    assert found, page
+    return found[1]
+
+
+@pytest.mark.parametrize(
+    ("path", "label", "after"),
+    [
+        ("requests/a/", "the request “a”", "b | Hot: c d | Cold:"),
+        ("requests/c/", "the request “c”", "a b | Hot: d | Cold:"),
+        ("folders/hot/", "the folder “Hot”", "a b | Cold:"),
+        ("folders/cold/", "the folder “Cold”", "a b | Hot: c d"),
+    ],
+)
+def test_what_was_deleted_can_be_put_back_where_it_was(
+    client: Client, soups: Collection, path: str, label: str, after: str
+) -> None:
+    response = client.post(f"/collections/soups/{path}deletion/", follow=True)
+    page = response.content.decode()
+    assert response.redirect_chain == [("/collections/soups/", 302)]
+    assert f"Deleted {label}." in page
+    assert order(soups) == after
+    response = client.post(undo_of(page), follow=True)
+    assert response.redirect_chain == [("/collections/soups/", 302)]
+    assert f"Put back {label}." in response.content.decode()
+    assert order(soups) == BEFORE
+    assert not TrashedItem.objects.exists()
+
+
+def test_from_the_page_only_the_note_comes(client: Client, soups: Collection) -> None:
+    response = client.post(url(soups, "a/deletion/"), headers=HTMX)
+    part = response.content.decode()
+    assert 'hx-swap-oob="beforeend:#notes"' in part
+    assert "library:changed" in response["HX-Trigger"]
+    assert client.post(undo_of(part), headers=HTMX)["HX-Redirect"] == "/collections/soups/"
+    assert order(soups) == BEFORE
+
+
+def test_a_collection_comes_back_whole(client: Client, soups: Collection) -> None:
+    fields: dict[str, Any] = {"notes": "*n*", "expectations": [{"type": "state"}], "agent": "demo"}
+    saved(soups, "e", position=9999, **fields)
+    response = client.post("/collections/soups/deletion/", follow=True)
+    assert response.redirect_chain == [("/collections/", 302)]
+    page = response.content.decode()
+    assert not Collection.objects.exists()
+    assert page.count(undo_of(page)) == 2, "in the note, and among what was deleted lately"
+    response = client.post(undo_of(page), follow=True)
+    assert response.redirect_chain == [("/collections/soups/", 302)]
+    assert order(Collection.objects.get()) == "a b e | Hot: c d | Cold:"
+    kept = SavedRequest.objects.get(slug="e")
+    assert {name: getattr(kept, name) for name in fields} == fields
+
+
+def test_what_was_changed_meanwhile_stays(client: Client, soups: Collection) -> None:
+    client.post(url(soups, "a/deletion/"))
+    client.post("/collections/soups/details/", {"name": "Stews"})
+    client.post(url(soups, "b/details/"), {"name": "changed"})
+    saved(soups, "another", slug="a", position=1)
+    client.post(f"/collections/undo/{TrashedItem.objects.get().pk}/")
+    soups.refresh_from_db()
+    assert soups.name == "Stews"
+    assert order(soups) == "another a changed | Hot: c d | Cold:"
+
+
+def test_without_its_collection_a_request_cannot_come_back(
+    client: Client, soups: Collection
+) -> None:
+    client.post(url(soups, "a/deletion/"))
+    client.post("/collections/soups/deletion/")
+    first = TrashedItem.objects.order_by("pk")[0]
+    response = client.post(f"/collections/undo/{first.pk}/", follow=True)
+    assert "Could not put back the request “a”" in response.content.decode()
+    assert TrashedItem.objects.count() == 2, "both can still be put back, in the right order"
+    for removal in TrashedItem.objects.order_by("-pk"):
+        client.post(f"/collections/undo/{removal.pk}/")
+    assert order(Collection.objects.get()) == BEFORE
+
+
+def test_twice_is_once(client: Client, soups: Collection) -> None:
+    client.post(url(soups, "a/deletion/"))
+    address = f"/collections/undo/{TrashedItem.objects.get().pk}/"
+    assert client.post(address).status_code == 302
+    assert client.post(address).status_code == 404
+    assert client.get(address).status_code == 405
+    assert order(soups) == BEFORE
+
+
+def test_after_a_day_it_is_forgotten(client: Client, soups: Collection) -> None:
+    client.post(url(soups, "a/deletion/"))
+    TrashedItem.objects.update(created_at=timezone.now() - timedelta(hours=25))
+    assert "Deleted in the last day" not in client.get("/collections/").content.decode()
+    client.post(url(soups, "b/deletion/"))
+    assert [each.label for each in TrashedItem.objects.all()] == ["the request “b”"]
+    assert "Put back the request “b”" in client.get("/collections/").content.decode()
+
+
+def test_no_more_is_kept_than_is_of_use(
+    client: Client, soups: Collection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(trash, "MAX_TRASHED", 2)
+    for slug in "abc":
+        client.post(url(soups, f"{slug}/deletion/"))
+    assert {each.label for each in TrashedItem.objects.all()} == {
+        "the request “b”",
+        "the request “c”",
+    }
+
+
+def test_no_secret_is_kept_with_it(client: Client, soups: Collection) -> None:
+    saved(soups, "e", headers=[["Authorization", "Bearer canary-77"]])
+    client.post(url(soups, "e/deletion/"))
+    assert "canary-77" not in TrashedItem.objects.get().fixture
+
+
+def test_between_delete_and_undo_a_link_opens_nothing(client: Client, soups: Collection) -> None:
+    address = Share.objects.create(collection=soups).get_absolute_url()
+    assert client.get(address).status_code == 200
+    removal = trash.delete(soups)
+    for end in ("", "fixture.json", "copy/"):
+        assert client.get(f"{address}{end}").status_code == 404
+    assert "No link yet" in client.get("/shares/").content.decode()
+    trash.restore(removal)
+    assert client.get(address).status_code == 200
+
+
+def test_a_link_that_was_revoked_stays_revoked(client: Client, soups: Collection) -> None:
+    share = Share.objects.create(collection=soups)
+    client.post(reverse("share-revoke", args=[share.token]))
+    assert not Share.objects.exists()
+    trash.restore(trash.delete(soups))
+    assert client.get(share.get_absolute_url()).status_code == 404
+
+
+class TestShipped:
+    @pytest.fixture(autouse=True)
+    def file(self, settings: Any, tmp_path: Path, soups: Collection) -> Path:
+        settings.FIXTURE_DIRS = [tmp_path]
+        found = tmp_path / "soups.json"
+        found.write_text(dump(soups), "utf-8")
+        return found
+
+    def test_one_that_was_deleted_is_loaded_again(self, client: Client, soups: Collection) -> None:
+        assert "Load again" not in client.get("/collections/").content.decode()
+        page = client.post("/collections/soups/deletion/", follow=True).content.decode()
+        address = reverse("collection-shipped", args=["soups"])
+        assert f'action="{address}"' in page
+        response = client.post(address, follow=True)
+        assert response.redirect_chain == [("/collections/soups/", 302)]
+        assert "Soups was loaded." in response.content.decode()
+        assert order(Collection.objects.get()) == BEFORE
+        assert "Load again" not in client.get("/collections/").content.decode()
+        assert client.post(address).status_code == 404
+
+    def test_what_says_that_it_stays_deleted_cannot_be_undone(
+        self, client: Client, soups: Collection
+    ) -> None:
+        client.post("/collections/soups/deletion/")
+        statuses = [
+            client.post(f"/collections/undo/{each.pk}/").status_code
+            for each in TrashedItem.objects.order_by("pk")
+        ]
+        assert sorted(statuses) == [302, 404]
+
+    def test_a_file_that_is_broken_by_then(
+        self, client: Client, soups: Collection, file: Path
+    ) -> None:
+        client.post("/collections/soups/deletion/")
+        file.write_text(file.read_text("utf-8")[:-9], "utf-8")
+        response = client.post(reverse("collection-shipped", args=["soups"]), follow=True)
+        assert "Could not load soups: Line" in response.content.decode()
