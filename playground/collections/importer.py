@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, TypeVar
 
-from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Max, Model
 from django.utils import timezone
@@ -29,12 +28,11 @@ from playground.collections.fixture import (
 from playground.collections.import_diff import ItemChange, compare_fixtures, count_by_status
 from playground.models import Collection, Folder, SavedRequest
 from playground.models.collections import STEP
+from playground.models.ownership import Owner
 
 #: Number of rows written at once.
 BATCH = 500
 
-#: Owner of collections: a user, or None for the shared ones of local mode.
-Owner = User | None
 T = TypeVar("T")
 
 

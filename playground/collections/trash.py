@@ -23,7 +23,7 @@ from django.utils import timezone
 from playground.collections import shipped
 from playground.collections.fixture import Fixture, dump_part
 from playground.collections.fixture_parser import parse_trusted_fixture
-from playground.collections.importer import BATCH, Owner, apply_import, batches, plan_import
+from playground.collections.importer import BATCH, apply_import, batches, plan_import
 from playground.collections.ordering import mark_modified
 from playground.models import (
     Collection,
@@ -36,6 +36,7 @@ from playground.models import (
     TrashedItem,
 )
 from playground.models.collections import RESERVED, free_slug
+from playground.models.ownership import Owner
 
 _COLLECTION_COLUMNS = ("position", "created_at", "modified_at", "file_digest")
 _REQUEST_COLUMNS = ("created_at", "modified_at", "recorded_run")

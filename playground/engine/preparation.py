@@ -21,7 +21,6 @@ from itertools import chain, count
 from typing import Any
 from urllib.parse import urlsplit
 
-from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils import timezone
 
@@ -42,6 +41,8 @@ from playground.engine.secrets import (
 )
 from playground.models import Agent, Environment, Run, SavedRequest, Variable
 from playground.models.collections import resolve_target
+from playground.models.conversations import turn_of
+from playground.models.ownership import Owner
 from playground.protocols import headers as header_rules
 from playground.protocols import registry
 from playground.protocols.exchange import RequestProblem
@@ -61,8 +62,6 @@ from playground.variables import Substituted, Substitution, Value, VariableError
 HEADERS, ADDRESS, AUTH, EXPECTATIONS = "#headers", "#address", "#auth", "#expectations"
 #: Characters of the name of an agent.
 MAX_NAME = Agent._meta.get_field("name").max_length or 0
-
-Owner = User | None
 
 
 # Request templates and variable scopes
@@ -532,6 +531,18 @@ def follow_up_request(
     if wire and (refusals := prepared.errors()):
         raise SecretNotAllowedError(" ".join(refusals))
     return prepared
+
+
+def prepare_follow_up(run: Run, request: dict[str, Any], headers: Headers) -> PreparationResult:
+    """Return the prepared request that follows `run` in its conversation, and its problems."""
+    turn = turn_of(run)
+    if turn.agent is None:
+        return refused("The agent of this run was deleted, so there is nobody to send it to.")
+    try:
+        prepared = follow_up_request(turn, request, headers)
+    except SecretNotAllowedError as error:
+        return refused(str(error))
+    return PreparationResult(prepared, registry.validate_request(prepared.target, request))
 
 
 def stored_headers(run: Run) -> list[tuple[str, str]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -61,11 +61,18 @@ class Turn:
         return registry.query_text(self.run.protocol, self.run.request)
 
 
+def ancestors(run: Run) -> Iterator[Run]:
+    """Yield the run and its parents, up to its turn."""
+    at: Run | None = run
+    while at is not None:
+        yield at
+        at = None if at.is_turn else at.parent
+
+
 def turn_of(run: Run) -> Run:
     """Return the run itself if it is a turn, else the turn that the child run belongs to."""
-    while not run.is_turn and run.parent is not None:
-        run = run.parent
-    return run
+    *_, turn = ancestors(run)
+    return turn
 
 
 def branch_to(run: Run) -> list[Turn]:

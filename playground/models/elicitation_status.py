@@ -23,6 +23,16 @@ class ElicitationStatus:
     #: Child runs of the entry, oldest first.
     children: Sequence[Run]
 
+    @classmethod
+    def load(
+        cls, run: Run, entry_ref: EntryRef, resume: Mapping[str, Any] | None
+    ) -> ElicitationStatus:
+        """Return the status with the child runs that the entry has now."""
+        children = run.children.defer("request", "headers").order_by("created_at")
+        seq, part = entry_ref
+        at = children.filter(parent_entry_seq=seq, parent_entry_part=part)
+        return cls(run, entry_ref, resume, list(at))
+
     @property
     def is_binding_elicitation(self) -> bool:
         """Return whether MCP or A2A itself asks, and defines how it is answered."""
@@ -68,6 +78,11 @@ class ElicitationStatus:
     def client_responses(self) -> list[Run]:
         """Return the answers that were sent into the open call, oldest first."""
         return self._children(RunKind.CLIENT_RESPONSE)
+
+    @property
+    def actions(self) -> list[Run]:
+        """Return the actions that were run at the entry, oldest first."""
+        return self._children(RunKind.ACTION)
 
     def _resume_kind(self) -> str:
         return str((self.resume or {}).get("kind"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Self, TypeAlias
 
 from django.conf import settings
 from django.db import models
@@ -10,8 +10,11 @@ from django.db import models
 if TYPE_CHECKING:
     from django.contrib.auth.models import AnonymousUser, User
 
+#: Owner of a row: a user, or None in local mode, where everything is shared.
+Owner: TypeAlias = "User | None"
 
-def owner_of(user: User | AnonymousUser | None) -> User | None:
+
+def owner_of(user: User | AnonymousUser | None) -> Owner:
     """Return the owner of the rows that `user` creates; None in local mode or if anonymous.
 
     The user is that of a request (`request.user`) or of a WebSocket (`scope["user"]`). In local

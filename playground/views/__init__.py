@@ -3,11 +3,9 @@
 Imported by `playground.urls` only.
 
 ======================  ==========================================================
-`action_elicitation`    answers to questions of an action's server or agent
 `action_panel`          state of the action panel: action, fields, server, call
 `actions`               the action panel's views: show, preview, load, run
 `agents`                agents and their MCP tools
-`binding_elicitation`   answers to questions of MCP itself
 `collection_runs`       collection runs: form, page, cancellation, reports
 `collections`           collections: list, page, details, position
 `comparisons`           comparison of any two runs

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from ipaddress import ip_address
 from typing import Any
@@ -18,6 +17,7 @@ from django.utils import timezone
 from playground import engine
 from playground.json_input import parse_headers, parse_json_value
 from playground.models import ActionServer, Agent, Run
+from playground.models.conversations import ancestors
 from playground.models.ownership import owner_of
 from playground.protocols import registry
 from playground.protocols.actions import UNSET, Action, ActionPlan, ServerInfo, Unset, plan
@@ -110,14 +110,6 @@ def get_action_panel(
     page_pk = request.POST.get("page") or request.GET.get("page")
     page = next((each for each in ancestors(run) if str(each.pk) == page_pk), run)
     return ActionPanel(run, page, entry_ref, number, found, _stored_server(request, found))
-
-
-def ancestors(run: Run) -> Iterator[Run]:
-    """Yield the run and its parents, up to its turn."""
-    at: Run | None = run
-    while at is not None:
-        yield at
-        at = None if at.is_turn else at.parent
 
 
 def identifier_of(action: Action) -> str:

@@ -13,6 +13,7 @@ from django_htmx.http import reswap, retarget
 
 from playground import engine
 from playground.models import Run, RunKind
+from playground.models.conversations import ancestors
 from playground.models.ownership import owner_of
 from playground.protocols.actions import ActionPlan, endpoints, servers
 from playground.protocols.actions.extract import MCP
@@ -24,7 +25,6 @@ from playground.views.action_panel import (
     IDENTIFIERS,
     ActionPanel,
     SubmittedAction,
-    ancestors,
     get_action_panel,
     identifier_of,
     initial_action,

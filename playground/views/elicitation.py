@@ -1,65 +1,89 @@
-"""Answers to an agent's elicitations: sent as the next turn, previewed, or declined."""
+"""Answers to an agent's elicitations: sent, previewed, or declined."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from typing import Any
 
 from asgiref.sync import sync_to_async
 from django.db import transaction
+from django.forms import ValidationError
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST
 from django_htmx.http import reswap, retarget
 
+from playground import engine
 from playground.elicitation import FORM_ERROR_KEY, STRATEGIES, TemplateError, read_answers
-from playground.engine import PreparationResult, PreparedRequest, RunParent, create_run, send
-from playground.follow_ups import answer_document, elicitation_at
-from playground.models import Agent, Run, RunKind
+from playground.elicitation_answers import (
+    ElicitationAnswer,
+    NotExpectedError,
+    next_call,
+    prepare_answer,
+    record_answer,
+)
+from playground.follow_ups import elicitation_at
+from playground.models import Agent, Run
+from playground.models.conversations import ancestors
 from playground.models.elicitation_status import declined_key
 from playground.models.ownership import owner_of
-from playground.protocols.mcp.elicitation import ACCEPT
+from playground.protocols.mcp import elicitation as mcp
 from playground.query_params import int_param
 from playground.rendering.elicitation import STRATEGY, TEMPLATE, ElicitationView, Submitted
 from playground.rendering.thread import Thread
-from playground.views import action_elicitation, binding_elicitation
-from playground.views.composer import shown_call
+from playground.views.composer import describe_call, shown_call
 from playground.views.helpers import get_run, is_htmx
 from playground.views.runs import start_run
-from playground.views.turns import prepare_follow_up
+from playground.views.turns import follow_up_headers
+
+#: Name of the button that was pressed: an action of MCP.
+ACTION = "action"
+
+
+@dataclass(frozen=True, slots=True)
+class SubmittedAnswer:
+    """The answer that a form holds, its errors, and the request that sends it."""
+
+    view: ElicitationView
+    answer: ElicitationAnswer
+    #: Errors of the fields and of the template, by the name of a control.
+    errors: dict[str, str]
+    preparation: engine.PreparationResult
 
 
 @require_POST
 async def answers(request: HttpRequest, pk: str) -> HttpResponse:
-    """Send answers as a new turn after the one with the question, in the background."""
-    sent = await sync_to_async(_record)(request, pk)
-    if isinstance(sent, HttpResponse):
-        return sent
-    view, run, prepared = sent
-    if view.is_server_request:
-        return await binding_elicitation.send_answer(request, view, run, prepared)
-    if view.is_of_action:
-        send(run, prepared)
-        return await sync_to_async(action_elicitation.started_response)(request, view)
-    return await start_run(request, run, prepared)
+    """Send an answer, and show what changes on the page."""
+    recorded = await sync_to_async(_record)(request, pk)
+    if isinstance(recorded, HttpResponse):
+        return recorded
+    view, run, prepared = recorded
+    if not (view.is_server_request or view.is_of_action):
+        return await start_run(request, run, prepared)
+    engine.send(run, prepared)
+    if not is_htmx(request):
+        return redirect(view.run)
+    show = _show_sent if view.is_of_action and not view.is_server_request else _show_answered
+    return await sync_to_async(show)(request, view)
 
 
 @require_POST
 def preview(request: HttpRequest, pk: str) -> HttpResponse:
     """Show exactly what Answer would send, as far as the questions are answered."""
-    view = _view(request, pk)
-    values, errors = _read(view)
-    unanswered = sum(each.field.name in errors for each in view.controls)
-    if view.is_of_action:
-        return action_elicitation.preview(request, view, values, unanswered)
-    preparation = _compose(request, view, values, errors)
+    submitted = _submitted(request, pk)
+    view, errors, preparation = submitted.view, submitted.errors, submitted.preparation
     context: dict[str, Any] = {
         "asking": view,
-        "unanswered": unanswered,
+        "unanswered": sum(each.field.name in errors for each in view.controls),
         "wrong": [errors[name] for name in (STRATEGY, TEMPLATE) if name in errors],
         "problems": preparation.problems,
     }
-    if preparation.prepared and not preparation.errors:
-        context["call"] = shown_call(preparation.prepared)
+    prepared = preparation.prepared
+    if prepared and not preparation.errors:
+        if not view.is_of_action:
+            context["call"] = shown_call(prepared)
+        elif call := next_call(submitted.answer, prepared):
+            context["call"] = describe_call(call, prepared.redact)
     return render(request, "runs/elicitation/preview.html", context)
 
 
@@ -99,76 +123,98 @@ def _view(request: HttpRequest, pk: str) -> ElicitationView:
     return ElicitationView(thread, entry_ref, elicitation_form, Submitted(data))
 
 
+def _submitted(request: HttpRequest, pk: str) -> SubmittedAnswer:
+    """Return the submitted answer, prepared as far as it can be."""
+    view = _view(request, pk)
+    values, errors = _read(view)
+    strategy, template = view.filled.text(STRATEGY), view.filled.text(TEMPLATE)
+    answer = ElicitationAnswer(view.status, view.form, values, _action(view), strategy, template)
+    if STRATEGY in errors:
+        return SubmittedAnswer(view, answer, errors, engine.PreparationResult())
+    try:
+        headers = () if view.is_of_action else follow_up_headers(request, view.run)
+        preparation = prepare_answer(answer, headers)
+    except TemplateError as error:
+        errors[TEMPLATE] = str(error)
+        preparation = engine.PreparationResult()
+    except ValidationError as error:
+        preparation = engine.refused(str(error.messages[0]))
+    return SubmittedAnswer(view, answer, errors, preparation)
+
+
 def _read(view: ElicitationView) -> tuple[dict[str, Any], dict[str, str]]:
     """Return the answers by question, and errors by the name of a control."""
-    if view.is_binding_elicitation and binding_elicitation.action_of(view) != ACCEPT:
+    if view.is_binding_elicitation and _action(view) != mcp.ACCEPT:
         return {}, {}
     read = read_answers(view.form, view.filled.data)
     errors = dict(read.errors)
-    if view.is_binding_elicitation:
-        return read.values, errors
-    if view.filled.text(STRATEGY) not in STRATEGIES:
+    if not view.is_binding_elicitation and view.filled.text(STRATEGY) not in STRATEGIES:
         errors[STRATEGY] = "Choose how the answers are sent."
     return read.values, errors
 
 
-def _compose(
-    request: HttpRequest, view: ElicitationView, values: dict[str, Any], errors: dict[str, str]
-) -> PreparationResult:
-    """Return the prepared next request; an error in the template is added to `errors`."""
-    if view.is_binding_elicitation:
-        return binding_elicitation.compose(request, view, values)
-    if STRATEGY in errors:
-        return PreparationResult()
-    strategy, template = view.filled.text(STRATEGY), view.filled.text(TEMPLATE)
-    try:
-        document = answer_document(view.run, view.form, values, strategy, template)
-    except TemplateError as error:
-        errors[TEMPLATE] = str(error)
-        return PreparationResult()
-    return prepare_follow_up(request, view.run, document)
+def _action(view: ElicitationView) -> str:
+    """Return the chosen action: `accept`, `decline` or `cancel`."""
+    action = view.filled.text(ACTION, mcp.ACCEPT)
+    return action if action in mcp.ACTIONS else mcp.ACCEPT
 
 
 def _record(
     request: HttpRequest, pk: str
-) -> HttpResponse | tuple[ElicitationView, Run, PreparedRequest]:
+) -> HttpResponse | tuple[ElicitationView, Run, engine.PreparedRequest]:
     """Record the run of an answer; or return the form with errors."""
-    view = _view(request, pk)
-    values, errors = _read(view)
-    if view.is_of_action:
-        recorded = errors or action_elicitation.record(request, view, values)
-        return recorded if isinstance(recorded, tuple) else _refuse(request, view, recorded)
-    preparation = _compose(request, view, values, errors)
+    submitted = _submitted(request, pk)
+    view, errors, preparation = submitted.view, submitted.errors, submitted.preparation
     if preparation.errors:
         errors.setdefault(FORM_ERROR_KEY, " ".join(each.message for each in preparation.errors))
     if errors or preparation.prepared is None:
         return _refuse(request, view, errors)
-    if view.is_binding_elicitation:
-        run = binding_elicitation.record(request, view, preparation.prepared, values)
-        if isinstance(run, str):
-            return _refuse(request, view, {FORM_ERROR_KEY: run})
-        return view, run, preparation.prepared
-    _save_strategy(preparation.prepared.agent, view)
-    seq, part = view.entry_ref
-    parent = RunParent(RunKind.ANSWER, view.run, seq, part, values)
-    return (
-        view,
-        create_run(preparation.prepared, owner_of(request.user), parent),
-        preparation.prepared,
-    )
+    try:
+        run = record_answer(submitted.answer, preparation.prepared, owner_of(request.user))
+    except NotExpectedError as error:
+        return _refuse(request, view, {FORM_ERROR_KEY: str(error)})
+    if not view.is_binding_elicitation:
+        _save_strategy(preparation.prepared.agent, submitted.answer)
+    return view, run, preparation.prepared
 
 
 def _refuse(request: HttpRequest, view: ElicitationView, errors: dict[str, str]) -> HttpResponse:
     """Return the form with its errors."""
-    submitted = Submitted(view.filled.data, errors)
-    shown = ElicitationView(view.thread, view.entry_ref, view.form, submitted)
+    filled = Submitted(view.filled.data, errors)
+    shown = ElicitationView(view.thread, view.entry_ref, view.form, filled)
     response = render(request, "runs/elicitation/body.html", {"asking": shown}, status=422)
     return reswap(retarget(response, "closest answer-form"), "outerHTML")
 
 
-def _save_strategy(agent: Agent, view: ElicitationView) -> None:
+def _save_strategy(agent: Agent, answer: ElicitationAnswer) -> None:
     """Store the answer strategy with the agent, and a template once it has worked."""
-    changes = {"answer_strategy": view.filled.text(STRATEGY)}
-    if changes["answer_strategy"] == "template":
-        changes["answer_template"] = view.filled.text(TEMPLATE)
+    changes = {"answer_strategy": answer.strategy}
+    if answer.strategy == "template":
+        changes["answer_template"] = answer.template
     Agent.objects.filter(pk=agent.pk).update(**changes)
+
+
+def _show_answered(request: HttpRequest, view: ElicitationView) -> HttpResponse:
+    """Show the question whose answer went into the open call."""
+    page = Run() if view.is_nested else None
+    thread = Thread(view.run, depth=1 if page else 0, page=page)
+    # The answer is among the child runs of the entry, which is on the page already.
+    context = {**thread.children_context(view.entry_ref), "oob": True, "sent": True}
+    shown = replace(view, thread=thread)
+    return render(request, "runs/elicitation/body.html", {**context, "asking": shown})
+
+
+def _show_sent(request: HttpRequest, view: ElicitationView) -> HttpResponse:
+    """Show the question that an action answered, and open the page's live connection."""
+    pk = request.POST.get("page")
+    page = next((each for each in ancestors(view.run) if str(each.pk) == pk), view.run)
+    thread = Thread(view.run, depth=int(page != view.run), page=page)
+    context = {
+        **thread.children_context(view.entry_ref),
+        "oob": True,
+        "sent": True,
+        "asking": replace(view, thread=thread),
+        "run": page,
+        "live": True,
+    }
+    return render(request, "runs/elicitation/sent.html", context)

@@ -40,7 +40,7 @@ class Snippet:
 
 @require_POST
 def curl(request: HttpRequest) -> HttpResponse:
-    """Return the request in the cURL command `command`, as `playground.formats.curl.CurlRequest` describes it."""
+    """Return the request in the cURL command `command` (`formats.curl.CurlRequest`)."""
     return JsonResponse(read_curl(request.POST.get("command", "")).to_json())
 
 

@@ -12,22 +12,12 @@ from django.views.decorators.csrf import ensure_csrf_cookie
 from django.views.decorators.http import require_safe
 from django_htmx.http import reswap, retarget
 
-from playground.engine import (
-    PreparationResult,
-    PreparedRequest,
-    RunParent,
-    SecretNotAllowedError,
-    create_run,
-    follow_up_request,
-    refused,
-    stored_headers,
-)
+from playground import engine
 from playground.follow_ups import follow_up_document
 from playground.json_input import parse_headers
 from playground.models import Run, RunKind
 from playground.models.conversations import turn_of
 from playground.models.ownership import owner_of
-from playground.protocols import registry
 from playground.rendering.branches import conversation_branch
 from playground.rendering.thread import SHOWN, Thread, render_entries
 from playground.rendering.thread_reader import ThreadReader
@@ -75,7 +65,7 @@ def _compose(request: HttpRequest, pk: str) -> HttpResponse:
     return page(request, parent.agent, run, document, headers_of(parent), **context)
 
 
-def _record(request: HttpRequest, pk: str) -> HttpResponse | tuple[Run, PreparedRequest]:
+def _record(request: HttpRequest, pk: str) -> HttpResponse | tuple[Run, engine.PreparedRequest]:
     """Record a follow-up; or return the form with errors."""
     run = get_run(request, pk)
     parent = turn_of(run)
@@ -85,8 +75,9 @@ def _record(request: HttpRequest, pk: str) -> HttpResponse | tuple[Run, Prepared
     preparation = prepare_follow_up(request, parent, follow_up_document(run, text))
     if preparation.prepared is None or preparation.errors:
         return _refuse(request, run, text, [problem.message for problem in preparation.errors])
-    link = RunParent(RunKind.ASK, parent)
-    return create_run(preparation.prepared, owner_of(request.user), link), preparation.prepared
+    link = engine.RunParent(RunKind.ASK, parent)
+    run = engine.create_run(preparation.prepared, owner_of(request.user), link)
+    return run, preparation.prepared
 
 
 def _refuse(request: HttpRequest, run: Run, text: str, errors: list[str]) -> HttpResponse:
@@ -97,30 +88,28 @@ def _refuse(request: HttpRequest, run: Run, text: str, errors: list[str]) -> Htt
 
 def prepare_follow_up(
     request: HttpRequest, run: Run, document: dict[str, Any]
-) -> PreparationResult:
-    """Return the prepared request that follows `run`, to its agent, and its problems."""
-    turn = turn_of(run)
-    if turn.agent is None:
-        return refused("The agent of this run was deleted, so there is nobody to send it to.")
+) -> engine.PreparationResult:
+    """Return the prepared request that follows `run`, with the headers of the composer."""
     try:
-        prepared = follow_up_request(turn, document, _headers(request, turn))
+        headers = follow_up_headers(request, run)
     except ValidationError as error:
-        return refused(f"In the composer's headers: {error.messages[0]}")
-    except SecretNotAllowedError as error:
-        return refused(str(error))
-    return PreparationResult(prepared, registry.validate_request(prepared.target, document))
+        return engine.refused(str(error.messages[0]))
+    return engine.prepare_follow_up(run, document, headers)
 
 
-def _headers(request: HttpRequest, turn: Run) -> list[tuple[str, str]]:
+def follow_up_headers(request: HttpRequest, run: Run) -> list[tuple[str, str]]:
     """Return the composer's headers if they are for the same agent, else those of the turn.
 
     Credentials are not stored with a turn, so only the composer may still hold them; a secret is
-    represented by its placeholder.
+    represented by its placeholder. Raises `ValidationError`.
     """
-    form = request.POST
-    if turn.agent and form.get("agent") == turn.agent.slug and "headers" in form:
+    form, turn = request.POST, turn_of(run)
+    if not (turn.agent and form.get("agent") == turn.agent.slug and "headers" in form):
+        return engine.stored_headers(turn)
+    try:
         return [_substituted(turn, name, value) for name, value in parse_headers(form["headers"])]
-    return stored_headers(turn)
+    except ValidationError as error:
+        raise ValidationError(f"In the composer's headers: {error.messages[0]}") from error
 
 
 def _substituted(turn: Run, name: str, value: str) -> tuple[str, str]:
