@@ -14,8 +14,8 @@ from playground.models import Run
 from playground.models.conversations import branch_queries, branch_to, turn_of
 from playground.protocols import registry
 from playground.protocols.agent_api import requests as agent_api
-from playground.protocols.events import Elicitation
-from playground.stored_runs import read_events
+from playground.protocols.events import Elicitation, EntryRef
+from playground.stored_runs import event_at
 
 __all__ = [
     "answer_document",
@@ -66,11 +66,7 @@ def tool_output_document(run: Run, replies: Sequence[Mapping[str, Any]]) -> dict
     return agent_api.with_input(last.run.request, replies, last.next_session_context)
 
 
-def elicitation_at(run: Run, seq: int, part: int) -> ElicitationForm | None:
+def elicitation_at(run: Run, ref: EntryRef) -> ElicitationForm | None:
     """Return the form of the elicitation at an entry of `run`, None without one."""
-    for frame, events in read_events(run, after=seq - 1):
-        if frame.seq != seq or part >= len(events):
-            return None
-        event = events[part]
-        return build_form(event) if isinstance(event, Elicitation) else None
-    return None
+    event = event_at(run, ref)
+    return build_form(event) if isinstance(event, Elicitation) else None

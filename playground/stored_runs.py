@@ -21,7 +21,7 @@ from playground.expectations import Failed, RunFacts, TimedEvent
 from playground.models import Run
 from playground.models.promises import earlier_progress
 from playground.protocols import registry
-from playground.protocols.events import Event, Failure, event_label
+from playground.protocols.events import EntryRef, Event, Failure, event_label
 from playground.protocols.exchange import Exchange, Target
 from playground.protocols.frames import Frame
 
@@ -46,6 +46,19 @@ def read_events(run: Run, after: int = 0) -> Iterator[tuple[Frame, list[Event]]]
             events = list(reader.receive(frame))
             if frame.seq > after:
                 yield frame, events
+
+
+def frame_at(run: Run, seq: int) -> tuple[Frame, list[Event]] | None:
+    """Return a frame with its events, None if there is none of this number."""
+    found = next(read_events(run, after=seq - 1), None)
+    return found if found and found[0].seq == seq else None
+
+
+def event_at(run: Run, ref: EntryRef) -> Event | None:
+    """Return the event of an entry, None if there is none."""
+    seq, part = ref
+    found = frame_at(run, seq)
+    return found[1][part] if found and part < len(found[1]) else None
 
 
 def frames_without_events(run: Run) -> Iterator[tuple[Frame, list[Event]]]:

@@ -12,12 +12,23 @@ from hypothesis import strategies as st
 
 from playground.expectations import evaluate
 from playground.models import Run
+from playground.protocols.events import Result
 from playground.protocols.frames import Frame, FrameKind
-from playground.stored_runs import response_document, run_facts
+from playground.stored_runs import event_at, frame_at, response_document, run_facts
 from tests.support.agent_api_examples import STREAMS
 from tests.support.json_values import TEXTS, objects, values
 from tests.support.playbook import EXAMPLES
-from tests.support.stored_runs import CALL, END, HEAD, OPEN, PIECES, Recording, batches, recorded
+from tests.support.stored_runs import (
+    CALL,
+    END,
+    HEAD,
+    OPEN,
+    PIECES,
+    Recording,
+    batches,
+    recorded,
+    result,
+)
 
 pytestmark = pytest.mark.django_db
 
@@ -233,3 +244,18 @@ class TestObserving:
 
     def test_without_rules_there_are_no_findings(self) -> None:
         assert run_facts(run_of(named("", {"results": []}), version="legacy")).findings is None
+
+
+@pytest.mark.django_db
+def test_an_event_is_found_by_its_entry() -> None:
+    recording = Recording()
+    recording.add(CALL, OPEN, HEAD, result(1), END)
+    run = recording.end()
+    found = event_at(run, (4, 0))
+    assert isinstance(found, Result)
+    assert event_at(run, (4, 1)) is None
+    assert event_at(run, (99, 0)) is None
+    at = frame_at(run, 4)
+    assert at
+    assert at[1] == [found]
+    assert frame_at(run, 99) is None

@@ -11,7 +11,7 @@ from playground.models import Run
 from playground.protocols.actions import Action, actions_of
 from playground.protocols.events import EntryRef, Result
 from playground.rendering.formatting import value_text
-from playground.stored_runs import read_events
+from playground.stored_runs import event_at
 
 #: Characters of the label of a button.
 MAX_LABEL = 70
@@ -79,14 +79,9 @@ def readable_name(name: str) -> str:
 
 def action_at(run: Run, ref: EntryRef, number: int) -> Action | None:
     """Return action `number` of the result of an entry, None if there is none."""
-    seq, part = ref
-    for frame, events in read_events(run, after=seq - 1):
-        if frame.seq != seq or part >= len(events):
-            return None
-        event = events[part]
-        actions = actions_of(event.item) if isinstance(event, Result) else []
-        return actions[number] if number < len(actions) else None
-    return None
+    event = event_at(run, ref)
+    actions = actions_of(event.item) if isinstance(event, Result) else []
+    return actions[number] if number < len(actions) else None
 
 
 def action_key(run: Run) -> tuple[str, ...]:

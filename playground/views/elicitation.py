@@ -115,7 +115,7 @@ def _view(request: HttpRequest, pk: str) -> ElicitationView:
     run = get_run(request, pk)
     form = request.POST
     entry_ref = int_param(form, "seq", 0), int_param(form, "part", 0)
-    elicitation_form = elicitation_at(run, *entry_ref)
+    elicitation_form = elicitation_at(run, entry_ref)
     if elicitation_form is None:
         raise Http404
     thread = Thread(run, depth=1, page=Run()) if form.get("nested") else Thread(run)

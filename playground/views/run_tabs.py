@@ -27,7 +27,7 @@ from playground.rendering.thread import Thread, render_entries
 from playground.rendering.thread_reader import ThreadReader
 from playground.rendering.timeline import microseconds_since, spans_of, timeline_of
 from playground.rendering.wire import blocks_of
-from playground.stored_runs import frames_without_events, read_events
+from playground.stored_runs import frame_at, frames_without_events, read_events
 from playground.transport.sse_reference import NotAStreamError
 from playground.transport.sse_reference import standard_client as read_with_reference
 from playground.views.helpers import get_run, make_download
@@ -87,11 +87,9 @@ def event(request: HttpRequest, pk: str, seq: int) -> HttpResponse:
 
 def _read_frame(run: Run, seq: int) -> tuple[Frame, list[Event]]:
     """Return a frame with its events. Raises `Http404`."""
-    for frame, found in read_events(run, after=seq - 1):
-        if frame.seq == seq:
-            return frame, found
-        break
-    raise Http404
+    if (found := frame_at(run, seq)) is None:
+        raise Http404
+    return found
 
 
 @require_safe
