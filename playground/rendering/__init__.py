@@ -27,7 +27,7 @@ commands and `playground.cli`.
 `import_preview`      changes of an import in groups
 `linked_turns`        label, answers and status of a linked turn
 `links`               URLs from agents that may become links
-`live`                live updates of runs and collection runs as websocket messages
+`live`                the response pane, and live updates of runs and collection runs
 `markdown`            Markdown as sanitised HTML
 `message_joiner`      events of the Agent API joined into messages
 `message_updates`     out-of-band updates of messages on a page

@@ -1,14 +1,16 @@
-"""Live updates of runs and of collection runs, as websocket messages with HTML to swap in.
+"""The response pane of a run, and live updates of runs and of collection runs.
 
-A message about a run carries the figures of the status bar, the new cards of the window, and the
-numbers of the frames that it announces. It never carries a whole flood: beyond the window the
-page gets the number of entries, and fetches more when the user scrolls.
+An update is a websocket message with HTML to swap in. A message about a run carries the figures of
+the status bar, the new cards of the window, and the numbers of the frames that it announces. It
+never carries a whole flood: beyond the window the page gets the number of entries, and fetches more
+when the user scrolls.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 from uuid import UUID
 
 from django.template.loader import get_template
@@ -90,17 +92,12 @@ class RunUpdates:
         shown = run if not more else replace_state(run)
         html = get_template("runs/message.html").render(
             {
-                **status_context(shown),
-                "progress": None if shown.is_final else progress_of(reader.progress),
+                **_entries_context(shown, reader, thread, added, before),
                 "first": first,
                 "last": reader.cursor,
-                "entries": reader.entries,
-                "cards": render_entries(window(added, before), thread),
-                "summaries": render_entries([entry for entry in added if entry.pinned], thread),
                 # The context of the next request changes with the end, and with later changes.
                 "branch": conversation_branch(run) if run.is_final and (ended or changed) else None,
                 "updates": self._update_messages(reader, thread, ended and not self._ended),
-                "usage": usage_rows(reader.messages.usage),
                 "children": [thread.render_children(ref) for ref in changed],
                 "final": ended,
                 "settled": settled,
@@ -149,6 +146,37 @@ class RunUpdates:
         changed = [ref for ref, stamp in stamps.items() if self._child_stamps.get(ref) != stamp]
         self._child_stamps = stamps
         return changed
+
+
+def response_context(run: Run | None) -> dict[str, Any]:
+    """Return the context of `runs/response.html`: everything about a run up to now."""
+    if run is None:
+        return {"run": None}
+    reader = ThreadReader(run)
+    thread = Thread(run)
+    entries = reader.read_to(run.frames, WINDOW, run.frames)
+    settled = run.is_final and thread.is_settled
+    return {
+        **_entries_context(run, reader, thread, entries),
+        "cursor": reader.cursor,
+        "branch": conversation_branch(run),
+        "settled": settled,
+        "live": not settled,
+    }
+
+
+def _entries_context(
+    run: Run, reader: ThreadReader, thread: Thread, added: list[Entry], before: int = 0
+) -> dict[str, Any]:
+    """Return the status of a run and the `added` entries, after `before` earlier ones."""
+    return {
+        **status_context(run),
+        "progress": None if run.is_final else progress_of(reader.progress),
+        "entries": reader.entries,
+        "cards": render_entries(window(added, before), thread),
+        "summaries": render_entries([entry for entry in added if entry.pinned], thread),
+        "usage": usage_rows(reader.messages.usage),
+    }
 
 
 def replace_state(run: Run) -> Run:

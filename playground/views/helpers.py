@@ -15,14 +15,8 @@ from django_htmx.http import HttpResponseClientRedirect, trigger_client_event
 from playground.models import Agent, Collection, Folder, Run, SavedRequest
 from playground.models.history import HistoryCursor, HistoryFilters, history_page
 from playground.models.liveness import mark_interrupted
-from playground.rendering.branches import conversation_branch
 from playground.rendering.formatting import ago
-from playground.rendering.live import WINDOW, window
-from playground.rendering.messages import usage_rows
-from playground.rendering.progress import progress_of
-from playground.rendering.run_status import status_context, status_label
-from playground.rendering.thread import Thread, render_entries
-from playground.rendering.thread_reader import ThreadReader
+from playground.rendering.run_status import status_label
 
 Response = TypeVar("Response", bound=HttpResponseBase)
 #: The event after which the sidebar reloads its collections.
@@ -87,28 +81,6 @@ def get_saved_request(request: HttpRequest, slug: str, saved: str) -> SavedReque
     found: SavedRequest = get_object_or_404(requests, slug=saved)
     found.collection = collection
     return found
-
-
-def response_context(run: Run | None) -> dict[str, Any]:
-    """Return the context of `runs/response.html`: everything about a run up to now."""
-    if run is None:
-        return {"run": None}
-    reader = ThreadReader(run)
-    thread = Thread(run)
-    entries = reader.read_to(run.frames, WINDOW, run.frames)
-    settled = run.is_final and thread.is_settled
-    return {
-        **status_context(run),
-        "progress": None if run.is_final else progress_of(reader.progress),
-        "cursor": reader.cursor,
-        "entries": reader.entries,
-        "cards": render_entries(window(entries, 0), thread),
-        "summaries": render_entries([entry for entry in entries if entry.pinned], thread),
-        "usage": usage_rows(reader.messages.usage),
-        "branch": conversation_branch(run),
-        "settled": settled,
-        "live": not settled,
-    }
 
 
 def history_context(

@@ -21,7 +21,8 @@ from playground.formats.har_export import to_har
 from playground.formats.har_import import HarEntry, read_har
 from playground.models import Collection, Run, SavedRequest
 from playground.models.ownership import owner_of
-from playground.views.helpers import get_run, is_htmx, make_download, response_context
+from playground.rendering.live import response_context
+from playground.views.helpers import get_run, is_htmx, make_download
 from playground.views.import_export import MAX_COMPRESSED, compress_text, decompress_text
 
 

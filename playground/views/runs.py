@@ -16,8 +16,9 @@ from playground.models.conversations import turn_of
 from playground.models.ownership import owner_of
 from playground.protocols import registry
 from playground.query_params import int_param
+from playground.rendering.live import response_context
 from playground.views.composer import prepare_form
-from playground.views.helpers import find_run, get_run, history_context, is_htmx, response_context
+from playground.views.helpers import find_run, get_run, history_context, is_htmx
 from playground.views.history_filters import MAX_WORDS
 
 

@@ -16,10 +16,11 @@ from playground import engine
 from playground.models import Agent, Run, RunKind, Twin
 from playground.models.liveness import mark_interrupted
 from playground.models.ownership import owner_of
+from playground.rendering.live import response_context
 from playground.rendering.twins import twin_result, twin_sides
 from playground.twin_targets import TwinTarget, twin_targets_for
 from playground.views.composer import prepare_form
-from playground.views.helpers import get_current_run, is_htmx, response_context
+from playground.views.helpers import get_current_run, is_htmx
 from playground.views.runs import error_response, parent_turn
 
 Sent = tuple[Run, engine.PreparedRequest]

@@ -13,12 +13,13 @@ from django.views.decorators.http import require_safe
 
 from playground.models import Agent, Environment, Run, Variable
 from playground.rendering.formatting import readable
+from playground.rendering.live import response_context
 from playground.transport.redaction import is_credential
 from playground.variables import literal
 from playground.views.composer import composer_context, composer_fields_of_run, tab_data
 from playground.views.deep_links import read_link
 from playground.views.environments import choice_context
-from playground.views.helpers import get_current_run, history_context, response_context
+from playground.views.helpers import get_current_run, history_context
 from playground.views.sidebar import library_context
 
 

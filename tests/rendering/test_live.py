@@ -12,7 +12,7 @@ from playground.models import Agent, Run
 from playground.protocols.frames import Frame, FrameKind
 from playground.rendering import live
 from playground.rendering.entries import Entry
-from playground.rendering.live import RunMessage, RunUpdates
+from playground.rendering.live import RunMessage, RunUpdates, response_context
 from playground.rendering.thread_reader import ThreadReader
 from tests.support.markup import Markup, read
 from tests.support.stored_runs import (
@@ -105,8 +105,6 @@ def test_every_frame_is_announced_once(parts: list[list[Frame]], data: st.DataOb
 
 
 def test_a_page_and_its_websocket_together_have_every_card_once() -> None:
-    from playground.views.helpers import response_context
-
     recording = Recording()
     recording.add(CALL, OPEN, HEAD, result(0), event(PIECES[7]))
     page = response_context(recording.run)
