@@ -30,7 +30,7 @@ def several_processes(**_: Any) -> list[CheckMessage]:
     if "InMemory" in settings.CHANNEL_LAYERS["default"]["BACKEND"]:
         found.append(
             Error(
-                "Several web processes would lose nudges with the in-memory channel layer.",
+                "Several web processes would lose notifications with the in-memory channel layer.",
                 hint="Set REDIS_URL, or WEB_CONCURRENCY=1.",
                 id="playground.E002",
             )

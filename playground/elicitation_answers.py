@@ -3,8 +3,9 @@
 Who asks decides how an answer travels:
 
 - NLWeb or the Agent API: as the next request of the conversation, by an answer strategy.
-- MCP or A2A itself, before the call ended: the same request again, with what resumes its exchange.
 - An MCP server in mid-call: as a client response, into the open call.
+- An MCP server that ended the call with its question: the same request again, with what resumes
+  its exchange.
 - The server or agent of an action: the action again, with what resumes its exchange.
 """
 
@@ -71,8 +72,8 @@ def prepare_answer(
 ) -> engine.PreparationResult:
     """Return the prepared request that sends an answer, and its problems.
 
-    `headers` are those of the next request of the conversation. Raises `TemplateError` for a
-    template that is not a request, and `ValueError` for an unknown strategy.
+    `headers` are those of the next request of the conversation; an action has its own. Raises
+    `TemplateError` for a template that is not a request, and `ValueError` for an unknown strategy.
     """
     if answer.status.is_of_action:
         return _prepare_action(answer)

@@ -11,19 +11,11 @@ from typing import Any
 
 from playground.elicitation import ElicitationForm, build_form, next_request
 from playground.models import Run
-from playground.models.conversations import branch_queries, branch_to, turn_of
+from playground.models.conversations import branch_queries, branch_to
 from playground.protocols import registry
 from playground.protocols.agent_api import requests as agent_api
 from playground.protocols.events import Elicitation, EntryRef
 from playground.stored_runs import event_at
-
-__all__ = [
-    "answer_document",
-    "elicitation_at",
-    "follow_up_document",
-    "tool_output_document",
-    "turn_of",
-]
 
 
 def follow_up_document(run: Run, text: str = "") -> dict[str, Any]:

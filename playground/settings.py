@@ -58,7 +58,7 @@ DEMO_ENABLED = _flag("PLAYGROUND_DEMO", not HOSTED)
 OUTBOUND_ALLOW = _list("PLAYGROUND_OUTBOUND_ALLOW")
 #: What a run may take; each limit can be set as PLAYGROUND_<NAME>.
 RUN_LIMITS = RunLimits.from_environment(os.environ)
-#: Seconds that a promise is followed before it is given up.
+#: Seconds that a promise is polled before polling stops.
 PROMISE_PATIENCE = _seconds("PLAYGROUND_PROMISE_PATIENCE", 900)
 #: Images that agents link to are fetched by the browser; a tenant's page should not do that.
 AGENT_IMAGES = _flag("PLAYGROUND_AGENT_IMAGES", not HOSTED)

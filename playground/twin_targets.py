@@ -12,12 +12,11 @@ from typing import Any
 
 from playground.collections.credentials import is_placeholder
 from playground.engine import PreparedRequest
-from playground.engine.preparation import available_bindings as available_bindings
-from playground.engine.preparation import retarget
+from playground.engine.preparation import available_bindings, retarget
 from playground.models import Agent
 from playground.protocols import registry
+from playground.protocols.headers import is_credential
 from playground.protocols.origins import same_origin
-from playground.transport.redaction import is_credential
 
 
 @dataclass(frozen=True, slots=True)

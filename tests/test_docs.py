@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pkgutil
 import re
 from dataclasses import fields
 from pathlib import Path
@@ -79,3 +80,19 @@ class TestSettings:
         for field in fields(RunLimits):
             default = f"`{int(field.default)}`"
             assert self.ROWS[f"PLAYGROUND_{field.name.upper()}"] == default
+
+
+#: A name within the package, as comments of templates write it.
+NAME = re.compile(
+    r"\b(?:rendering|views|engine|models|forms|collections|formats|protocols|elicitation|conformance"
+    r"|expectations|reporting)(?:\.\w+)+"
+)
+
+
+@pytest.mark.parametrize(
+    "path", sorted((ROOT / "templates").rglob("*.html")), ids=lambda path: path.stem
+)
+def test_names_in_comments_of_templates_are_there(path: Path) -> None:
+    comments = re.findall(r"{% comment %}(.*?){% endcomment %}|{#(.*?)#}", path.read_text(), re.S)
+    for name in NAME.findall(" ".join("".join(each) for each in comments)):
+        pkgutil.resolve_name(f"playground.{name}")

@@ -54,6 +54,13 @@ def test_expectations_need_three_libraries_only(path: Path) -> None:
     assert outside - sys.stdlib_module_names <= {"jsonpath_rfc9535", "re2", "jsonschema"}
 
 
+def test_the_demo_imports_nothing_of_the_playground() -> None:
+    for path in modules():
+        if part_of(path) == "demo":
+            ours = {name for name in imports(path) if name.startswith("playground.")}
+            assert all(name.startswith("playground.demo") for name in ours), path
+
+
 def test_only_the_root_urls_and_the_settings_mention_the_demo() -> None:
     mentioning = {
         str(path.relative_to(PACKAGE))

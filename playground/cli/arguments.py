@@ -13,11 +13,11 @@ from django.core.management import CommandError
 
 from playground import engine
 from playground.engine import preparation
+from playground.engine.preparation import available_bindings
 from playground.formats.data_rows import AssignmentError, parse_assignment
 from playground.json_input import parse_document
 from playground.models import Agent, Environment
 from playground.transport import check_url
-from playground.twin_targets import available_bindings
 
 #: Exit code for invalid arguments.
 USAGE = 2

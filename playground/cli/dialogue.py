@@ -25,7 +25,7 @@ from playground.limits import RunLimits
 from playground.models import PolledPromise, Run, RunKind
 from playground.protocols.events import Elicitation, Event
 from playground.protocols.frames import Frame
-from playground.protocols.mcp import elicitation
+from playground.protocols.mcp import elicitation as mcp
 from playground.stored_runs import conformance_report, read_events
 
 #: Limit on the rounds of answers, for agents that never stop asking.
@@ -219,7 +219,7 @@ class Dialogue:
 
 @dataclass(frozen=True, slots=True)
 class PreparedAnswers:
-    """The answers that fit an elicitation."""
+    """The answers to an elicitation, and why they do not fit, if so."""
 
     form: ElicitationForm
     values: dict[str, Any]
@@ -229,7 +229,7 @@ class PreparedAnswers:
 
 def is_server_request(asked: Elicitation) -> bool:
     """Return whether a call waits for the answer."""
-    return (asked.resume or {}).get("kind") == elicitation.RESPONSE
+    return (asked.resume or {}).get("kind") == mcp.RESPONSE
 
 
 def answers_for(asked: Elicitation, answers: Mapping[str, Any] | None) -> PreparedAnswers:
@@ -245,12 +245,12 @@ def answers_for(asked: Elicitation, answers: Mapping[str, Any] | None) -> Prepar
 def resume_of(
     asked: Elicitation, answers: Mapping[str, Any] | None
 ) -> tuple[dict[str, Any] | None, PreparedAnswers]:
-    """Return the reply to a server request, and the answers in it.
+    """Return what resumes the exchange (`Target.resume`), and the answers in it.
 
-    Without answers, or with invalid ones, the reply is a cancellation.
+    Without answers, or with invalid ones, it is a cancellation.
     """
     prepared = answers_for(asked, answers)
     fits = answers is not None and not prepared.error
-    action = elicitation.ACCEPT if fits else elicitation.CANCEL
-    resume = elicitation.resume_of(asked.resume or {}, action, prepared.values)
+    action = mcp.ACCEPT if fits else mcp.CANCEL
+    resume = mcp.resume_of(asked.resume or {}, action, prepared.values)
     return resume, prepared if fits else PreparedAnswers(prepared.form, {}, prepared.error)

@@ -1,6 +1,6 @@
 """Output of commands: frames and events as JSON Lines or plain text, printed as they come.
 
-Data of an agent is data on a terminal, too: control characters are removed before it is printed.
+Data of an agent is data on a terminal, too: characters that a terminal would obey are replaced.
 """
 
 from __future__ import annotations
@@ -150,12 +150,12 @@ def print_line(line: str) -> None:
 
 
 def write(text: str) -> None:
-    """Print a text to standard output, without control characters.
+    """Print a text to standard output, with control characters replaced.
 
     Raise `OSError` if it cannot be written, once: later output is discarded.
     """
     try:
-        print(strip_control_characters(text), end="", flush=True)
+        print(replace_control_characters(text), end="", flush=True)
     except OSError as error:
         # Python would fail to flush its buffer on exit, and exit with that error.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -215,7 +215,7 @@ class MessagePrinter:
                 yield from self.close()
                 yield one_line(f"{name} ")
                 self._position = position
-            yield strip_control_characters(event.value)
+            yield replace_control_characters(event.value)
         elif not _has_own_event(name) and event.status != "in_progress":
             yield from self.close()
             shown = value_text(event.value, MAX_VALUE)
@@ -394,16 +394,16 @@ def _question_text(question: ev.Question) -> str:
 
 
 def one_line(text: str) -> str:
-    """Return `text` without control characters, on one line."""
-    return strip_control_characters(text.replace("\n", " ").replace("\t", " "))
+    """Return `text` on one line, with control characters replaced."""
+    return replace_control_characters(text.replace("\n", " ").replace("\t", " "))
 
 
-def strip_control_characters(text: str) -> str:
-    """Return `text` without control characters but line breaks."""
+def replace_control_characters(text: str) -> str:
+    """Return `text` with U+FFFD for what a terminal would obey; tabs and line breaks stay."""
     return _CONTROL_CHARACTERS.sub("\ufffd", text)
 
 
 def _json_line(value: Any) -> str:
-    """Return one line of JSON without control characters."""
+    """Return one line of JSON, with escapes for what a terminal would obey."""
     text = json.dumps(value, ensure_ascii=False, default=str)
     return _CONTROL_CHARACTERS.sub(lambda found: f"\\u{ord(found[0]):04x}", text)

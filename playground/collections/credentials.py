@@ -39,7 +39,10 @@ def clean_headers(headers: Any) -> list[list[str]]:
 
 
 def clean_url_template(address: str) -> str:
-    """Return an address template without literal credentials, as user, password or parameters."""
+    """Return an address template without literal credentials.
+
+    User and password are removed; a parameter that is a credential stays, with the value "".
+    """
     address = _LOGIN.sub(_clean_login, address)
     return _PARAMETER.sub(_clean_parameter, address)
 

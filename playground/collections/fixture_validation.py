@@ -104,10 +104,10 @@ def _check_user(value: str) -> Iterator[Finding]:
 
 
 def _from_problems(
-    validate_item: Callable[[Any], Iterable[RequestProblem]], value: Any
+    validate: Callable[[Any], Iterable[RequestProblem]], value: Any
 ) -> Iterator[Finding]:
     """Yield the problems that a check of another package reports."""
-    for problem in validate_item(value):
+    for problem in validate(value):
         yield problem.pointer, problem.message
 
 

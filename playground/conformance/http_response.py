@@ -51,7 +51,7 @@ def recorded_response(frames: tuple[Frame, ...]) -> RecordedResponse:
 
 
 def last_response_frames(frames: tuple[Frame, ...]) -> tuple[Frame, ...]:
-    """Return the frames from the last response head on, or else those after the last call."""
+    """Return the frames from the last response head on, or those after a later call."""
     for at in range(len(frames) - 1, -1, -1):
         if frames[at].kind is FrameKind.HEAD:
             return frames[at:]

@@ -33,7 +33,7 @@ class DecodedPayload(NamedTuple):
     #: The data as received if they are unreadable, else "".
     text: str = ""
     #: Why the data are unreadable; "" if they are readable.
-    why: str = ""
+    reason: str = ""
     #: Whether it is a single response document.
     document: bool = False
     #: Whether the stream ended without the blank line that ends a message.
@@ -42,7 +42,7 @@ class DecodedPayload(NamedTuple):
     @property
     def readable(self) -> bool:
         """Return whether the payload is decoded JSON."""
-        return not self.why
+        return not self.reason
 
     @property
     def members(self) -> dict[str, Any]:

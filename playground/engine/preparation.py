@@ -534,7 +534,10 @@ def follow_up_request(
 
 
 def prepare_follow_up(run: Run, request: dict[str, Any], headers: Headers) -> PreparationResult:
-    """Return the prepared request that follows `run` in its conversation, and its problems."""
+    """Return the prepared request that follows `run` in its conversation, and its problems.
+
+    A deleted agent and a secret that may not be sent are problems, too.
+    """
     turn = turn_of(run)
     if turn.agent is None:
         return refused("The agent of this run was deleted, so there is nobody to send it to.")

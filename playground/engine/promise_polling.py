@@ -45,9 +45,9 @@ from playground.models.conversations import branch_to
 from playground.models.liveness import mark_interrupted
 from playground.protocols import registry
 from playground.protocols.events import Outcome
+from playground.protocols.headers import is_credential
 from playground.protocols.origins import same_origin
 from playground.stored_runs import exchange_for
-from playground.transport.redaction import is_credential
 
 logger = logging.getLogger(__name__)
 

@@ -13,8 +13,7 @@ from jsonschema.exceptions import ValidationError
 
 from playground.expectations.expectation_types import EXPECTATION_TYPES, OPERATORS
 from playground.expectations.jsonpath import PathError, compile_path
-from playground.expectations.regex import PatternError
-from playground.expectations.regex import compile_pattern as compiled_pattern
+from playground.expectations.regex import PatternError, compile_pattern
 from playground.expectations.values import type_of, value_as_text
 from playground.protocols.exchange import RequestProblem
 from playground.protocols.json_pointer import escape, pointer_of
@@ -98,7 +97,7 @@ def _beyond_schema(expectation: Mapping[str, Any]) -> Iterator[RequestProblem]:
     if expectation["type"] == "json":
         for reason in _errors_of(compile_path, expectation["path"]):
             yield _error("/path", reason)
-        for reason in _errors_of(compiled_pattern, expectation.get("matches", "")):
+        for reason in _errors_of(compile_pattern, expectation.get("matches", "")):
             yield _error("/matches", reason)
     if expectation.get("min", 0) > expectation.get("max", float("inf")):
         yield _error("/max", "The most is less than the least.")

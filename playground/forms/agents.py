@@ -11,9 +11,10 @@ from django import forms
 from playground.json_input import check_header, parse_header_templates
 from playground.models import Agent
 from playground.protocols import registry
+from playground.protocols.headers import is_credential
 from playground.protocols.origins import origin_of, same_origin
 from playground.transport import check_url
-from playground.transport.redaction import MASK, is_credential
+from playground.transport.redaction import MASK
 
 
 class HeadersField(forms.CharField):

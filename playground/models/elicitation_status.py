@@ -28,10 +28,10 @@ class ElicitationStatus:
         cls, run: Run, entry_ref: EntryRef, resume: Mapping[str, Any] | None
     ) -> ElicitationStatus:
         """Return the status with the child runs that the entry has now."""
-        children = run.children.defer("request", "headers").order_by("created_at")
-        seq, part = entry_ref
-        at = children.filter(parent_entry_seq=seq, parent_entry_part=part)
-        return cls(run, entry_ref, resume, list(at))
+        children = run.children.filter(parent_entry_seq=entry_ref[0])
+        ordered = children.defer("request", "headers").order_by("created_at")
+        at_entry = [child for child in ordered if child.parent_entry == entry_ref]
+        return cls(run, entry_ref, resume, at_entry)
 
     @property
     def is_binding_elicitation(self) -> bool:
@@ -73,11 +73,6 @@ class ElicitationStatus:
     def answers(self) -> list[Run]:
         """Return the turns that answered, oldest first."""
         return self._children(RunKind.ASK, RunKind.ANSWER)
-
-    @property
-    def client_responses(self) -> list[Run]:
-        """Return the answers that were sent into the open call, oldest first."""
-        return self._children(RunKind.CLIENT_RESPONSE)
 
     @property
     def actions(self) -> list[Run]:

@@ -54,7 +54,7 @@ class RunKind(models.TextChoices):
 
 
 class RunSource(models.TextChoices):
-    """The maker of a run."""
+    """The source of a run: a user, a collection run or a recording."""
 
     USER = "user", "You"
     COLLECTION = "collection", "A collection run"

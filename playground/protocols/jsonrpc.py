@@ -264,7 +264,7 @@ EXPLAINED: Mapping[int, Explanation] = MappingProxyType(
     {
         PARSE_ERROR: Explanation(
             "The server could not read the message as JSON.",
-            "Look at the bytes that were sent on the Wire tab, and at what lies between the two.",
+            "Look at the bytes that were sent, and at what lies between the two.",
         ),
         INVALID_REQUEST: Explanation(
             "The server read JSON, but not a request that it accepts at this point.",

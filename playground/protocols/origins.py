@@ -38,7 +38,7 @@ from playground.protocols.text import shorten_middle
 #: Ports that a URL of the scheme need not name (RFC 9110, section 4.2).
 DEFAULT_PORTS = {"http": 80, "https": 443}
 
-#: Characters of a URL that can be stored: the length of the columns.
+#: Characters of a URL that can be stored and called: most servers refuse longer ones.
 MAX_URL = 2_000
 
 #: Ends of a path that name an operation or a binding and not the agent.

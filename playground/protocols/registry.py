@@ -81,7 +81,7 @@ def _no_promises(*_: Any, **__: Any) -> dict[str, Any]:
 PROTOCOLS: Mapping[str, ProtocolSpec] = {
     "nlweb": ProtocolSpec(
         label="NLWeb",
-        versions=nlweb.SPOKEN,
+        versions=nlweb.SUPPORTED_VERSIONS,
         new_request=lambda version, text, streaming: nlweb.new_request(
             version, text, streaming=streaming
         ),

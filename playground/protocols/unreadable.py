@@ -33,7 +33,7 @@ _CLASS_FIXES: Mapping[int, str] = {
     4: "Check the request and the agent's URL; the reply's body may say what was wrong.",
     5: "Look into the agent's log: it failed while it was answering.",
 }
-_DEFAULT_FIX = "Check that the URL is that of an agent; the Wire tab shows what came."
+_DEFAULT_FIX = "Check that the URL is that of an agent, and look at what was received."
 _HTML = re.compile(r"\s*(?:<!doctype html|<html|<head|<body|<!--)", re.IGNORECASE)
 
 
@@ -60,7 +60,8 @@ def unreadable_problem(
 ) -> Problem:
     """Return a problem of the decode stage.
 
-    `description` completes the sentence "The response …".
+    `description` completes the sentence "The reply to this request (HTTP 200) …"; with `stream` it
+    is "The event stream to this request …".
     """
     name = "event stream" if stream else "reply"
     cause = f"The {name} to this request (HTTP {status}) {description}."

@@ -4,50 +4,50 @@ Used by pages, live updates and later fetches alike, so that they cannot differ.
 shown raw, and nothing here raises on data of agents. Imported by views, consumers, management
 commands and `playground.cli`.
 
-====================  ==================================================================
-`action_buttons`      buttons for the actions of results, headers of an action's call
-`action_servers`      MCP servers and A2A agents of actions
-`branches`            conversation branch of a run: turns before, beside and after it
-`card_types`          facts and lists of result items, by schema.org type
-`cards`               result cards and nested items
-`collection_runs`     collection runs: page, list and report
-`comparison`          comparison of two runs: facts, requests and responses
-`conformance`         conformance reports: rules by level with their findings
-`doctor`              reports of the connection doctor
-`effective_request`   effective request with masked secrets
-`elicitation`         elicitations as forms
-`entries`             events with the template and the context that show them
-`entry_runs`          child runs by entry
-`events`              Events tab: frames as rows
-`expectations`        checks of a run as rows
-`formatting`          JSON values, durations, sizes and counts as text
-`grounding`           sources of a result
-`history`             rows of the history
-`http_errors`         HTTP errors of a run with advice and `Retry-After`
-`import_preview`      changes of an import in groups
-`linked_turns`        label, answers and status of a linked turn
-`links`               URLs from agents that may become links
-`live`                the response pane, and live updates of runs and collection runs
-`markdown`            Markdown as sanitised HTML
-`message_joiner`      events of the Agent API joined into messages
-`message_updates`     out-of-band updates of messages on a page
-`messages`            views of Agent API messages, their parts, calls and outputs
-`outline`             folders and requests of a collection, a page at a time
-`pending_tool_calls`  tool calls that a response leaves to its client
-`progress`            progress of a call as percent and text
-`promises`            polled promises: status, times, polls and sparkline
-`run_status`          status, metrics, version and binding of a run as text
-`search`              search in collections
-`server_log`          log lines of a server
-`session_history`     session context sent and received, turn by turn
-`shares`              shared runs and collections, with credentials masked
-`sidebar`             tree of collections in the sidebar
-`thread`              entries of a run as HTML, with their child runs
-`thread_reader`       frames of a run as entries and messages
-`timeline`            phases, arrivals, silences and child runs on a time axis
-`tool_calls`          forms of pending tool calls
-`tools`               Tools tab of an MCP agent
-`twins`               side-by-side runs: titles and differences
-`wire`                Wire tab: frames as blocks of bytes
-====================  ==================================================================
+======================  ===============================================================
+`action_buttons`        buttons for the actions of results, headers of an action's call
+`action_panel_servers`  servers and agents of actions, in the action panel
+`branches`              conversation branch of a run: turns before, beside and after it
+`card_types`            facts and lists of result items, by schema.org type
+`cards`                 result cards and nested items
+`collection_runs`       collection runs: page, list and report
+`comparison`            comparison of two runs: facts, requests and responses
+`conformance`           conformance reports: rules by level with their findings
+`doctor`                reports of the connection doctor
+`effective_request`     effective request with masked secrets
+`elicitation`           elicitations as forms
+`entries`               events with the template and the context that show them
+`entry_runs`            child runs by entry
+`events`                Events tab: frames as rows
+`expectations`          checks of a run as rows
+`formatting`            JSON values, durations, sizes and counts as text
+`grounding`             sources of a result
+`history`               rows of the history
+`http_errors`           HTTP errors of a run with advice and `Retry-After`
+`import_preview`        changes of an import in groups
+`linked_turns`          label, answers and status of a linked turn
+`links`                 URLs from agents that may become links
+`live`                  the response pane, and live updates of runs and collection runs
+`markdown`              Markdown as sanitised HTML
+`message_joiner`        events of the Agent API joined into messages
+`message_updates`       out-of-band updates of messages on a page
+`messages`              views of Agent API messages, their parts, calls and outputs
+`outline`               folders and requests of a collection, a page at a time
+`pending_tool_calls`    tool calls that a response leaves to its client
+`progress`              progress of a call as percent and text
+`promises`              polled promises: status, times, polls and sparkline
+`run_status`            status, metrics, version and binding of a run as text
+`search`                search in collections
+`server_log`            log lines of a server
+`session_history`       session context sent and received, turn by turn
+`shares`                shared runs and collections, with credentials masked
+`sidebar`               tree of collections in the sidebar
+`thread`                entries of a run as HTML, with their child runs
+`thread_reader`         frames of a run as entries and messages
+`timeline`              phases, arrivals, silences and child runs on a time axis
+`tool_calls`            forms of pending tool calls
+`tools`                 tools over MCP, on the page of an agent
+`twins`                 side-by-side runs: titles and differences
+`wire`                  Wire tab: frames as blocks of bytes
+======================  ===============================================================
 """

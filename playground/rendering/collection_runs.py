@@ -14,7 +14,6 @@ from playground.models import CollectionRun, Run, Step
 from playground.query_params import int_param
 from playground.rendering.formatting import ago, value_text
 from playground.reporting import (
-    FORMATS,
     CheckResult,
     CollectionRunReport,
     StepResult,
@@ -115,11 +114,6 @@ class StepRow:
         return problem_of(self.step.run)
 
     @property
-    def failed_checks(self) -> int:
-        """Return the number of checks that did not pass."""
-        return sum(not each.passed for each in self.checks)
-
-    @property
     def verdict_label(self) -> str:
         """Return the label of the verdict."""
         return str(Step.Verdict(self.step.verdict).label)
@@ -186,7 +180,6 @@ def page_of(run: CollectionRun, window: StepPage) -> dict[str, Any]:
         "rows": window.rows(run, verdicts),
         "known": encode_verdicts(verdicts),
         "pages": max(1, -(-steps // PAGE)),
-        "formats": FORMATS,
     }
 
 

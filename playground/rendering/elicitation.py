@@ -165,11 +165,6 @@ class ElicitationView:
         return [LinkedTurn(run) for run in self.status.answers]
 
     @property
-    def answering_runs(self) -> list[LinkedTurn]:
-        """Return the answers that were sent into the open call, oldest first."""
-        return [LinkedTurn(run) for run in self.status.client_responses]
-
-    @property
     def links(self) -> list[tuple[str, str | None]]:
         """Return the URLs to visit as (text, link or None)."""
         return [(value_text(link, 2_000), safe_url(link)) for link in self.form.links]

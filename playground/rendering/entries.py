@@ -120,7 +120,7 @@ def _redirect(event: Any) -> dict[str, Any]:
 
 def _unknown(event: Any) -> dict[str, Any]:
     """Return a preview; the JSON below it is complete."""
-    return {"glance": json_preview(event.data, 300)}
+    return {"preview": json_preview(event.data, 300)}
 
 
 def _message(event: Any) -> dict[str, Any]:

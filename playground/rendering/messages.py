@@ -237,7 +237,7 @@ class MessagePartView:
         return [card_of(item) for item in _items(self.part.value)[:MAX_CARDS]]
 
     @property
-    def remaining_text(self) -> int:
+    def more_items(self) -> int:
         """Return the number of items that only the JSON has."""
         return max(0, len(_items(self.part.value)) - MAX_CARDS)
 

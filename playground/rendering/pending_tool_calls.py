@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from playground.models import Run, RunState
-from playground.protocols.agent_api.constants import APPROVAL_TYPES
+from playground.protocols.agent_api.constants import CLIENT_CALLS
 from playground.protocols.events import EntryRef, ToolCall
 from playground.rendering.message_joiner import JoinedMessage
 from playground.rendering.thread_reader import ThreadReader
@@ -47,4 +47,4 @@ def pending_tool_calls(run: Run) -> Sequence[PendingToolCall]:
 def pending_call(joined: JoinedMessage) -> ToolCall | None:
     """Return the call of a message if the client is to answer it and has not, else None."""
     call = joined.call
-    return call if call and call.kind in APPROVAL_TYPES and joined.output is None else None
+    return call if call and call.kind in CLIENT_CALLS and joined.output is None else None

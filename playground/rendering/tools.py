@@ -1,4 +1,4 @@
-"""Tools tab of an MCP agent: its server and tools as of the last handshake."""
+"""Tools over MCP, on the page of an agent: its server and tools as of the last handshake."""
 
 from __future__ import annotations
 

@@ -9,10 +9,11 @@ import httpcore
 import httpx
 
 from playground.protocols.calls import HttpCall
+from playground.protocols.headers import is_credential
 from playground.protocols.origins import DEFAULT_PORTS
 from playground.transport import errors
 from playground.transport.errors import CallError
-from playground.transport.redaction import MASK, Redactor, is_credential
+from playground.transport.redaction import MASK, Redactor
 
 _USERINFO = re.compile(r"//[^/?#]*@")
 

@@ -14,7 +14,7 @@ from html import escape
 from urllib.parse import quote, quote_plus
 
 # Defined by the protocols, and exported here as part of the transport's interface.
-from playground.protocols.headers import is_credential as is_credential
+from playground.protocols.headers import is_credential
 
 #: Replaces a secret.
 MASK = "••••••"

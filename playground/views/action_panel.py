@@ -26,7 +26,7 @@ from playground.protocols.actions.extract import A2A, HTTP, MCP, attribute_text
 from playground.protocols.actions.tool_form import PREFIX, arguments_of
 from playground.protocols.calls import HttpCall
 from playground.protocols.origins import MAX_URL, origin_of, same_origin
-from playground.rendering import action_servers
+from playground.rendering import action_panel_servers
 from playground.rendering.action_buttons import action_at, headers_of, label_of
 from playground.rendering.entry_runs import anchor_of
 from playground.rendering.formatting import readable
@@ -180,7 +180,7 @@ def _read_arguments(request: HttpRequest, panel: ActionPanel, submitted: Submitt
     """Read the arguments from the tool's form, over those of the submitted JSON."""
     given = None if isinstance(submitted.params, Unset) else submitted.params
     server = server_facts(panel, submitted, given)
-    if not isinstance(server, action_servers.McpServerView) or not server.controls:
+    if not isinstance(server, action_panel_servers.McpServerView) or not server.controls:
         return
     data = {name: str(value) for name, value in request.POST.items()}
     submitted.params, problems = arguments_of(server.controls, data, given)
@@ -195,7 +195,7 @@ def panel_context(
     facts = server_facts(panel, submitted, planned.params)
     own = is_agent_origin(panel.agent, planned)
     submitted.as_agent = submitted.as_agent and own
-    unagreed = isinstance(facts, action_servers.A2AAgentView) and facts.has_other_origin
+    unagreed = isinstance(facts, action_panel_servers.A2AAgentView) and facts.has_other_origin
     unagreed = unagreed and submitted.confirmed_url != planned.url
     sendable = is_sendable(planned) and not submitted.problems and not unagreed
     prepared = prepared_action(panel, submitted, planned)
@@ -206,7 +206,7 @@ def panel_context(
         "plan": planned,
         "peer": facts,
         "filled": submitted,
-        "controls": facts.controls if isinstance(facts, action_servers.McpServerView) else (),
+        "controls": facts.controls if isinstance(facts, action_panel_servers.McpServerView) else (),
         "params": "" if planned.params is None else readable(planned.params),
         "call": described,
         "headers": headers_of(
@@ -249,19 +249,19 @@ def _entry_context(panel: ActionPanel) -> dict[str, Any]:
 
 def server_facts(
     panel: ActionPanel, submitted: SubmittedAction, given: Any
-) -> action_servers.McpServerView | action_servers.A2AAgentView | None:
+) -> action_panel_servers.McpServerView | action_panel_servers.A2AAgentView | None:
     """Return the server or agent as the panel shows it, None for an action over HTTP."""
     server = submitted.server(panel)
     read_at = panel.server.described_at if panel.server else None
     identifier = identifier_of(panel.action)
     if panel.protocol == MCP:
         tool = attribute_text(panel.action, "tool")
-        return action_servers.server_of(
+        return action_panel_servers.server_of(
             identifier, submitted.url, tool, server.description, read_at, given
         )
     if panel.protocol == A2A:
         skill = attribute_text(panel.action, "skill")
-        return action_servers.agent_of(identifier, skill, server.description, read_at)
+        return action_panel_servers.agent_of(identifier, skill, server.description, read_at)
     return None
 
 
@@ -272,7 +272,7 @@ def plan_of(panel: ActionPanel, submitted: SubmittedAction) -> ActionPlan:
         panel.run.url,
         params=submitted.params,
         headers=submitted.headers,
-        peer=submitted.server(panel),
+        server_info=submitted.server(panel),
     )
 
 

@@ -14,6 +14,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from playground import engine
+from playground.engine.preparation import available_bindings
 from playground.forms.agents import AgentForm
 from playground.models import Agent
 from playground.models.ownership import owner_of
@@ -21,7 +22,6 @@ from playground.protocols import mcp, registry
 from playground.protocols.events import Event, Failure
 from playground.protocols.problems import Problem
 from playground.rendering.tools import tool_list_view
-from playground.twin_targets import available_bindings
 from playground.views.helpers import get_agent, is_htmx
 
 

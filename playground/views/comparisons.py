@@ -74,5 +74,5 @@ def _run(request: HttpRequest, key: str) -> Run | None:
     if not key:
         return None
     run = get_current_run(request, key, "polled_promise")
-    run.word = status_label(run)  # type: ignore[attr-defined]
+    run.status_label = status_label(run)  # type: ignore[attr-defined]
     return run

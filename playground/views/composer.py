@@ -34,10 +34,10 @@ from playground.protocols import registry, schemas
 from playground.protocols.agent_api.parameters import PARAMETERS, Parameter
 from playground.protocols.agent_api.requests import SESSION
 from playground.protocols.calls import HttpCall
+from playground.protocols.headers import is_credential
 from playground.protocols.origins import origin_of, same_origin, with_port
 from playground.rendering.effective_request import pieces
 from playground.rendering.formatting import readable
-from playground.transport.redaction import is_credential
 from playground.views.environments import active_environment
 
 #: The pointer of a problem in a field; problems of other fields belong to the whole request.

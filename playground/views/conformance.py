@@ -53,13 +53,14 @@ def _version(request: HttpRequest, run: Run) -> str:
     requested = request.GET.get("version", "")
     if requested in known:
         return requested
-    is_named = run.version in known or any(run.version == each.name for each in nlweb.SPOKEN)
+    supported = {each.name for each in nlweb.SUPPORTED_VERSIONS}
+    is_named = run.version in known or run.version in supported
     return run.version if is_named or not known else known[-1]
 
 
 def _report(run: Run, version: str) -> tuple[ConformanceReport, ReportView]:
-    # The tab requests the count and the report at the same time: the rules run only once.
     """Return the report on a run, from the cache if it is there."""
+    # The tab requests the count and the report at the same time: the rules run only once.
     with _LOCKS[run.pk.int % len(_LOCKS)]:
         return _run_rules(run.pk, version, run.frames, run.state, tuple(earlier_progress(run)))
 
@@ -68,7 +69,7 @@ def _report(run: Run, version: str) -> tuple[ConformanceReport, ReportView]:
 def _run_rules(
     pk: UUID, version: str, frames: int, state: str, earlier: tuple[float, ...]
 ) -> tuple[ConformanceReport, ReportView]:
-    """Return the report on a completed run. `frames` tells reports of one run apart."""
+    """Return the report on a run in its final state. `frames` tells reports of one run apart."""
     run = Run.objects.get(pk=pk)
     locator = PointerLocator()
     report = run_rules(

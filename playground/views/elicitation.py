@@ -76,7 +76,7 @@ def preview(request: HttpRequest, pk: str) -> HttpResponse:
         "asking": view,
         "unanswered": sum(each.field.name in errors for each in view.controls),
         "wrong": [errors[name] for name in (STRATEGY, TEMPLATE) if name in errors],
-        "problems": preparation.problems,
+        "problems": () if view.is_of_action else preparation.problems,
     }
     prepared = preparation.prepared
     if prepared and not preparation.errors:
@@ -131,14 +131,20 @@ def _submitted(request: HttpRequest, pk: str) -> SubmittedAnswer:
     answer = ElicitationAnswer(view.status, view.form, values, _action(view), strategy, template)
     if STRATEGY in errors:
         return SubmittedAnswer(view, answer, errors, engine.PreparationResult())
+    headers: engine.Headers = ()
+    header_error = ""
+    if not view.is_of_action:
+        try:
+            headers = follow_up_headers(request, view.run)
+        except ValidationError as error:
+            header_error = str(error.messages[0])
     try:
-        headers = () if view.is_of_action else follow_up_headers(request, view.run)
         preparation = prepare_answer(answer, headers)
     except TemplateError as error:
         errors[TEMPLATE] = str(error)
-        preparation = engine.PreparationResult()
-    except ValidationError as error:
-        preparation = engine.refused(str(error.messages[0]))
+        return SubmittedAnswer(view, answer, errors, engine.PreparationResult())
+    if header_error:
+        preparation = engine.refused(header_error)
     return SubmittedAnswer(view, answer, errors, preparation)
 
 
@@ -173,7 +179,7 @@ def _record(
         run = record_answer(submitted.answer, preparation.prepared, owner_of(request.user))
     except NotExpectedError as error:
         return _refuse(request, view, {FORM_ERROR_KEY: str(error)})
-    if not view.is_binding_elicitation:
+    if not (view.is_binding_elicitation or view.is_of_action):
         _save_strategy(preparation.prepared.agent, submitted.answer)
     return view, run, preparation.prepared
 

@@ -37,21 +37,21 @@ from playground.views.helpers import get_run
 
 #: Runs whose facts are in the cache: the editor requests a preview after every change.
 FACTS_CACHE_SIZE = 4
-#: Maximum length of submitted expectations, and of the shown document.
+#: Most characters of submitted expectations, and of the shown document.
 MAX_FORM, MAX_SHOWN = 256 * 1024, 256 * 1024
 _LOCKS = tuple(Lock() for _ in range(16))
 
 
 def _run_facts(run: Run) -> RunFacts:
+    """Return the facts about a run in its final state, from the cache if they are there."""
     # The bar and the tab send a request at the same time: the frames are read only once.
-    """Return the facts about a completed run, from the cache if they are there."""
     with _LOCKS[run.pk.int % len(_LOCKS)]:
         return _read_facts(run.pk, run.frames, run.state)
 
 
 @lru_cache(maxsize=FACTS_CACHE_SIZE)
 def _read_facts(pk: UUID, frames: int, state: str) -> RunFacts:
-    """Return the facts about a completed run.
+    """Return the facts about a run in its final state.
 
     `frames` and `state` tell the states of one run apart.
     """

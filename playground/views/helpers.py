@@ -96,7 +96,8 @@ def history_context(
         Run.objects.owned_by(user), HistoryFilters(search=query), HistoryCursor.read(before)
     )
     for run in page.runs:
-        run.word, run.ago = status_label(run), ago(run.created_at)  # type: ignore[attr-defined]
+        run.status_label = status_label(run)  # type: ignore[attr-defined]
+        run.ago = ago(run.created_at)  # type: ignore[attr-defined]
     return {"history": page, "shown": shown + len(page.runs), "q": query}
 
 

@@ -75,7 +75,16 @@ class HistoryQuery:
     @property
     def query(self) -> str:
         """Return the query string."""
-        fields = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        fields = {
+            "q": self.q,
+            "agent": self.agent,
+            "state": self.state,
+            "outcome": self.outcome,
+            "made_by": self.source,
+            "since": self.since,
+            "until": self.until,
+            "all": self.all,
+        }
         return urlencode({name: value for name, value in fields.items() if value})
 
     @property

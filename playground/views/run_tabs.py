@@ -27,7 +27,7 @@ from playground.rendering.thread import Thread, render_entries
 from playground.rendering.thread_reader import ThreadReader
 from playground.rendering.timeline import microseconds_since, spans_of, timeline_of
 from playground.rendering.wire import blocks_of
-from playground.stored_runs import frame_at, frames_without_events, read_events
+from playground.stored_runs import event_at, frame_at, frames_without_events, read_events
 from playground.transport.sse_reference import NotAStreamError
 from playground.transport.sse_reference import standard_client as read_with_reference
 from playground.views.helpers import get_run, make_download
@@ -79,28 +79,24 @@ def _index(events: list[Event]) -> Any:
 def event(request: HttpRequest, pk: str, seq: int) -> HttpResponse:
     """Show one frame: its bytes, and its events."""
     run = get_run(request, pk)
-    frame, found = _read_frame(run, seq)
+    read = frame_at(run, seq)
+    if read is None:
+        raise Http404
+    frame, found = read
     meanings = [(event_label(e).capitalize(), pretty(payload_of(e))) for e in found]
     context = {"run": run, "block": blocks_of([frame])[0], "meanings": meanings}
     return render(request, "runs/event.html", context)
-
-
-def _read_frame(run: Run, seq: int) -> tuple[Frame, list[Event]]:
-    """Return a frame with its events. Raises `Http404`."""
-    if (found := frame_at(run, seq)) is None:
-        raise Http404
-    return found
 
 
 @require_safe
 def item(request: HttpRequest, pk: str, seq: int, part: int) -> HttpResponse:
     """Show the raw JSON of one entry."""
     run = get_run(request, pk)
-    _, found = _read_frame(run, seq)
-    if part >= len(found):
+    event = event_at(run, (seq, part))
+    if event is None:
         raise Http404
-    value = payload_of(found[part])
-    if isinstance(found[part], Message):
+    value = payload_of(event)
+    if isinstance(event, Message):
         # The complete message, and not only its first event.
         entry = ThreadReader(run).entry_at((seq, part))
         value = entry.message.document if entry and entry.message else value

@@ -36,6 +36,7 @@ from playground.protocols.origins import MAX_URL
 from playground.views.collections import outline_of, render_form
 from playground.views.composer import tab_data, tab_summary
 from playground.views.helpers import (
+    CHANGED,
     changed_response,
     find_run,
     get_collection,
@@ -220,7 +221,7 @@ def _saved_response(saved: SavedRequest, fields: ComposerFields) -> HttpResponse
     """Return events with the name that it was saved under, and one that reloads the sidebar."""
     event = tab_summary(saved) | {"dropped": fields.dropped}
     response = trigger_client_event(HttpResponse(), "request:saved", event)
-    return trigger_client_event(response, "library:changed")
+    return trigger_client_event(response, CHANGED)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -280,8 +281,8 @@ def move(request: HttpRequest, slug: str, saved: str) -> HttpResponse:
         return _move_to(request, found, request.POST["to"])
     form = PositionForm(request.POST)
     if form.is_valid():
-        candidates = request.POST.get("folder")
-        folder = found.folder if candidates is None else _folder(found.collection, candidates)
+        slug_in_form = request.POST.get("folder")
+        folder = found.folder if slug_in_form is None else _folder(found.collection, slug_in_form)
         ordering.reorder_request(found, folder, form.relative_position)
     return moved_response(request, found.collection)
 

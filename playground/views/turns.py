@@ -60,7 +60,7 @@ def _compose(request: HttpRequest, pk: str) -> HttpResponse:
     run = get_run(request, pk)
     parent = turn_of(run)
     context = {"parent": parent, "continued": conversation_branch(parent).current}
-    # What the agent recorded is recorded back unchanged, even if it contains `{{name}}`.
+    # What the agent sent is sent back unchanged, even if it contains `{{name}}`.
     document = literal(follow_up_document(run), keep=parent.secret_names)
     return page(request, parent.agent, run, document, headers_of(parent), **context)
 

@@ -12,9 +12,9 @@ from django.views.decorators.csrf import ensure_csrf_cookie
 from django.views.decorators.http import require_safe
 
 from playground.models import Agent, Environment, Run, Variable
+from playground.protocols.headers import is_credential
 from playground.rendering.formatting import readable
 from playground.rendering.live import response_context
-from playground.transport.redaction import is_credential
 from playground.variables import literal
 from playground.views.composer import composer_context, composer_fields_of_run, tab_data
 from playground.views.deep_links import read_link

@@ -165,7 +165,9 @@ def test_every_state_is_accessible(still: Page, playground: PlaygroundServer) ->
     desk.get_by_role("button", name="Read the tool’s schema").click()
     expect(desk).to_contain_text("has the tool")
     assert findings(still, both_themes=True) == [], "a form"
-    desk.get_by_role("radio", name="As JSON").check()
+    # The call is dimmed while it is asked for, which begins a moment after the change.
+    with still.expect_response(re.compile("/preview/$")):
+        desk.get_by_role("radio", name="As JSON").check()
     expect(desk.get_by_role("textbox", name="Arguments")).to_be_visible()
     expect(desk.locator(".desk-call")).to_have_css("opacity", "1")
     assert findings(still) == [], "its JSON"

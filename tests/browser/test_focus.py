@@ -26,8 +26,10 @@ def held(page: Page, address: str) -> Iterator[None]:
     """
     pattern, routes = re.compile(address), list[Route]()
     page.route(pattern, lambda route: routes.append(route))
-    yield
-    expect(page.locator(".htmx-request").first).to_be_attached()
+    with page.expect_request(pattern):
+        yield
+    while not routes:  # The route is reported after the request.
+        page.wait_for_timeout(10)
     assert len(routes) == 1
     page.evaluate(
         """() => {

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import ipaddress
 import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 from asgiref.sync import sync_to_async
-from cryptography import x509
 from django.utils import timezone
 
 from playground.engine import doctor
@@ -18,8 +16,8 @@ from playground.engine.task_registry import running_tasks
 from playground.models import Agent
 from playground.models.detection import proposed_changes, report_of
 from tests.support import a2a_servers, mcp_servers
+from tests.support.certificates import THIS_HOST, Certificate
 from tests.support.servers import HOLD, RESET, Script, Server, free_port, reply, serve
-from tests.transport.test_backend import Certificate
 
 SECRET = "canary-7d1e"
 ANSWER = {"_meta": {"version": "0.55", "response_type": "answer"}, "results": [{"name": "Soup"}]}
@@ -213,14 +211,14 @@ class TestSchemes:
         assert step(report, "tls")["fix"] == fix
 
     async def test_http_where_https_is_spoken(self, tmp_path: Path) -> None:
-        certificate = Certificate(tmp_path, [x509.IPAddress(ipaddress.ip_address("127.0.0.1"))])
+        certificate = Certificate(tmp_path, [THIS_HOST])
         async with serve(NOT_FOUND, tls=certificate.server) as server:
             report = await diagnose(server.url.replace("https://", "http://"))
         assert failed(report) == ["http"]
         assert step(report, "http")["fix"].startswith("Use https:// instead of http://")
 
     async def test_a_certificate_that_nobody_signed(self, tmp_path: Path) -> None:
-        certificate = Certificate(tmp_path, [x509.IPAddress(ipaddress.ip_address("127.0.0.1"))])
+        certificate = Certificate(tmp_path, [THIS_HOST])
         async with serve(NOT_FOUND, tls=certificate.server) as server:
             report = await diagnose(server.url)
         assert failed(report) == ["tls"]

@@ -90,7 +90,7 @@ async def run_action(
            "message": message}  # fmt: skip
     (action,) = actions_of({"actions": [raw]})
     peer = ServerInfo(description=card or await card_of(url), message_id="m-1")
-    planned = plan(action, url, peer=peer)
+    planned = plan(action, url, server_info=peer)
     assert planned.sendable, planned
 
     def record() -> tuple[Run, engine.PreparedRequest]:
@@ -339,6 +339,6 @@ def result(value: Any, number: int = 1) -> bytes:
 def planned_request(url: str, card: Any) -> engine.PreparedRequest:
     raw = {"name": "n", "description": "d", "protocol": "A2A", "agent_url": url, "skill": "serve"}
     (action,) = actions_of({"actions": [raw]})
-    planned = plan(action, url, peer=ServerInfo(description=card, message_id="m-1"))
+    planned = plan(action, url, server_info=ServerInfo(description=card, message_id="m-1"))
     agent = Agent(name="scripted", url=url)
     return engine.action_request(agent, planned.request, planned.url, binding="a2a")

@@ -62,7 +62,6 @@ def test_turns_never_settle() -> None:
     answers = status(child(RunKind.ANSWER), child(RunKind.ASK))
     assert not answers.is_settled
     assert [run.kind for run in answers.answers] == [RunKind.ANSWER, RunKind.ASK]
-    assert answers.client_responses == []
 
 
 def test_declined_by_its_entry() -> None:

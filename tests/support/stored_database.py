@@ -1,9 +1,10 @@
 """A database that an older version left: migrate it, and open every page of its data.
 
 Run as a module with the database in the environment: `python -m tests.support.stored_database`.
-It prints a JSON object: {"runs": {kind and text of a run: [HTTP status of each of its pages]},
-"pages": {path: HTTP status}, "promises": {text of the run: polling status}, "trash": [name of a
-collection that was restored], "recorded": [name of a collection with a recorded run]}.
+It prints a JSON object: {"stored_runs": number of runs before the migration, "runs": {id and kind
+of a run: [HTTP status of each of its pages]}, "pages": {path: HTTP status}, "promises": {text of
+the run: polling status}, "trash": [name of a collection that was restored], "recorded": [name of a
+collection with a recorded run]}.
 """
 
 from __future__ import annotations
@@ -42,8 +43,8 @@ def migrate_and_read(data: Path, **settings: str) -> dict[str, Any]:
 
 def check_pages(found: dict[str, Any]) -> None:
     """Assert that every page of a migrated database opened, and that nothing was lost."""
-    kinds = {name.partition(" ")[0] for name in found["runs"]}
-    assert {"ask", "check"} <= kinds
+    assert len(found["runs"]) == found["stored_runs"] > 40
+    assert {"ask", "check"} <= {name.rpartition(" ")[2] for name in found["runs"]}
     assert set().union(*map(set, found["runs"].values())) == {200}
     assert set(found["pages"].values()) == {200}
     expected = {"promise answered": "fulfilled", "promise gave_up": "timed_out"}
@@ -58,11 +59,15 @@ def _main() -> None:
     os.environ["DJANGO_SETTINGS_MODULE"] = "playground.settings"
     django.setup()
     from django.core.management import call_command
+    from django.db import connection
     from django.test import Client
 
     from playground.collections import trash
     from playground.models import Collection, PolledPromise, Run, Share, TrashedItem
 
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT count(*) FROM playground_run")
+        stored = cursor.fetchone()[0]
     call_command("migrate", interactive=False, verbosity=0)
     client = Client()
 
@@ -81,8 +86,9 @@ def _main() -> None:
     ]
     paths += [each.get_absolute_url() for each in (*Collection.objects.all(), *Share.objects.all())]
     result = {
+        "stored_runs": stored,
         "runs": {
-            f"{run.kind} {run.text}": [status(run.get_absolute_url() + tab) for tab in _TABS]
+            f"{run.pk} {run.kind}": [status(run.get_absolute_url() + tab) for tab in _TABS]
             for run in runs
         },
         "pages": {path: status(path) for path in paths},

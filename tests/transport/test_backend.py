@@ -3,18 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import datetime as dt
-import ipaddress
 import json
 import ssl
-from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.x509.oid import NameOID
 
 from playground.limits import RunLimits
 from playground.protocols.calls import HttpCall
@@ -23,6 +17,7 @@ from playground.protocols.problems import Stage
 from playground.transport import OutboundPolicy, Transport
 from playground.transport.backend import resolve
 from playground.transport.transport import default_ssl_context
+from tests.support.certificates import DAY, NOW, THIS_HOST, Certificate
 from tests.support.servers import HOLD, RESET, reply, serve
 from tests.transport.conftest import Recording, counter, record
 
@@ -115,49 +110,9 @@ async def test_resolving_has_a_time_limit(monkeypatch: pytest.MonkeyPatch) -> No
     )
 
 
-NOW = dt.datetime.now(dt.UTC)
-DAY = dt.timedelta(days=1)
-
-
-class Certificate:
-    """A self-signed certificate and the contexts of the server that has it and who trusts it."""
-
-    def __init__(
-        self, folder: Path, names: Sequence[x509.GeneralName], until: dt.datetime = NOW + DAY
-    ) -> None:
-        key = ec.generate_private_key(ec.SECP256R1())
-        name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "agent")])
-        certificate = (
-            x509.CertificateBuilder()
-            .subject_name(name)
-            .issuer_name(name)
-            .public_key(key.public_key())
-            .serial_number(x509.random_serial_number())
-            .not_valid_before(NOW - 10 * DAY)
-            .not_valid_after(until)
-            .add_extension(x509.SubjectAlternativeName(names), critical=False)
-            .sign(key, hashes.SHA256())
-        )
-        public, private = folder / "certificate.pem", folder / "key.pem"
-        public.write_bytes(certificate.public_bytes(serialization.Encoding.PEM))
-        private.write_bytes(
-            key.private_bytes(
-                serialization.Encoding.PEM,
-                serialization.PrivateFormat.PKCS8,
-                serialization.NoEncryption(),
-            )
-        )
-        self.server = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        self.server.load_cert_chain(public, private)
-        self.trusting = ssl.create_default_context(cafile=str(public))
-
-
-HERE = x509.IPAddress(ipaddress.ip_address("127.0.0.1"))
-
-
 class TestTLS:
     async def test_a_trusted_server(self, tmp_path: Path) -> None:
-        certificate = Certificate(tmp_path, [HERE])
+        certificate = Certificate(tmp_path, [THIS_HOST])
         transport = Transport(OutboundPolicy(), RunLimits(), ssl_context=certificate.trusting)
         async with serve(OK, tls=certificate.server) as server:
             frames = await record(f"{server.url}/ask", transport=transport)
@@ -185,11 +140,11 @@ class TestTLS:
         return frames
 
     async def test_self_signed(self, tmp_path: Path) -> None:
-        frames = await self.failure(Certificate(tmp_path, [HERE]), None)
+        frames = await self.failure(Certificate(tmp_path, [THIS_HOST]), None)
         assert "self-signed" in frames.problem.cause
 
     async def test_expired(self, tmp_path: Path) -> None:
-        certificate = Certificate(tmp_path, [HERE], until=NOW - DAY)
+        certificate = Certificate(tmp_path, [THIS_HOST], until=NOW - DAY)
         frames = await self.failure(certificate, certificate.trusting)
         assert "expired" in frames.problem.cause
 
@@ -232,7 +187,7 @@ class TestTLS:
         assert frames.problem.limit == "connect_timeout"
 
     async def test_cancelling_closes_the_connection(self, tmp_path: Path) -> None:
-        certificate = Certificate(tmp_path, [HERE])
+        certificate = Certificate(tmp_path, [THIS_HOST])
         transport = Transport(OutboundPolicy(), RunLimits(), ssl_context=certificate.trusting)
         async with serve(HOLD, tls=certificate.server) as server:
             frames = transport.send(HttpCall("GET", server.url), counter())

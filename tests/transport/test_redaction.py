@@ -14,9 +14,10 @@ import pytest
 from playground.limits import RunLimits
 from playground.protocols.calls import HttpCall
 from playground.protocols.frames import FrameKind
+from playground.protocols.headers import is_credential
 from playground.protocols.nlweb.legacy import mask_block
 from playground.transport import OutboundPolicy, Transport
-from playground.transport.redaction import MASK, Redactor, StreamRedactor, is_credential
+from playground.transport.redaction import MASK, Redactor, StreamRedactor
 from tests.support.servers import LAST_CHUNK, STREAM_HEAD, chunk, head, reply, serve
 from tests.transport.conftest import record
 

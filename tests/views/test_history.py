@@ -161,10 +161,11 @@ class TestFilters:
         assert "old bread" not in shown(client, f"/history/?since={after}")
 
     def test_the_form_shows_what_is_chosen_and_the_address_keeps_it(self, client: Client) -> None:
-        address = "/history/?q=soup&agent=recipes&outcome=failure"
+        address = "/history/?q=soup&agent=recipes&outcome=failure&made_by=collection"
         html = client.get(address).content.decode()
         assert 'value="soup"' in html
         assert '<option value="failure" selected>' in html
+        assert '<option value="collection" selected>' in html
         fragment = client.get(f"{address}&state=&since=&until=", headers=HTMX)
         assert fragment["HX-Replace-Url"] == address
         assert "HX-Request" in fragment["Vary"]

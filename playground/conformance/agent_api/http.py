@@ -39,7 +39,7 @@ def reply(t: AgentTranscript) -> Iterator[RuleIssue]:
         yield missing(t, "The reply is empty. Send a response.", t.http_response.head_seq)
     elif not t.has_response and not t.bare_errors:
         first = t.events[0]
-        actual = first.why or "Nothing in it is a response, a message or a content."
+        actual = first.reason or "Nothing in it is a response, a message or a content."
         yield missing(t, f"{actual} Send objects of the protocol.", first.seq)
 
 
@@ -141,7 +141,7 @@ def data_json(t: AgentTranscript) -> Iterator[RuleIssue]:
     for event in t.events:
         if isinstance(event.payload, dict) or _is_done(event):
             continue
-        actual = event.why or f"The data are {type_with_article(event.payload)}."
+        actual = event.reason or f"The data are {type_with_article(event.payload)}."
         yield Violation(f"{actual} Send one JSON object as the data of each event.", event.seq)
 
 

@@ -13,7 +13,7 @@ from playground.conformance.rule import Inconclusive, RuleIssue, Violation, info
 from playground.conformance.values import is_nonempty_text, type_with_article
 from playground.protocols import json_decoder
 from playground.protocols.agent_api import requests
-from playground.protocols.agent_api.constants import APPROVAL_TYPES, CALLS, OUTPUTS
+from playground.protocols.agent_api.constants import CALLS, CLIENT_CALLS, OUTPUTS
 
 #: Types whose members the specification leaves open: only their names are listed.
 _OPEN = frozenset({"mcp_approval_request", "mcp_approval_response"})
@@ -173,7 +173,7 @@ def output_paired(t: AgentTranscript) -> Iterator[RuleIssue]:
     "call-answered",
     "What the agent calls itself has an output.",
     info("2"),
-    when=lambda t: any(tool.kind not in APPROVAL_TYPES for tool in _calls(t)),
+    when=lambda t: any(tool.kind not in CLIENT_CALLS for tool in _calls(t)),
     needs_complete_response=True,
 )
 def call_answered(t: AgentTranscript) -> Iterator[RuleIssue]:
@@ -184,7 +184,7 @@ def call_answered(t: AgentTranscript) -> Iterator[RuleIssue]:
     answered = {tool.call_id for tool in _outputs(t)}
     for tool in _calls(t):
         if (
-            tool.kind not in APPROVAL_TYPES
+            tool.kind not in CLIENT_CALLS
             and tool.call_id not in answered
             and "output" not in (tool.location.value)
         ):

@@ -62,7 +62,7 @@ class RecordedCall:
         return self.sent is None or self.sent.wants_answer
 
     @property
-    def is_modern(self) -> bool:
+    def is_stateless(self) -> bool:
         """Return whether it is a call of stateless MCP."""
         return bool(self.sent and self.sent.version and is_stateless(self.sent.version))
 

@@ -118,7 +118,7 @@ def version_current(t: McpTranscript) -> Iterator[RuleIssue]:
 
 
 def _is_stateless(t: McpTranscript) -> list[LocatedMessage]:
-    answers = (call.answer for call in t.calls if call.is_modern)
+    answers = (call.answer for call in t.calls if call.is_stateless)
     return [located for located in answers if located is not None and located.message.error is None]
 
 

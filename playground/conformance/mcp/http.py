@@ -112,13 +112,13 @@ def session_id(t: McpTranscript) -> Iterator[RuleIssue]:
     "From 2026-07-28 on there are no sessions.",
     should("MCP 2026-07-28, transports"),
     when=lambda t: any(
-        call.is_modern and call.http_response.head_seq is not None for call in t.calls
+        call.is_stateless and call.http_response.head_seq is not None for call in t.calls
     ),
 )
 def session_modern(t: McpTranscript) -> Iterator[RuleIssue]:
     """Every request is independent."""
     for call in _sessions(t):
-        if call.is_modern and call.http_response.status < 300:
+        if call.is_stateless and call.http_response.status < 300:
             message = f"Leave {SESSION_HEADER} out: this version has no sessions."
             yield Violation(message, call.http_response.head_seq)
 

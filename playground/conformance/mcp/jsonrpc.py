@@ -35,12 +35,12 @@ _RESERVED = range(-32768, -31999)
 _SERVERS = range(-32099, -31999)
 
 
-def _judged(t: McpTranscript) -> Iterator[RecordedCall]:
+def _checked_calls(t: McpTranscript) -> Iterator[RecordedCall]:
     return (call for call in t.calls if not call.is_rejected_probe)
 
 
 def _messages(t: McpTranscript) -> Iterator[LocatedMessage]:
-    return (located for call in _judged(t) for located in call.messages)
+    return (located for call in _checked_calls(t) for located in call.messages)
 
 
 def _has_messages(t: McpTranscript) -> bool:
@@ -69,15 +69,16 @@ def _expects_messages(call: RecordedCall) -> bool:
     'Every message is a JSON object with "jsonrpc": "2.0".',
     must("JSON-RPC 4"),
     when=lambda t: (
-        any(call.payloads for call in _judged(t) if _expects_messages(call)) or _has_messages(t)
+        any(call.payloads for call in _checked_calls(t) if _expects_messages(call))
+        or _has_messages(t)
     ),
 )
 def json_rpc(t: McpTranscript) -> Iterator[RuleIssue]:
     """Also of a stream: the data of each event are one message."""
-    for call in _judged(t):
+    for call in _checked_calls(t):
         for payload in call.payloads if _expects_messages(call) else ():
             if not payload.readable and (payload.name is None or payload.name == "message"):
-                yield Violation(f"{payload.why} Send one message of JSON-RPC.", payload.seq)
+                yield Violation(f"{payload.reason} Send one message of JSON-RPC.", payload.seq)
     yield from _malformed(t, *_FORM)
 
 
@@ -101,11 +102,11 @@ def no_batch(t: McpTranscript) -> Iterator[RuleIssue]:
     "response-id",
     "A response has the id of the call that it answers.",
     must("JSON-RPC 5"),
-    when=lambda t: any(call.responses for call in _judged(t)),
+    when=lambda t: any(call.responses for call in _checked_calls(t)),
 )
 def response_id(t: McpTranscript) -> Iterator[RuleIssue]:
     """1 and "1" are different. An error may have null if the id of the request was unreadable."""
-    for call in _judged(t):
+    for call in _checked_calls(t):
         for located in call.responses:
             broken = located.message.error is not None and located.message.id is None
             if call.answers(located) or (broken and call.http_response.status >= 400):
@@ -127,7 +128,7 @@ def response_id(t: McpTranscript) -> Iterator[RuleIssue]:
 )
 def one_response(t: McpTranscript) -> Iterator[RuleIssue]:
     """With a result or with an error."""
-    for call in _judged(t):
+    for call in _checked_calls(t):
         if not _expects_messages(call):
             continue
         for located in call.responses[1:]:
@@ -146,7 +147,7 @@ def one_response(t: McpTranscript) -> Iterator[RuleIssue]:
     "result-or-error",
     "A response has a result or an error, never both, and no method.",
     must("JSON-RPC 5"),
-    when=lambda t: any(call.responses for call in _judged(t)),
+    when=lambda t: any(call.responses for call in _checked_calls(t)),
 )
 def result_or_error(t: McpTranscript) -> Iterator[RuleIssue]:
     """Clients that check one of them do not see the other."""

@@ -260,12 +260,12 @@ def notification_known(t: McpTranscript) -> Iterator[RuleIssue]:
     "request-modern",
     "From 2026-07-28 on a server asks in its result, and sends no requests.",
     should("MCP 2026-07-28, base protocol"),
-    when=lambda t: any(call.is_modern for call in t.calls),
+    when=lambda t: any(call.is_stateless for call in t.calls),
 )
 def request_modern(t: McpTranscript) -> Iterator[RuleIssue]:
     """Stateless MCP has no stream for the response to it."""
     for call in t.calls:
-        for located in call.messages if call.is_modern else ():
+        for located in call.messages if call.is_stateless else ():
             if located.message.kind is MessageKind.REQUEST:
                 message = "Answer with resultType input_required instead."
                 yield Violation(message, located.seq, f"{located.pointer}/method")

@@ -16,7 +16,7 @@ _SELECTS = ("single_select", "multi_select")
 MAX_QUESTIONS = 25
 MAX_TEXT = 5_000
 #: The most questions that are checked one by one; exceeding it is a finding of its own.
-_MAX_JUDGED = 10_000
+_MAX_CHECKED = 10_000
 _MARKUP = re.compile(r"</?[a-zA-Z][^<>]{0,200}>")
 
 
@@ -32,7 +32,7 @@ def _listed(t: Transcript) -> list[Location]:
         Location(location.seq, f"{location.pointer}/questions/{at}", question)
         for location in _elicitations(t)
         if isinstance(questions := location.value.get("questions"), list)
-        for at, question in enumerate(questions[:_MAX_JUDGED])
+        for at, question in enumerate(questions[:_MAX_CHECKED])
     ]
 
 

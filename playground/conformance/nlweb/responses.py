@@ -31,7 +31,7 @@ def reply_object(t: Transcript) -> Iterator[RuleIssue]:
     """Its members are checked by other rules."""
     document = t.document
     if document and not isinstance(document.payload, dict):
-        actual = document.why or f"The reply is {type_with_article(document.payload)}."
+        actual = document.reason or f"The reply is {type_with_article(document.payload)}."
         yield missing(t, f"{actual} Answer with one JSON object.", document.seq)
     elif not t.messages:
         yield missing(t, "The reply is empty. Answer with one JSON object.", t.head_seq)

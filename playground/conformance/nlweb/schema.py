@@ -113,7 +113,11 @@ def schema_reply(t: Transcript) -> Iterator[RuleIssue]:
 
 
 def _shortened(payload: dict[str, Any]) -> tuple[dict[str, Any], bool]:
-    """Return a response without its results, whose items are checked one by one, and truncated."""
+    """Return a response without its results, whose items are checked one by one.
+
+    Its lists of contents and questions have at most `_MAX_PARTS` members; the second value is
+    whether one was longer.
+    """
     short = without_lists(payload, *RESULTS)
     content, elicitation = short.get("content"), short.get("elicitation")
     is_truncated = False

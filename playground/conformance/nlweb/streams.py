@@ -57,7 +57,7 @@ def stream_data_json(t: Transcript) -> Iterator[RuleIssue]:
     for message in t.messages:
         if not message.readable:
             yield Violation(
-                f"{message.why} Send one JSON object as the data of each event.", message.seq
+                f"{message.reason} Send one JSON object as the data of each event.", message.seq
             )
 
 

@@ -16,6 +16,8 @@ class Migration(migrations.Migration):
         migrations.RenameField('listitem', 'shelf', 'list_name'),
         migrations.RenameModel('Memory', 'StoredState'),
         migrations.RenameField('storedstate', 'touched', 'used_at'),
+        # Stored with the old names of their members; they live for a day.
+        migrations.RunSQL("DELETE FROM demo_storedstate WHERE area = 'a2a-task'", migrations.RunSQL.noop),
         migrations.RemoveConstraint('storedstate', 'demo_memory_key'),
         migrations.AddConstraint(
             'storedstate',

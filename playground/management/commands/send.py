@@ -31,9 +31,10 @@ from playground.cli.arguments import (
 from playground.cli.dialogue import Dialogue, SendOptions
 from playground.cli.output import Printer, configure_stream
 from playground.elicitation import STRATEGIES
-from playground.follow_ups import follow_up_document, turn_of
+from playground.follow_ups import follow_up_document
 from playground.json_input import parse_header_templates
 from playground.models import Agent, Run, RunState
+from playground.models.conversations import turn_of
 from playground.protocols import json_decoder, registry
 from playground.variables import literal, names_in
 

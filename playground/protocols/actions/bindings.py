@@ -41,15 +41,15 @@ def plan(
     *,
     params: Any | Unset = UNSET,
     headers: Headers = (),
-    peer: ServerInfo | None = None,
+    server_info: ServerInfo | None = None,
 ) -> ActionPlan:
     """Return the plan of an `action` of the agent at `agent_url`. Never raises.
 
     `params` replaces the agent's parameters (MCP: arguments, A2A: message); None omits them.
     `headers` are the user's own: they replace the action's of the same name and are part of the
     plan, but not of its `request`, because they may be secrets. Sent with them as the target's
-    headers, `request` makes exactly this call. `peer` are the facts about the server or agent of
-    an action over MCP or A2A; those make other calls before it.
+    headers, `request` makes exactly this call. `server_info` are the facts about the server or
+    agent of an action over MCP or A2A; those make other calls before it.
     """
     if not isinstance(action.raw, Mapping):
         return _unusable(action, "This action is not an object, so there is nothing to send.")
@@ -57,7 +57,7 @@ def plan(
     if binding is None:
         known = ", ".join(BINDINGS)
         return _unusable(action, f"The protocols of actions that the playground knows: {known}.")
-    return binding.plan(action, agent_url, params, headers, peer or ServerInfo())
+    return binding.plan(action, agent_url, params, headers, server_info or ServerInfo())
 
 
 def _unusable(action: Action, error: str) -> ActionPlan:

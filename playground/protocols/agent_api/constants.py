@@ -63,4 +63,4 @@ OUTPUTS: Final = frozenset(
     }
 )
 #: Calls that the client has to make or approve; the agent makes the others itself.
-APPROVAL_TYPES: Final = frozenset({"function_call", "mcp_approval_request"})
+CLIENT_CALLS: Final = frozenset({"function_call", "mcp_approval_request"})

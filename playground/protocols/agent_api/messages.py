@@ -21,7 +21,7 @@ from playground.protocols.agent_api.tools import is_tool, tool_event
 from playground.protocols.events import Content, Event, Message, Note, Status, Unknown
 
 Payload = Mapping[str, Any]
-Found = list[Event]
+Events = list[Event]
 
 #: Most parts that are continued at the same time.
 _MAX_CONTINUED = 100
@@ -37,14 +37,14 @@ class Messages:
 
     # Contents
 
-    def content(self, found: Found, seq: int, part: Payload) -> None:
+    def content(self, found: Events, seq: int, part: Payload) -> None:
         """Read a part of a message, or a piece of one (section "Content Streaming")."""
         if not self._continues(found, seq, part):
             if part.get("delta") is not True or len(self._continued) > _MAX_CONTINUED:
                 self._continued.clear()
             self._read_part(found, seq, part)
 
-    def _continues(self, found: Found, seq: int, part: Payload) -> bool:
+    def _continues(self, found: Events, seq: int, part: Payload) -> bool:
         """Read one more piece of the same text as the previous piece: most of a stream."""
         text = part.get("text")
         if type(text) is not str or part.get("type") != "text" or part.get("error") is not None:
@@ -73,7 +73,7 @@ class Messages:
         )
         return True
 
-    def _read_part(self, found: Found, seq: int, part: Payload) -> None:
+    def _read_part(self, found: Events, seq: int, part: Payload) -> None:
         message = self._owner(found, seq, part)
         kind = parts.kind_of(part)
         value = parts.value_of(part, kind)
@@ -94,7 +94,7 @@ class Messages:
         if part.get("error") is not None:
             found.append(failures.of_error(seq, part["error"], part))
 
-    def _owner(self, found: Found, seq: int, part: Payload) -> PartialMessage:
+    def _owner(self, found: Events, seq: int, part: Payload) -> PartialMessage:
         name = identifier(part.get("msg_id"))
         message = self._partials.find(name) if name else self._partials.current
         if message is None:
@@ -103,7 +103,7 @@ class Messages:
 
     def _read_whole(
         self,
-        found: Found,
+        found: Events,
         seq: int,
         message: PartialMessage,
         content: PartialContent,
@@ -119,7 +119,7 @@ class Messages:
             found.append(_content_status(seq, message, content, status, part))
 
     def _finish(
-        self, found: Found, seq: int, message: PartialMessage, content: PartialContent, status: str
+        self, found: Events, seq: int, message: PartialMessage, content: PartialContent, status: str
     ) -> None:
         """Complete a part: if it is a tool call or a tool output, its event is due now."""
         if is_tool(message.type) and not content.is_announced:
@@ -130,14 +130,14 @@ class Messages:
 
     # Messages
 
-    def message(self, found: Found, seq: int, payload: Payload) -> None:
+    def message(self, found: Events, seq: int, payload: Payload) -> None:
         """Read a message that is announced, continued or complete (section "Message Model")."""
         self._continued.clear()
         name, kind = identifier(payload.get("id")), _text(payload.get("type"))
         known = self._partials.find(name) if name else self._partials.open_without_id(kind)
         self._read(found, seq, payload, name, known)
 
-    def output(self, found: Found, seq: int, messages: list[Any]) -> None:
+    def output(self, found: Events, seq: int, messages: list[Any]) -> None:
         """Read the messages of a response, of which some were received before."""
         self._continued.clear()
         without_id = 0
@@ -153,7 +153,7 @@ class Messages:
 
     def _read(
         self,
-        found: Found,
+        found: Events,
         seq: int,
         payload: Payload,
         name: str,
@@ -178,7 +178,7 @@ class Messages:
         if _is_new_status(known, repeated, before, message):
             found.append(_message_status(seq, message, payload))
 
-    def _begin(self, found: Found, seq: int, name: str, payload: Payload) -> PartialMessage:
+    def _begin(self, found: Events, seq: int, name: str, payload: Payload) -> PartialMessage:
         message = self._partials.begin(name, (seq, len(found)))
         kind, role = _text(payload.get("type")), _text(payload.get("role"))
         if kind == "error" and failures.first_text(payload, "code", "message"):
@@ -189,7 +189,7 @@ class Messages:
             found.append(Message(seq, name, kind, role, status, payload or None))
         return message
 
-    def _contents(self, found: Found, seq: int, message: PartialMessage, payload: Payload) -> None:
+    def _contents(self, found: Events, seq: int, message: PartialMessage, payload: Payload) -> None:
         """Read the contents in a message: only new ones make events."""
         content = payload.get("content")
         if isinstance(content, str):
@@ -209,7 +209,7 @@ class Messages:
                 found.append(Unknown(seq, "content", part, reason))
 
     def _nested(
-        self, found: Found, seq: int, message: PartialMessage, part: dict[str, Any], position: int
+        self, found: Events, seq: int, message: PartialMessage, part: dict[str, Any], position: int
     ) -> None:
         kind = parts.kind_of(part)
         value = parts.value_of(part, kind)
@@ -222,7 +222,7 @@ class Messages:
         if status in FINAL_STATUSES or not message.is_open:
             self._finish(found, seq, message, content, status)
 
-    def _errors(self, found: Found, seq: int, message: PartialMessage, payload: Payload) -> None:
+    def _errors(self, found: Events, seq: int, message: PartialMessage, payload: Payload) -> None:
         """Read the error that a message is or has, once."""
         if payload.get("error") is not None:
             failure = failures.of_error(seq, payload["error"], payload)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from playground.protocols.agent_api.constants import APPROVAL_TYPES, FAILED_STATUSES
+from playground.protocols.agent_api.constants import CLIENT_CALLS, FAILED_STATUSES
 from playground.protocols.events import (
     Content,
     Event,
@@ -53,7 +53,7 @@ class OutcomeReader:
             if event.object == "response":
                 self._status = event.status
         elif isinstance(event, ToolCall):
-            if event.kind in APPROVAL_TYPES and len(self._pending) < _MAX_PENDING:
+            if event.kind in CLIENT_CALLS and len(self._pending) < _MAX_PENDING:
                 self._pending.add(event.call_id)
         elif isinstance(event, ToolOutput):
             self._pending.discard(event.call_id)

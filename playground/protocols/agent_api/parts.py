@@ -15,7 +15,7 @@ _MEMBERS: Mapping[str, str] = {
     "video": "video_url",
 }
 _KINDS = {member: kind for kind, member in _MEMBERS.items()}
-#: Types whose value is always text.
+#: Types whose value is always text: its pieces are joined, and nothing else is passed on.
 TEXTUAL = frozenset({"text", "refusal"})
 #: Members about the transport of a part, not its value.
 _ENVELOPE = frozenset(

@@ -60,13 +60,13 @@ class ValueChange:
     #: Whether an element of a list is at another position, with the same value or nearly so.
     moved: bool = False
     #: Whether it is an ignored member, which differs from one exchange to the next.
-    volatile: bool = False
+    ignored: bool = False
 
 
 class Values:
     """Digests and differences of values, without the members that `skip` names.
 
-    With `folded`, differences of those members are included as volatile ones; without
+    With `folded`, differences of those members are included as ignored ones; without
     `ordered`, the order of lists is ignored; with `by_place`, elements of lists are compared by
     index. Values nested deeper than `levels` are compared as a whole. Stores the digest of every
     object and list that it has seen, so those must be neither changed nor freed while it is used.
@@ -143,7 +143,7 @@ class Values:
             one, other = ours.get(name, MISSING), theirs.get(name, MISSING)
             if self._folded and self._skip(name):
                 if self._differ(one, other):
-                    yield ValueChange(location, one, other, volatile=True)
+                    yield ValueChange(location, one, other, ignored=True)
             elif one is MISSING or other is MISSING:
                 yield ValueChange(location, one, other)
             else:

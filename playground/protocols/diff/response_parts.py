@@ -144,10 +144,10 @@ class _PartCollector:
 
     def _tool(self, event: ev.ToolCall | ev.ToolOutput, part: ResponsePart) -> None:
         """Add a call or its output, which replaces an earlier version of it."""
-        place = self._tools.setdefault(
+        index = self._tools.setdefault(
             (part.kind, event.message_ref, event.call_id), len(self._parts)
         )
-        self._parts[place : place + 1] = [part]
+        self._parts[index : index + 1] = [part]
 
     def _response(self, event: ev.Status) -> None:
         if event.object == "response":

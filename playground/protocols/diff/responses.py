@@ -89,8 +89,8 @@ class _DifferenceList:
         self._listed: tuple[list[Difference], ...] = ([], [], [])
         self._counts = [0, 0, 0]
 
-    def add(self, found: Difference, volatile: bool = False) -> None:
-        which = 2 if volatile else 1 if found.expected else 0
+    def add(self, found: Difference, ignored: bool = False) -> None:
+        which = 2 if ignored else 1 if found.expected else 0
         self._counts[which] += 1
         if len(self._listed[which]) < MAX_LISTED:
             self._listed[which].append(found)
@@ -135,8 +135,8 @@ def compare(
             listed.add(Difference("moved", ours.part.kind, ours.part.label, "", *places))
         if ours and theirs and ours.digest == theirs.digest and not folded:
             continue
-        for found, volatile in _differences(pair, values, (left.version, right.version)):
-            listed.add(found, volatile)
+        for found, ignored in _differences(pair, values, (left.version, right.version)):
+            listed.add(found, ignored)
     counts = [sum(part.kind == "result" for part in parts) for parts in sides]
     return listed.comparison((counts[0], counts[1]))
 
@@ -148,7 +148,7 @@ def compare_documents(
     values = Values(skip_in_results, ordered=order is not OrderScope.NOWHERE, folded=True)
     listed = _DifferenceList()
     for change in values.changes(left, right):
-        listed.add(_difference(change, "request", "Request"), change.volatile)
+        listed.add(_difference(change, "request", "Request"), change.ignored)
     return listed.comparison()
 
 
@@ -199,7 +199,7 @@ def _differences(
     for change in values[ours.kind == "result"].changes(ours.value, theirs.value):
         found = _difference(change, ours.kind, ours.label)
         why = version_explanation(ours.kind, change.pointer, (found.left, found.right), versions)
-        yield replace(found, expected=why), change.volatile
+        yield replace(found, expected=why), change.ignored
 
 
 def _difference(change: ValueChange, kind: str, label: str) -> Difference:

@@ -1,13 +1,13 @@
 """Connection doctor: finds out what answers at an agent's URL, with causes and fixes.
 
-===========  =====================================================================
-`probes`     the calls that a diagnosis may make, in order, with their conditions
-`evidence`   the facts of one call, from its frames
-`detection`  protocol, version, binding and dialect of a response
-`steps`      the steps of a diagnosis, and the conclusion of each
-`advice`     causes and fixes that several steps share
-`diagnosis`  one diagnosis: the next call, and the report
-===========  =====================================================================
+=============  ====================================================================
+`probes`       the calls that a diagnosis may make, in order, with their conditions
+`evidence`     the facts of one call, from its frames
+`detection`    protocol, version, binding and dialect of a response
+`conclusions`  what each step of a diagnosis says: cause and fix
+`advice`       causes and fixes that several steps share
+`diagnosis`    one diagnosis: the next call, and the report
+=============  ====================================================================
 """
 
 from playground.protocols.doctor.detection import DetectedProtocol, detect_protocol

@@ -38,11 +38,6 @@ def is_number(host: str) -> bool:
     return True
 
 
-def is_html(text: str) -> bool:
-    """Return whether a body begins like an HTML page."""
-    return unreadable.is_html(text)
-
-
 def wants_tls(evidence: Evidence) -> bool:
     """Return whether the response to plain HTTP says that this port speaks TLS."""
     return evidence.status in (400, 426) and bool(_TLS_PORT.search(evidence.text))
@@ -76,7 +71,7 @@ def denied_fix(evidence: Evidence) -> str:
 
 def fix_json(evidence: Evidence) -> str:
     """Return the fix for a body that is not JSON."""
-    if is_html(evidence.text):
+    if unreadable.is_html(evidence.text):
         return NOT_A_PAGE
     return "Let the agent send JSON; the call below shows what came."
 

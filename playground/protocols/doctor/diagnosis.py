@@ -12,7 +12,8 @@ from urllib.parse import urlsplit, urlunsplit
 
 from playground.protocols.a2a import is_same
 from playground.protocols.calls import HttpCall
-from playground.protocols.doctor import steps
+from playground.protocols.doctor import conclusions
+from playground.protocols.doctor.conclusions import DiagnosisContext, StepStatus
 from playground.protocols.doctor.detection import DetectedProtocol
 from playground.protocols.doctor.evidence import Evidence, evidence_of
 from playground.protocols.doctor.probes import (
@@ -24,7 +25,6 @@ from playground.protocols.doctor.probes import (
     ordered,
     probe_protocol,
 )
-from playground.protocols.doctor.steps import DiagnosisContext, StepStatus
 from playground.protocols.exchange import Target
 from playground.protocols.frames import Frame
 from playground.protocols.http import USER_AGENT
@@ -112,7 +112,7 @@ class Diagnosis:
             if is_first and (problem := self._first_problem()):
                 if _may_be_other_scheme(problem):
                     yield "scheme", _with_other_scheme(self._target.url)
-                if problem.stage in _HOPELESS or steps.other_scheme(self.context):
+                if problem.stage in _HOPELESS or conclusions.other_scheme(self.context):
                     return
 
     def _first_problem(self) -> Problem | None:
@@ -132,7 +132,10 @@ class Diagnosis:
     def report(self) -> dict[str, Any]:
         """Return the report so far as JSON: `url`, `steps`, `calls`, `found` and `also`."""
         context = self.context
-        concluded = [steps.as_json(name, label, step(context)) for name, label, step in steps.STEPS]
+        concluded = [
+            conclusions.as_json(name, label, step(context))
+            for name, label, step in conclusions.STEPS
+        ]
         settings = self.detected_settings()
         return {
             "url": self._target.url,
@@ -160,7 +163,7 @@ class Diagnosis:
         name, evidence = hit
         detected, url = hit[1].detected, self._url(name)
         if protocol == MCP:
-            conclusion = steps.tools(replace(self.context, is_over=True))
+            conclusion = conclusions.tools(replace(self.context, is_over=True))
             if conclusion.status is not StepStatus.PASSED:
                 return None
             return replace(detected, protocol="nlweb", version=self._nlweb_version()), url

@@ -36,7 +36,7 @@ _OTHER_PATHS = {
 }
 
 #: Evidence so far, by name of the call.
-Found = Mapping[str, Evidence]
+EvidenceByCall = Mapping[str, Evidence]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,9 +48,9 @@ class Probe:
     #: Its description, for the user's decision whether it may be sent.
     purpose: str
     #: (target, evidence so far) to the call; None if it makes no sense for this target.
-    make: Callable[[Target, Found], HttpCall | None]
+    make: Callable[[Target, EvidenceByCall], HttpCall | None]
     #: (target, evidence so far) to whether it is needed.
-    is_due: Callable[[Target, Found], bool] = lambda _, __: True
+    is_due: Callable[[Target, EvidenceByCall], bool] = lambda _, __: True
     #: Its condition in words; "" for always.
     when: str = ""
     #: Whether it is sent without the agent's credentials.
@@ -96,19 +96,19 @@ def _own_version(target: Target) -> str:
     return target.version if target.protocol == "nlweb" else nlweb.VERSIONS[-1].name
 
 
-def _ask_as_configured(target: Target, _: Found) -> HttpCall:
+def _ask_as_configured(target: Target, _: EvidenceByCall) -> HttpCall:
     return _ask(target, _own_version(target), streaming=_is_legacy(target))
 
 
-def _ask_otherwise(target: Target, _: Found) -> HttpCall:
+def _ask_otherwise(target: Target, _: EvidenceByCall) -> HttpCall:
     other = nlweb.VERSIONS[-1].name if _is_legacy(target) else "legacy"
     return _ask(target, other, streaming=other == "legacy")
 
 
-def _ask_at(prefix: str | None) -> Callable[[Target, Found], HttpCall | None]:
+def _ask_at(prefix: str | None) -> Callable[[Target, EvidenceByCall], HttpCall | None]:
     """Return a maker of the query at the path `prefix`; None for the base of the agent's path."""
 
-    def make(target: Target, found: Found) -> HttpCall | None:
+    def make(target: Target, found: EvidenceByCall) -> HttpCall | None:
         parts = urlsplit(target.url)
         base = base_path(parts.path)
         path = base if prefix is None else prefix
@@ -121,14 +121,14 @@ def _ask_at(prefix: str | None) -> Callable[[Target, Found], HttpCall | None]:
     return make
 
 
-def _is_missing(target: Target, found: Found) -> bool:
+def _is_missing(target: Target, found: EvidenceByCall) -> bool:
     responses = [found[name] for name in ("ask", "ask-otherwise") if name in found]
     return not first_detected(found, NLWEB) and all(
         each.status in (0, 404, 405, 410) or "html" in each.media_type for each in responses
     )
 
 
-def _await(target: Target, _: Found) -> HttpCall | None:
+def _await(target: Target, _: EvidenceByCall) -> HttpCall | None:
     if _is_legacy(target):
         return None
     version = _own_version(target)
@@ -137,7 +137,7 @@ def _await(target: Target, _: Found) -> HttpCall | None:
     return http.post(at_http, "await", document, streaming=False)
 
 
-def first_detected(found: Found, protocol: str) -> tuple[str, Evidence] | None:
+def first_detected(found: EvidenceByCall, protocol: str) -> tuple[str, Evidence] | None:
     """Return the first call of a protocol whose response speaks it, with its name."""
     for probe in PROBES:
         evidence = found.get(probe.name)
@@ -169,15 +169,15 @@ def _at_mcp(target: Target) -> Target:
     return replace(target, url=_mcp_url(target))
 
 
-def _discover(target: Target, _: Found) -> HttpCall:
+def _discover(target: Target, _: EvidenceByCall) -> HttpCall:
     return mcp.post_message(_at_mcp(target), mcp.discover(1), version=STATELESS_VERSION)
 
 
-def _initialize(target: Target, _: Found) -> HttpCall:
+def _initialize(target: Target, _: EvidenceByCall) -> HttpCall:
     return mcp.post_message(_at_mcp(target), mcp.initialize(1))
 
 
-def _session(found: Found) -> tuple[str, str]:
+def _session(found: EvidenceByCall) -> tuple[str, str]:
     """Return the version and the session id of the response to initialize."""
     evidence = found.get("initialize")
     if evidence is None:
@@ -187,12 +187,12 @@ def _session(found: Found) -> tuple[str, str]:
     return version, evidence.headers.get("mcp-session-id", "")
 
 
-def _initialized(target: Target, found: Found) -> HttpCall:
+def _initialized(target: Target, found: EvidenceByCall) -> HttpCall:
     version, session = _session(found)
     return mcp.post_message(_at_mcp(target), mcp.initialized(), version=version, session=session)
 
 
-def _tools(target: Target, found: Found) -> HttpCall:
+def _tools(target: Target, found: EvidenceByCall) -> HttpCall:
     version, session = _session(found)
     if version:
         return mcp.post_message(
@@ -202,7 +202,7 @@ def _tools(target: Target, found: Found) -> HttpCall:
     return mcp.post_message(_at_mcp(target), message, version=STATELESS_VERSION)
 
 
-def _has(name: str) -> Callable[[Target, Found], bool]:
+def _has(name: str) -> Callable[[Target, EvidenceByCall], bool]:
     """Return the condition that a call was made and its response is MCP."""
     return lambda _, found: name in found and _fits(found[name], MCP)
 
@@ -210,14 +210,14 @@ def _has(name: str) -> Callable[[Target, Found], bool]:
 # --- Agent API and A2A ------------------------------------------------------------------------
 
 
-def _process(target: Target, _: Found) -> HttpCall | None:
+def _process(target: Target, _: EvidenceByCall) -> HttpCall | None:
     document = agent_api.new_request("1", QUERY, streaming=True)
     if target.protocol != "agent-api":
         target = replace(target, url=f"{_base(target.url)}/process")
     return http.post(target, "", document, streaming=True) if target.url else None
 
 
-def _card(target: Target, _: Found) -> HttpCall | None:
+def _card(target: Target, _: EvidenceByCall) -> HttpCall | None:
     return next((card_call(url) for url in well_known(target.url)), None)
 
 

@@ -27,10 +27,10 @@ from playground.protocols.nlweb.requests import (
     wants_stream,
     with_session_context,
 )
-from playground.protocols.nlweb.versions import SPOKEN, VERSIONS
+from playground.protocols.nlweb.versions import SUPPORTED_VERSIONS, VERSIONS
 
 __all__ = [
-    "SPOKEN",
+    "SUPPORTED_VERSIONS",
     "VERSIONS",
     "NLWebReader",
     "follow_up_document",

@@ -23,7 +23,7 @@ EXPLAINED: Mapping[str, Explanation] = MappingProxyType(
         ),
         "INVALID_QUERY": Explanation(
             "The agent could not make sense of the query or of the request around it.",
-            "Compare the request with the specification; its JSON view shows what was sent.",
+            "Compare the request, as it was sent, with the specification.",
         ),
         "UNSUPPORTED_FORMAT": Explanation(
             "The agent does not offer the response format that was asked for.",

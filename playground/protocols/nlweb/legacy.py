@@ -70,7 +70,10 @@ def legacy_call(target: Target, document: Document, *, streaming: bool) -> HttpC
 
 
 def legacy_warnings(document: Document) -> Iterator[RequestProblem]:
-    """Yield a warning for each part of a request that is not sent."""
+    """Yield a warning for each part of a request that is not sent, and for an await request.
+
+    All other checks are those of `validate_request`.
+    """
     if "promise_token" in document and "query" not in document:
         yield RequestProblem("", "The older server makes no promises and has no await.")
         return

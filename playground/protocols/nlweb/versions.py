@@ -90,9 +90,9 @@ LEGACY = Version(
 )
 
 #: Every supported version, oldest first.
-SPOKEN: tuple[Version, ...] = (LEGACY, *VERSIONS)
+SUPPORTED_VERSIONS: tuple[Version, ...] = (LEGACY, *VERSIONS)
 
-_BY_NAME = {version.name: version for version in SPOKEN}
+_BY_NAME = {version.name: version for version in SUPPORTED_VERSIONS}
 
 
 def is_flat(name: str) -> bool:

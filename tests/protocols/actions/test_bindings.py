@@ -330,7 +330,7 @@ class TestOtherProtocols:
         ],
     )
     def test_mcp_goes_where_the_user_says(self, server: str, given: str, url: str) -> None:
-        made = planned({**MCP, "server": server}, peer=ServerInfo(given))
+        made = planned({**MCP, "server": server}, server_info=ServerInfo(given))
         assert (made.url, made.request["url"]) == (url, url)
         assert (made.sendable, made.missing, made.errors) == (True, "", ())
 
@@ -347,7 +347,7 @@ class TestOtherProtocols:
         ],
     )
     def test_what_mcp_cannot_do(self, changes: Any, url: str, refusal: str) -> None:
-        made = planned({**MCP, **changes}, peer=ServerInfo(url))
+        made = planned({**MCP, **changes}, server_info=ServerInfo(url))
         assert refusal in " ".join(made.errors)
         assert not made.sendable
 
@@ -363,7 +363,7 @@ class TestOtherProtocols:
     )
     def test_a2a(self, message: Any, told: Any, card: Any) -> None:
         made = planned(
-            {**A2A, "message": message}, peer=ServerInfo(description=card, message_id="m")
+            {**A2A, "message": message}, server_info=ServerInfo(description=card, message_id="m")
         )
         assert made.request == {
             "action": "n", "protocol": "A2A", "agent_url": COOK, "url": COOK, "skill": "s",
@@ -380,7 +380,7 @@ class TestOtherProtocols:
 
     def test_a_card_that_leads_elsewhere_is_planned_with_its_address(self) -> None:
         card = {**CARD_03, "url": "https://other.example.com/"}
-        made = planned(A2A, peer=ServerInfo(description=card))
+        made = planned(A2A, server_info=ServerInfo(description=card))
         assert (made.url, made.origin) == (
             "https://other.example.com/",
             "https://other.example.com",
@@ -396,14 +396,14 @@ class TestOtherProtocols:
         ],
     )
     def test_what_a2a_cannot_do(self, changes: Any, card: Any, refusal: str) -> None:
-        made = planned({**A2A, **changes}, peer=ServerInfo(description=card))
+        made = planned({**A2A, **changes}, server_info=ServerInfo(description=card))
         assert refusal in " ".join(made.errors)
         assert not made.sendable
 
     def test_a_name_before_the_host_is_no_part_of_the_origin(self) -> None:
         url = "https://chef.example.com@evil.example.com/"
         assert planned(http(endpoint=url)).origin == "https://evil.example.com"
-        made = planned(A2A, peer=ServerInfo(description={**CARD_03, "url": url}))
+        made = planned(A2A, server_info=ServerInfo(description={**CARD_03, "url": url}))
         assert (made.origin, made.sendable) == ("https://evil.example.com", False)
 
     @pytest.mark.parametrize(
@@ -462,7 +462,7 @@ class TestSending:
             registry.exchange(target, {**made.request, **changes})
 
     @pytest.mark.parametrize(
-        ("raw", "peer", "first"),
+        ("raw", "server_info", "first"),
         [
             (MCP, ServerInfo("https://tools.example.com/mcp"), ("POST", "https://tools.example.com/mcp")),
             (
@@ -473,15 +473,15 @@ class TestSending:
         ],
     )  # fmt: skip
     def test_other_calls_are_made_before_that_of_mcp_and_a2a(
-        self, raw: Any, peer: ServerInfo, first: tuple[str, str]
+        self, raw: Any, server_info: ServerInfo, first: tuple[str, str]
     ) -> None:
-        made = planned(raw, peer=peer)
+        made = planned(raw, server_info=server_info)
         call = registry.exchange(Target(made.url, registry.ACTION), made.request).next_call()
         assert call is not None
         assert (call.method, call.url) == first
 
     @pytest.mark.parametrize(
-        ("raw", "peer", "changes"),
+        ("raw", "server_info", "changes"),
         [
             *((MCP, ServerInfo("https://t.example.com/mcp"), changes) for changes in (
                 {"tool": None}, {"arguments": []}, {"url": 5}, {"url": "file:///x"},
@@ -494,20 +494,20 @@ class TestSending:
         ],
     )  # fmt: skip
     def test_other_documents_of_mcp_and_a2a_are_refused(
-        self, raw: Any, peer: ServerInfo, changes: dict[str, Any]
+        self, raw: Any, server_info: ServerInfo, changes: dict[str, Any]
     ) -> None:
-        made = planned(raw, peer=peer)
+        made = planned(raw, server_info=server_info)
         with pytest.raises(ValueError, match=r"\.$"):
             registry.exchange(Target(made.url, registry.ACTION), {**made.request, **changes})
 
     def test_an_a2a_document_without_a_message_is_refused(self) -> None:
-        made = planned(A2A, peer=ServerInfo(description=CARD_10))
+        made = planned(A2A, server_info=ServerInfo(description=CARD_10))
         request = {name: value for name, value in made.request.items() if name != "message"}
         with pytest.raises(ValueError, match="not the request of an action over A2A"):
             registry.exchange(Target(made.url, registry.ACTION), request)
 
     def test_an_answer_is_a_message_of_its_own(self) -> None:
-        made = planned(A2A, peer=ServerInfo(description=CARD_10, message_id="m"))
+        made = planned(A2A, server_info=ServerInfo(description=CARD_10, message_id="m"))
         resume = {"kind": "a2a", "taskId": "t", "contextId": "", "messageId": "n", "answer": "yes"}
         talk = Talk()
         talk.exchange = registry.exchange(

@@ -64,10 +64,10 @@ def test_any_item_has_actions_that_can_be_pointed_at(item: Any) -> None:
     PEERS,
 )
 def test_any_action_is_planned_and_sent_as_planned(
-    item: Any, agent: str, params: Any, headers: list[tuple[str, str]], peer: ServerInfo
+    item: Any, agent: str, params: Any, headers: list[tuple[str, str]], server_info: ServerInfo
 ) -> None:
     for action in actions_of(item):
-        made = plan(action, agent, params=params, headers=headers, peer=peer)
+        made = plan(action, agent, params=params, headers=headers, server_info=server_info)
         stored = json.loads(json.dumps(made.request, allow_nan=False))
         assert stored == made.request
         assert all(refusal.endswith(".") for refusal in made.errors)

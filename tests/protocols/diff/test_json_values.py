@@ -87,7 +87,7 @@ def test_members_can_be_left_out_or_folded() -> None:
     left, right = {"id": 1, "a": {"id": 1, "b": 1}}, {"id": 2, "a": {"b": 2}}
     assert changes(left, right, skip=lambda name: name == "id") == [("/a/b", 1, 2)]
     folded = list(Values(lambda name: name == "id", folded=True).changes(left, right))
-    assert [(each.pointer, each.volatile) for each in folded] == [
+    assert [(each.pointer, each.ignored) for each in folded] == [
         ("/id", True),
         ("/a/id", True),
         ("/a/b", False),

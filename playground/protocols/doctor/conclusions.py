@@ -1,4 +1,4 @@
-"""Steps of a diagnosis: the conclusion of each from the evidence so far, with cause and fix.
+"""Conclusions of a diagnosis: what each of its steps says of the evidence so far.
 
 The connection (URL to HTTP), the response (content type, JSON, protocol), and each protocol with
 its endpoints. Every step is concluded again after each call, because later evidence explains
@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
+from playground.protocols import unreadable
 from playground.protocols.a2a import is_same, read_card
 from playground.protocols.doctor import advice
 from playground.protocols.doctor.evidence import Evidence
@@ -89,7 +90,7 @@ class DiagnosisContext:
         """The protocol that the agent is set to."""
         return probe_protocol(self.target)
 
-    def was_called(self, *names: str) -> tuple[str, ...]:
+    def calls_made(self, *names: str) -> tuple[str, ...]:
         """Return those of the named calls that were made."""
         return tuple(name for name in names if name in self.evidence)
 
@@ -279,7 +280,7 @@ def _content_type(_: DiagnosisContext, name: str, evidence: Evidence) -> StepCon
     if evidence.detected:
         what = "an event stream" if evidence.streamed else "JSON"
         return failed(f"The reply is {what} and says that it is {kind}.", advice.NAME_IT, name)
-    if "html" in kind or advice.is_html(evidence.text):
+    if "html" in kind or unreadable.is_html(evidence.text):
         return failed(f"The reply is an HTML page ({kind}).", advice.NOT_A_PAGE, name)
     return failed(f"The reply is {kind}, not JSON or an event stream.", advice.NOT_A_PAGE, name)
 
@@ -358,7 +359,7 @@ def _absent(context: DiagnosisContext, protocol: str, *calls: str) -> StepConclu
 
 
 def _not_detected(context: DiagnosisContext, protocol: str, *calls: str) -> StepConclusion:
-    made = context.was_called(*calls)
+    made = context.calls_made(*calls)
     if not made or not (context.is_over or _is_done(context, protocol)):
         return pending(context)
     return (_missing if context.protocol == protocol else _absent)(context, protocol, *made)
@@ -382,7 +383,7 @@ def ask(context: DiagnosisContext) -> StepConclusion:
     label = detected.label if detected else ""
     if name.startswith("ask-at") and context.protocol == NLWEB:
         if answers_at_agent_url(context, MCP):
-            return _missing(context, NLWEB, *context.was_called(*_ASK_PROBES))
+            return _missing(context, NLWEB, *context.calls_made(*_ASK_PROBES))
         found_at = _path(context, name).partition("?")[0]
         path = found_at.removesuffix("/ask") or "the host alone, without a path"
         return failed(
@@ -438,7 +439,7 @@ def mcp_handshake(context: DiagnosisContext) -> StepConclusion:
     detected = evidence.detected
     how = "server/discover" if name == "discover" else "initialize"
     label = f"MCP {detected.generation}" if detected and detected.generation else "MCP"
-    calls = context.was_called("discover", "initialize", "initialized")
+    calls = context.calls_made("discover", "initialize", "initialized")
     return passed(f"{_path(context, name)} answers {how}: it speaks {label}.", *calls)
 
 
