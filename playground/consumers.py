@@ -50,7 +50,7 @@ class LiveMessage(Protocol):
 
     @property
     def final(self) -> bool:
-        """Whether this is the last message."""
+        """Return whether this is the last message."""
         ...
 
 

@@ -42,7 +42,7 @@ class NotExpectedError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class ElicitationAnswer:
-    """What a user answers to an elicitation."""
+    """Answer of a user to an elicitation."""
 
     status: ElicitationStatus
     form: ElicitationForm

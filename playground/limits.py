@@ -1,4 +1,4 @@
-"""What a run may take before the playground ends it, as one record of settings.
+"""Limits of a run, as one record of settings.
 
 Pure: imported by the settings and handed to the transport, which enforces it.
 """

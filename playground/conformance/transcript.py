@@ -96,7 +96,7 @@ class Transcript:
 
     @property
     def last_seq(self) -> int | None:
-        """Return the last frame with a message, to locate what is missing at the end."""
+        """Return the last frame with a message, the location of what is missing at the end."""
         return self.messages[-1].seq if self.messages else self.head_seq
 
     @property

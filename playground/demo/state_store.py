@@ -1,7 +1,7 @@
 """State that protocols keep between two requests: sessions, open questions, tasks.
 
-It is stored in the database, because the next request may reach another process. Whoever knows
-a key may use it: keys are long and random where it matters. Rows expire and are bounded: the
+It is stored in the database, because the next request may reach another process. A key
+gives access to its row: keys are long and random where it matters. Rows expire and are bounded: the
 oldest are deleted first.
 """
 

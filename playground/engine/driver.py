@@ -74,9 +74,9 @@ class Driver:
 
         `document` is sent in place of the stored one: it holds the values of secrets.
         `on_automatic_response` sends a response that is due in mid-call (see
-        `WaitsForUser.automatic_responses`), `follower` is told of every event and of the run's
-        completion. A run that is not `attended` is one of many: it is stored when it ends rather
-        than at once, and `run` itself is updated then.
+        `WaitsForUser.automatic_responses`), `follower` gets every event, and the
+        outcome of a run that completed. A run that is not `attended` is one of many: it is stored
+        when it ends rather than at once, and `run` itself is updated then.
         """
         limits = limits or settings.RUN_LIMITS
         self.run = run

@@ -2,7 +2,7 @@
 
 - A `RequestTemplate` is a request as a user wrote or saved it, with `{{name}}` in any part of it; a
   `VariableScope` has the values of the names. `prepare` substitutes them once: every name has a
-  value, every secret may be sent to the URL, and what is stored holds no secret.
+  value, every secret may be sent to the URL, and no secret is stored.
 - A request that follows a run uses the secrets of that run: `follow_up_request`, and
   `repeat_request` for the same request again.
 - Targets: the URL of an agent over each binding, `retarget` for another agent or binding, and

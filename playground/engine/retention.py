@@ -84,7 +84,7 @@ class RetentionLimits:
 
     @property
     def any(self) -> bool:
-        """Whether there is a limit at all."""
+        """Return whether there is a limit at all."""
         return (self.max_days, self.max_runs, self.max_bytes) != (None, None, None)
 
 
@@ -97,7 +97,7 @@ def owners_with_limits() -> list[int | None]:
 
 
 class RetentionReason(enum.StrEnum):
-    """Why a run is retained beyond the limits, the strongest reason first."""
+    """Reason why a run is retained beyond the limits, the strongest reason first."""
 
     UNDER_WAY = "under way"
     COLLECTION_RUN = "part of a collection run under way"

@@ -105,7 +105,7 @@ def stop_all() -> int:
 async def cancel(run: Run) -> bool:
     """Stop the run and wait until its state is stored; return whether this process drove it.
 
-    A run of another process is told to stop through the database, within about a second.
+    A run of another process is stopped through the database, within about a second.
     """
     return await wait_for_stop(run, stop(run))
 

@@ -27,7 +27,7 @@ class FramePart:
 
     @property
     def is_independent(self) -> bool:
-        """Whether every frame is read without the others."""
+        """Return whether every frame is read without the others."""
         return not self.changes_reading and all(
             frame.kind in INDEPENDENT_KINDS for frame in self.frames
         )

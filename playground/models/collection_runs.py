@@ -79,7 +79,7 @@ class CollectionRun(models.Model):
 
     @property
     def is_final(self) -> bool:
-        """Whether the state is final."""
+        """Return whether the state is final."""
         return self.state != self.State.RUNNING
 
     def duration_ms(self) -> float:
@@ -165,7 +165,7 @@ class Step(models.Model):
 
     @property
     def is_open(self) -> bool:
-        """Whether it has not ended."""
+        """Return whether it has not ended."""
         return self.verdict in _ENDS
 
     def end(self, cause: str) -> None:

@@ -84,7 +84,7 @@ class Variable(models.Model):
 
     @property
     def is_secret(self) -> bool:
-        """Whether the variable is a secret."""
+        """Return whether the variable is a secret."""
         return self.kind == self.Kind.SECRET
 
     @property

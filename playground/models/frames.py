@@ -39,7 +39,7 @@ class FrameBatch(models.Model):
 
     @property
     def is_skippable(self) -> bool:
-        """Whether a reader that only counts entries may skip it."""
+        """Return whether a reader that only counts entries may skip it."""
         return self.is_independent and not self.pinned
 
     def frames(self) -> Iterator[Frame]:

@@ -95,7 +95,7 @@ class HistoryFilters:
 
     @property
     def is_indexed(self) -> bool:
-        """Whether an index finds the matching runs without scanning many others."""
+        """Return whether an index finds the matching runs without scanning many others."""
         return not self.search and len(self._conditions()) < 2
 
     def _times(self) -> dict[str, datetime]:

@@ -29,7 +29,7 @@ class PollingStatus(models.TextChoices):
 
     @property
     def is_settled(self) -> bool:
-        """Whether the status is final."""
+        """Return whether the status is final."""
         return self in (self.FULFILLED, self.CANCELLED, self.FAILED)
 
 
@@ -105,12 +105,12 @@ class PolledPromise(models.Model):
 
     @property
     def is_settled(self) -> bool:
-        """Whether the status is final."""
+        """Return whether the status is final."""
         return PollingStatus(self.status).is_settled
 
     @property
     def is_leased(self) -> bool:
-        """Whether a poll or a cancellation is in progress."""
+        """Return whether a poll or a cancellation is in progress."""
         leased = self.leased_until is not None and self.leased_until > timezone.now()
         return leased or self.cancel_requested
 

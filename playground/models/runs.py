@@ -37,7 +37,7 @@ class RunState(models.TextChoices):
 
     @property
     def is_final(self) -> bool:
-        """Whether the state is final."""
+        """Return whether the state is final."""
         return self not in _UNFINISHED
 
 
@@ -231,17 +231,17 @@ class Run(models.Model):
 
     @property
     def is_final(self) -> bool:
-        """Whether the state is final."""
+        """Return whether the state is final."""
         return RunState(self.state).is_final
 
     @property
     def is_recorded(self) -> bool:
-        """Whether it was read from a file and not sent."""
+        """Return whether it was read from a file and not sent."""
         return self.source == RunSource.RECORDING
 
     @property
     def is_turn(self) -> bool:
-        """Whether the run is a turn."""
+        """Return whether the run is a turn."""
         return self.kind in _TURNS
 
     @property

@@ -19,7 +19,7 @@ from playground.protocols.problems import Problem
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Where and how to send a request: the facts about an agent that a protocol needs."""
+    """Target of a request: the facts about an agent that a protocol needs."""
 
     url: str
     protocol: str = "nlweb"

@@ -35,7 +35,7 @@ MAX_ASIDES = 5
 
 
 class Placement(enum.IntEnum):
-    """Where an event is shown. A number, because every event is counted by it."""
+    """Place at which an event is shown. A number, because every event is counted by it."""
 
     #: Not in the thread: marks progress, for status lines and lists of all events.
     NONE = 0

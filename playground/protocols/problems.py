@@ -14,7 +14,7 @@ from typing import Any, Self
 
 
 class Stage(enum.StrEnum):
-    """How far a run was when its problem occurred."""
+    """Stage of a run at which its problem occurred."""
 
     POLICY = "policy"
     RESOLVE = "resolve"
@@ -30,7 +30,7 @@ class Stage(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Why a run did not complete, as one record for all layers."""
+    """Reason why a run did not complete, as one record for all layers."""
 
     #: The final state of the run: `failed`, `refused` or `truncated`.
     state: str

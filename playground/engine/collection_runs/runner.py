@@ -189,6 +189,6 @@ def stop(collection_run: CollectionRun) -> asyncio.Task[None] | None:
 async def cancel(collection_run: CollectionRun) -> bool:
     """Stop it and wait until that is stored; return whether this process drove it.
 
-    A run of another process is told to stop through the database, within about a second.
+    A run of another process is stopped through the database, within about a second.
     """
     return await tasks.wait_for_stop(collection_run, stop(collection_run))

@@ -39,7 +39,7 @@ class _KnownArtifact:
 
     @property
     def is_new(self) -> bool:
-        """Whether no part has had events."""
+        """Return whether no part has had events."""
         return not self.texts and not self.others
 
     def add(self, found: list[Any]) -> None:

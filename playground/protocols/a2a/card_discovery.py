@@ -165,7 +165,7 @@ class CardDiscovery:
 
     @property
     def problem(self) -> Problem | None:
-        """Why there is no card, once no URL is left."""
+        """Return why there is no card, once no URL is left."""
         if not self._urls:
             cause = "The agent's address is none of http or https, so it can have no card."
             return Problem("failed", Stage.DECODE, cause, "Check the action's agent_url.")
@@ -200,7 +200,7 @@ class CardExchange:
 
     @property
     def has_enough(self) -> bool:
-        """Whether the rest of a response is of no use."""
+        """Return whether the rest of a response is of no use."""
         return self._response.is_over
 
     def receive(self, frame: Frame) -> Sequence[Event]:
@@ -218,7 +218,7 @@ class CardExchange:
 
     @property
     def problem(self) -> Problem | None:
-        """Why there is no card."""
+        """Return why there is no card."""
         return self._discovery.problem
 
     @property

@@ -59,7 +59,7 @@ class A2AExchange:
 
     @property
     def has_enough(self) -> bool:
-        """Whether the rest of a response is of no use: that of a card without end."""
+        """Return whether the rest of a response is of no use: that of a card without end."""
         return self._card_response is not None and self._card_response.is_over
 
     def receive(self, frame: Frame) -> Sequence[Event]:
@@ -78,7 +78,7 @@ class A2AExchange:
 
     @property
     def problem(self) -> Problem | None:
-        """Why the exchange cannot continue."""
+        """Return why the exchange cannot continue."""
         own = self._problem or self._discovery.problem
         return own or (self._rpc_response.problem if self._rpc_response is not None else None)
 

@@ -57,7 +57,7 @@ class A2AReader:
 
     @property
     def is_open(self) -> bool:
-        """Whether there is a task that the agent still works on."""
+        """Return whether there is a task that the agent still works on."""
         return bool(self.task) and self._state is not None and self._state.phase is TaskPhase.OPEN
 
     def result(self, seq: int, value: Any, number: int = 0) -> list[Event]:

@@ -30,7 +30,7 @@ class ResponseSide:
 
 
 class OrderScope(enum.Enum):
-    """Where the order of parts and elements counts."""
+    """Scope within which the order of parts and elements counts."""
 
     #: The order of the results counts, and that within each part.
     EVERYWHERE = "everywhere"

@@ -80,7 +80,7 @@ class Diagnosis:
 
     @property
     def is_over(self) -> bool:
-        """Whether no more calls follow."""
+        """Return whether no more calls follow."""
         return self._is_over
 
     def next_call(self) -> HttpCall | None:

@@ -65,7 +65,7 @@ class Evidence:
 
     @property
     def is_denied(self) -> bool:
-        """Whether the server denied the call (401, 403, 407, 421, 429), or redirects."""
+        """Return whether the server denied the call (401, 403, 407, 421, 429), or redirects."""
         return self.status in (401, 403, 407, 421, 429) or self.status // 100 == 3
 
 

@@ -120,7 +120,7 @@ class McpExchange:
 
     @property
     def problem(self) -> Problem | None:
-        """Why the exchange cannot continue."""
+        """Return why the exchange cannot continue."""
         found = self._response.problem if self._response else None
         return found if found and found.state == "refused" else self._problem
 
@@ -137,7 +137,7 @@ class McpExchange:
 
     @property
     def is_waiting_for_user(self) -> bool:
-        """Whether the server waits for an answer of the user."""
+        """Return whether the server waits for an answer of the user."""
         answered = self._response is not None and self._response.answer is not None
         return self._server_requests.has_elicited and not answered and not self._is_done
 
@@ -149,12 +149,12 @@ class McpExchange:
 
     @property
     def _is_client_response(self) -> bool:
-        """Whether this exchange only sends the response to a request of the server."""
+        """Return whether this exchange only sends the response to a request of the server."""
         return self._resume.get("kind") == elicitation.RESPONSE
 
     @property
     def _has_opened(self) -> bool:
-        """Whether this exchange has completed a handshake itself."""
+        """Return whether this exchange has completed a handshake itself."""
         return self._handshake.is_new and self._handshake.step is HandshakeStep.OPEN
 
     @property

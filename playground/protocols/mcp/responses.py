@@ -70,7 +70,7 @@ class McpResponse(HttpExchange):
 
     @property
     def streamed(self) -> bool:
-        """Whether the response is a stream."""
+        """Return whether the response is a stream."""
         return self._streamed
 
     def receive(self, frame: Frame) -> Sequence[Event]:
