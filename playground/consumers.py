@@ -20,6 +20,7 @@ from django.core.exceptions import ObjectDoesNotExist
 from playground.executors import run_in_reader
 from playground.models import CollectionRun, Run
 from playground.models.liveness import mark_interrupted
+from playground.models.runs import group_of
 from playground.query_params import int_param
 from playground.rendering.collection_runs import StepPage, decode_verdicts
 from playground.rendering.live import CollectionRunUpdates, RunUpdates
@@ -38,6 +39,10 @@ POLL = 2.0
 
 #: Close codes: the browser's extension connects again after FAILED, and not after the others.
 ENDED, FAILED, NOT_FOUND = 1000, 1011, 4404
+
+
+#: Groups of the channel layer, the first one that of the record itself.
+Groups = tuple[str, ...]
 
 
 class LiveMessage(Protocol):
@@ -69,10 +74,10 @@ class LiveConsumer(AsyncWebsocketConsumer, ABC):
     """One viewer of one record that changes. Notifications carry no data: the database has it."""
 
     async def connect(self) -> None:
-        """Join the group of the record and follow it; close where the user has no such record."""
+        """Join the groups of the record and follow it; close where the user has no such record."""
         self._changed = asyncio.Event()
         self._follower: asyncio.Task[None] | None = None
-        self._group = ""
+        self._groups: Groups = ()
         user = self.scope.get("user") or AnonymousUser()
         opened = await run_in_reader(
             lambda: self.open_updates(user, **self.scope["url_route"]["kwargs"])
@@ -83,15 +88,18 @@ class LiveConsumer(AsyncWebsocketConsumer, ABC):
             await self.accept()
             await self.close(NOT_FOUND)
             return
-        # Accepted before the group is joined: where it fails, no channel stays in the group.
+        # Accepted before the groups are joined: where it fails, no channel stays in a group.
         await self.accept()
-        self._group, updates = opened
-        await self.channel_layer.group_add(self._group, self.channel_name)
-        self._follower = asyncio.create_task(self._follow(updates), name=f"viewer-{self._group}")
+        self._groups, updates = opened
+        for group in self._groups:
+            await self.channel_layer.group_add(group, self.channel_name)
+        self._follower = asyncio.create_task(
+            self._follow(updates), name=f"viewer-{self._groups[0]}"
+        )
 
     @abstractmethod
-    def open_updates(self, user: Any, **kwargs: Any) -> tuple[str, LiveUpdates] | None:
-        """Return the group and the updates of the record that the URL's `kwargs` name.
+    def open_updates(self, user: Any, **kwargs: Any) -> tuple[Groups, LiveUpdates] | None:
+        """Return the groups and the updates of the record that the URL's `kwargs` name.
 
         None where the user has no such record.
         """
@@ -101,11 +109,11 @@ class LiveConsumer(AsyncWebsocketConsumer, ABC):
         return 0
 
     async def disconnect(self, code: int) -> None:
-        """Leave the group and stop following; the run itself continues."""
+        """Leave the groups and stop following; the run itself continues."""
         if self._follower:
             self._follower.cancel()
-        if self._group:
-            await self.channel_layer.group_discard(self._group, self.channel_name)
+        for group in self._groups:
+            await self.channel_layer.group_discard(group, self.channel_name)
 
     async def notified(self, _: dict[str, Any]) -> None:
         """Handle a notification that something was stored."""
@@ -130,7 +138,7 @@ class LiveConsumer(AsyncWebsocketConsumer, ABC):
         except ObjectDoesNotExist:
             await self.close(ENDED)
         except Exception:
-            logger.exception("Sending updates of %s to a viewer failed", self._group)
+            logger.exception("Sending updates of %s to a viewer failed", self._groups[0])
             await self.close(FAILED)
 
     async def _send_html(self, html: str) -> bool:
@@ -139,7 +147,7 @@ class LiveConsumer(AsyncWebsocketConsumer, ABC):
             await self.send(text_data=html)
         except Exception:
             # The exception differs from server to server.
-            logger.debug("Viewer of %s has disconnected", self._group, exc_info=True)
+            logger.debug("Viewer of %s has disconnected", self._groups[0], exc_info=True)
             return False
         return True
 
@@ -157,7 +165,7 @@ class RunConsumer(LiveConsumer):
 
     run_changed = LiveConsumer.notified
 
-    def open_updates(self, user: Any, **kwargs: Any) -> tuple[str, LiveUpdates] | None:
+    def open_updates(self, user: Any, **kwargs: Any) -> tuple[Groups, LiveUpdates] | None:
         """Return the updates of the run with the key `pk`, from the frame `?after=`."""
         run = Run.objects.owned_by(user).filter(pk=kwargs["pk"]).first()
         if run is None:
@@ -165,7 +173,10 @@ class RunConsumer(LiveConsumer):
         query = parse_qs(self.scope.get("query_string", b"").decode("latin-1"))
         fields = {name: values[0] for name, values in query.items()}
         after, ended = int_param(fields, "after", 0), bool(int_param(fields, "final", 0))
-        return run.group, RunUpdates(kwargs["pk"], after, ended=ended)
+        updates = RunUpdates(kwargs["pk"], after, ended=ended)
+        updates.watch_other_turns(run)
+        groups = (run.group, *(group_of(pk) for pk in updates.other_turns))
+        return groups, updates
 
     def pause(self, message: Any) -> float | None:
         """Return a short pause during a flood, None where frames are left over."""
@@ -179,13 +190,13 @@ class CollectionRunConsumer(LiveConsumer):
 
     collection_run_changed = LiveConsumer.notified
 
-    def open_updates(self, user: Any, **kwargs: Any) -> tuple[str, LiveUpdates] | None:
+    def open_updates(self, user: Any, **kwargs: Any) -> tuple[Groups, LiveUpdates] | None:
         """Return the updates of the collection run `pk`; `known` is what the page shows of it."""
         run = CollectionRun.objects.owned_by(user).filter(pk=kwargs["pk"]).first()
         if run is None:
             return None
         page = StepPage.of({"show": kwargs["show"], "page": str(kwargs["page"])})
-        return run.group, CollectionRunUpdates(run.pk, page, decode_verdicts(kwargs["known"]))
+        return (run.group,), CollectionRunUpdates(run.pk, page, decode_verdicts(kwargs["known"]))
 
     def pause(self, message: Any) -> float | None:
         """Return the same pause after every message: steps change faster than anybody reads."""

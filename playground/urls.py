@@ -77,10 +77,13 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("rules/", conformance.rules, name="rules"),
     path("runs/<uuid:pk>/checks/", expectations.checks, name="run-checks"),
     path("runs/<uuid:pk>/checks/count/", expectations.count, name="run-checks-count"),
+    path("runs/<uuid:pk>/failure/", run_tabs.first_failure, name="run-first-failure"),
     path("runs/<uuid:pk>/document/", expectations.document, name="run-document"),
     # Conversations
     path("runs/<uuid:pk>/next/", turns.follow_up, name="run-follow-up"),
     path("runs/<uuid:pk>/turn/", turns.turn, name="run-turn"),
+    path("runs/<uuid:pk>/turns/", turns.turns, name="run-turns"),
+    path("runs/<uuid:pk>/request/", turns.turn_request, name="run-request"),
     # Elicitation and tool calls
     path("runs/<uuid:pk>/answers/", elicitation.answers, name="run-answers"),
     path("runs/<uuid:pk>/answers/preview/", elicitation.preview, name="run-answers-preview"),

@@ -40,12 +40,12 @@ from playground.models import (
     PollingStatus,
     Retention,
     Run,
-    RunKind,
     SavedRequest,
     Share,
     Step,
 )
 from playground.models.liveness import mark_interrupted
+from playground.models.runs import TURNS
 
 logger = logging.getLogger(__name__)
 
@@ -59,8 +59,6 @@ EVERY, PAUSE = 3600.0, 0.02
 MAX_LEVELS = 20
 #: Keys in one query.
 _CHUNK = 500
-
-_TURNS = frozenset({RunKind.ASK.value, RunKind.ANSWER.value})
 
 
 # Limits
@@ -131,7 +129,7 @@ def run_trees(owner: int | None) -> list[RunTree]:
     """Return all runs of an owner as trees, in no order; reads a few columns of every run."""
     names = ("pk", "parent_id", "kind", "agent_name", "created_at", "bytes")
     rows = list(Run.objects.filter(owner=owner).order_by().values_list(*names))
-    parents = {pk: parent for pk, parent, kind, *_ in rows if kind not in _TURNS}
+    parents = {pk: parent for pk, parent, kind, *_ in rows if kind not in TURNS}
     known = {row[0] for row in rows}
     reasons = retention_reasons(Run.objects.filter(owner=owner))
     trees: dict[UUID, RunTree] = {}
@@ -154,7 +152,7 @@ def with_descendants(runs: Iterable[UUID]) -> set[UUID]:
     for _ in range(MAX_LEVELS):
         below: set[UUID] = set()
         for keys in _chunks(level):
-            children = Run.objects.filter(parent__in=keys).exclude(kind__in=_TURNS)
+            children = Run.objects.filter(parent__in=keys).exclude(kind__in=TURNS)
             below |= set(children.values_list("pk", flat=True))
         level = below - found
         if not level:
@@ -204,7 +202,7 @@ def deletable_runs(keys: Iterable[UUID], also: Container[RetentionReason] = ()) 
     every = with_descendants(asked)
     parents: dict[UUID, UUID | None] = {}
     for chunk in _chunks(every):
-        below = Run.objects.filter(pk__in=chunk).exclude(kind__in=_TURNS).order_by()
+        below = Run.objects.filter(pk__in=chunk).exclude(kind__in=TURNS).order_by()
         parents |= dict(below.values_list("pk", "parent_id"))
     roots = {pk: _root(pk, parents, every) for pk in every}
     retained = (pk for pk, reason in retention_reasons_by_id(every).items() if reason not in also)

@@ -1,21 +1,25 @@
-"""Conversations: branches of turns, and the session context of the next request."""
+"""Conversations: branches of turns, and the session context of the next request.
+
+A conversation is a tree: a turn that is followed twice forks it. A branch is a path through the
+tree from the first turn to one that nothing follows.
+"""
 
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from django.conf import settings
 from django.db import models
 
 from playground.models.ownership import OwnedQuerySet
-from playground.models.runs import Run
+from playground.models.runs import TURNS, Run
 from playground.protocols import registry
 
-#: The most turns of a branch that are read, back from its last one.
-MAX_TURNS = 200
+#: The most turns that are read before a turn, and after it.
+MAX_TURNS = 500
 
 
 class Conversation(models.Model):
@@ -52,8 +56,9 @@ class Turn:
     next_session_context: Mapping[str, Any] | None
     #: Its source: `latest`, `edited`, `off`, or `nothing` where none was returned.
     session_mode: str
-    #: The number of turns that follow the previous one: more than one is a branching.
-    siblings: int = 1
+    #: The keys of the turns that follow the previous one, oldest first, its own included: with
+    #: more than one the conversation forks here.
+    siblings: Sequence[uuid.UUID] = ()
 
     @property
     def query(self) -> str:
@@ -76,52 +81,99 @@ def turn_of(run: Run) -> Run:
 
 
 def branch_to(run: Run) -> list[Turn]:
-    """Return the turns of the branch that ends with `run`, oldest first.
+    """Return the turns of the branch up to `run`, oldest first, at most `MAX_TURNS`.
 
     For a child run (a poll, an action) the branch is that of its turn.
     """
-    path = _path(run)
+    return _turns(run, onward=False)
+
+
+def branch_through(run: Run) -> list[Turn]:
+    """Return the turns of the branch that `run` is on, oldest first, with those after its turn.
+
+    Where the conversation forks after it, the newest turn is followed. At most `MAX_TURNS` before
+    the turn of `run`, and as many after it.
+    """
+    return _turns(run, onward=True)
+
+
+def _turns(run: Run, *, onward: bool) -> list[Turn]:
+    tree = _Tree.of(turn_of(run))
+    path = tree.load(onward=onward)
     latest = _latest_contexts(path)
-    siblings = _siblings(path)
     turns: list[Turn] = []
     next_context: Mapping[str, Any] | None = None
     mode = "nothing"
-    for number, each in enumerate(path, 1):
+    for number, each in enumerate(path, tree.number_of_first):
         returned = latest.get(each.pk)
         sent = registry.session_context(each.protocol, each.request, None)
         current = registry.session_context(each.protocol, each.request, returned)
         current = current if isinstance(current, Mapping) else None
         next_context, mode = _next_context(each, current, next_context, mode)
-        following = siblings.get(each.pk, 1)
-        turns.append(Turn(each, number, sent, returned, next_context, mode, following))
+        siblings = tree.siblings(each.pk)
+        turns.append(Turn(each, number, sent, returned, next_context, mode, siblings))
     return turns
 
 
-def branch_queries(turns: list[Turn]) -> list[str]:
+def branch_queries(turns: Sequence[Turn]) -> list[str]:
     """Return the queries so far, for `context.prev` of the next request."""
     return [turn.query for turn in turns if turn.query]
 
 
-def _path(run: Run) -> list[Run]:
-    """Return the turns from the first one to `run`, with a constant number of queries."""
-    turn = turn_of(run)
-    if turn.conversation_id is None:
-        return [turn]
-    everything = Run.objects.filter(conversation=turn.conversation_id)
-    # With their polled promises: every turn is shown with the status of its promise.
-    newest = everything.turns().select_related("polled_promise").order_by("-created_at")
-    known = {each.pk: each for each in newest[: 10 * MAX_TURNS]}
-    # An answer can follow a poll, if the agent asked a question instead of answering.
-    others = dict(everything.exclude(pk__in=known).values_list("pk", "parent"))
-    path = [turn]
-    while len(path) < MAX_TURNS:
-        before = path[-1].parent_id
-        while before in others:
-            before = others[before]
-        if before not in known:
-            break
-        path.append(known[before])
-    return path[::-1]
+@dataclass
+class _Tree:
+    """The turns of a conversation by their keys, read without what was sent and received."""
+
+    turn: Run
+    #: The turn before each turn; None for the first one, and where that was deleted.
+    before: dict[uuid.UUID, uuid.UUID | None] = field(default_factory=dict)
+    #: The turns after each turn, oldest first.
+    after: dict[uuid.UUID, list[uuid.UUID]] = field(default_factory=dict)
+    #: The number of the first turn that `load` returned.
+    number_of_first: int = 1
+
+    @classmethod
+    def of(cls, turn: Run) -> _Tree:
+        """Read the tree around a turn, with one query."""
+        tree = cls(turn)
+        if turn.conversation_id is None:
+            return tree
+        everything = Run.objects.filter(conversation=turn.conversation_id).order_by("created_at")
+        rows = {
+            pk: (parent, kind)
+            for pk, parent, kind in everything.values_list("pk", "parent", "kind")
+        }
+        for pk, (parent, kind) in rows.items():
+            if kind not in TURNS:
+                continue
+            # An answer can follow a poll, if the agent asked a question instead of answering.
+            while parent in rows and rows[parent][1] not in TURNS:
+                parent = rows[parent][0]
+            tree.before[pk] = parent if parent in rows else None
+            if tree.before[pk]:
+                tree.after.setdefault(parent, []).append(pk)
+        return tree
+
+    def load(self, *, onward: bool) -> list[Run]:
+        """Return the turns of the branch, oldest first: to the turn, or onward through it."""
+        back = [self.turn.pk]
+        while before := self.before.get(back[-1]):
+            back.append(before)
+        self.number_of_first = max(1, len(back) - MAX_TURNS + 1)
+        keys = back[:MAX_TURNS][::-1]
+        if onward:
+            while len(keys) < 2 * MAX_TURNS and (after := self.after.get(keys[-1])):
+                keys.append(after[-1])
+        others = [pk for pk in keys if pk != self.turn.pk]
+        # With their polled promises: every turn is shown with the status of its promise.
+        found = Run.objects.select_related("polled_promise").in_bulk(others) if others else {}
+        found[self.turn.pk] = self.turn
+        return [found[pk] for pk in keys if pk in found]
+
+    def siblings(self, pk: uuid.UUID) -> Sequence[uuid.UUID]:
+        """Return the turns after the turn before this one, itself included."""
+        before = self.before.get(pk)
+        return self.after[before] if before else [pk]
 
 
 def _latest_contexts(path: list[Run]) -> dict[Any, Mapping[str, Any]]:
@@ -132,19 +184,6 @@ def _latest_contexts(path: list[Run]) -> dict[Any, Mapping[str, Any]]:
         if isinstance(child.session_context, Mapping):
             found[child.parent_id] = child.session_context
     return {pk: context for pk, context in found.items() if isinstance(context, Mapping)}
-
-
-def _siblings(path: list[Run]) -> dict[Any, int]:
-    parents = [run.parent_id for run in path if run.parent_id]
-    counts = (
-        Run.objects.turns()
-        .filter(parent__in=parents)
-        .order_by()
-        .values_list("parent")
-        .annotate(count=models.Count("pk"))
-    )
-    by_parent = dict(counts)
-    return {run.pk: by_parent.get(run.parent_id, 1) for run in path}
 
 
 def _next_context(

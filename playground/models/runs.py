@@ -63,7 +63,7 @@ class RunSource(models.TextChoices):
 
 
 #: Kinds of turns; runs of other kinds are child runs.
-_TURNS = (RunKind.ASK, RunKind.ANSWER)
+TURNS = (RunKind.ASK, RunKind.ANSWER)
 
 _UNFINISHED = (RunState.QUEUED, RunState.CONNECTING, RunState.STREAMING)
 
@@ -81,7 +81,7 @@ class RunQuerySet(OwnedQuerySet):
 
     def turns(self) -> RunQuerySet:
         """Return the turns."""
-        return self.filter(kind__in=_TURNS)
+        return self.filter(kind__in=TURNS)
 
     def with_related(self) -> RunQuerySet:
         """Annotate whether a run has child runs, follow-ups or a polled promise."""
@@ -242,7 +242,7 @@ class Run(models.Model):
     @property
     def is_turn(self) -> bool:
         """Return whether the run is a turn."""
-        return self.kind in _TURNS
+        return self.kind in TURNS
 
     @property
     def parent_entry(self) -> tuple[int, int] | None:

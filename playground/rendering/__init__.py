@@ -7,7 +7,6 @@ commands and `playground.cli`.
 ======================  ===============================================================
 `action_buttons`        buttons for the actions of results, headers of an action's call
 `action_panel_servers`  servers and agents of actions, in the action panel
-`branches`              conversation branch of a run: turns before, beside and after it
 `card_types`            facts and lists of result items, by schema.org type
 `cards`                 result cards and nested items
 `collection_runs`       collection runs: page, list and report
@@ -47,6 +46,7 @@ commands and `playground.cli`.
 `timeline`              phases, arrivals, silences and child runs on a time axis
 `tool_calls`            forms of pending tool calls
 `tools`                 tools over MCP, on the page of an agent
+`transcript`            transcript of a conversation: turns before, beside and after a run
 `twins`                 side-by-side runs: titles and differences
 `wire`                  Wire tab: frames as blocks of bytes
 ======================  ===============================================================

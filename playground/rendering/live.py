@@ -8,16 +8,15 @@ when the user scrolls.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
 from django.template.loader import get_template
 
-from playground.models import CollectionRun, Run
+from playground.models import CollectionRun, Run, RunState
 from playground.protocols.events import Elicitation, EntryRef
-from playground.rendering.branches import conversation_branch
 from playground.rendering.collection_runs import BAD, RunProgress, StepPage, header_context
 from playground.rendering.elicitation import elicitation_view
 from playground.rendering.entries import Entry
@@ -27,6 +26,7 @@ from playground.rendering.progress import progress_of
 from playground.rendering.run_status import status_context
 from playground.rendering.thread import Thread, render_entries
 from playground.rendering.thread_reader import ThreadReader
+from playground.rendering.transcript import transcript_of
 
 #: Entries that are pushed to a page; the others it fetches.
 WINDOW = 60
@@ -61,6 +61,19 @@ class RunUpdates:
         #: Elicitations on the page; with some the call stays open until they are answered.
         self._elicitations: list[Entry] = []
         self._ended = ended
+        #: Status by key of the other turns of the transcript that were in progress.
+        self._other_turns: dict[UUID, str] = {}
+
+    @property
+    def other_turns(self) -> Sequence[UUID]:
+        """Return the keys of the other turns that are in progress."""
+        return list(self._other_turns)
+
+    def watch_other_turns(self, run: Run) -> None:
+        """Announce the end of the turns that are in progress in the same conversation."""
+        if run.conversation_id is not None and run.is_turn:
+            others = Run.objects.turns().unfinished().filter(conversation=run.conversation_id)
+            self._other_turns = dict(others.exclude(pk=run.pk).values_list("pk", "state"))
 
     def advance(self) -> RunMessage | None:
         """Return the message with everything new since the last one; None if nothing is.
@@ -82,21 +95,26 @@ class RunUpdates:
         self._note_elicitations(added)
         more = reader.cursor < run.frames
         ended = run.is_final and not more
-        settled = ended and thread.is_settled
+        turns = self._changed_turns()
+        settled = ended and thread.is_settled and not self._other_turns
         stamp = (run.state, run.outcome, run.frames, run.results, run.events, settled)
         changed = self._changed_entries(thread, reader.cursor)
-        if first > reader.cursor and stamp == self._stamp and not changed:
+        if first > reader.cursor and stamp == self._stamp and not changed and not turns:
             return None
         self._stamp = stamp
         # A state is not announced before the frames that led to it.
         shown = run if not more else replace_state(run)
+        # The context of the next request changes with the end, and with later changes.
+        is_new = run.is_final and (ended or changed)
+        transcript = transcript_of(run) if is_new or turns else None
+        rows = transcript.rows if transcript else []
         html = get_template("runs/message.html").render(
             {
                 **_entries_context(shown, reader, thread, added, before),
                 "first": first,
                 "last": reader.cursor,
-                # The context of the next request changes with the end, and with later changes.
-                "branch": conversation_branch(run) if run.is_final and (ended or changed) else None,
+                "transcript": transcript,
+                "rows": [row for row in rows if row.run.pk in turns],
                 "updates": self._update_messages(reader, thread, ended and not self._ended),
                 "children": [thread.render_children(ref) for ref in changed],
                 "final": ended,
@@ -136,6 +154,17 @@ class RunUpdates:
                     found.append(get_template("runs/elicitation/body.html").render(context))
         return found
 
+    def _changed_turns(self) -> set[UUID]:
+        """Return the other turns whose state has changed since the last message."""
+        if not self._other_turns:
+            return set()
+        known = self._other_turns
+        states = dict(Run.objects.filter(pk__in=known).values_list("pk", "state"))
+        self._other_turns = {
+            pk: state for pk, state in states.items() if not RunState(state).is_final
+        }
+        return {pk for pk, state in states.items() if known[pk] != state}
+
     def _changed_entries(self, thread: Thread, cursor: int) -> list[EntryRef]:
         """Return the entries whose child runs have changed since the last message.
 
@@ -156,12 +185,14 @@ def response_context(run: Run | None) -> dict[str, Any]:
     thread = Thread(run)
     entries = reader.read_to(run.frames, WINDOW, run.frames)
     settled = run.is_final and thread.is_settled
+    transcript = transcript_of(run)
+    is_waiting = any(not row.run.is_final for row in transcript.rows)
     return {
         **_entries_context(run, reader, thread, entries),
         "cursor": reader.cursor,
-        "branch": conversation_branch(run),
+        "transcript": transcript,
         "settled": settled,
-        "live": not settled,
+        "live": not settled or is_waiting,
     }
 
 

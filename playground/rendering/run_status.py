@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -47,33 +48,75 @@ def run_metrics(run: Run) -> RunMetrics:
 
 
 def status_label(run: Run) -> str:
-    """Return the status of a run in one to three words."""
-    if run.state == RunState.COMPLETED:
-        if run.outcome == "answer":
-            if run.failures:
-                return "Complete, 1 failure" if run.failures == 1 else "Complete, with failures"
-            return "Complete" if run.entries else "Complete but empty"
-        if run.outcome == "promise":
-            return _PROMISE_LABELS.get(polling_label(run), "Promised")
-        return {
-            "elicitation": "The agent asks",
-            "failure": "Failure reported",
-        }.get(run.outcome, "Complete, no answer")
-    if run.state == RunState.CONNECTING:
-        return "Sending"
-    if run.state == RunState.STREAMING and run.outcome == "elicitation":
+    """Return the status of a run in one to four words."""
+    state, problem = run.state, run.problem if isinstance(run.problem, Mapping) else {}
+    if state == RunState.COMPLETED:
+        return _outcome_label(run)
+    if state == RunState.STREAMING and run.outcome == "elicitation":
         # The call stays open while it waits for its user (MCP up to 2025-11-25).
-        return "The agent asks"
-    return str(RunState(run.state).label)
+        return "Input required"
+    if problem.get("stage") == "limit" or problem.get("limit"):
+        # A limit of the playground is never blamed on the agent.
+        return _LIMIT_LABELS.get(str(problem.get("limit")), "Limit exceeded (yours)")
+    if state == RunState.REFUSED:
+        return "Not allowed"
+    if state == RunState.FAILED:
+        return _STAGE_LABELS.get(str(problem.get("stage")), "Failed")
+    return str(RunState(state).label)
 
+
+def _outcome_label(run: Run) -> str:
+    if run.outcome == "answer":
+        if run.failures:
+            return f"Completed, {run.failures} failure{'s' if run.failures > 1 else ''}"
+        return "Completed" if run.entries else "No results"
+    if run.outcome == "promise":
+        return _PROMISE_LABELS.get(polling_label(run), "Promise pending")
+    labels = {"elicitation": "Input required", "failure": "Agent error"}
+    return labels.get(run.outcome, "No usable answer")
+
+
+#: Labels of failed runs by the stage of their problem (`protocols.problems.Stage`).
+_STAGE_LABELS = {
+    "resolve": "Connection failed",
+    "connect": "Connection failed",
+    "tls": "Connection failed",
+    "send": "Not sent",
+    "headers": "No response",
+    "decode": "Unreadable response",
+}
+
+#: Labels of exceeded time limits (fields of `playground.limits.RunLimits`).
+_LIMIT_LABELS = {
+    "connect_timeout": "Connection timed out",
+    "idle_timeout": "Timed out (your limit)",
+    "total_timeout": "Timed out (your limit)",
+}
 
 #: Labels of the final polling statuses.
 _PROMISE_LABELS = {
-    "fulfilled": "Promise kept",
+    "fulfilled": "Promise fulfilled",
     "cancelled": "Task cancelled",
     "failed": "Promise failed",
-    "timed_out": "Promise given up",
+    "timed_out": "Polling stopped",
 }
+
+
+def is_unanswered(run: Run) -> bool:
+    """Return whether a run ended without any response from its agent."""
+    return run.state in (RunState.FAILED, RunState.REFUSED) and run.status is None
+
+
+def phase_label(run: Run) -> str:
+    """Return what a run waits for before its first event, "" once that was received."""
+    if run.is_final or run.events:
+        return ""
+    if run.state == RunState.QUEUED:
+        return "Queued"
+    if run.state == RunState.CONNECTING:
+        # The first frame is the request, the second one the connection.
+        return "Connecting" if run.frames < 2 else "Waiting for response headers"
+    return "Waiting for the first event"
 
 
 def polling_label(run: Run) -> str:
@@ -109,5 +152,11 @@ def binding_of(run: Run) -> str:
 
 
 def status_context(run: Run) -> dict[str, Any]:
-    """Return the context of the templates of the status bar and of the end of a run."""
-    return {"run": run, "bar": run_metrics(run), "refusal": http_error_view(run)}
+    """Return the context of the templates of the header and of the end of a run."""
+    return {
+        "run": run,
+        "metrics": run_metrics(run),
+        "phase": phase_label(run),
+        "protocol_label": f"{version_of(run).label} over {binding_of(run)}",
+        "refusal": http_error_view(run),
+    }

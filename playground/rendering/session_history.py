@@ -6,14 +6,15 @@ and a huge difference is cut.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
+from playground.models.conversations import Turn, branch_queries
 from playground.protocols.diff import json_values
 from playground.protocols.diff.json_values import MISSING, Values
-from playground.rendering.branches import ConversationBranch, TurnRow
+from playground.protocols.nlweb.requests import previous_queries
 from playground.rendering.formatting import pretty, value_text
 
 #: Differences of a turn that are shown.
@@ -45,10 +46,11 @@ class Change:
 def changes(before: Any, after: Any) -> list[Change]:
     """Return the differences between two JSON values, in order, at most `MAX_CHANGES`."""
     found = Values(by_place=True, levels=MAX_DEPTH).changes(before, after)
-    return [_change(each) for each in islice(found, MAX_CHANGES)]
+    return [change_of(each) for each in islice(found, MAX_CHANGES)]
 
 
-def _change(found: json_values.ValueChange) -> Change:
+def change_of(found: json_values.ValueChange) -> Change:
+    """Return a difference of two values as text."""
     if found.left is MISSING:
         return Change("added", found.pointer, after=_shown(found.right))
     if found.right is MISSING:
@@ -68,22 +70,22 @@ def _shown(value: Any) -> str:
 class SessionTurn:
     """The session context of one turn."""
 
-    row: TurnRow
+    turn: Turn
 
     @property
     def sent(self) -> str:
         """Return the session context of the request, as JSON; "" for none."""
-        return _json(self.row.turn.sent_session_context)
+        return _json(self.turn.sent_session_context)
 
     @property
     def returned(self) -> str:
         """Return the latest session context that the agent returned, as JSON; "" for none."""
-        return _json(self.row.turn.returned_session_context)
+        return _json(self.turn.returned_session_context)
 
     @property
     def changes(self) -> list[Change]:
         """Return the differences between session context sent and returned, empty if none was."""
-        turn = self.row.turn
+        turn = self.turn
         if turn.returned_session_context is None:
             return []
         return changes(
@@ -99,37 +101,41 @@ class SessionTurn:
 
 @dataclass(frozen=True, slots=True)
 class SessionHistory:
-    """The session context of a whole branch, and of the next request."""
+    """The session context of the turns of a branch, and of the request after the last of them."""
 
-    branch: ConversationBranch
+    turns: Sequence[Turn]
 
     @property
-    def lines(self) -> list[SessionTurn]:
+    def session_turns(self) -> list[SessionTurn]:
         """Return the turns of the branch, oldest first."""
-        return [SessionTurn(row) for row in self.branch.rows]
+        return [SessionTurn(turn) for turn in self.turns]
 
     @property
     def is_empty(self) -> bool:
         """Return whether no session context was sent, returned or overridden."""
-        turns = [row.turn for row in self.branch.rows]
         return self.mode == "nothing" and all(
-            t.sent_session_context is None and not t.returned_session_context for t in turns
+            t.sent_session_context is None and not t.returned_session_context for t in self.turns
         )
+
+    @property
+    def queries(self) -> list[str]:
+        """Return the previous queries of the next request (`context.prev`, NLWeb 3.2)."""
+        return previous_queries(branch_queries(self.turns))
 
     @property
     def mode(self) -> str:
         """Return where the session context of the next request is from, see `Turn.session_mode`."""
-        return self.branch.current.turn.session_mode
+        return self.turns[-1].session_mode
 
     @property
     def next_session_context(self) -> str:
         """Return the session context of the next request, as JSON; "" for none."""
-        return _json(self.branch.current.turn.next_session_context)
+        return _json(self.turns[-1].next_session_context)
 
     @property
     def next_value(self) -> str:
         """Return the initial text of the editor: the next session context, else the latest one."""
-        turn = self.branch.current.turn
+        turn = self.turns[-1]
         return self.next_session_context or _json(turn.returned_session_context) or "{}"
 
 

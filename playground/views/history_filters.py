@@ -30,7 +30,7 @@ OUTCOMES = [
     (Outcome.ANSWER, "Answer"),
     (Outcome.ELICITATION, "Question"),
     (Outcome.PROMISE, "Promise"),
-    (Outcome.FAILURE, "Failure reported"),
+    (Outcome.FAILURE, "Agent error"),
     (Outcome.NONE, "No answer"),
 ]
 

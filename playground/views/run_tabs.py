@@ -8,14 +8,14 @@ from operator import itemgetter
 from typing import Any
 
 from asgiref.sync import sync_to_async
-from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse, StreamingHttpResponse
 from django.shortcuts import render
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from playground.models import Run
 from playground.models.runs import CHUNK
-from playground.protocols.events import Event, Message, Result, event_label
+from playground.protocols.events import Event, Failure, Message, Result, event_label
 from playground.protocols.frames import BODY_KINDS, Frame, FrameKind
 from playground.protocols.http import read_head
 from playground.query_params import int_param
@@ -86,6 +86,17 @@ def event(request: HttpRequest, pk: str, seq: int) -> HttpResponse:
     meanings = [(event_label(e).capitalize(), pretty(payload_of(e))) for e in found]
     context = {"run": run, "block": blocks_of([frame])[0], "meanings": meanings}
     return render(request, "runs/event.html", context)
+
+
+@require_safe
+def first_failure(request: HttpRequest, pk: str) -> JsonResponse:
+    """Return the number of the frame with the first failure, as {"seq": number or null}."""
+    failures = (
+        frame.seq
+        for frame, events in read_events(get_run(request, pk))
+        if any(isinstance(event, Failure) for event in events)
+    )
+    return JsonResponse({"seq": next(failures, None)})
 
 
 @require_safe

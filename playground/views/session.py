@@ -12,8 +12,8 @@ from django.views.decorators.http import require_http_methods
 from playground.json_input import parse_json_value
 from playground.models import Run
 from playground.models.conversations import turn_of
-from playground.rendering.branches import conversation_branch
 from playground.rendering.session_history import SessionHistory
+from playground.rendering.transcript import transcript_of
 from playground.views.helpers import get_run, is_htmx
 
 #: Session overrides by the name of the button (see `Run.session_override`).
@@ -40,7 +40,7 @@ def session(request: HttpRequest, pk: str) -> HttpResponse:
     turn.save(update_fields=["session_override"])
     if not is_htmx(request):
         return redirect(run)
-    return _show(request, run, decided=True)
+    return _show(request, run, is_changed=True)
 
 
 def _read(choice: str, text: str) -> dict[str, Any]:
@@ -48,7 +48,7 @@ def _read(choice: str, text: str) -> dict[str, Any]:
     if choice in CHOICES:
         return CHOICES[choice]
     if choice != "edit":
-        raise ValidationError("Choose what the next request carries.")
+        raise ValidationError("Choose what the next request sends.")
     value = parse_json_value(text)
     if not isinstance(value, dict):
         raise ValidationError("A session context is a JSON object.")
@@ -57,7 +57,8 @@ def _read(choice: str, text: str) -> dict[str, Any]:
 
 def _show(request: HttpRequest, run: Run, **context: Any) -> HttpResponse:
     """Render the session history."""
-    branch = conversation_branch(run)
-    shown = {"run": run, "branch": branch, "ledger": SessionHistory(branch), **context}
+    transcript = transcript_of(run)
+    history = SessionHistory([row.turn for row in transcript.to_current])
+    shown = {"run": run, "transcript": transcript, "history": history, **context}
     status = 422 if context.get("error") else 200
     return render(request, "runs/session.html", shown, status=status)

@@ -1,12 +1,13 @@
-"""Turns of a conversation: the next one, and the entries of an earlier one."""
+"""Turns of a conversation: the next one, the rows of others, their entries and requests."""
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from asgiref.sync import sync_to_async
 from django.forms import ValidationError
-from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
+from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed, JsonResponse
 from django.shortcuts import render
 from django.views.decorators.csrf import ensure_csrf_cookie
 from django.views.decorators.http import require_safe
@@ -15,16 +16,18 @@ from django_htmx.http import reswap, retarget
 from playground import engine
 from playground.follow_ups import follow_up_document
 from playground.json_input import parse_headers
-from playground.models import Run, RunKind
+from playground.models import Agent, Run, RunKind
 from playground.models.conversations import turn_of
 from playground.models.ownership import owner_of
-from playground.rendering.branches import conversation_branch
+from playground.rendering.formatting import readable
 from playground.rendering.thread import SHOWN, Thread, render_entries
 from playground.rendering.thread_reader import ThreadReader
+from playground.rendering.transcript import transcript_of
 from playground.variables import literal, names_in
+from playground.views.composer import composer_fields_of_run, tab_data
 from playground.views.helpers import get_run
 from playground.views.runs import start_run
-from playground.views.workbench import headers_of, page
+from playground.views.workbench import document_of, headers_of, page, parent_fields
 
 MAX_TEXT = 20_000
 
@@ -43,7 +46,7 @@ async def follow_up(request: HttpRequest, pk: str) -> HttpResponse:
 
 @require_safe
 def turn(request: HttpRequest, pk: str) -> HttpResponse:
-    """Show the first entries of a turn on the page of another one."""
+    """Show the first entries of a turn in the transcript of another one."""
     run = get_run(request, pk)
     thread = Thread(run, depth=1, page=Run())
     entries = ThreadReader(run).read_to(run.frames, SHOWN, run.frames)
@@ -54,25 +57,63 @@ def turn(request: HttpRequest, pk: str) -> HttpResponse:
     return render(request, "runs/turn.html", context)
 
 
+@require_safe
+def turns(request: HttpRequest, pk: str) -> HttpResponse:
+    """Show the rows of the transcript that the page of a run leaves out.
+
+    Those before its turn with `?part=earlier`, those after it otherwise.
+    """
+    transcript = transcript_of(get_run(request, pk))
+    if request.GET.get("part") == "earlier":
+        rows = transcript.earlier[: transcript.hidden_earlier]
+    else:
+        rows = transcript.later[len(transcript.shown_later) :]
+    return render(request, "runs/turn_rows.html", {"rows": rows})
+
+
+@require_safe
+def turn_request(request: HttpRequest, pk: str) -> JsonResponse:
+    """Return the request of a turn as the composer's fields, and its saved request.
+
+    An object with `fields`, texts by the names of the fields, and `saved` as
+    `views.composer.tab_data` returns it, or null.
+    """
+    run = turn_of(get_run(request, pk, "agent", "saved_request__collection"))
+    saved, fields = run.saved_request, composer_fields_of_run(run)
+    agents = Agent.objects.owned_by(request.user)
+    fields |= {
+        "agent": run.agent.slug if run.agent and not fields["address"] else "",
+        "protocol": run.protocol,
+        "version": run.version,
+        "binding": run.binding,
+        "document": readable(document_of(run)),
+        "headers": json.dumps(headers_of(run), ensure_ascii=False),
+        **parent_fields(run.parent),
+    }
+    return JsonResponse({"fields": fields, "saved": tab_data(saved, agents) if saved else None})
+
+
 @ensure_csrf_cookie
 def _compose(request: HttpRequest, pk: str) -> HttpResponse:
     """Render the composer with the follow-up."""
     run = get_run(request, pk)
     parent = turn_of(run)
-    context = {"parent": parent, "continued": conversation_branch(parent).current}
     # What the agent sent is sent back unchanged, even if it contains `{{name}}`.
     document = literal(follow_up_document(run), keep=parent.secret_names)
-    return page(request, parent.agent, run, document, headers_of(parent), **context)
+    return page(request, parent.agent, run, document, headers_of(parent), parent=parent)
 
 
 def _record(request: HttpRequest, pk: str) -> HttpResponse | tuple[Run, engine.PreparedRequest]:
     """Record a follow-up; or return the form with errors."""
     run = get_run(request, pk)
     parent = turn_of(run)
+    if "branch" in request.POST and parent.parent is not None:
+        # Beside a turn that is in progress: what it follows is followed again.
+        parent = turn_of(parent.parent)
     text = request.POST.get("text", "").strip()[:MAX_TEXT]
     if not text:
-        return _refuse(request, run, text, ["Say what you would like to know."])
-    preparation = prepare_follow_up(request, parent, follow_up_document(run, text))
+        return _refuse(request, run, text, ["Enter a follow-up."])
+    preparation = prepare_follow_up(request, parent, follow_up_document(parent, text))
     if preparation.prepared is None or preparation.errors:
         return _refuse(request, run, text, [problem.message for problem in preparation.errors])
     link = engine.RunParent(RunKind.ASK, parent)
@@ -81,8 +122,9 @@ def _record(request: HttpRequest, pk: str) -> HttpResponse | tuple[Run, engine.P
 
 
 def _refuse(request: HttpRequest, run: Run, text: str, errors: list[str]) -> HttpResponse:
-    context = {"run": run, "branch": conversation_branch(run), "text": text, "errors": errors}
-    response = render(request, "runs/follow_up_form.html", context, status=422)
+    transcript = transcript_of(run)
+    context = {"run": run, "transcript": transcript, "text": text, "errors": errors}
+    response = render(request, "runs/follow_up.html", context, status=422)
     return reswap(retarget(response, "this"), "outerHTML")
 
 

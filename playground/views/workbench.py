@@ -12,6 +12,7 @@ from django.views.decorators.csrf import ensure_csrf_cookie
 from django.views.decorators.http import require_safe
 
 from playground.models import Agent, Environment, Run, Variable
+from playground.models.conversations import branch_to, turn_of
 from playground.protocols.headers import is_credential
 from playground.rendering.formatting import readable
 from playground.rendering.live import response_context
@@ -21,6 +22,9 @@ from playground.views.deep_links import read_link
 from playground.views.environments import choice_context
 from playground.views.helpers import get_current_run, history_context
 from playground.views.sidebar import library_context
+
+#: Characters of the text of a turn that the composer's request follows.
+MAX_CONTINUED = 60
 
 
 @require_safe
@@ -55,10 +59,10 @@ def run_page(request: HttpRequest, pk: str) -> HttpResponse:
         request,
         None if fields["address"] else run.agent,
         run,
-        # Without a template, `{{name}}` in the document is literal text.
-        (run.request_template or {}).get("document", literal(run.request, keep=run.secret_names)),
+        document_of(run),
         headers_of(run),
         composed=fields,
+        parent=run.parent if run.is_turn else None,
         saved=tab_data(saved, agents) if saved else None,
     )
 
@@ -67,6 +71,25 @@ def run_page(request: HttpRequest, pk: str) -> HttpResponse:
 def run_response(request: HttpRequest, pk: str) -> HttpResponse:
     """Show the response pane of a run, for a tab."""
     return render(request, "runs/response.html", response_context(get_current_run(request, pk)))
+
+
+def document_of(run: Run) -> Any:
+    """Return a run's request document as it was composed."""
+    # Without a template, `{{name}}` in the document is literal text.
+    template = run.request_template or {}
+    return template.get("document", literal(run.request, keep=run.secret_names))
+
+
+def parent_fields(parent: Run | None) -> dict[str, str]:
+    """Return the composer's fields about the turn that a request follows.
+
+    `parent` is its key, `continues` its number and text; both "" without one.
+    """
+    if parent is None:
+        return {"parent": "", "continues": ""}
+    turn = turn_of(parent)
+    text = turn.text[:MAX_CONTINUED] or "JSON request"
+    return {"parent": str(turn.pk), "continues": f"turn {branch_to(turn)[-1].number}, “{text}”"}
 
 
 def headers_of(run: Run) -> list[list[str]]:
@@ -84,9 +107,13 @@ def page(
     run: Run | None,
     document: Mapping[str, Any],
     headers: list[list[str]],
+    *,
+    parent: Run | None = None,
     **context: Any,
 ) -> HttpResponse:
     """Render the workbench: `document` and `headers` in the composer, `run` in the response pane.
+
+    With `parent` the composer's request follows that turn.
 
     `context` may have `composed`, texts by the names of the composer's other fields, and `saved`,
     what a tab stores of the open saved request.
@@ -110,6 +137,7 @@ def page(
             **choice_context(request, run.environment if run else None),
             **library_context(request),
             **response_context(run),
+            **parent_fields(parent),
             **context,
         },
     )

@@ -33,6 +33,7 @@ import "./connection.js";
 import "./library-tree.js";
 import "./history.js";
 import "./answer-form.js";
-import "./conversation.js";
+import "./transcript.js";
+import "./follow-up.js";
 import "./action-desk.js";
 import "./live/index.js";

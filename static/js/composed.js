@@ -34,7 +34,6 @@ export function putFields(form, fields, live) {
   showProtocol(form, fields.protocol, fields.version);
   elements.parent.value = fields.parent ?? "";
   continuesOf(form).textContent = fields.continues ?? "";
-  form.querySelector("conversation-strip").hidden = !fields.parent;
   if (!live) {
     elements.document.value = fields.document;
     return;

@@ -1,5 +1,5 @@
-// <conversation-strip>: says which turn the composer continues, and lets go of it: then nothing
-// of that conversation goes along. Draft.js keeps what it says with the rest of the draft.
+// <conversation-strip>: says which turn the composer's request follows, and lets go of it; offers
+// the edits back that were put aside when another turn was chosen. Names what Send does.
 
 import { giveFocus } from "./focus.js";
 import { languageOf, wordsField } from "./protocols.js";
@@ -12,7 +12,14 @@ class ConversationStrip extends HTMLElement {
     this.field = this.querySelector('[name="parent"]');
     this.text = this.querySelector("[data-continues-text]");
     this.querySelector("[data-new-conversation]").addEventListener("click", () => this.#leave());
+    this.querySelector("[data-restore-draft]").addEventListener("click", () =>
+      this.dispatchEvent(new CustomEvent("draft:restore", { bubbles: true })),
+    );
     const { form } = this.field;
+    for (const name of ["composer:load", "composer:change"]) form.addEventListener(name, () => this.update());
+    for (const name of ["pane:show", "htmx:afterSettle"])
+      document.addEventListener(name, ({ target }) => target?.id !== "effective" && this.update());
+    this.update();
     if (this.field.value && languageOf(form).isEmpty(documentOf(this).value([]))) askNext(form);
   }
 
@@ -23,11 +30,28 @@ class ConversationStrip extends HTMLElement {
   set state({ parent, text }) {
     this.field.value = parent;
     this.text.textContent = text;
-    this.hidden = !parent;
     this.field.form.dispatchEvent(new CustomEvent("composer:change", { bubbles: true }));
   }
 
-  /** Continues nothing any more; what is in the document stays. */
+  /** Offers a draft with this text, or none with null. */
+  set draft(text) {
+    this.querySelector("[data-draft-text]").textContent = text ?? "";
+    for (const part of this.querySelectorAll("[data-draft-note], [data-restore-draft]"))
+      part.hidden = text === null;
+    this.update();
+  }
+
+  update() {
+    const follows = Boolean(this.field.value);
+    for (const part of this.querySelectorAll("[data-follow-up], [data-new-conversation]"))
+      part.hidden = !follows;
+    this.hidden = !follows && this.querySelector("[data-restore-draft]").hidden;
+    const hasRun = Boolean(document.getElementById("response")?.dataset.run);
+    const label = follows ? "Send as follow-up" : hasRun ? "Send as new" : "Send";
+    for (const place of document.querySelectorAll("[data-send-label]")) place.textContent = label;
+  }
+
+  /** Follows no turn any more; what is in the document stays. */
   clear() {
     this.state = { parent: "", text: "" };
   }
@@ -42,7 +66,7 @@ class ConversationStrip extends HTMLElement {
       if (onlyTyped(request.value(["context"]))) request.remove(["context"]);
     }
     this.clear();
-    toast("New conversation.", "Earlier queries and the session context do not go along.", {
+    toast("New conversation.", "Previous queries and the session context were removed.", {
       action: {
         label: "Undo",
         run: () => {

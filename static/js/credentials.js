@@ -16,6 +16,20 @@ export function withoutCredentials(headers) {
   return { kept: headers.filter(isKept), dropped };
 }
 
+/** Headers as JSON text, with the credentials among those of another such text. */
+export function mergeCredentials(text, other) {
+  try {
+    const headers = JSON.parse(text || "[]");
+    const names = new Set(headers.map(([name]) => name.toLowerCase()));
+    const missing = JSON.parse(other || "[]").filter(
+      ([name]) => isCredential(name) && !names.has(name.toLowerCase()),
+    );
+    return JSON.stringify([...headers, ...missing]);
+  } catch {
+    return text;
+  }
+}
+
 function isCredential(name) {
   const lower = name.toLowerCase();
   return (

@@ -9,6 +9,7 @@ import { putFields, readFields } from "./composed.js";
 import { announce } from "./dom.js";
 import { freshText } from "./protocols.js";
 import { RequestPane } from "./request-pane.js";
+import { mergeCredentials } from "./credentials.js";
 import { recall, remember } from "./storage.js";
 import { canonical, isChanged, nameOf, TabList } from "./tab-list.js";
 import { toast } from "./toasts.js";
@@ -16,6 +17,8 @@ import { retargeted } from "./translation.js";
 import "./request-tabs.js";
 
 const KEEP_AFTER_MS = 200;
+/** Edits of one tab that are put aside. */
+const MAX_DRAFTS = 20;
 const FIELDS = {
   address: "",
   auth: "",
@@ -62,6 +65,7 @@ function tabOfPage() {
     link,
     place: location.pathname,
   });
+  if (/^\/runs\/[^/]+\/$/.test(location.pathname)) tab.turn = canonical(fields);
   // What a run sent may not be what is saved.
   if (!location.pathname.startsWith("/runs/")) tab.base = canonical(fields);
   return tab;
@@ -84,7 +88,8 @@ function arrive() {
   if (mine.place === "/" && !isBack && current) return list.show(current);
   const there = list.at(mine.place) ?? (mine.saved && list.withSaved(mine.saved));
   const isSame = there && (isBack || mine.saved || canonical(there.fields) === mine.base);
-  if (isSame && mine.place !== "/" && there.run !== mine.run) there.run = mine.run;
+  if (isSame && mine.place !== "/" && there.run !== mine.run)
+    Object.assign(there, { run: mine.run, turn: mine.turn });
   return isSame ? list.show(there) : list.open(mine);
 }
 
@@ -96,6 +101,7 @@ function keep() {
   if (isChanged(active)) active.pinned = true;
   remember("tabs", String(list), sessionStorage);
   render();
+  showStale();
 }
 
 function keepSoon() {
@@ -126,6 +132,11 @@ function load({ push = true } = {}) {
   if (push && location.pathname !== active.place) history.pushState({ tab: active.id }, "", active.place);
   if (live) document.title = `${nameOf(active).slice(0, 60)} · NLWeb Playground`;
   form.classList.toggle("composer--continued", Boolean(active.fields.parent));
+  form.querySelector("conversation-strip").draft = active.drafts?.length
+    ? nameOf(active.drafts.at(-1))
+    : null;
+  if (live && active.isBehind) loadTurn(active);
+  showStale();
   remember("tabs", String(list), sessionStorage);
   render();
 }
@@ -221,12 +232,107 @@ export function markSaved(tab, told) {
   history.replaceState({ tab: tab.id }, "", tab.place);
 }
 
-/** A run that was begun from a tab: it is what the tab shows, wherever one is by then. */
-function sent(tab, place) {
-  tab.run = /^\/runs\/([^/]+)\//.exec(place)?.[1] ?? tab.run;
+const runOf = (place) => /^\/runs\/([^/]+)\//.exec(place)?.[1];
+
+/** A request is being sent by an element: the composer's own is that of the turn to come. */
+function sending(element) {
+  list.active.sending = element === form ? canonical(readFields(form)) : "";
+}
+
+/**
+ * A run that was begun from a tab: it is what the tab shows, wherever one is by then. What was
+ * sent from within the response was not composed here: its request is fetched.
+ */
+function sent(tab, place, sender) {
+  tab.run = runOf(place) ?? tab.run;
   tab.place = place;
   tab.pinned = true;
+  if (sender === form) tab.turn = tab.sending;
+  else tab.isBehind = true;
   keep();
+  if (tab === list.active && tab.isBehind) loadTurn(tab);
+}
+
+/** Shows a turn of the conversation that the tab shows: its response, and its request. */
+export async function showTurn(place, { push = true } = {}) {
+  keep();
+  const tab = list.active;
+  await pane.fetch(runOf(place));
+  if (tab !== list.active) return;
+  if (push) history.pushState({ tab: tab.id, run: runOf(place) }, "", place);
+  Object.assign(tab, { run: runOf(place), place, pinned: true, isBehind: true });
+  await loadTurn(tab);
+}
+
+/** Puts the request of the turn that a tab shows into the composer; edits become a draft. */
+async function loadTurn(tab) {
+  const { run } = tab;
+  let turn;
+  try {
+    const answer = await fetch(`/runs/${run}/request/`, { headers: { Accept: "application/json" } });
+    if (!answer.ok) throw new Error(answer.statusText);
+    turn = await answer.json();
+  } catch {
+    return; // The composer keeps what it has; the next turn tries again.
+  }
+  if (tab !== list.active || tab.run !== run) return;
+  const now = readFields(form);
+  const fields = { ...turn.fields, headers: withCredentials(turn.fields, now) };
+  tab.isBehind = false;
+  if (canonical(fields) !== canonical(now)) {
+    if (isEdited(tab, now)) putAside(tab, now);
+    putFields(form, fields, true);
+  }
+  tab.turn = canonical(readFields(form));
+  Object.assign(
+    tab,
+    { saved: "", name: "", modified: "", base: tab.turn },
+    turn.saved && ofSaved(turn.saved),
+  );
+  tab.place = location.pathname;
+  load({ push: false });
+}
+
+/** Headers of a turn, with the credentials of the composer: a run keeps none. */
+function withCredentials(fields, now) {
+  const isSameTarget = fields.agent === now.agent && fields.address === now.address;
+  return isSameTarget ? mergeCredentials(fields.headers, now.headers) : fields.headers;
+}
+
+/** Whether the composer holds something else than the request of the turn that the tab shows. */
+const isEdited = (tab, fields) => canonical(fields) !== (tab.turn || tab.base);
+
+function putAside(tab, fields) {
+  const { saved, name, modified, base } = tab;
+  tab.drafts = [...(tab.drafts ?? []), { fields, saved, name, modified, base }].slice(-MAX_DRAFTS);
+}
+
+/** Shows the draft that was put aside last; what is edited now takes its place. */
+function restoreDraft() {
+  keep();
+  const tab = list.active;
+  const { fields, ...about } = tab.drafts.at(-1);
+  tab.drafts = tab.drafts.slice(0, -1);
+  if (isEdited(tab, tab.fields)) putAside(tab, tab.fields);
+  Object.assign(tab, about, { fields });
+  load({ push: false });
+  keep();
+}
+
+/** Says in the response's header that the form has changed since, and how. */
+function showStale() {
+  const note = document.querySelector("[data-stale-note]");
+  if (!note) return;
+  const { active } = list;
+  const [now, then] = [canonical(active.fields), active.turn || active.base].map((each) =>
+    each ? JSON.parse(each) : [],
+  );
+  const follows = active.fields.parent && active.fields.parent === active.run;
+  const isOther = then.length > 0 && !follows && JSON.stringify(now) !== JSON.stringify(then);
+  const hasOtherTarget = isOther && (now[0] !== then[0] || now[5] !== then[5]);
+  note.hidden = !isOther;
+  note.textContent = hasOtherTarget ? "Another agent is selected" : "Request edited since";
+  document.getElementById("response").toggleAttribute("data-stale", hasOtherTarget);
 }
 
 if (form) {
@@ -242,8 +348,11 @@ if (form) {
   window.addEventListener("pagehide", keep);
   window.addEventListener("popstate", ({ state }) => {
     const tab = byId(state?.tab) ?? list.at(location.pathname);
-    if (tab) showTab(tab, { push: false });
+    if (tab && tab === list.active && runOf(location.pathname)) showTurn(location.pathname, { push: false });
+    else if (tab) showTab(tab, { push: false });
     else if (!state?.htmx) location.reload();
   });
-  pane.listen({ current: () => list.active, sent });
+  pane.listen({ current: () => list.active, sending, sent });
+  form.addEventListener("draft:restore", restoreDraft);
+  document.addEventListener("htmx:afterSettle", ({ target }) => target.id === "response" && showStale());
 }

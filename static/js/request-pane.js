@@ -38,31 +38,39 @@ export class RequestPane {
     pane().replaceWith(section);
     document.dispatchEvent(new CustomEvent("pane:show"));
     if (!run) return;
-    const fetch = () => this.#fetch(run);
+    const fetch = () => this.fetch(run);
     if (live) fetch();
     else document.addEventListener("DOMContentLoaded", fetch, { once: true });
   }
 
-  #fetch(run) {
+  /** Fetches the response of a run, and shows it in the place of the one that is there. */
+  fetch(run) {
     const settings = { source: this.source, target: "#response", swap: "outerHTML" };
     return window.htmx.ajax("GET", `/runs/${run}/response/`, settings);
   }
 
-  /** Follows what is sent: `current` is the tab that is shown, `sent` hears of each new run. */
-  listen({ current, sent }) {
+  /**
+   * Follows what is sent: `current` is the tab that is shown, `sending` hears of the element that
+   * sends, `sent` of each new run.
+   */
+  listen({ current, sending, sent }) {
+    let sender = null;
     document.addEventListener("htmx:beforeRequest", ({ detail }) => {
       if (detail.target?.id !== "response") return;
       this.senders.set(detail.xhr, current());
+      if (detail.elt !== this.source) sending(detail.elt);
       if (detail.elt !== this.source) window.htmx.trigger(this.source, "htmx:abort");
     });
     document.addEventListener("htmx:beforeSwap", ({ detail }) => {
       const { xhr, target } = detail;
       const tab = this.senders.get(xhr);
-      if (target.id !== "response" || !tab || tab === current()) return;
+      if (target.id !== "response" || !tab) return;
+      sender = detail.requestConfig.elt;
+      if (tab === current()) return;
       detail.shouldSwap = false;
       const place = xhr.getResponseHeader("HX-Push-Url");
-      if (place) sent(tab, place);
+      if (place) sent(tab, place, sender);
     });
-    document.addEventListener("htmx:pushedIntoHistory", ({ detail }) => sent(current(), detail.path));
+    document.addEventListener("htmx:pushedIntoHistory", ({ detail }) => sent(current(), detail.path, sender));
   }
 }

@@ -25,7 +25,7 @@ def test_the_workbench_in_every_state(still: Page, playground: PlaygroundServer)
         still.locator("#compose").get_by_role("tab", name=name).click()
         assert findings(still) == [], name
     workbench.send()
-    expect(workbench.badge).to_have_text("Complete")
+    expect(workbench.badge).to_have_text("Completed")
     for name in ("Timeline", "Events", "Wire", "Results"):
         panel = workbench.tab(name)
         expect(panel).not_to_be_empty()
@@ -54,7 +54,7 @@ def test_a_phone(browser: Browser, playground: PlaygroundServer) -> None:
     page = context.new_page()
     workbench = Workbench(page, playground).open()
     page.get_by_role("button", name="Send").first.click()
-    expect(workbench.badge).to_have_text("Complete")
+    expect(workbench.badge).to_have_text("Completed")
     expect(workbench.cards.first).to_be_in_viewport()
     expect(page.locator(".runbar")).to_be_focused()
     width = page.evaluate("document.documentElement.scrollWidth")

@@ -17,7 +17,7 @@ QUESTION = "tiramisu"
 def recipe(workbench: Workbench) -> Locator:
     """The card of a recipe that can be saved."""
     workbench.open().compose(QUESTION).send()
-    expect(workbench.badge).to_have_text("Complete")
+    expect(workbench.badge).to_have_text("Completed")
     return workbench.page.locator("#cards > .card").first
 
 
@@ -123,7 +123,7 @@ def test_by_keyboard_alone(page: Page, workbench: Workbench) -> None:
     page.keyboard.press("ControlOrMeta+a")
     page.keyboard.insert_text(QUESTION)
     page.keyboard.press("ControlOrMeta+Enter")
-    expect(workbench.badge).to_have_text("Complete")
+    expect(workbench.badge).to_have_text("Completed")
     card = page.locator("#cards > .card").first
     press(page, "Save recipe")
     desk = card.locator("action-desk")

@@ -16,7 +16,7 @@ from tests.support.playground_server import PlaygroundServer
 def restaurant(workbench: Workbench) -> Locator:
     """The card of a restaurant, which takes reservations over A2A."""
     workbench.open().compose("sushi restaurants").send()
-    expect(workbench.badge).to_have_text("Complete")
+    expect(workbench.badge).to_have_text("Completed")
     return workbench.page.locator("#cards > .card").first
 
 
@@ -56,7 +56,7 @@ def test_a_tool_with_a_form_of_its_schema(workbench: Workbench) -> None:
     expect(servings).to_have_value("6")
     run(desk, "Call the tool")
     expect(reply(card)).to_contain_text("for 6 servings")
-    expect(reply(card)).to_contain_text("Complete")
+    expect(reply(card)).to_contain_text("Completed")
 
 
 def test_a_server_is_known_from_the_first_time_on(workbench: Workbench) -> None:
@@ -91,11 +91,11 @@ def test_a_task_that_asks_is_answered_where_it_asks(page: Page, workbench: Workb
     question.get_by_text("Exact next request").click()
     expect(question).to_contain_text('"text": "8 pm"')
     question.get_by_role("button", name="Answer", exact=True).click()
-    expect(card.locator(".child .child")).to_contain_text("Complete")
+    expect(card.locator(".child .child")).to_contain_text("Completed")
     expect(card.locator(".ask form")).to_have_count(0)
     page.reload()
     expect(page.locator("#cards > .card").first.locator(".child .child")).to_contain_text(
-        "Complete"
+        "Completed"
     )
 
 
@@ -119,7 +119,7 @@ def test_by_keyboard_alone(page: Page, workbench: Workbench) -> None:
     page.keyboard.press("Tab")  # From the heading that folds it to the answer itself.
     page.keyboard.insert_text("19:30")
     press(page, "Answer")
-    expect(card.locator(".child .child")).to_contain_text("Complete")
+    expect(card.locator(".child .child")).to_contain_text("Completed")
 
 
 def test_what_was_read_is_not_replaced_by_a_preview_under_way(workbench: Workbench) -> None:

@@ -44,7 +44,7 @@ def said(workbench: Workbench, number: int = 0) -> Any:
 
 def completed(workbench: Workbench) -> None:
     """Wait for the end: the demo agent takes its time, word by word."""
-    expect(workbench.badge).to_have_text("Complete", timeout=40_000)
+    expect(workbench.badge).to_have_text("Completed", timeout=40_000)
 
 
 def texts(document: dict[str, Any]) -> list[str]:

@@ -67,7 +67,7 @@ def test_axe_finds_nothing(still: Page, playground: PlaygroundServer) -> None:
     ask(workbench, "compare axe soup")
     first = workbench.run
     workbench.compose("compare axe dinner").send()
-    expect(workbench.badge).to_have_text("Complete")
+    expect(workbench.badge).to_have_text("Completed")
     still.get_by_role("button", name="Compare…").click()
     expect(still.locator("#compare-with").get_by_role("link").first).to_be_visible()
     assert findings(still) == []

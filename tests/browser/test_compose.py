@@ -139,7 +139,7 @@ def test_a_request_that_is_refused_says_why_until_it_changes_and_can_be_sent_the
     workbench.write_json('{"query": {"text": "five"}}')
     expect(problems).to_be_empty()
     workbench.send()
-    expect(workbench.badge).to_have_text("Complete")
+    expect(workbench.badge).to_have_text("Completed")
 
 
 def test_a_note_covers_nothing_and_goes(workbench: Workbench) -> None:

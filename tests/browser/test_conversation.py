@@ -12,7 +12,7 @@ from tests.support.playground_server import PlaygroundServer
 def ask(workbench: Workbench, text: str) -> Locator:
     """Send a request that the demo agent answers with questions; returns their entry."""
     workbench.open().compose(text).send()
-    expect(workbench.badge).to_have_text("The agent asks")
+    expect(workbench.badge).to_have_text("Input required")
     return workbench.page.locator(".ask")
 
 
@@ -66,7 +66,7 @@ def test_questions_of_every_type_by_mouse(workbench: Workbench) -> None:
     missing.check()
     entry.get_by_label("40-60 minutes").check()
     answer(workbench)
-    expect(workbench.badge).to_have_text("Complete")
+    expect(workbench.badge).to_have_text("Completed")
     expect(workbench.page.locator(".turns-now")).to_contain_text("guests 2")
     expect(workbench.page.locator(".runbar")).to_be_focused()
     expect(workbench.page.locator(f'#history a[data-run="{workbench.run}"]')).to_be_visible()
@@ -105,7 +105,7 @@ def test_by_keyboard_alone(workbench: Workbench) -> None:
     page.keyboard.press("ControlOrMeta+a")
     page.keyboard.type("a menu for friends")
     page.keyboard.press("ControlOrMeta+Enter")
-    expect(workbench.badge).to_have_text("The agent asks")
+    expect(workbench.badge).to_have_text("Input required")
     first = workbench.run
     reach(page, page.get_by_label("weeknight supper"))
     page.keyboard.press("ArrowDown")
@@ -114,7 +114,7 @@ def test_by_keyboard_alone(workbench: Workbench) -> None:
     reach(page, page.get_by_role("button", name="Answer", exact=True))
     page.keyboard.press("Enter")
     arrived(workbench, first)
-    expect(workbench.badge).to_have_text("The agent asks")
+    expect(workbench.badge).to_have_text("Input required")
     expect(page.locator(".runbar")).to_be_focused()
     second = workbench.run
     reach(page, page.get_by_role("button", name="Answer", exact=True))
@@ -142,7 +142,7 @@ def test_a_chain_of_questions(workbench: Workbench) -> None:
     entry = ask(workbench, "a birthday menu")
     entry.get_by_label("birthday").check()
     answer(workbench)
-    expect(workbench.badge).to_have_text("The agent asks")
+    expect(workbench.badge).to_have_text("Input required")
     workbench.page.get_by_label("Leave out what I have not answered").check()
     answer(workbench)
     expect(workbench.page.locator(".turns-list > li")).to_have_count(2)
@@ -268,7 +268,7 @@ def test_what_follows_an_answer_does_not_move_when_scrolled_to(workbench: Workbe
 def test_the_next_request_in_the_composer(workbench: Workbench) -> None:
     page = workbench.page
     workbench.open().compose("salads").send()
-    expect(workbench.badge).to_have_text("Complete")
+    expect(workbench.badge).to_have_text("Completed")
     first = workbench.run
     ended(workbench)
     page.get_by_role("link", name="Edit in Compose").click()

@@ -89,7 +89,7 @@ def test_the_older_server(workbench: Workbench) -> None:
         workbench.compose("eggs")
         expect(workbench.effective).to_contain_text(f"{url}/ask?query=eggs")
         workbench.send()
-        expect(workbench.badge).to_have_text("Complete")
+        expect(workbench.badge).to_have_text("Completed")
     expect(workbench.cards).to_have_count(4)
     expect(workbench.cards.first).to_contain_text("Recipe")
     told = page.locator("details.told")

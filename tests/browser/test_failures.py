@@ -39,7 +39,7 @@ def test_a_failure_is_explained_and_its_details_are_a_table(workbench: Workbench
     expect(failure).to_contain_text("Meaning")
     expect(failure.get_by_role("row", name="expected_format")).to_contain_text("ISO 8601")
     expect(failure).to_contain_text("HTTP 400")
-    expect(workbench.badge).to_have_text("Failure reported")
+    expect(workbench.badge).to_have_text("Agent error")
 
 
 def test_credentials_are_one_click_away(workbench: Workbench) -> None:
@@ -53,7 +53,7 @@ def test_credentials_are_one_click_away(workbench: Workbench) -> None:
     page.locator("#id_auth_secret").fill("demo-token")
     page.get_by_role("button", name="Save").click()
     workbench.open(f"/?agent={page.locator('#agent-select').input_value()}").send()
-    expect(workbench.badge).to_have_text("Complete")
+    expect(workbench.badge).to_have_text("Completed")
 
 
 def test_the_wait_counts_down_and_does_not_keep_anybody(workbench: Workbench) -> None:

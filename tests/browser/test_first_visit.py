@@ -9,7 +9,7 @@ from tests.browser.workbench import Workbench
 
 def test_results_stream_in(workbench: Workbench) -> None:
     workbench.open().send()
-    expect(workbench.badge).to_have_text("Complete")
+    expect(workbench.badge).to_have_text("Completed")
     assert workbench.cards.count() == workbench.figure("results") > 0
     expect(workbench.page).to_have_url(f"{workbench.server.url}/runs/{workbench.run}/")
 
@@ -20,7 +20,7 @@ def test_one_send_stands_out_and_one_is_offered_where_the_answer_will_be(
     workbench.open()
     expect(workbench.page.locator("#response .empty")).to_be_visible()
     workbench.page.locator("#response .empty").get_by_role("button", name="Send").click()
-    expect(workbench.badge).to_have_text("Complete")
+    expect(workbench.badge).to_have_text("Completed")
 
 
 def test_by_keyboard_alone(workbench: Workbench) -> None:
@@ -29,7 +29,7 @@ def test_by_keyboard_alone(workbench: Workbench) -> None:
     workbench.page.keyboard.press("ControlOrMeta+a")
     workbench.page.keyboard.type("soup with lentils")
     workbench.page.keyboard.press("ControlOrMeta+Enter")
-    expect(workbench.badge).to_have_text("Complete")
+    expect(workbench.badge).to_have_text("Completed")
     expect(workbench.cards.first).to_contain_text("entil")
     workbench.page.locator("#tab-results-button").focus()
     workbench.page.keyboard.press("ArrowRight")
@@ -40,7 +40,7 @@ def test_nothing_is_fetched_from_anywhere_else(page: Page, workbench: Workbench)
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
     workbench.open().send()
-    expect(workbench.badge).to_have_text("Complete")
+    expect(workbench.badge).to_have_text("Completed")
     for name in ("Timeline", "Events", "Wire"):
         workbench.tab(name)
     assert asked

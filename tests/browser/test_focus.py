@@ -123,7 +123,7 @@ class TestSheets:
 class TestAction:
     def desk(self, workbench: Workbench) -> Locator:
         workbench.open().compose("tiramisu").send()
-        expect(workbench.badge).to_have_text("Complete")
+        expect(workbench.badge).to_have_text("Completed")
         return workbench.page.locator("#cards > .card").first
 
     def test_that_opens_late(self, page: Page, workbench: Workbench) -> None:
@@ -187,7 +187,7 @@ class TestConversation:
 
     def test_a_session_that_is_changed_late(self, page: Page, workbench: Workbench) -> None:
         workbench.open().compose("soup").send()
-        expect(workbench.badge).to_have_text("Complete")
+        expect(workbench.badge).to_have_text("Completed")
         panel = workbench.tab("Session")
         with held(page, "/session/"):
             panel.get_by_role("button", name="Do not echo").click()

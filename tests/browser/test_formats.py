@@ -35,7 +35,7 @@ def test_a_request_is_copied_as_curl(workbench: Workbench) -> None:
 def test_a_recording_goes_out_and_comes_in(workbench: Workbench, tmp_path: Path) -> None:
     page = workbench.page
     workbench.open().compose("formats: recorded soup").send()
-    expect(workbench.badge).to_contain_text("Complete")
+    expect(workbench.badge).to_contain_text("Completed")
     sent = workbench.run
     wire = workbench.tab("Wire")
     wire.get_by_role("button", name="Copy as…").click()
@@ -51,7 +51,7 @@ def test_a_recording_goes_out_and_comes_in(workbench: Workbench, tmp_path: Path)
     page.get_by_role("button", name="Show what is in it").click()
     page.get_by_role("button", name="Open POST").click()
     expect(page.locator(".runbar")).to_contain_text("recorded")
-    expect(workbench.badge).to_contain_text("Complete")
+    expect(workbench.badge).to_contain_text("Completed")
     assert workbench.run != sent
     expect(page.locator("#tab-results .card").first).to_be_visible()
 
@@ -59,7 +59,7 @@ def test_a_recording_goes_out_and_comes_in(workbench: Workbench, tmp_path: Path)
 def test_axe_finds_nothing(still: Page, playground: PlaygroundServer) -> None:
     workbench = Workbench(still, playground)
     workbench.open().compose("formats axe soup").send()
-    expect(workbench.badge).to_contain_text("Complete")
+    expect(workbench.badge).to_contain_text("Completed")
     run = workbench.run
     still.locator("#compose").get_by_role("button", name="Copy as…").click()
     expect(still.locator("#snippet-curl-text")).to_be_visible()

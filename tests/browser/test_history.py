@@ -14,7 +14,7 @@ def ask(workbench: Workbench, *texts: str) -> None:
     """Send a request with each text, and wait for its end."""
     for text in texts:
         workbench.open("/?agent=demo").compose(text).send()
-        expect(workbench.badge).to_have_text("Complete")
+        expect(workbench.badge).to_have_text("Completed")
 
 
 def rows(page: Page) -> Locator:
@@ -35,7 +35,7 @@ def test_found_as_one_types_and_by_its_address(workbench: Workbench) -> None:
     expect(page.get_by_role("heading", level=1)).to_have_text("History")
     search(page, "zanzibar lentil")
     expect(rows(page)).to_have_count(1)
-    expect(rows(page).first).to_contain_text("Complete")
+    expect(rows(page).first).to_contain_text("Completed")
     page.get_by_label("Outcome").select_option("failure")
     expect(page.locator("#runs")).to_contain_text("No run matches")
     expect(page).to_have_url(f"{workbench.server.url}/history/?q=zanzibar+lentil&outcome=failure")
@@ -51,7 +51,7 @@ def test_sent_again_and_opened(workbench: Workbench) -> None:
     page.goto(f"{workbench.server.url}/history/?q=again+couscous")
     before = rows(page).first.get_attribute("data-run")
     rows(page).first.get_by_role("button", name="Send again").click()
-    expect(workbench.badge).to_have_text("Complete")
+    expect(workbench.badge).to_have_text("Completed")
     assert workbench.run != before
     page.goto(f"{workbench.server.url}/history/?q=again+couscous")
     expect(rows(page)).to_have_count(2)

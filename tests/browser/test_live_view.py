@@ -91,7 +91,7 @@ def test_stop_by_key_keeps_what_came_and_is_not_an_error(workbench: Workbench) -
 
 def test_a_flood_is_counted_windowed_and_reachable(workbench: Workbench) -> None:
     workbench.scenario("flood").send()
-    expect(workbench.badge).to_have_text("Complete", timeout=60_000)
+    expect(workbench.badge).to_have_text("Completed", timeout=60_000)
     assert workbench.figure("results") == 20_000
     more = workbench.page.locator("#tab-results [data-more]")
     expect(more).to_have_text(re.compile(r"1\d,\d{3} more"))
@@ -107,7 +107,7 @@ def test_a_flood_is_counted_windowed_and_reachable(workbench: Workbench) -> None
 
 def test_results_out_of_order_can_be_read_by_index(workbench: Workbench) -> None:
     workbench.scenario("out-of-order").send()
-    expect(workbench.badge).to_have_text("Complete")
+    expect(workbench.badge).to_have_text("Completed")
     results = workbench.page.locator("#tab-results")
     indexes = results.locator(".card-index")
     expect(indexes).to_have_text(["#3", "#0", "#4", "#1", "#2"])
@@ -122,7 +122,7 @@ def test_results_out_of_order_can_be_read_by_index(workbench: Workbench) -> None
 
 def test_an_event_shows_its_bytes_and_its_meaning(workbench: Workbench) -> None:
     workbench.open().send()
-    expect(workbench.badge).to_have_text("Complete")
+    expect(workbench.badge).to_have_text("Completed")
     panel = workbench.tab("Events")
     panel.locator('li[data-kind="result"] button').first.click()
     detail = workbench.page.locator("#event-detail")
@@ -132,7 +132,7 @@ def test_an_event_shows_its_bytes_and_its_meaning(workbench: Workbench) -> None:
 
 def test_the_wire_shows_both_sides_byte_for_byte(page: Page, workbench: Workbench) -> None:
     workbench.open().send()
-    expect(workbench.badge).to_have_text("Complete")
+    expect(workbench.badge).to_have_text("Completed")
     panel = workbench.tab("Wire")
     expect(panel).to_contain_text("POST /demo/ask HTTP/1.1")
     expect(panel).to_contain_text("HTTP/1.1 200 OK")
@@ -143,7 +143,7 @@ def test_the_wire_shows_both_sides_byte_for_byte(page: Page, workbench: Workbenc
 
 def test_the_json_of_a_card_is_one_click_away(workbench: Workbench) -> None:
     workbench.open().send()
-    expect(workbench.badge).to_have_text("Complete")
+    expect(workbench.badge).to_have_text("Completed")
     card = workbench.cards.first
     card.get_by_role("button", name="JSON").click()
     expect(card.locator("pre")).to_contain_text('"@type"')

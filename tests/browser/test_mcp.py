@@ -56,7 +56,7 @@ def test_an_answer_with_progress_log_lines_and_tools(
 ) -> None:
     recipes.asks = False
     send(workbench, newer)
-    expect(workbench.badge).to_have_text("Complete")
+    expect(workbench.badge).to_have_text("Completed")
     expect(workbench.page.locator("#cards .card")).to_have_count(2)
     expect(workbench.page.locator("#outcome")).to_contain_text("The server offers 3 tools")
     events = workbench.tab("Events")
@@ -82,7 +82,7 @@ def test_a_question_in_mid_call_is_answered_while_the_call_waits(
     fill_in(entry)
     run = workbench.run
     entry.get_by_role("button", name="Answer", exact=True).click()
-    expect(workbench.badge).to_have_text("Complete")
+    expect(workbench.badge).to_have_text("Completed")
     assert workbench.run == run
     assert recipes.heard == [("accept", {"diet": "vegetarian", "guests": 4})]
     expect(entry).to_contain_text("Answered while the call went on.")
@@ -103,7 +103,7 @@ def test_a_question_in_mid_call_survives_a_reload_and_another_window(
     other.goto(workbench.page.url)
     expect(other.locator(".ask")).to_contain_text("Who is coming?")
     entry.get_by_role("button", name="Decline").click()
-    expect(workbench.badge).to_have_text("Complete")
+    expect(workbench.badge).to_have_text("Completed")
     assert recipes.heard == [("decline", None)]
     expect(entry).to_contain_text("Declined while the call went on.")
     expect(other.locator(".ask")).to_contain_text("Declined while the call went on.")
@@ -141,7 +141,7 @@ def test_a_question_instead_of_a_result_is_answered_by_the_next_turn(
     said: str,
 ) -> None:
     entry = ask(workbench, newer)
-    expect(workbench.badge).to_have_text("The agent asks")
+    expect(workbench.badge).to_have_text("Input required")
     expect(entry).to_contain_text("with the same request again")
     entry.get_by_text("Exact next request").click()
     if button == "Answer":
@@ -151,7 +151,7 @@ def test_a_question_instead_of_a_result_is_answered_by_the_next_turn(
     run = workbench.run
     entry.get_by_role("button", name=button, exact=True).click()
     expect(workbench.page.locator("#response")).not_to_have_attribute("data-run", run or "")
-    expect(workbench.badge).to_have_text("Complete")
+    expect(workbench.badge).to_have_text("Completed")
     assert recipes.heard == [heard]
     expect(workbench.page.locator(".turns-now")).to_contain_text(said)
 
@@ -164,5 +164,5 @@ def test_questions_of_mcp_are_accessible(
     assert findings(still) == []
     workbench.page.locator(".ask").get_by_role("button", name="Dismiss").click()
     expect(workbench.page.locator(".ask")).to_contain_text("Dismissed while the call went on.")
-    expect(workbench.badge).to_have_text("Complete")
+    expect(workbench.badge).to_have_text("Completed")
     assert findings(still) == []

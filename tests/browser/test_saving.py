@@ -126,7 +126,7 @@ def test_credentials_are_kept_as_names_only(workbench: Workbench) -> None:
 
 def test_a_reply_is_kept_and_shown_again(workbench: Workbench) -> None:
     page = workbench.open().compose("lentils").send().page
-    expect(workbench.badge).to_have_text("Complete")
+    expect(workbench.badge).to_have_text("Completed")
     results = workbench.figure("results")
     page.keyboard.press("ControlOrMeta+s")
     sheet(page).get_by_label("With the reply that is shown").check()
@@ -137,13 +137,13 @@ def test_a_reply_is_kept_and_shown_again(workbench: Workbench) -> None:
     expect(tabs(workbench).first).to_have_accessible_name("With its reply")
     fresh = Workbench(page.context.new_page(), workbench.server)
     fresh.open("/collections/recorded/requests/with-its-reply/")
-    expect(fresh.badge).to_have_text("Complete")
+    expect(fresh.badge).to_have_text("Completed")
     assert fresh.figure("results") == results
 
 
 def test_a_link_to_save_asks_at_once(workbench: Workbench) -> None:
     page = workbench.open().compose("a run to be saved").send().page
-    expect(workbench.badge).to_have_text("Complete")
+    expect(workbench.badge).to_have_text("Completed")
     run = page.url
     page.goto(f"{workbench.server.url}/agents/")
     page.goto(f"{run}#save")

@@ -24,7 +24,7 @@ def share(page: Page) -> str:
 
 def answered(workbench: Workbench, text: str) -> Page:
     workbench.open("/?agent=demo").compose(text).send()
-    expect(workbench.badge).to_have_text("Complete")
+    expect(workbench.badge).to_have_text("Completed")
     return workbench.page
 
 

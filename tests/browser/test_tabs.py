@@ -65,7 +65,7 @@ def test_what_is_kept_nowhere_has_a_mark_and_a_word(workbench: Workbench) -> Non
     expect(tabs(workbench).first).to_have_accessible_name(UNSAVED)
     expect(tabs(workbench).first.locator(".open-mark")).to_be_visible()
     workbench.send()
-    expect(workbench.badge).to_have_text("Complete")
+    expect(workbench.badge).to_have_text("Completed")
     expect(tabs(workbench).first).to_have_accessible_name(UNSAVED)
 
 
@@ -73,10 +73,10 @@ def test_sending_saves_nothing_and_what_is_taken_back_is_no_change(workbench: Wo
     page = workbench.open().page
     before = workbench.text.input_value()
     workbench.send()
-    expect(workbench.badge).to_have_text("Complete")
+    expect(workbench.badge).to_have_text("Completed")
     expect(tabs(workbench).first).not_to_have_accessible_name(UNSAVED)
     workbench.compose("sent and not saved").send()
-    expect(workbench.badge).to_have_text("Complete")
+    expect(workbench.badge).to_have_text("Completed")
     expect(tabs(workbench).first).to_have_accessible_name(UNSAVED)
     page.reload()
     expect(workbench.effective).to_contain_text("sent and not saved")
@@ -106,7 +106,7 @@ def test_a_run_goes_on_while_another_request_is_written(workbench: Workbench) ->
 
 def test_back_and_forward_go_through_what_was_shown(workbench: Workbench) -> None:
     page = workbench.open().compose("the one before").send().page
-    expect(workbench.badge).to_have_text("Complete")
+    expect(workbench.badge).to_have_text("Completed")
     run = workbench.run
     add(workbench)
     workbench.compose("the one after")

@@ -39,7 +39,7 @@ def test_over_both_bindings_by_keyboard(workbench: Workbench) -> None:
     expect(page.locator("#difference")).to_contain_text("No difference")
     expect(page.locator("#announce")).to_have_text("No difference")
     for pane in panes(page):
-        expect(pane.locator("#run-badge")).to_have_text("Complete")
+        expect(pane.locator("#run-badge")).to_have_text("Completed")
         expect(pane.locator("#cards .card").first).to_be_visible()
     press(page, "Skip to the response on the right")
     press(page, "Open in the workbench: the run on the right")
@@ -107,7 +107,7 @@ def test_the_binding_is_flipped_and_kept(workbench: Workbench) -> None:
     page.reload()
     expect(page.get_by_role("radio", name="MCP")).to_be_checked()
     workbench.send()
-    expect(workbench.badge).to_have_text("Complete")
+    expect(workbench.badge).to_have_text("Completed")
     # An agent that is chosen brings its own binding.
     page.locator(".segment", has_text="HTTP").click()
     expect(workbench.effective).to_contain_text("/demo/ask")
@@ -157,7 +157,7 @@ def test_axe_finds_nothing(still: Page, playground: PlaygroundServer) -> None:
     expect(page.locator("#difference table").first).to_be_visible()
     page.get_by_text("What was left out of account").click()
     for pane in panes(page):
-        expect(pane.locator("#run-badge")).to_have_text("Complete")
+        expect(pane.locator("#run-badge")).to_have_text("Completed")
     assert findings(page, both_themes=True) == []
     page.goto(f"{playground.url}/agents/demo-mcp/")
     page.get_by_role("button", name="Read the tools").click()

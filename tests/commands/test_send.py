@@ -69,7 +69,7 @@ class TestDemoAgent:
     def test_a_failure_exits_with_one(self, demo: str) -> None:
         done = run_command("send", f"{demo}/demo/scenarios/server-error/ask", "--text", "a")
         assert done.returncode == 1
-        assert "Failure reported" in done.stdout
+        assert "Agent error" in done.stdout
 
     @pytest.mark.django_db(transaction=True)
     def test_nobody_listens_exits_with_three(self) -> None:

@@ -11,7 +11,13 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from playground.models import Conversation, PolledPromise, Run
-from playground.models.conversations import MAX_TURNS, branch_queries, branch_to, turn_of
+from playground.models.conversations import (
+    MAX_TURNS,
+    branch_queries,
+    branch_through,
+    branch_to,
+    turn_of,
+)
 
 pytestmark = [pytest.mark.django_db, pytest.mark.database]
 
@@ -60,9 +66,24 @@ def test_the_turns_of_a_branch(builder: ConversationBuilder) -> None:
     third = builder.add("", second, kind="answer")
     assert [turn.run for turn in branch_to(third)] == [first, second, third]
     assert [turn.number for turn in branch_to(third)] == [1, 2, 3]
-    assert [turn.siblings for turn in branch_to(third)] == [1, 2, 1]
+    assert [list(turn.siblings) for turn in branch_to(third)] == [
+        [first.pk], [second.pk, other.pk], [third.pk],
+    ]  # fmt: skip
     assert branch_queries(branch_to(third)) == ["eggs", "without nuts"]
     assert branch_queries(branch_to(other)) == ["eggs", "without milk"]
+
+
+def test_a_branch_goes_on_after_a_turn(builder: ConversationBuilder) -> None:
+    first = builder.add("eggs")
+    second = builder.add("without nuts", first)
+    check = builder.add(parent=second, kind="check")
+    third = builder.add("vegan", check, kind="answer")
+    builder.add("without milk", first)
+    newest = builder.add("with salt", third)
+    for run in (second, third, newest, check):
+        assert [turn.run for turn in branch_through(run)] == [first, second, third, newest]
+    # Where it forks, the newest turn is followed.
+    assert [turn.query for turn in branch_through(first)] == ["eggs", "without milk"]
 
 
 def test_checks_and_actions_belong_to_their_turn(builder: ConversationBuilder) -> None:
@@ -131,7 +152,7 @@ def test_a_check_brings_the_latest_session_context(builder: ConversationBuilder)
 def test_a_run_from_before_there_were_conversations() -> None:
     run = Run.objects.create(agent_name="old", request={"query": "nonsense"})
     (turn,) = branch_to(run)
-    assert (turn.run, turn.query, turn.siblings) == (run, "", 1)
+    assert (turn.run, turn.query, turn.siblings) == (run, "", [run.pk])
 
 
 def test_a_long_conversation_costs_no_more(builder: ConversationBuilder) -> None:

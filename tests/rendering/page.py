@@ -53,6 +53,9 @@ class _Reader(HTMLParser):
         if tag not in _VOID:
             self._open.append(node)
 
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self._open[-1].children.append(Node(tag, dict(attrs)))
+
     def handle_endtag(self, tag: str) -> None:
         assert self._open.pop().tag == tag
 

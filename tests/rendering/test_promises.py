@@ -207,7 +207,7 @@ class TestChecks:
         runs = [check(), check(kind=RunKind.CANCEL, outcome="failure", status=200)]
         rows = view(promise(), *runs).checks
         assert [(row.at, row.kind, row.what) for row in rows] == [
-            ("2.0 s", "check", "Promised"),
+            ("2.0 s", "check", "Promise pending"),
             ("2.0 s", "cancellation", status_label(runs[1])),
         ]
 

@@ -9,18 +9,19 @@ from django.utils import timezone
 
 from playground.models import PolledPromise, Run, RunState
 from playground.protocols.events import Outcome
-from playground.rendering.run_status import run_metrics, status_label
+from playground.rendering.run_status import phase_label, run_metrics, status_label
 
 #: Labels of a run with three results; that of a completed one depends on the outcome.
 LABELS = {
     **{(state, outcome): str(state.label) for state in RunState for outcome in Outcome},
-    **{(RunState.CONNECTING, outcome): "Sending" for outcome in Outcome},
-    (RunState.STREAMING, Outcome.ELICITATION): "The agent asks",
-    (RunState.COMPLETED, Outcome.ANSWER): "Complete",
-    (RunState.COMPLETED, Outcome.ELICITATION): "The agent asks",
-    (RunState.COMPLETED, Outcome.PROMISE): "Promised",
-    (RunState.COMPLETED, Outcome.FAILURE): "Failure reported",
-    (RunState.COMPLETED, Outcome.NONE): "Complete, no answer",
+    **{(RunState.CONNECTING, outcome): "Connecting" for outcome in Outcome},
+    **{(RunState.REFUSED, outcome): "Not allowed" for outcome in Outcome},
+    (RunState.STREAMING, Outcome.ELICITATION): "Input required",
+    (RunState.COMPLETED, Outcome.ANSWER): "Completed",
+    (RunState.COMPLETED, Outcome.ELICITATION): "Input required",
+    (RunState.COMPLETED, Outcome.PROMISE): "Promise pending",
+    (RunState.COMPLETED, Outcome.FAILURE): "Agent error",
+    (RunState.COMPLETED, Outcome.NONE): "No usable answer",
 }
 
 
@@ -35,12 +36,12 @@ def test_every_state_and_outcome_has_its_word(state: RunState, outcome: Outcome)
 @pytest.mark.parametrize(
     ("status", "label"),
     [
-        ("polling", "Promised"),
-        ("paused", "Promised"),
-        ("fulfilled", "Promise kept"),
+        ("polling", "Promise pending"),
+        ("paused", "Promise pending"),
+        ("fulfilled", "Promise fulfilled"),
         ("cancelled", "Task cancelled"),
         ("failed", "Promise failed"),
-        ("timed_out", "Promise given up"),
+        ("timed_out", "Polling stopped"),
     ],
 )
 def test_what_became_of_a_promise(status: str, label: str) -> None:
@@ -50,10 +51,10 @@ def test_what_became_of_a_promise(status: str, label: str) -> None:
     PolledPromise.objects.create(run=run, entry_seq=1, token="t", status=status, polling_seconds=60)
     assert status_label(run) == label
     check = Run(state="completed", outcome="promise", kind="check")
-    assert status_label(check) == "Promised"
+    assert status_label(check) == "Promise pending"
 
 
-@pytest.mark.parametrize(("entries", "label"), [(0, "Complete but empty"), (1, "Complete")])
+@pytest.mark.parametrize(("entries", "label"), [(0, "No results"), (1, "Completed")])
 def test_an_answer_may_be_empty(entries: int, label: str) -> None:
     """A summary or a text is an answer as well."""
     run = Run(state="completed", outcome="answer", results=0, events=3, entries=entries)
@@ -81,3 +82,36 @@ def test_the_clock_runs_while_the_run_does() -> None:
 def test_a_run_that_was_interrupted_has_no_clock() -> None:
     run = Run(state="interrupted", started_at=timezone.now() - timedelta(days=1))
     assert (run_metrics(run).elapsed, run_metrics(run).ticking_ms) == ("", None)
+
+
+@pytest.mark.parametrize(
+    ("state", "problem", "label"),
+    [
+        ("refused", {"stage": "limit", "limit": "max_bytes"}, "Limit exceeded (yours)"),
+        ("refused", {"stage": "policy"}, "Not allowed"),
+        ("failed", {"stage": "body", "limit": "idle_timeout"}, "Timed out (your limit)"),
+        ("failed", {"stage": "connect", "limit": "connect_timeout"}, "Connection timed out"),
+        ("failed", {"stage": "tls"}, "Connection failed"),
+        ("failed", {"stage": "decode"}, "Unreadable response"),
+        ("failed", {"stage": "internal"}, "Failed"),
+        ("failed", None, "Failed"),
+        ("truncated", {"stage": "body"}, "Truncated"),
+    ],
+)
+def test_why_a_run_did_not_complete(state: str, problem: object, label: str) -> None:
+    assert status_label(Run(state=state, problem=problem)) == label
+
+
+@pytest.mark.parametrize(
+    ("fields", "phase"),
+    [
+        ({"state": "queued"}, "Queued"),
+        ({"state": "connecting", "frames": 1}, "Connecting"),
+        ({"state": "connecting", "frames": 2}, "Waiting for response headers"),
+        ({"state": "streaming", "frames": 3}, "Waiting for the first event"),
+        ({"state": "streaming", "events": 1}, ""),
+        ({"state": "failed"}, ""),
+    ],
+)
+def test_what_a_run_waits_for(fields: dict[str, object], phase: str) -> None:
+    assert phase_label(Run(**fields)) == phase

@@ -117,7 +117,7 @@ def test_everything_is_on_the_drawing(
 class TestSpans:
     def test_what_comes_later_lengthens_the_axis(self) -> None:
         spans = [
-            ChildSpan("Check", "completed", "Promised", 3_000, 4_000),
+            ChildSpan("Check", "completed", "Promise pending", 3_000, 4_000),
             ChildSpan("Check", "streaming", "Streaming", 6_000, None),
         ]
         drawing = drawing_of([], 2_000, spans, 8_000)
@@ -128,7 +128,7 @@ class TestSpans:
         ]  # fmt: skip
 
     def test_those_at_one_time_have_lanes_of_their_own(self) -> None:
-        spans = [ChildSpan("Action", "completed", "Complete", 0, 1_000)] * (MAX_LANES + 2)
+        spans = [ChildSpan("Action", "completed", "Completed", 0, 1_000)] * (MAX_LANES + 2)
         drawing = drawing_of([], 1_000, spans)
         assert [b.lane for b in drawing.bars] == [*range(MAX_LANES), MAX_LANES - 1, MAX_LANES - 1]
         assert drawing.overall == ""
@@ -153,7 +153,9 @@ class TestSpans:
         self, moments: list[tuple[int, int | None]], end: int | None, now: int | None
     ) -> None:
         spans = [
-            ChildSpan("Check", "completed", "Promised", *moment, is_user_started=number % 2 == 1)
+            ChildSpan(
+                "Check", "completed", "Promise pending", *moment, is_user_started=number % 2 == 1
+            )
             for number, moment in enumerate(moments)
         ]
         drawing = drawing_of([], end, spans, now)

@@ -103,7 +103,7 @@ class TestForm:
         html = page(client, run)
         assert "can no longer be answered" in html
         assert "/answers/" not in html
-        assert "nothing can follow on this turn" in html
+        assert "so no follow-up can be sent" in html
 
     def test_an_old_run_without_a_conversation(self, client: Client, agent: Agent) -> None:
         run = elicitation_run(agent, conversation=None)
@@ -236,7 +236,7 @@ class TestAnswer:
         for run in (first, second):
             assert f'href="/runs/{run.pk}/"' in html
         beside = (await async_client.get(f"/runs/{first.pk}/")).content.decode()
-        assert "2 branches" in beside
+        assert "Branch 1 of 2" in beside
         assert f'href="/runs/{second.pk}/"' in beside
 
     async def test_headers_are_the_composers_for_the_same_agent(
@@ -275,7 +275,7 @@ class TestAnswer:
         assert (run.parent_id, run.answers) == (check.pk, {"sauce": "red"})
         assert run.request["query"] == {"text": "a plan", "sauce": "red"}
         html = (await async_client.get(f"/runs/{run.pk}/")).content.decode()
-        assert f'hx-get="/runs/{first.pk}/turn/"' in html
+        assert f'data-url="/runs/{first.pk}/turn/"' in html
         html = (await async_client.get(f"/runs/{first.pk}/")).content.decode()
         assert f'href="/runs/{run.pk}/"' in html
 

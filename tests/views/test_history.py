@@ -56,7 +56,7 @@ class TestPage:
             binding="mcp",
         )  # fmt: skip
         html = client.get("/history/").content.decode()
-        for words in ("Complete", "eggs", "Recipes", "NLWeb 0.55 · MCP", "7", "84 ms", "1.2 s",
+        for words in ("Completed", "eggs", "Recipes", "NLWeb 0.55 · MCP", "7", "84 ms", "1.2 s",
                       "2.0 KB", "now"):  # fmt: skip
             assert words in html
         assert f"/runs/{run.pk}/repetition/" in html

@@ -81,14 +81,15 @@ class TestKeptReply:
         # Whoever only follows the link makes nothing, and comes to where it is offered.
         assert client.get(url)["Location"] == saved.get_absolute_url()
         offer = client.get(saved.get_absolute_url()).content.decode()
-        assert "Show the recorded reply" in offer
+        assert "Show the recorded response" in offer
         assert f'hx-post="{url}"' in offer
         assert not Run.objects.filter(source="recording").exists()
         first = client.post(url)["Location"]
         assert client.post(url)["Location"] == first
         assert client.get(url)["Location"] == first
         assert (
-            "Show the recorded reply" not in client.get(saved.get_absolute_url()).content.decode()
+            "Show the recorded response"
+            not in client.get(saved.get_absolute_url()).content.decode()
         )
         page = client.get(first).content.decode()
         assert ">recorded</span>" in page
@@ -104,7 +105,7 @@ class TestKeptReply:
         assert f'data-run="{made.pk}"' in answer.content.decode()
         SavedRequest.objects.update(reply={"frames": "none"}, recorded_run=None)
         answer = client.post(url, headers={"HX-Request": "true"})
-        assert "The recorded reply cannot be shown" in answer.content.decode()
+        assert "The recorded response cannot be shown" in answer.content.decode()
         assert "hx-post" not in answer.content.decode()
 
     def test_without_a_reply_the_request_opens_and_says_so(self, client: Client) -> None:

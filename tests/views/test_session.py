@@ -52,8 +52,12 @@ def test_what_each_turn_sent_and_got(client: Client, talk: list[Run]) -> None:
     assert "± changed /turn 1 → 2" in text
     assert "− dropped /a “x”" in text
     assert "+ added /topics eggs" in text
-    assert "The latest session context of the conversation" in text
-    assert text.endswith("eggswithout milk")
+    assert "The latest session context that the agent returned." in text
+    assert (
+        text.split("Previous queries")[1]
+        .strip()
+        .startswith("Sent as context.prev, oldest first. eggswithout milk")
+    )
 
 
 def test_an_earlier_turn_has_an_earlier_ledger(client: Client, talk: list[Run]) -> None:
@@ -64,18 +68,18 @@ def test_an_earlier_turn_has_an_earlier_ledger(client: Client, talk: list[Run]) 
 
 def test_nothing_was_handed_out(client: Client, agent: Agent) -> None:
     text = shown(client, turn(agent, request={"query": {"text": "eggs"}}))
-    assert "None was handed out in this conversation so far." in text
+    assert "No turn of this conversation has returned one." in text
     assert "Turn by turn" not in text
-    assert "carries no session context" in text
+    assert "None: the agent has returned none" in text
 
 
 @pytest.mark.parametrize(
     ("echo", "value", "kept", "says"),
     [
-        ("off", "", {"mode": "off"}, "You turned that off"),
-        ("clear", "", {"mode": "edited", "value": None}, "You cleared it"),
-        ("edit", '{"b": 1}', {"mode": "edited", "value": {"b": 1}}, "You wrote this"),
-        ("edit", "{}", {"mode": "edited", "value": {}}, "You wrote this"),
+        ("off", "", {"mode": "off"}, "Turned off by you"),
+        ("clear", "", {"mode": "edited", "value": None}, "Cleared by you"),
+        ("edit", '{"b": 1}', {"mode": "edited", "value": {"b": 1}}, "Edited by you"),
+        ("edit", "{}", {"mode": "edited", "value": {}}, "Edited by you"),
         ("latest", "", {"mode": "latest"}, "The latest session context"),
     ],
 )
@@ -85,14 +89,14 @@ def test_a_decision(
     text = decide(client, talk[1], echo, value)
     assert says in text
     assert talk[1].session_override == kept
-    assert ("Echo the latest again" in text) == (echo != "latest")
+    assert ("Use latest from agent" in text) == (echo != "latest")
 
 
 def test_a_decision_can_be_taken_back(client: Client, talk: list[Run]) -> None:
     decide(client, talk[1], "off")
     text = decide(client, talk[1], "latest")
-    assert "The latest session context of the conversation" in text
-    assert "Carries 2 earlier queries and the session context." in text
+    assert "The latest session context that the agent returned." in text
+    assert "Includes 2 previous queries and the session context." in text
 
 
 @pytest.mark.parametrize(
@@ -104,8 +108,8 @@ def test_a_decision_can_be_taken_back(client: Client, talk: list[Run]) -> None:
         ("edit", "null", "A session context is a JSON object."),
         ("edit", '{"a": NaN}', "a number that JSON does not have"),
         ("edit", '{"a":' * 200 + "1" + "}" * 200, "nested more than"),
-        ("", "", "Choose what the next request carries."),
-        ("shout", "{}", "Choose what the next request carries."),
+        ("", "", "Choose what the next request sends."),
+        ("shout", "{}", "Choose what the next request sends."),
     ],
 )
 def test_what_cannot_be_echoed(

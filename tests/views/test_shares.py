@@ -117,7 +117,7 @@ class TestLooking:
         run = ended(result(0), event('event: complete\ndata: {"_meta": {}}'))
         text = read(shown(run)).text
         assert "Recipes" in text
-        assert "Complete" in text
+        assert "Completed" in text
         assert "POST /ask HTTP/1.1" in text
         assert '"text": "eggs"' in text
 

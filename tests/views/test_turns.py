@@ -11,6 +11,7 @@ from asgiref.sync import sync_to_async
 from django.test import AsyncClient, Client
 
 from playground.models import Agent, PolledPromise, PollingStatus, Run, RunKind
+from playground.rendering import transcript
 from tests.support.elicitations import elicitation_run, turn
 from tests.support.markup import Markup, read
 from tests.views.conftest import form
@@ -59,23 +60,62 @@ class TestThread:
     def test_earlier_turns_stand_above_the_results(self, client: Client, talk: list[Run]) -> None:
         first, second, third = talk
         html = get(client, third)
-        markup = read(html)
         fetched = [
-            e.attributes["hx-get"] for e in markup.find("details") if "hx-get" in e.attributes
+            e.attributes["data-url"]
+            for e in read(html).find("details")
+            if "turn-fold" in str(e.attributes.get("class"))
         ]
         assert fetched == [f"/runs/{first.pk}/turn/", f"/runs/{second.pk}/turn/"]
         text = said(html)
         assert "sauce red" in text
-        assert "The agent asks" in text
+        assert "Input required" in text
         for run in (first, second):
             assert f'href="/runs/{run.pk}/"' in html
             assert f'href="/runs/{run.pk}/next/"' in html
 
-    def test_a_turn_alone_has_none(self, client: Client, talk: list[Run]) -> None:
+    def test_later_turns_follow_the_chosen_one(self, client: Client, talk: list[Run]) -> None:
         html = get(client, talk[0])
-        assert "/turn/" not in html
-        assert "Followed by" in html
-        assert f'href="/runs/{talk[1].pk}/"' in html
+        rows = [f'id="turn-{run.pk}"' for run in talk]
+        assert [row in html for row in rows] == [False, True, True]
+        assert html.index('id="cards"') < html.index(rows[1]) < html.index(rows[2])
+        # The follow-up follows the last turn of the branch.
+        assert f'hx-post="/runs/{talk[2].pk}/next/"' in html
+
+    def test_a_long_conversation_shows_the_turns_around(
+        self, client: Client, agent: Agent, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(transcript, "WINDOW", 2)
+        talk = [turn(agent, text="0")]
+        for number in range(1, 9):
+            talk.append(turn(agent, talk[-1], text=str(number)))
+
+        def shown(html: str) -> list[int]:
+            return [n for n in range(9) if f'id="turn-{talk[n].pk}"' in html]
+
+        page = get(client, talk[4])
+        assert shown(page) == [2, 3, 5, 6]
+        assert ("2 earlier turns" in page, "2 later turns" in page) == (True, True)
+        assert shown(get(client, talk[4], "turns/?part=earlier")) == [0, 1]
+        assert shown(get(client, talk[4], "turns/?part=later")) == [7, 8]
+
+    def test_a_json_request_is_told_by_its_first_difference(
+        self, client: Client, agent: Agent
+    ) -> None:
+        first = turn(agent, text="eggs", request={"query": {"text": "eggs", "site": "a"}})
+        second = turn(
+            agent, first, text="eggs",
+            request={"query": {"text": "eggs", "site": "b"}, "context": {"prev": ["eggs"]}},
+        )  # fmt: skip
+        third = turn(
+            agent, second, text="", request={"query": {"text": "eggs", "site": "b", "mode": "list"}}
+        )
+        assert "eggs /query/site “a” → “b”" in said(get(client, second))
+        assert "JSON request /query/mode “list”" in said(get(client, third))
+
+    def test_another_agent_is_named(self, client: Client, agent: Agent, talk: list[Run]) -> None:
+        assert "turn-agent" not in get(client, talk[2])
+        Run.objects.filter(pk=talk[2].pk).update(agent_name="Other", url="http://other.example")
+        assert 'class="turn-agent"' in get(client, talk[2])
 
     def test_what_was_answered_stands_where_it_was_asked(
         self, client: Client, talk: list[Run]
@@ -87,11 +127,11 @@ class TestThread:
     def test_branches(self, client: Client, agent: Agent, talk: list[Run]) -> None:
         other = turn(agent, talk[0], text="never mind", request={"query": {"text": "never mind"}})
         html = get(client, talk[2])
-        assert "2 branches" in html
-        assert f'href="/runs/{other.pk}/"' in html
+        assert 'aria-label="Branch 1 of 2"' in html
+        assert f'href="/runs/{other.pk}/" data-turn-link aria-label="Next branch"' in html
         html = get(client, other)
-        assert "2 branches" in html
-        assert f'href="/runs/{talk[1].pk}/"' in html
+        assert 'aria-label="Branch 2 of 2"' in html
+        assert f'href="/runs/{talk[1].pk}/" data-turn-link aria-label="Previous branch"' in html
 
     def test_the_entries_of_an_earlier_turn(self, client: Client, talk: list[Run]) -> None:
         markup = read(get(client, talk[0], "turn/"))
@@ -111,14 +151,14 @@ class TestThread:
     ) -> None:
         check = turn(agent, talk[2], kind="check", parent_entry_seq=4, parent_entry_part=0)
         html = get(client, check)
-        assert "Check that belongs to and wine" in said(html)
-        assert "Ask next" not in html
-        assert f'hx-get="/runs/{talk[0].pk}/turn/"' in html
+        assert "Check of and wine" in said(html)
+        assert "follow-up-text" not in html
+        assert f'data-url="/runs/{talk[0].pk}/turn/"' in html
 
     def test_a_run_from_before_there_were_conversations(self, client: Client, agent: Agent) -> None:
         Run.objects.filter(pk=turn(agent).pk).update(conversation=None)
         html = get(client, Run.objects.get())
-        assert "Ask next" in html
+        assert "follow-up-text" in html
         assert "/turn/" not in html
 
     def test_the_history_lists_turns_only(
@@ -141,12 +181,28 @@ class TestCompose:
             "context": {"@type": "ConversationalContext", "prev": ["pasta"]},
         }
         assert field(read(html), "parent") == str(talk[1].pk)
-        assert "Continues “pasta”, turn 2" in html
+        assert "turn 2, “pasta”" in html
         assert f'data-run="{talk[1].pk}"' in html
 
-    def test_other_pages_continue_nothing(self, client: Client, talk: list[Run]) -> None:
-        for url in ("/", f"/runs/{talk[1].pk}/"):
-            assert not field(read(client.get(url).content.decode()), "parent")
+    def test_a_turn_is_composed_after_the_turn_before(
+        self, client: Client, talk: list[Run]
+    ) -> None:
+        expected = {"/": "", f"/runs/{talk[0].pk}/": "", f"/runs/{talk[1].pk}/": str(talk[0].pk)}
+        for url, parent in expected.items():
+            assert (field(read(client.get(url).content.decode()), "parent") or "") == parent
+
+    def test_the_request_of_a_turn(self, client: Client, agent: Agent, talk: list[Run]) -> None:
+        """What the composer shows of a turn is what the turn's own page shows."""
+        Run.objects.filter(pk=talk[1].pk).update(headers=[["X-Mine", "1"]])
+        check = turn(agent, talk[1], kind="check")
+        for run in (talk[1], check):
+            answer = client.get(f"/runs/{run.pk}/request/").json()
+            fields = answer["fields"]
+            assert json.loads(fields["document"]) == composed(get(client, talk[1]))
+            assert json.loads(fields["headers"]) == [["X-Mine", "1"]]
+            assert (fields["agent"], fields["address"]) == (agent.slug, "")
+            assert (fields["parent"], fields["continues"]) == (str(talk[0].pk), "turn 1, “pasta”")
+            assert answer["saved"] is None
 
     def test_of_a_check_it_is_that_of_its_turn(
         self, client: Client, agent: Agent, talk: list[Run]
@@ -192,6 +248,14 @@ class TestAsk:
         assert run.request["context"]["prev"] == ["pasta"]
         assert run.request["meta"]["session_context"] == {"turn": 2}
 
+    async def test_beside_a_turn_in_progress(
+        self, async_client: AsyncClient, talk: list[Run], started: list[Any]
+    ) -> None:
+        await self.ask(async_client, talk[2], "and dessert?", branch="1")
+        [(run, _)] = started
+        assert run.parent_id == talk[1].pk
+        assert run.request["context"]["prev"] == ["pasta"]
+
     @pytest.mark.parametrize("text", ["", "   "])
     async def test_needs_words(
         self, async_client: AsyncClient, talk: list[Run], started: list[Any], text: str
@@ -200,10 +264,10 @@ class TestAsk:
         assert (response.status_code, started) == (422, [])
         assert response["HX-Retarget"] == "this"
         markup = read(response.content.decode())
-        assert "Say what you would like to know." in markup.text
-        (box,) = [e.attributes for e in markup.find("input")]
+        assert "Enter a follow-up." in markup.text
+        (box,) = [e.attributes for e in markup.find("input") if e.attributes.get("name") == "text"]
         assert box["aria-invalid"] == "true"
-        assert "next-error" in str(box["aria-describedby"])
+        assert "follow-up-error" in str(box["aria-describedby"])
 
     async def test_headers_that_cannot_be_sent(
         self, async_client: AsyncClient, talk: list[Run], started: list[Any]
@@ -231,7 +295,7 @@ class TestAsk:
         await old.arefresh_from_db()
         assert run.conversation_id == old.conversation_id is not None
         html = (await async_client.get(f"/runs/{run.pk}/")).content.decode()
-        assert f'hx-get="/runs/{old.pk}/turn/"' in html
+        assert f'data-url="/runs/{old.pk}/turn/"' in html
 
 
 @pytest.mark.django_db(transaction=True)

@@ -12,6 +12,9 @@ document.addEventListener("click", (event) => {
   if (link) open(link.closest("#response"), link.dataset.in, Number(link.dataset.frame));
 });
 
+// The same from elsewhere: "frame:show" with {where, seq} on the response.
+document.addEventListener("frame:show", ({ target, detail }) => open(target, detail.where, detail.seq));
+
 async function open(response, where, seq) {
   response.querySelector("tab-set").show(`tab-${where}`);
   const items = document.querySelector(`#tab-${where} [data-items]`);

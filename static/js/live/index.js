@@ -9,4 +9,4 @@ import "./paged-list.js";
 import "./patch.js";
 import "./raw-json.js";
 import "./refreshed-part.js";
-import "./session-ledger.js";
+import "./session-history.js";

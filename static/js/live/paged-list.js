@@ -70,8 +70,9 @@ class PagedList extends HTMLElement {
     // What was there at the first look, and what begins in view, is no news.
     if (this.seen === undefined) this.seen = this.total;
     this.seen = Math.max(this.seen, this.begunInView());
+    const isOver = "final" in this.cursor;
     if (this.following) this.toEnd();
-    else this.showPill(this.total - this.seen);
+    else this.showPill(isOver ? 0 : this.total - this.seen);
     if (missing && (this.visible || (!this.shown && !("push" in this.dataset)))) this.fetchMore();
   }
 
@@ -148,7 +149,9 @@ class PagedList extends HTMLElement {
       this.pill.type = "button";
       this.pill.className = "pill";
       this.pill.addEventListener("click", () => this.toEnd());
-      this.scroller.after(this.pill);
+      const foot = this.scroller.querySelector(".transcript-foot");
+      if (foot) foot.prepend(this.pill);
+      else this.scroller.after(this.pill);
     }
     this.pill.textContent = `${added.toLocaleString("en")} new`;
   }

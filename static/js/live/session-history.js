@@ -1,11 +1,11 @@
-// <session-ledger data-url>: drawn when its tab is shown and after every message of the run,
-// but never under the hands of somebody who edits. After a decision the focus stays here.
+// <session-history data-url>: fetched when its tab is shown and after every message of the run,
+// but not while it is being edited. After a change the focus stays here.
 
 import { giveFocus } from "../focus.js";
 
 const REST_MS = 500;
 
-class SessionLedger extends HTMLElement {
+class SessionHistory extends HTMLElement {
   connectedCallback() {
     this.abort = new AbortController();
     const { signal } = this.abort;
@@ -40,8 +40,8 @@ class SessionLedger extends HTMLElement {
   #settled(event) {
     if (event.detail.requestConfig?.verb !== "post") return;
     const wrong = this.querySelector('[aria-invalid="true"]');
-    giveFocus(wrong ?? this.querySelector(".ledger-next"));
+    giveFocus(wrong ?? this.querySelector(".session-next"));
   }
 }
 
-customElements.define("session-ledger", SessionLedger);
+customElements.define("session-history", SessionHistory);
