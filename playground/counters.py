@@ -42,7 +42,7 @@ class RunCounters:
         self._placements = dict.fromkeys(Placement, 0)
         #: Columns of the run, by name. Times are in µs since the first call.
         self.columns: dict[str, Any] = {"events": 0, "results": 0, "bytes": 0}
-        self.columns |= {"entries": 0, "failures": 0}
+        self.columns |= {"entries": 0, "failures": 0, "terminated": False}
 
     def add(self, readings: Sequence[tuple[Frame, Sequence[Event]]]) -> dict[str, Any]:
         """Count frames with their events; return the columns of their batch."""
@@ -65,6 +65,8 @@ class RunCounters:
         self._placements[self._assigner.assign(event)] += 1
         if type(event) is Failure:
             columns["failures"] += 1
+        elif type(event) is Completed:
+            columns["terminated"] = True
         elif type(event) is Result:
             columns["results"] += 1
             if event.index is not None:

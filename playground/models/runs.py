@@ -194,6 +194,9 @@ class Run(models.Model):
     entries = models.PositiveIntegerField(default=0)
     #: Whether a result came after one with a higher `index` (NLWeb 0.55 section 6.1 allows it).
     out_of_order = models.BooleanField(default=False)
+    #: Whether the response had the event that terminates it: `complete` of NLWeb. Runs of before
+    #: this was counted have it.
+    terminated = models.BooleanField(default=True)
 
     created_at = models.DateTimeField(auto_now_add=True, db_index=True)
     started_at = models.DateTimeField(null=True, blank=True)

@@ -66,6 +66,8 @@ def status_label(run: Run) -> str:
 
 
 def _outcome_label(run: Run) -> str:
+    if is_unterminated(run):
+        return "Completed, not terminated"
     if run.outcome == "answer":
         if run.failures:
             return f"Completed, {run.failures} failure{'s' if run.failures > 1 else ''}"
@@ -100,6 +102,16 @@ _PROMISE_LABELS = {
     "failed": "Promise failed",
     "timed_out": "Polling stopped",
 }
+
+
+def is_unterminated(run: Run) -> bool:
+    """Return whether a complete transfer lacks the `complete` event (NLWeb 0.55 section 6)."""
+    return (
+        run.protocol == "nlweb"
+        and run.state == RunState.COMPLETED
+        and run.outcome not in ("none", "failure")
+        and not run.terminated
+    )
 
 
 def is_unanswered(run: Run) -> bool:
@@ -157,6 +169,7 @@ def status_context(run: Run) -> dict[str, Any]:
         "run": run,
         "metrics": run_metrics(run),
         "phase": phase_label(run),
+        "is_unterminated": is_unterminated(run),
         "protocol_label": f"{version_of(run).label} over {binding_of(run)}",
         "refusal": http_error_view(run),
     }

@@ -152,7 +152,7 @@ function openAfresh(dialog) {
 
 /** The Stop button goes with its run: the focus, where it has it, stays in the bar. */
 function keepFocus(button) {
-  if (button === document.activeElement) button.closest(".runbar").focus();
+  if (button === document.activeElement) button.closest(".response-header").focus();
 }
 
 function toggleFold(button) {

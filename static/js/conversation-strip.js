@@ -33,19 +33,16 @@ class ConversationStrip extends HTMLElement {
     this.field.form.dispatchEvent(new CustomEvent("composer:change", { bubbles: true }));
   }
 
-  /** Offers a draft with this text, or none with null. */
-  set draft(text) {
-    this.querySelector("[data-draft-text]").textContent = text ?? "";
-    for (const part of this.querySelectorAll("[data-draft-note], [data-restore-draft]"))
-      part.hidden = text === null;
-    this.update();
-  }
-
+  /** Shows what data-draft, the name of the latest draft, and the fields of the form say. */
   update() {
     const follows = Boolean(this.field.value);
+    const { draft } = this.dataset;
+    this.querySelector("[data-draft-text]").textContent = draft ?? "";
+    for (const part of this.querySelectorAll("[data-draft-note], [data-restore-draft]"))
+      part.hidden = draft === undefined;
     for (const part of this.querySelectorAll("[data-follow-up], [data-new-conversation]"))
       part.hidden = !follows;
-    this.hidden = !follows && this.querySelector("[data-restore-draft]").hidden;
+    this.hidden = !follows && draft === undefined;
     const hasRun = Boolean(document.getElementById("response")?.dataset.run);
     const label = follows ? "Send as follow-up" : hasRun ? "Send as new" : "Send";
     for (const place of document.querySelectorAll("[data-send-label]")) place.textContent = label;

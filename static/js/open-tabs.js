@@ -132,9 +132,7 @@ function load({ push = true } = {}) {
   if (push && location.pathname !== active.place) history.pushState({ tab: active.id }, "", active.place);
   if (live) document.title = `${nameOf(active).slice(0, 60)} · NLWeb Playground`;
   form.classList.toggle("composer--continued", Boolean(active.fields.parent));
-  form.querySelector("conversation-strip").draft = active.drafts?.length
-    ? nameOf(active.drafts.at(-1))
-    : null;
+  showDraft(active);
   if (live && active.isBehind) loadTurn(active);
   showStale();
   remember("tabs", String(list), sessionStorage);
@@ -317,6 +315,14 @@ function restoreDraft() {
   Object.assign(tab, about, { fields });
   load({ push: false });
   keep();
+}
+
+/** Names the latest draft in the strip over the form, which offers it back. */
+function showDraft({ drafts }) {
+  const strip = form.querySelector("conversation-strip");
+  if (drafts?.length) strip.dataset.draft = nameOf(drafts.at(-1));
+  else delete strip.dataset.draft;
+  strip.update?.();
 }
 
 /** Says in the response's header that the form has changed since, and how. */

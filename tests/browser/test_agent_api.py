@@ -265,7 +265,7 @@ class TestAnswering:
         workbench.open(asking("hello")).send()
         page = workbench.page
         completed(workbench)
-        expect(page.locator("#next-carries")).to_contain_text("Carries the session")
+        expect(page.locator("#follow-up-context")).to_contain_text("Includes the session")
         page.get_by_label("Ask next").fill("what did I ask you?")
         page.get_by_role("button", name="Ask", exact=True).click()
         expect(page.locator(".msg-text").last).to_contain_text("hello")

@@ -34,7 +34,7 @@ def test_two_chosen_in_the_history(workbench: Workbench) -> None:
 def test_from_a_run_by_keyboard_with_what_is_folded(workbench: Workbench) -> None:
     ask(workbench, "compare gazpacho", "compare gazpacho")
     page = workbench.page
-    page.locator(".runbar").focus()
+    page.locator(".response-header").focus()
     press(page, "Compare…")
     choices = page.locator("#compare-with")
     first = choices.get_by_role("link").first

@@ -39,7 +39,7 @@ def test_a_long_answer_stays_within_the_strip(workbench: Workbench) -> None:
     entry.get_by_label("Leave out what I have not answered").check()
     entry.get_by_label("Anything you would love to serve?").fill("x" * 3000)
     answer(workbench)
-    strip = workbench.page.locator(".turns-now")
+    strip = workbench.page.locator(".turn--chosen > .turn-line")
     expect(strip).to_contain_text("xxxx")
     assert strip.evaluate("strip => strip.scrollWidth <= strip.clientWidth")
 
@@ -67,8 +67,8 @@ def test_questions_of_every_type_by_mouse(workbench: Workbench) -> None:
     entry.get_by_label("40-60 minutes").check()
     answer(workbench)
     expect(workbench.badge).to_have_text("Completed")
-    expect(workbench.page.locator(".turns-now")).to_contain_text("guests 2")
-    expect(workbench.page.locator(".runbar")).to_be_focused()
+    expect(workbench.page.locator(".turn--chosen > .turn-line")).to_contain_text("guests 2")
+    expect(workbench.page.locator(".response-header")).to_be_focused()
     expect(workbench.page.locator(f'#history a[data-run="{workbench.run}"]')).to_be_visible()
 
 
@@ -115,17 +115,17 @@ def test_by_keyboard_alone(workbench: Workbench) -> None:
     page.keyboard.press("Enter")
     arrived(workbench, first)
     expect(workbench.badge).to_have_text("Input required")
-    expect(page.locator(".runbar")).to_be_focused()
+    expect(page.locator(".response-header")).to_be_focused()
     second = workbench.run
     reach(page, page.get_by_role("button", name="Answer", exact=True))
     page.keyboard.press("Enter")
     arrived(workbench, second)
     third = workbench.run
-    reach(page, page.get_by_label("Ask next"))
+    reach(page, page.get_by_label("Ask a follow-up"))
     page.keyboard.type("something sweet")
     page.keyboard.press("Enter")
     arrived(workbench, third)
-    expect(page.locator(".turns-list > li")).to_have_count(3)
+    expect(page.locator(".turn:not(.turn--chosen)")).to_have_count(3)
 
 
 def reach(page: Page, wanted: Locator) -> None:
@@ -145,8 +145,8 @@ def test_a_chain_of_questions(workbench: Workbench) -> None:
     expect(workbench.badge).to_have_text("Input required")
     workbench.page.get_by_label("Leave out what I have not answered").check()
     answer(workbench)
-    expect(workbench.page.locator(".turns-list > li")).to_have_count(2)
-    earlier = workbench.page.locator(".turns-list > li").first
+    expect(workbench.page.locator(".turn:not(.turn--chosen)")).to_have_count(2)
+    earlier = workbench.page.locator(".turn:not(.turn--chosen)").first
     earlier.locator("summary").first.click()
     expect(earlier).to_contain_text("What is the occasion?")
     expect(earlier).to_contain_text("Answered, see the reply")
@@ -166,8 +166,8 @@ def test_answering_again_makes_a_branch(workbench: Workbench) -> None:
     expect(entry).to_contain_text("Another answer makes a branch")
     entry.get_by_label("birthday").check()
     answer(workbench)
-    expect(page.locator(".turns-now")).to_contain_text("2 branches")
-    page.locator(".turns-now").get_by_role("link", name="picnic").click()
+    expect(page.locator(".turn--chosen > .turn-line")).to_contain_text("2/2")
+    page.locator(".turn--chosen > .turn-line").get_by_role("link", name="Previous branch").click()
     expect(page.locator("#response")).to_have_attribute("data-run", first or "")
 
 
@@ -179,8 +179,8 @@ def test_what_a_promise_became_may_ask(workbench: Workbench) -> None:
     expect(entry).to_contain_text("Is it salty enough?", timeout=30_000)
     entry.get_by_label("Yes", exact=True).check()
     answer(workbench)
-    expect(page.locator(".turns-list > li")).to_have_count(1)
-    expect(page.locator(".turns-now")).to_contain_text("salty yes")
+    expect(page.locator(".turn:not(.turn--chosen)")).to_have_count(1)
+    expect(page.locator(".turn--chosen > .turn-line")).to_contain_text("salty yes")
     page.goto(f"{workbench.server.url}/runs/{promised}/")
     expect(entry).to_contain_text("Answered, see the reply")
 
@@ -215,35 +215,37 @@ def test_later_and_never(workbench: Workbench) -> None:
 def test_the_session_is_carried_edited_and_turned_off(workbench: Workbench) -> None:
     page = workbench.page
     workbench.open().compose("soups with lentils").send()
-    expect(page.locator("#next-carries")).to_contain_text("1 earlier query and the session context")
+    expect(page.locator("#follow-up-context")).to_contain_text(
+        "Includes 1 previous query and the session context"
+    )
     ended(workbench)
-    page.get_by_role("button", name="See the session").click()
+    page.get_by_role("button", name="Session", exact=True).click()
     panel = page.locator("#tab-session")
     expect(panel).to_contain_text("added /conversation_id")
-    panel.get_by_role("button", name="Do not echo").click()
-    expect(panel).to_contain_text("You turned that off")
-    expect(panel.locator(".ledger-next")).to_be_focused()
-    panel.get_by_role("button", name="Echo the latest again").click()
-    expect(panel).to_contain_text("The latest session context of the conversation")
+    panel.get_by_role("button", name="Don’t send").click()
+    expect(panel).to_contain_text("Turned off by you")
+    expect(panel.locator(".session-next")).to_be_focused()
+    panel.get_by_role("button", name="Use latest from agent").click()
+    expect(panel).to_contain_text("The latest session context that the agent returned")
     panel.get_by_text("Edit", exact=True).click()
     box = panel.get_by_label("Session context as JSON")
     box.fill("[1]")
-    panel.get_by_role("button", name="Carry this instead").click()
+    panel.get_by_role("button", name="Use this").click()
     expect(panel).to_contain_text("A session context is a JSON object.")
     box.fill('{"last_topic": "something else"}')
-    panel.get_by_role("button", name="Carry this instead").click()
-    expect(panel).to_contain_text("You wrote this.")
+    panel.get_by_role("button", name="Use this").click()
+    expect(panel).to_contain_text("Edited by you.")
     workbench.tab("Results")
-    expect(page.locator("#next-carries")).to_contain_text("as you edited it")
+    expect(page.locator("#follow-up-context")).to_contain_text("as you edited it")
     before = workbench.run
     page.get_by_role("button", name="Ask", exact=True).click()
-    expect(page.locator(".next-form")).to_contain_text("Say what you would like to know.")
-    expect(page.get_by_label("Ask next")).to_be_focused()
-    page.get_by_label("Ask next").fill("and bread")
+    expect(page.locator("#follow-up")).to_contain_text("Enter a follow-up.")
+    expect(page.get_by_label("Ask a follow-up")).to_be_focused()
+    page.get_by_label("Ask a follow-up").fill("and bread")
     page.get_by_role("button", name="Ask", exact=True).click()
     arrived(workbench, before)
     workbench.tab("Session")
-    expect(panel.locator(".ledger-line")).to_have_count(2)
+    expect(panel.locator(".session-turn")).to_have_count(2)
     expect(panel).to_contain_text("changed /last_topic “something else” → “and bread”")
 
 
@@ -251,7 +253,7 @@ def test_what_follows_an_answer_does_not_move_when_scrolled_to(workbench: Workbe
     """A click goes astray if it does; “12 new” went and left its row to the list."""
     workbench.open().compose("salads").send()
     ended(workbench)
-    before, after = workbench.page.get_by_role("link", name="Edit in Compose").evaluate(
+    before, after = workbench.page.get_by_role("link", name="Edit full request").evaluate(
         """async (link) => {
           const top = () => Math.round(link.getBoundingClientRect().top);
           const frame = () => new Promise(requestAnimationFrame);
@@ -271,19 +273,19 @@ def test_the_next_request_in_the_composer(workbench: Workbench) -> None:
     expect(workbench.badge).to_have_text("Completed")
     first = workbench.run
     ended(workbench)
-    page.get_by_role("link", name="Edit in Compose").click()
+    page.get_by_role("link", name="Edit full request").click()
     strip = page.locator("conversation-strip")
-    expect(strip).to_contain_text("Continues “salads”, turn 1")
+    expect(strip).to_contain_text("turn 1, “salads”")
     expect(workbench.text).to_be_focused()
     assert workbench.document["context"]["prev"] == ["salads"]
     page.keyboard.type("with olives")
     expect(workbench.effective).to_contain_text("with olives")
     page.reload()
-    expect(strip).to_contain_text("Continues “salads”, turn 1")
+    expect(strip).to_contain_text("turn 1, “salads”")
     expect(workbench.text).to_have_value("with olives")
     workbench.send()
     arrived(workbench, first)
-    expect(page.locator(".turns-list > li")).to_have_count(1)
+    expect(page.locator(".turn:not(.turn--chosen)")).to_have_count(1)
     page.goto(f"{workbench.server.url}/runs/{workbench.run}/next/")
     strip.get_by_role("button", name="New conversation").click()
     expect(strip).to_be_hidden()
@@ -291,12 +293,12 @@ def test_the_next_request_in_the_composer(workbench: Workbench) -> None:
     assert "context" not in document
     assert "session_context" not in document["meta"]
     page.get_by_role("button", name="Undo").click()
-    expect(strip).to_contain_text("Continues “with olives”, turn 2")
+    expect(strip).to_contain_text("turn 2, “with olives”")
     assert workbench.document["context"]["prev"] == ["salads", "with olives"]
     strip.get_by_role("button", name="New conversation").click()
     workbench.compose("a fresh start").send()
     expect(workbench.badge).to_have_attribute("data-state", "completed")
-    expect(page.locator(".turns")).to_have_count(0)
+    expect(page.locator(".turn")).to_have_count(1)
     workbench.open()
     expect(strip).to_be_hidden()
 
@@ -316,8 +318,8 @@ def test_every_state_is_accessible(still: Page, playground: PlaygroundServer) ->
     assert findings(page, both_themes=True) == [], "errors"
     entry.get_by_label("Leave out what I have not answered").check()
     answer(workbench)
-    page.locator(".turn summary").first.click()
-    expect(page.locator(".turn")).to_contain_text("Answered")
+    page.locator(".turn-fold > summary").first.click()
+    expect(page.locator(".turn-fold")).to_contain_text("Answered")
     assert findings(page, both_themes=True) == [], "turns"
     workbench.tab("Session").get_by_text("Edit", exact=True).click()
     assert findings(page, both_themes=True) == [], "session"

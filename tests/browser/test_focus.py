@@ -165,7 +165,7 @@ class TestConversation:
         with held(page, "/answers/$"):
             entry.get_by_role("button", name="Answer", exact=True).click()
             go_on_typing(page, workbench.text, "!")
-        expect(page.locator(".turns-now")).to_be_visible()
+        expect(page.locator(".turn--chosen > .turn-line")).to_be_visible()
         page.keyboard.type("!")
         expect(workbench.text).to_have_value("something for dinner!!")
 

@@ -50,7 +50,7 @@ def test_a_recording_goes_out_and_comes_in(workbench: Workbench, tmp_path: Path)
     page.get_by_label("HAR file").set_input_files(file)
     page.get_by_role("button", name="Show what is in it").click()
     page.get_by_role("button", name="Open POST").click()
-    expect(page.locator(".runbar")).to_contain_text("recorded")
+    expect(page.locator(".response-header")).to_contain_text("recorded")
     expect(workbench.badge).to_contain_text("Completed")
     assert workbench.run != sent
     expect(page.locator("#tab-results .card").first).to_be_visible()

@@ -153,7 +153,7 @@ def test_a_question_instead_of_a_result_is_answered_by_the_next_turn(
     expect(workbench.page.locator("#response")).not_to_have_attribute("data-run", run or "")
     expect(workbench.badge).to_have_text("Completed")
     assert recipes.heard == [heard]
-    expect(workbench.page.locator(".turns-now")).to_contain_text(said)
+    expect(workbench.page.locator(".turn--chosen > .turn-line")).to_contain_text(said)
 
 
 def test_questions_of_mcp_are_accessible(

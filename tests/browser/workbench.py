@@ -100,7 +100,8 @@ class Workbench:
 
     def figure(self, name: str) -> int:
         """A figure of the bar."""
-        return int(self.page.locator(f'[data-stat="{name}"]').inner_text().replace(",", ""))
+        text = self.page.locator(f'[data-stat="{name}"]').text_content() or ""
+        return int(text.replace(",", ""))
 
     def seqs(self) -> list[int]:
         """The frame numbers of the cards, in the order of the page."""

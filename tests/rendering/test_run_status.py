@@ -115,3 +115,21 @@ def test_why_a_run_did_not_complete(state: str, problem: object, label: str) -> 
 )
 def test_what_a_run_waits_for(fields: dict[str, object], phase: str) -> None:
     assert phase_label(Run(**fields)) == phase
+
+
+@pytest.mark.parametrize(
+    ("fields", "label"),
+    [
+        ({"outcome": "answer"}, "Completed, not terminated"),
+        ({"outcome": "answer", "failures": 1}, "Completed, not terminated"),
+        ({"outcome": "failure"}, "Agent error"),
+        ({"outcome": "none"}, "No usable answer"),
+        ({"outcome": "answer", "protocol": "agent-api"}, "Completed"),
+        ({"outcome": "answer", "terminated": True}, "Completed"),
+    ],
+)
+def test_a_stream_without_its_last_event(fields: dict[str, object], label: str) -> None:
+    run = Run(
+        **{"state": "completed", "protocol": "nlweb", "terminated": False, "entries": 1, **fields}
+    )
+    assert status_label(run) == label

@@ -1,0 +1,156 @@
+"""The transcript: turns, branches, drafts, and a follow-up that waits for the turn before it."""
+
+from __future__ import annotations
+
+import re
+
+from playwright.sync_api import Locator, Page, expect
+
+from tests.browser.axe import findings
+from tests.browser.workbench import Workbench
+
+FOLLOW_UP = "Ask a follow-up"
+
+
+def ask(workbench: Workbench, text: str) -> str:
+    """Send a follow-up and wait for its end; returns the id of its run."""
+    before = workbench.run
+    workbench.page.get_by_label(FOLLOW_UP).fill(text)
+    workbench.page.get_by_label(FOLLOW_UP).press("Enter")
+    return ended(workbench, before)
+
+
+def ended(workbench: Workbench, before: str | None) -> str:
+    response = workbench.page.locator("#response")
+    expect(response).not_to_have_attribute("data-run", before or "none")
+    expect(workbench.page.locator("#run-cursor[data-final]")).to_be_attached()
+    run = workbench.run
+    assert run
+    return run
+
+
+def rows(page: Page) -> Locator:
+    return page.locator(".turn-question")
+
+
+def test_a_conversation_can_be_seen(workbench: Workbench) -> None:
+    page = workbench.open().page
+    workbench.compose("breakfast with eggs")
+    workbench.send()
+    first = ended(workbench, None)
+    header = page.locator(".response-header")
+    expect(header).to_contain_text("breakfast with eggs")
+    expect(header).to_contain_text("Demo agent, NLWeb 0.55 over HTTP")
+    expect(header.locator(".stats-main dd")).to_have_count(3)
+    header.get_by_role("button", name="Details").click()
+    expect(page.locator("#run-figures")).to_contain_text(f"{workbench.server.url}/demo")
+    page.keyboard.press("Escape")
+
+    # The caret stays in the field, and the composer shows what was sent.
+    second = ask(workbench, "without nuts")
+    expect(page.get_by_label(FOLLOW_UP)).to_be_focused()
+    expect(page.get_by_label(FOLLOW_UP)).to_have_value("")
+    expect(workbench.text).to_have_value("without nuts")
+    expect(page.locator("conversation-strip")).to_contain_text("turn 1, “breakfast with eggs”")
+    expect(page.get_by_role("button", name="Send as follow-up")).to_be_visible()
+    ask(workbench, "under 20 minutes")
+    expect(rows(page)).to_have_text(["breakfast with eggs", "without nuts", "under 20 minutes"])
+
+    # A row opens in place; its entries are fetched then.
+    row = page.locator(f"#turn-{first}")
+    expect(row.locator(".turn-cards")).to_have_count(0)
+    row.locator("summary").first.click()
+    expect(row.locator(".turn-cards article").first).to_be_visible()
+    assert findings(page, both_themes=True) == []
+
+    # Inspect shows that turn: its response, its request, and the tab that is open.
+    top = row.locator(".turn-line").bounding_box()
+    row.get_by_role("link", name="Inspect").click()
+    expect(page.locator("#response")).to_have_attribute("data-run", first)
+    expect(page).to_have_url(f"{workbench.server.url}/runs/{first}/")
+    chosen = page.locator(".turn--chosen .turn-line").bounding_box()
+    assert top and chosen and abs(top["y"] - chosen["y"]) < 20
+    expect(workbench.text).to_have_value("breakfast with eggs")
+    expect(page.get_by_role("button", name="Send as new")).to_be_visible()
+    expect(rows(page)).to_have_text(["breakfast with eggs", "without nuts", "under 20 minutes"])
+    workbench.tab("Timeline")
+    page.locator("[data-turn-picker]").select_option(f"/runs/{second}/")
+    expect(page.locator("#response")).to_have_attribute("data-run", second)
+    expect(page.locator("#tab-timeline")).to_be_visible()
+    expect(workbench.text).to_have_value("without nuts")
+    page.go_back()
+    expect(page.locator("#response")).to_have_attribute("data-run", first)
+    expect(workbench.text).to_have_value("breakfast with eggs")
+
+
+def test_edits_are_kept_and_a_stale_response_is_marked(workbench: Workbench) -> None:
+    page = workbench.open().page
+    workbench.compose("soups with lentils").send()
+    first = ended(workbench, None)
+    stale = page.locator("[data-stale-note]")
+    expect(stale).to_be_hidden()
+    workbench.text.fill("soups with lentils and something else")
+    expect(stale).to_have_text("Request edited since")
+    ask(workbench, "without garlic")
+    expect(stale).to_be_hidden()
+    strip = page.locator("conversation-strip")
+    expect(strip).to_contain_text("soups with lentils and something else")
+    page.reload()
+    strip.get_by_role("button", name="Restore draft").click()
+    expect(workbench.text).to_have_value("soups with lentils and something else")
+    expect(strip.get_by_role("button", name="Restore draft")).to_be_hidden()
+    expect(stale).to_have_text("Request edited since")
+    # Choosing a turn puts the draft aside again.
+    page.locator(f"#turn-{first} summary").first.click()
+    page.get_by_role("link", name="Inspect").click()
+    expect(workbench.text).to_have_value("soups with lentils")
+    expect(strip.get_by_role("button", name="Restore draft")).to_be_visible()
+    page.get_by_role("button", name="Demo over MCP").click()
+    expect(stale).to_have_text("Another agent is selected")
+
+
+def test_branches_and_what_is_asked_meanwhile(workbench: Workbench) -> None:
+    page = workbench.page
+    slow = f"{workbench.server.url}/demo/scenarios/slow/ask?n=4&every=0.5"
+    workbench.add_agent("Slow", slow)
+    workbench.compose("one").send()
+    first = workbench.run
+    expect(workbench.cards.first).to_be_visible()
+    # Asked in mid-stream, it is sent at the end.
+    page.get_by_label(FOLLOW_UP).fill("two")
+    page.get_by_label(FOLLOW_UP).press("Enter")
+    expect(page.locator("#follow-up")).to_contain_text("Will be sent when turn 1 has ended.")
+    expect(rows(page)).to_have_text(["one", "two"], timeout=20_000)
+    # Asked as a branch, it is sent at once; the turn beside it goes on.
+    expect(workbench.cards.first).to_be_visible()
+    second = workbench.run
+    page.get_by_label(FOLLOW_UP).fill("three")
+    page.get_by_label(FOLLOW_UP).press("Enter")
+    page.get_by_role("button", name="Send now as a branch").click()
+    expect(rows(page)).to_have_text(["one", "three"])
+    chosen = page.locator(".turn--chosen")
+    expect(chosen).to_contain_text("2/2")
+    chosen.get_by_role("link", name="Previous branch").click()
+    expect(page.locator("#response")).to_have_attribute("data-run", second or "")
+    expect(rows(page)).to_have_text(["one", "two"])
+    # The end of a turn that is not looked at is shown in its row.
+    page.locator(f"#turn-{first} summary").first.click()
+    page.get_by_role("link", name="Inspect").click()
+    expect(page.locator(".turn:not(.turn--chosen) .state")).to_have_text("Completed")
+
+
+def test_a_failure_is_pinned_and_a_dead_agent_offers_no_follow_up(workbench: Workbench) -> None:
+    page = workbench.page
+    workbench.scenario("error-then-on").send()
+    expect(page.locator("#run-cursor[data-final]")).to_be_attached()
+    page.set_viewport_size({"width": 1440, "height": 420})
+    pinned = page.get_by_role("button", name=re.compile("1 failure"))
+    pinned.click()
+    expect(page.locator("#cards .failure")).to_be_in_viewport()
+    expect(page.locator("#cards .failure")).to_be_focused()
+    page.set_viewport_size({"width": 1440, "height": 900})
+    workbench.add_agent("Nobody", "http://127.0.0.1:9/")
+    workbench.compose("soup").send()
+    expect(workbench.badge).to_have_text("Connection failed")
+    expect(page.locator("#run-cursor[data-final]")).to_be_attached()
+    expect(page.get_by_label(FOLLOW_UP)).to_have_count(0)
