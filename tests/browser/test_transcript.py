@@ -69,7 +69,9 @@ def test_a_conversation_can_be_seen(workbench: Workbench) -> None:
     expect(page.locator("#response")).to_have_attribute("data-run", first)
     expect(page).to_have_url(f"{workbench.server.url}/runs/{first}/")
     chosen = page.locator(".turn--chosen .turn-line").bounding_box()
-    assert top and chosen and abs(top["y"] - chosen["y"]) < 20
+    assert top
+    assert chosen
+    assert abs(top["y"] - chosen["y"]) < 20
     expect(workbench.text).to_have_value("breakfast with eggs")
     expect(page.get_by_role("button", name="Send as new")).to_be_visible()
     expect(rows(page)).to_have_text(["breakfast with eggs", "without nuts", "under 20 minutes"])
