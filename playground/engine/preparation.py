@@ -21,7 +21,6 @@ from itertools import chain, count
 from typing import Any
 from urllib.parse import urlsplit
 
-from django.db import transaction
 from django.utils import timezone
 
 from playground.collections.credentials import clean_url_template
@@ -187,11 +186,6 @@ class PreparationResult:
     def add_error(self, place: str, message: str) -> None:
         """Add a problem that prevents sending."""
         self.problems.append(RequestProblem(place, message, "error"))
-
-    def keep_agent(self) -> None:
-        """Save the agent that was made from a URL, so that later requests find it."""
-        if self.prepared is not None:
-            self.prepared = with_kept_agent(self.prepared)
 
 
 def refused(message: str) -> PreparationResult:
@@ -477,7 +471,7 @@ def repeat_request(run: Run) -> PreparationResult:
     template = RequestTemplate(
         request=stored["document"],
         headers=[(name, value) for name, value in stored["headers"] if value],
-        agent=None if address else run.agent,
+        agent=None if address else run.target_agent,
         address=address,
         protocol=run.protocol,
         version=run.version,
@@ -503,7 +497,7 @@ def follow_up_request(
     `ValueError` for a run without an agent, and `SecretNotAllowedError`, a subclass, for a secret
     that was deleted or may not be sent to the URL.
     """
-    agent = agent or run.agent
+    agent = agent or run.target_agent
     if agent is None:
         raise ValueError("The agent of this run was deleted.")
     url = _address_after(run, agent)
@@ -539,8 +533,8 @@ def prepare_follow_up(run: Run, request: dict[str, Any], headers: Headers) -> Pr
     A deleted agent and a secret that may not be sent are problems, too.
     """
     turn = turn_of(run)
-    if turn.agent is None:
-        return refused("The agent of this run was deleted, so there is nobody to send it to.")
+    if not turn.can_be_continued:
+        return refused("The agent of this run was deleted.")
     try:
         prepared = follow_up_request(turn, request, headers)
     except SecretNotAllowedError as error:
@@ -720,46 +714,13 @@ def matching_agent(agent: Agent) -> Agent | None:
     return min(same, key=lambda each: each.url != agent.url, default=None)
 
 
-def with_kept_agent(prepared: PreparedRequest) -> PreparedRequest:
-    """Return the request with its agent saved, if that was made from a URL."""
-    agent = prepared.agent
-    if agent.pk is not None:
-        return prepared
-    save_agent(agent)
-    # It may be another agent now, with other headers.
-    return request_to(
-        agent,
-        prepared.request,
-        prepared.headers,
-        version=prepared.target.version,
-        binding=prepared.target.binding,
-        auth=prepared.auth,
-        wire=prepared.wire,
-        provenance=prepared.provenance,
-    ).resuming(prepared.target.resume)
-
-
-def save_agent(agent: Agent) -> None:
-    """Save an agent that was made from a URL, under a unique name.
-
-    If another request has saved one for the same URL meanwhile, it becomes that one.
-    """
-    with transaction.atomic():
-        if found := matching_agent(agent):
-            agent.pk = found.pk
-            agent.refresh_from_db()
-            return
-        agent.name = _free_name(agent)
-        agent.save()
-
-
-def _free_name(agent: Agent) -> str:
-    """Return its name; with its protocol or binding, or a number, where the name is taken."""
+def free_name(agent: Agent) -> str:
+    """Return the agent's name; with its protocol or binding, or a number, where it is taken."""
     taken = set(Agent.objects.filter(owner=agent.owner_id).values_list("name", flat=True))
     if agent.name not in taken:
         return agent.name
     over_mcp = agent.binding == Agent.Binding.MCP
-    spoken = agent.get_binding_display() if over_mcp else agent.get_protocol_display()
-    ends = chain((f" · {spoken}",), (f" {number}" for number in count(2)))
+    label = agent.get_binding_display() if over_mcp else agent.get_protocol_display()
+    ends = chain((f" · {label}",), (f" {number}" for number in count(2)))
     names = (agent.name[: MAX_NAME - len(end)] + end for end in ends)
     return next(name for name in names if name not in taken)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from urllib.parse import urlsplit
 
 from asgiref.sync import sync_to_async
+from django.db.models import Q
 from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST
@@ -68,7 +69,6 @@ def _record(request: HttpRequest) -> HttpResponse | tuple[Run, engine.PreparedRe
     parent = parent_turn(request, preparation)
     if preparation.prepared is None or preparation.errors:
         return error_response(request, preparation)
-    preparation.keep_agent()
     link = engine.RunParent(RunKind.ASK, parent)
     return engine.create_run(
         preparation.prepared, owner_of(request.user), link
@@ -106,7 +106,8 @@ async def repeat(request: HttpRequest, pk: str) -> HttpResponse:
 
 def _repeat(request: HttpRequest, pk: str) -> HttpResponse | tuple[Run, engine.PreparedRequest]:
     """Record the repetition of a run; or return why it cannot be sent."""
-    found = Run.objects.turns().filter(agent__isnull=False, protocol__in=registry.PROTOCOLS)
+    can_be_continued = Q(agent__isnull=False) | Q(sent_to_url=True)
+    found = Run.objects.turns().filter(can_be_continued, protocol__in=registry.PROTOCOLS)
     run = get_object_or_404(found.owned_by(request.user).select_related("agent", "parent"), pk=pk)
     try:
         preparation = engine.repeat_request(run)
@@ -114,7 +115,6 @@ def _repeat(request: HttpRequest, pk: str) -> HttpResponse | tuple[Run, engine.P
         preparation = engine.refused(str(error))
     if preparation.prepared is None or preparation.errors:
         return error_response(request, preparation)
-    preparation.keep_agent()
     prepared = preparation.prepared.resuming(run.resume)
     link = engine.RunParent(
         kind=RunKind(run.kind),
