@@ -280,7 +280,7 @@ class _Preparation:
         template = self._template
         agent = template.agent
         if agent is None and not template.address:
-            self.result.add_error("", "Choose an agent to send the request to.")
+            self.result.add_error("", "Enter a URL or choose an agent.")
             return None
         url_template = template.address
         if agent is not None:

@@ -13,7 +13,7 @@ from tests.support.playground_server import PlaygroundServer
 
 CAME = [
     ("failure-details", "A failure as NLWeb defines it", "INVALID_PARAMETER"),
-    ("foreign-error", "JSON, but not an NLWeb reply", "Internal Server Error"),
+    ("foreign-error", "JSON, but not an NLWeb response", "Internal Server Error"),
     ("html-error", "An HTML page", "HTML"),
     ("empty-error", "Nothing: the reply has no body", "is empty"),
 ]

@@ -47,8 +47,8 @@ def shown(run: Run) -> str:
     [
         (FAILURE, (), "A failure as NLWeb defines it"),
         (ANSWER, (), "An NLWeb answer, in spite of the status"),
-        ('{"detail": "no"}', (), "JSON, but not an NLWeb reply"),
-        ('{"detail": "' + "x" * 70_000 + '"}', (), "JSON, but not an NLWeb reply"),
+        ('{"detail": "no"}', (), "JSON, but not an NLWeb response"),
+        ('{"detail": "' + "x" * 70_000 + '"}', (), "JSON, but not an NLWeb response"),
         ("<!doctype html><p>no", ("Content-Type: text/html; charset=utf-8",),
          "An HTML page (text/html)"),
         ("<html>no", ("Content-Type: application/json",), "An HTML page (application/json)"),
