@@ -55,7 +55,14 @@ from playground.protocols.origins import (
     url_over_binding,
 )
 from playground.transport import check_url
-from playground.variables import Substituted, Substitution, Value, VariableError, names_in
+from playground.variables import (
+    Substituted,
+    Substitution,
+    Value,
+    VariableError,
+    literal,
+    names_in,
+)
 
 #: Locations of problems and names outside the document, where they are JSON pointers.
 HEADERS, ADDRESS, AUTH, EXPECTATIONS = "#headers", "#address", "#auth", "#expectations"
@@ -481,6 +488,55 @@ def repeat_request(run: Run) -> PreparationResult:
         expectations=stored.get("expectations", run.expectations) or (),
     )
     return prepare(template, VariableScope(environment), run.owner)
+
+
+def switched_request(run: Run, target: Mapping[str, str]) -> PreparationResult:
+    """Return the request of a run to another target: `protocol`, `binding`, `version`, `url`.
+
+    A missing member is that of the run, as is one that does not exist. The settings of an agent are
+    changed and saved, because they were wrong; its URL stays at its origin. Another protocol gets a
+    new document with the text of the query.
+    """
+    protocol = target.get("protocol", "")
+    protocol = protocol if protocol in registry.PROTOCOLS else run.protocol
+    known = [each.name for each in registry.versions(protocol)]
+    version = next((each for each in (target.get("version"), run.version) if each in known), "")
+    binding = target.get("binding", "")
+    binding = binding if binding in registry.BINDINGS else run.binding
+    url = target.get("url") or run.url
+    stored = run.request_template or {}
+    agent = run.agent
+    if agent is not None:
+        if not same_origin(url, agent.url):
+            return refused("An agent’s URL cannot be switched to another origin. Edit the agent.")
+        agent.protocol, agent.binding, agent.version = protocol, binding, version or known[-1]
+        agent.url, agent.handshake = url, {}
+    document = stored.get("document", literal(run.request, keep=run.secret_names))
+    meta = document.get("meta")
+    if isinstance(meta, Mapping) and meta.get("version") == run.version != version:
+        document = {**document, "meta": {**meta, "version": version}}
+    if protocol != run.protocol:
+        text = literal(registry.request_text(run.protocol, run.request), keep=run.secret_names)
+        document = registry.new_request(protocol, version or known[-1], text)
+    result = prepare(
+        RequestTemplate(
+            request=document,
+            headers=stored.get("headers") or stored_headers(run),
+            agent=agent,
+            address="" if agent else url,
+            protocol=protocol,
+            version=version or known[-1],
+            binding=binding,
+            auth=stored.get("auth") or {},
+            saved=run.saved_request,
+            expectations=stored.get("expectations", run.expectations) or (),
+        ),
+        VariableScope(Environment.objects.filter(owner=run.owner_id, slug=run.environment).first()),
+        run.owner,
+    )
+    if agent is not None and result.prepared is not None and not result.errors:
+        agent.save(update_fields=["protocol", "binding", "version", "url", "handshake"])
+    return result
 
 
 def follow_up_request(

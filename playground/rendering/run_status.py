@@ -10,8 +10,8 @@ from django.utils import timezone
 from playground.models import Agent, Run, RunState
 from playground.protocols import registry
 from playground.protocols.exchange import Version
+from playground.rendering.error_card import error_card
 from playground.rendering.formatting import milliseconds, size
-from playground.rendering.http_errors import http_error_view
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,4 +110,4 @@ def binding_of(run: Run) -> str:
 
 def status_context(run: Run) -> dict[str, Any]:
     """Return the context of the templates of the status bar and of the end of a run."""
-    return {"run": run, "bar": run_metrics(run), "refusal": http_error_view(run)}
+    return {"run": run, "bar": run_metrics(run), "error": error_card(run)}

@@ -29,6 +29,7 @@ from playground.engine.preparation import (
 from playground.forms.composer import SendForm
 from playground.models import Agent, Run, SavedRequest
 from playground.models.collections import resolve_target
+from playground.models.detection import detected_settings
 from playground.models.ownership import owner_of
 from playground.protocols import registry, schemas
 from playground.protocols.agent_api.parameters import PARAMETERS, Parameter
@@ -271,6 +272,7 @@ def composer_fields_of_run(run: Run) -> dict[str, str]:
     saved = run.saved_request
     return {
         "address": str(template.get("address") or ("" if run.agent else run.url)),
+        "detected": _json_text(detected_settings(run.detected)),
         "auth": _json_text(template.get("auth")),
         "expectations": _json_text(template.get("expectations", run.expectations)),
         "captures": _json_text(saved.captures) if saved else "",

@@ -18,6 +18,7 @@ import "./request-tabs.js";
 const KEEP_AFTER_MS = 200;
 const FIELDS = {
   address: "",
+  detected: "",
   auth: "",
   expectations: "",
   captures: "",
@@ -175,9 +176,9 @@ export function changeTab(more) {
 /** A fresh request to where this one goes. */
 function addTab() {
   keep();
-  const { agent, address, protocol, version, binding } = list.active.fields;
+  const { agent, address, detected, protocol, version, binding } = list.active.fields;
   const text = freshText(protocol, "", version);
-  const fields = { ...FIELDS, agent, address, protocol, version, binding, document: text };
+  const fields = { ...FIELDS, agent, address, detected, protocol, version, binding, document: text };
   list.active.pinned ||= list.active.place !== "/";
   list.open(makeTab(fields, { pinned: true }));
   load();

@@ -84,7 +84,7 @@ def cause_of(evidence: Evidence, target: Target, problem: Problem | None = None)
     if detected is not None:
         return _of_protocol(detected)
     if evidence.status >= 400:
-        return _of_status(evidence)
+        return _of_status(evidence, target)
     if evidence.detected is None and unreadable.is_html(evidence.text):
         headline = "This URL serves a web page, not an agent."
         return Cause(headline, advice.NOT_A_PAGE, Remedy.DIAGNOSE)
@@ -101,6 +101,8 @@ def unexpected_protocol(evidence: Evidence, target: Target) -> DetectedProtocol 
     A JSON-RPC error is a response of an MCP server, to a request that was not JSON-RPC.
     """
     detected = evidence.detected
+    if target.protocol not in _NAMES:
+        return None  # An action may get any response.
     if detected is None and target.binding == "http" and _is_json_rpc(evidence):
         detected = DetectedProtocol(binding="mcp")
     if detected is None:
@@ -182,13 +184,10 @@ def _of_redirect(evidence: Evidence, target: Target) -> Cause:
     return Cause(headline, fix, Remedy.SWITCH, url=url)
 
 
-def _of_status(evidence: Evidence) -> Cause:
+def _of_status(evidence: Evidence, target: Target) -> Cause:
     status = evidence.status
     path = _path(evidence)
     fix = unreadable.fix_for_status(status, evidence.headers)
-    if unreadable.is_html(evidence.text) and status not in _TRANSIENT:
-        headline = f"This URL serves a web page, not an agent (HTTP {status})."
-        return Cause(headline, fix, Remedy.DIAGNOSE)
     named = {
         404: f"Nothing found at {path} (HTTP 404).",
         405: f"{path} does not accept POST requests (HTTP 405).",
@@ -197,12 +196,29 @@ def _of_status(evidence: Evidence) -> Cause:
         429: "Rate limit exceeded (HTTP 429).",
     }
     headline = named.get(status, "")
+    if status in (404, 405) and (named_by_url := _protocol_of_url(target)):
+        headline = f"{headline} The URL looks like that of {server_name(named_by_url)}."
+        fix = advice.apply_settings_advice(named_by_url)
+        return Cause(headline, fix, Remedy.SWITCH, named_by_url)
+    if unreadable.is_html(evidence.text) and status not in _TRANSIENT:
+        headline = f"This URL serves a web page, not an agent (HTTP {status})."
+        return Cause(headline, fix, Remedy.DIAGNOSE)
     if status in _TRANSIENT:
         return Cause(headline or f"The server failed (HTTP {status}).", fix, Remedy.RETRY)
     if not headline:
         what = "The server failed" if status >= 500 else "The server rejected the request"
         return Cause(f"{what} (HTTP {status}).", fix, Remedy.RETRY)
     return Cause(headline, fix, Remedy.DIAGNOSE)
+
+
+def _protocol_of_url(target: Target) -> DetectedProtocol | None:
+    """Return the protocol that the path of a URL is typical of, None for the target's own."""
+    if target.protocol != "nlweb" or target.binding != "http":
+        return None
+    path = urlsplit(target.url).path.rstrip("/")
+    if path.endswith("/mcp"):
+        return DetectedProtocol(binding="mcp")
+    return DetectedProtocol("agent-api") if path.endswith("/process") else None
 
 
 def _of_transport(problem: Problem, target: Target) -> Cause:
