@@ -106,7 +106,7 @@ def error_card(run: Run) -> ErrorCard | None:
         link=_link(run, cause, remedy),
         diagnose=_doctor(run),
         save=f"{reverse('agent-new')}?run={run.pk}" if run.sent_to_url else "",
-        details=(*cause.facts, *_details(run, evidence, problem, retry_after)),
+        details=(*cause.facts, *_details(run, evidence, problem, retry_after, cause.headline)),
         raw=problem.detail if problem else "",
         wait=_remaining_seconds(run, evidence.headers.get("date", "")) if retry_after else None,
     )
@@ -214,7 +214,7 @@ def _doctor(run: Run) -> str:
 
 
 def _details(
-    run: Run, evidence: Evidence, problem: Problem | None, retry_after: str
+    run: Run, evidence: Evidence, problem: Problem | None, retry_after: str, headline: str
 ) -> list[tuple[str, str]]:
     status = run.status or 0
     found = [
@@ -222,6 +222,7 @@ def _details(
         ("Response", _body_kind(run, evidence) if status else ""),
         ("WWW-Authenticate", evidence.headers.get("www-authenticate", "")[:400]),
         ("Retry-After", retry_after),
+        ("Error", problem.cause if problem and problem.cause != headline else ""),
         ("Phase", str(problem.stage) if problem else ""),
         ("Limit", (problem.limit or "") if problem else ""),
     ]

@@ -186,14 +186,23 @@ class TargetBar extends HTMLElement {
   }
 
   /** Applies detected settings, or those of the switch that an error proposes. */
-  switchTo({ url, protocol, binding, version, label, agent: slug, ...more }) {
+  switchTo({ url, protocol, binding, version, label, agent: slug, generation, dialect, at }) {
     const { agent, address, detected } = this.fields;
     const option = [...agent.options].find(({ value }) => value && value === slug);
     if (option) Object.assign(option.dataset, { protocol, binding, version, url: url || option.dataset.url });
     agent.value = option ? slug : "";
     if (!option && url) address.value = url;
     if (!option && label)
-      detected.value = JSON.stringify({ ...more, url: address.value, protocol, binding, version, label });
+      detected.value = JSON.stringify({
+        url: address.value,
+        protocol,
+        binding,
+        version,
+        label,
+        generation,
+        dialect,
+        at,
+      });
     this.fields.binding.value = binding || "http";
     this.#speak(protocol || this.form.dataset.protocol, version);
   }
