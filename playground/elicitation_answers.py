@@ -141,7 +141,8 @@ def _prepare_action(answer: ElicitationAnswer) -> engine.PreparationResult:
     No credentials are sent: a run does not store those that it was sent with.
     """
     run, question = answer.run, answer.status.resume or {}
-    if run.agent is None:
+    agent = run.target_agent
+    if agent is None:
         return engine.refused(AGENT_DELETED)
     if answer.status.is_task:
         resume: dict[str, Any] | None = a2a.resume_of(question, answer.values, _message_id(answer))
@@ -150,7 +151,7 @@ def _prepare_action(answer: ElicitationAnswer) -> engine.PreparationResult:
     headers = [(name, value) for name, value in run.headers if value]
     return engine.PreparationResult(
         engine.action_request(
-            run.agent, run.request, run.url, binding=run.binding, headers=headers, resume=resume
+            agent, run.request, run.url, binding=run.binding, headers=headers, resume=resume
         )
     )
 

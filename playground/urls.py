@@ -266,6 +266,9 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("agents/<slug:slug>/doctor/", doctor.diagnosis, name="agent-doctor"),
     path("agents/<slug:slug>/doctor/report/", doctor.report, name="agent-doctor-report"),
     path("agents/<slug:slug>/doctor/use/", doctor.apply_detected, name="agent-doctor-apply"),
+    path("detection/", doctor.detection, name="detection"),
+    path("runs/<uuid:pk>/doctor/", doctor.diagnosis, name="run-doctor"),
+    path("runs/<uuid:pk>/doctor/report/", doctor.report, name="run-doctor-report"),
     path("agents/<slug:slug>/tools/", agents.tools, name="agent-tools"),
     path("agents/<slug:slug>/deletion/", agents.deletion, name="agent-deletion"),
 ]

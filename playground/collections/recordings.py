@@ -149,11 +149,13 @@ def run_from_frames(
     request: Mapping[str, Any],
     text: str = "",
     agent: Agent | None = None,
+    sent_to_url: bool = True,
 ) -> Run:
     """Return a finished run of `owner` with the frames of a recording, stored.
 
     The address, protocol, binding, version and request of the recording take precedence over the
-    arguments: the saved request may have changed since. Without `text` the run has the text of its
+    arguments: the saved request may have changed since. `sent_to_url` is false for a request to an
+    agent that does not exist. Without `text` the run has the text of its
     request. Raise `RecordingError` for an invalid recording, and for an unknown protocol, binding
     or version.
     """
@@ -172,6 +174,7 @@ def run_from_frames(
     run = Run(
         owner=owner,
         agent=agent,
+        sent_to_url=agent is None and sent_to_url,
         agent_name=storable(agent_name)[:80] or "recorded",
         url=storable(target.url)[:2000],
         protocol=target.protocol,
@@ -225,6 +228,7 @@ def run_from_saved_response(saved: SavedRequest, owner: User | None) -> Run:
                 version=saved.version,
                 request=saved.document if isinstance(saved.document, Mapping) else {},
                 agent=agent.first(),
+                sent_to_url=not saved.agent,
             )
             Run.objects.filter(pk=known.recorded_run.pk).update(saved_request=saved)
             SavedRequest.objects.filter(pk=saved.pk).update(recorded_run=known.recorded_run)

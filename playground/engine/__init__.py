@@ -39,6 +39,7 @@ from playground.engine.preparation import (
     repeat_request,
     request_over_binding,
     stored_headers,
+    switched_request,
 )
 from playground.engine.promise_polling import (
     cancel_promise,
@@ -85,4 +86,5 @@ __all__ = [
     "stop_all",
     "stop_polling",
     "stored_headers",
+    "switched_request",
 ]

@@ -1,14 +1,17 @@
-"""Connection doctor: makes the calls of a diagnosis, and stores its report with the agent.
+"""Connection doctor: makes the calls of a diagnosis, and stores its report with its subject.
 
-It uses the same transport as everything else: outbound policy, limits, redaction. The report is
-stored after every call, so that it outlives the page; the detected settings are only proposed.
+The subject is an agent, or a run that was sent to a URL. The transport is the same as everywhere:
+outbound policy, limits, redaction. The report is stored after every call, so that it outlives the
+page; the detected settings are only proposed. `detect` is a brief diagnosis that stores nothing.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
+from collections import Counter
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -17,11 +20,12 @@ from django.utils import timezone
 from django.utils.dateparse import parse_datetime
 
 from playground.engine.call_loop import collect_frames, new_transport
-from playground.engine.request import request_to
+from playground.engine.preparation import follow_up_request, stored_headers
+from playground.engine.request import PreparedRequest, request_to
 from playground.engine.task_registry import TaskRegistry
 from playground.executors import run_in_writer
 from playground.limits import RunLimits
-from playground.models import Agent
+from playground.models import Agent, Run
 from playground.models.detection import report_of
 from playground.protocols import registry
 from playground.protocols.calls import HttpCall
@@ -40,25 +44,47 @@ MAX_AT_ONCE = 3
 
 Listener = Callable[[dict[str, Any]], Awaitable[None]]
 
-#: Diagnoses in progress by agent, with the key of its owner.
-_registry: TaskRegistry[int, int | None] = TaskRegistry("diagnosis of agent")
+#: What a diagnosis is about: both have a URL, an owner and detected settings.
+Subject = Agent | Run
+
+#: Diagnoses in progress by model and key of the subject, with the key of its owner.
+_registry: TaskRegistry[tuple[str, object], int | None] = TaskRegistry("diagnosis of")
+#: Detections in progress, by the key of the owner.
+_detections: Counter[int | None] = Counter()
 
 
-def planned_calls(agent: Agent) -> list[AnnouncedCall]:
-    """Return the calls that a diagnosis of the agent may make, to be shown before it starts."""
-    if check_url(agent.url):
+def request_of(subject: Subject) -> PreparedRequest:
+    """Return an empty request to the subject, with its credentials.
+
+    Raises `SecretNotAllowedError`, as `follow_up_request`.
+    """
+    if isinstance(subject, Agent):
+        return request_to(subject, {})
+    return follow_up_request(subject, {}, stored_headers(subject))
+
+
+def planned_calls(subject: Subject) -> list[AnnouncedCall]:
+    """Return the calls that a diagnosis of the subject may make, to be shown before it starts."""
+    if check_url(subject.url):
         return []
-    return announce(request_to(agent, {}).target)
+    return announce(request_of(subject).redacted_target)
 
 
-async def diagnose(agent: Agent, listener: Listener | None = None) -> dict[str, Any]:
-    """Diagnose the agent and return the report, see `Diagnosis.report`.
+async def diagnose(
+    prepared: PreparedRequest, listener: Listener | None = None, *, is_brief: bool = False
+) -> dict[str, Any]:
+    """Diagnose the target of a request and return the report, see `Diagnosis.report`.
 
     `listener` gets the report so far after every call. Never raises because of the network or the
     agent.
     """
-    prepared = request_to(agent, {})
-    diagnosis = Diagnosis(prepared.target, check_url(agent.url) or "")
+    target = prepared.target
+    url_error = check_url(target.url) or ""
+    if target.url != prepared.url:
+        # The report is stored and shown with the URL.
+        url_error = "A URL that contains a secret cannot be diagnosed."
+        target = replace(target, url=prepared.url)
+    diagnosis = Diagnosis(target, url_error, is_brief=is_brief)
     loop = asyncio.get_running_loop()
     deadline = loop.time() + TOTAL
     allowed = FIRST
@@ -89,57 +115,80 @@ async def _frames(call: HttpCall, seconds: float, secrets: list[str]) -> list[Fr
     return await collect_frames(call, new_transport(limits, redact=secrets, mask=mask))
 
 
+class TooManyError(Exception):
+    """The owner has as many detections in progress as allowed."""
+
+
+async def detect(prepared: PreparedRequest, owner_id: int | None) -> dict[str, Any]:
+    """Return the report of a brief diagnosis, which ends at the first agent at the very URL.
+
+    Raises `TooManyError`.
+    """
+    if _detections[owner_id] >= MAX_AT_ONCE:
+        raise TooManyError
+    _detections[owner_id] += 1
+    try:
+        return await diagnose(prepared, is_brief=True)
+    finally:
+        _detections[owner_id] -= 1
+
+
 def _dated(diagnosis: Diagnosis, state: str) -> dict[str, Any]:
     return {**diagnosis.report(), "state": state, "at": timezone.now().isoformat()}
 
 
-# The stored report of an agent
+# The stored report of a subject
 
 
-def start(agent: Agent) -> bool:
-    """Diagnose a saved agent in the background; return False if the owner's limit is reached.
+def start(subject: Subject, prepared: PreparedRequest) -> bool:
+    """Diagnose a saved subject in the background; return False if the owner's limit is reached.
 
-    A diagnosis in progress continues. Must be called on the event loop's thread.
+    `prepared` is its `request_of`. A diagnosis in progress continues. Must be called on the event
+    loop's thread.
     """
-    if agent.pk in _registry:
+    if _key(subject) in _registry:
         return True
-    if _registry.values().count(agent.owner_id) >= MAX_AT_ONCE:
+    if _registry.values().count(subject.owner_id) >= MAX_AT_ONCE:
         return False
-    _registry.begin(agent.pk, agent.owner_id, _diagnose_and_store(agent))
+    _registry.begin(_key(subject), subject.owner_id, _diagnose_and_store(subject, prepared))
     return True
 
 
-async def _diagnose_and_store(agent: Agent) -> None:
+def _key(subject: Subject) -> tuple[str, object]:
+    return subject._meta.model_name or "", subject.pk
+
+
+async def _diagnose_and_store(subject: Subject, prepared: PreparedRequest) -> None:
     async def store(report: dict[str, Any]) -> None:
-        await run_in_writer(_store_report, agent.pk, report)
+        await run_in_writer(_store_report, subject, report)
 
     try:
         await store({"state": "running", "at": timezone.now().isoformat()})
-        await store(await diagnose(agent, store))
+        await store(await diagnose(prepared, store))
     except Exception:
         # An error of the playground, not of the agent: the page must not wait for ever.
-        logger.exception("Diagnosis of agent %s failed", agent.pk)
+        logger.exception("Diagnosis of %s %s failed", *_key(subject))
         await store({"state": "broken", "at": timezone.now().isoformat()})
 
 
-def _store_report(pk: int, report: dict[str, Any]) -> None:
+def _store_report(subject: Subject, report: dict[str, Any]) -> None:
     """Store a report, and the detected settings once it is done."""
-    agents = Agent.objects.filter(pk=pk)
-    before = agents.values_list("detected", flat=True).first()
+    rows = (Agent if isinstance(subject, Agent) else Run)._default_manager.filter(pk=subject.pk)
+    before = rows.values_list("detected", flat=True).first()
     stored = before if isinstance(before, dict) and report["state"] != "done" else {}
     found = report.get("found")
     facts = {**found, "at": report["at"]} if isinstance(found, dict) else {}
-    agents.update(detected={**stored, **facts, "report": report})
+    rows.update(detected={**stored, **facts, "report": report})
 
 
-def is_running(agent: Agent) -> bool:
-    """Return whether a diagnosis of the agent is in progress, in this or another process.
+def is_running(subject: Subject) -> bool:
+    """Return whether a diagnosis of the subject is in progress, in this or another process.
 
     A report that has not changed for longer than a diagnosis takes belongs to a dead process.
     """
-    if agent.pk in _registry:
+    if _key(subject) in _registry:
         return True
-    report = report_of(agent)
+    report = report_of(subject)
     changed_at = parse_datetime(str(report.get("at", ""))) if report else None
     if report is None or report.get("state") != "running" or changed_at is None:
         return False

@@ -286,6 +286,8 @@ def _save_handshake(run: Run, handshake: Mapping[str, Any]) -> None:
     # The run has the agent as it was when the request was sent.
     if run.agent is not None:
         run.agent.save_handshake(handshake)
+    elif run.sent_to_url:
+        Run.objects.filter(pk=run.pk).update(handshake=dict(handshake))
 
 
 def _internal_problem(error: Exception) -> Problem:

@@ -21,7 +21,6 @@ from itertools import chain, count
 from typing import Any
 from urllib.parse import urlsplit
 
-from django.db import transaction
 from django.utils import timezone
 
 from playground.collections.credentials import clean_url_template
@@ -56,7 +55,14 @@ from playground.protocols.origins import (
     url_over_binding,
 )
 from playground.transport import check_url
-from playground.variables import Substituted, Substitution, Value, VariableError, names_in
+from playground.variables import (
+    Substituted,
+    Substitution,
+    Value,
+    VariableError,
+    literal,
+    names_in,
+)
 
 #: Locations of problems and names outside the document, where they are JSON pointers.
 HEADERS, ADDRESS, AUTH, EXPECTATIONS = "#headers", "#address", "#auth", "#expectations"
@@ -188,11 +194,6 @@ class PreparationResult:
         """Add a problem that prevents sending."""
         self.problems.append(RequestProblem(place, message, "error"))
 
-    def keep_agent(self) -> None:
-        """Save the agent that was made from a URL, so that later requests find it."""
-        if self.prepared is not None:
-            self.prepared = with_kept_agent(self.prepared)
-
 
 def refused(message: str) -> PreparationResult:
     """Return a result without a request, with one error."""
@@ -286,7 +287,7 @@ class _Preparation:
         template = self._template
         agent = template.agent
         if agent is None and not template.address:
-            self.result.add_error("", "Choose an agent to send the request to.")
+            self.result.add_error("", "Enter a URL or choose an agent.")
             return None
         url_template = template.address
         if agent is not None:
@@ -477,7 +478,7 @@ def repeat_request(run: Run) -> PreparationResult:
     template = RequestTemplate(
         request=stored["document"],
         headers=[(name, value) for name, value in stored["headers"] if value],
-        agent=None if address else run.agent,
+        agent=None if address else run.target_agent,
         address=address,
         protocol=run.protocol,
         version=run.version,
@@ -487,6 +488,55 @@ def repeat_request(run: Run) -> PreparationResult:
         expectations=stored.get("expectations", run.expectations) or (),
     )
     return prepare(template, VariableScope(environment), run.owner)
+
+
+def switched_request(run: Run, target: Mapping[str, str]) -> PreparationResult:
+    """Return the request of a run to another target: `protocol`, `binding`, `version`, `url`.
+
+    A missing member is that of the run, as is one that does not exist. The settings of an agent are
+    changed and saved, because they were wrong; its URL stays at its origin. Another protocol gets a
+    new document with the text of the query.
+    """
+    protocol = target.get("protocol", "")
+    protocol = protocol if protocol in registry.PROTOCOLS else run.protocol
+    known = [each.name for each in registry.versions(protocol)]
+    version = next((each for each in (target.get("version"), run.version) if each in known), "")
+    binding = target.get("binding", "")
+    binding = binding if binding in registry.BINDINGS else run.binding
+    url = target.get("url") or run.url
+    stored = run.request_template or {}
+    agent = run.agent
+    if agent is not None:
+        if not same_origin(url, agent.url):
+            return refused("An agent’s URL cannot be switched to another origin. Edit the agent.")
+        agent.protocol, agent.binding, agent.version = protocol, binding, version or known[-1]
+        agent.url, agent.handshake = url, {}
+    document = stored.get("document", literal(run.request, keep=run.secret_names))
+    meta = document.get("meta")
+    if isinstance(meta, Mapping) and meta.get("version") == run.version != version:
+        document = {**document, "meta": {**meta, "version": version}}
+    if protocol != run.protocol:
+        text = literal(registry.request_text(run.protocol, run.request), keep=run.secret_names)
+        document = registry.new_request(protocol, version or known[-1], text)
+    result = prepare(
+        RequestTemplate(
+            request=document,
+            headers=stored.get("headers") or stored_headers(run),
+            agent=agent,
+            address="" if agent else url,
+            protocol=protocol,
+            version=version or known[-1],
+            binding=binding,
+            auth=stored.get("auth") or {},
+            saved=run.saved_request,
+            expectations=stored.get("expectations", run.expectations) or (),
+        ),
+        VariableScope(Environment.objects.filter(owner=run.owner_id, slug=run.environment).first()),
+        run.owner,
+    )
+    if agent is not None and result.prepared is not None and not result.errors:
+        agent.save(update_fields=["protocol", "binding", "version", "url", "handshake"])
+    return result
 
 
 def follow_up_request(
@@ -503,7 +553,7 @@ def follow_up_request(
     `ValueError` for a run without an agent, and `SecretNotAllowedError`, a subclass, for a secret
     that was deleted or may not be sent to the URL.
     """
-    agent = agent or run.agent
+    agent = agent or run.target_agent
     if agent is None:
         raise ValueError("The agent of this run was deleted.")
     url = _address_after(run, agent)
@@ -539,8 +589,8 @@ def prepare_follow_up(run: Run, request: dict[str, Any], headers: Headers) -> Pr
     A deleted agent and a secret that may not be sent are problems, too.
     """
     turn = turn_of(run)
-    if turn.agent is None:
-        return refused("The agent of this run was deleted, so there is nobody to send it to.")
+    if not turn.can_be_continued:
+        return refused("The agent of this run was deleted.")
     try:
         prepared = follow_up_request(turn, request, headers)
     except SecretNotAllowedError as error:
@@ -720,46 +770,13 @@ def matching_agent(agent: Agent) -> Agent | None:
     return min(same, key=lambda each: each.url != agent.url, default=None)
 
 
-def with_kept_agent(prepared: PreparedRequest) -> PreparedRequest:
-    """Return the request with its agent saved, if that was made from a URL."""
-    agent = prepared.agent
-    if agent.pk is not None:
-        return prepared
-    save_agent(agent)
-    # It may be another agent now, with other headers.
-    return request_to(
-        agent,
-        prepared.request,
-        prepared.headers,
-        version=prepared.target.version,
-        binding=prepared.target.binding,
-        auth=prepared.auth,
-        wire=prepared.wire,
-        provenance=prepared.provenance,
-    ).resuming(prepared.target.resume)
-
-
-def save_agent(agent: Agent) -> None:
-    """Save an agent that was made from a URL, under a unique name.
-
-    If another request has saved one for the same URL meanwhile, it becomes that one.
-    """
-    with transaction.atomic():
-        if found := matching_agent(agent):
-            agent.pk = found.pk
-            agent.refresh_from_db()
-            return
-        agent.name = _free_name(agent)
-        agent.save()
-
-
-def _free_name(agent: Agent) -> str:
-    """Return its name; with its protocol or binding, or a number, where the name is taken."""
+def free_name(agent: Agent) -> str:
+    """Return the agent's name; with its protocol or binding, or a number, where it is taken."""
     taken = set(Agent.objects.filter(owner=agent.owner_id).values_list("name", flat=True))
     if agent.name not in taken:
         return agent.name
     over_mcp = agent.binding == Agent.Binding.MCP
-    spoken = agent.get_binding_display() if over_mcp else agent.get_protocol_display()
-    ends = chain((f" · {spoken}",), (f" {number}" for number in count(2)))
+    label = agent.get_binding_display() if over_mcp else agent.get_protocol_display()
+    ends = chain((f" · {label}",), (f" {number}" for number in count(2)))
     names = (agent.name[: MAX_NAME - len(end)] + end for end in ends)
     return next(name for name in names if name not in taken)

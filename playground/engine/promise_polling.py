@@ -254,7 +254,7 @@ def _record(
     """
     promise = PolledPromise.objects.select_related("run__agent", "run__owner").get(pk=pk)
     turn = promise.run
-    agent = agent or turn.agent
+    agent = agent or turn.target_agent
     if agent is None:
         _update(pk, partial(_pause_with_message, message="The agent was deleted."))
         return None

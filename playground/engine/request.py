@@ -247,7 +247,7 @@ def automatic_response(
 
     `document` is the document that was sent with the run, `redact` the texts to redact.
     """
-    agent = run.agent or Agent(name=run.agent_name, url=run.url)
+    agent = run.target_agent or Agent(name=run.agent_name, url=run.url)
     wire = WireValues(
         request=run.request,
         document=document or run.request,

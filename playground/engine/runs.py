@@ -56,6 +56,8 @@ def create_run(
         parent_entry_part=link.part,
         answers=dict(link.answers) if link.answers is not None else None,
         agent=prepared.agent if prepared.agent.pk else None,
+        sent_to_url=_is_sent_to_url(prepared, link),
+        detected=prepared.agent.detected if prepared.agent.pk is None else None,
         agent_name=prepared.agent.name,
         url=prepared.url,
         protocol=target.protocol,
@@ -74,6 +76,14 @@ def create_run(
         run.problem = _limit_problem(settings.RUN_LIMITS.max_runs).to_json()
     run.save()
     return run
+
+
+def _is_sent_to_url(prepared: PreparedRequest, link: RunParent) -> bool:
+    """Return whether a request has a URL and no agent, not even one that was deleted."""
+    if prepared.agent.pk is not None:
+        return False
+    is_child = link.parent is not None and link.kind not in (RunKind.ASK, RunKind.ANSWER)
+    return link.parent.sent_to_url if is_child and link.parent else True
 
 
 def is_at_run_limit(owner: User | None, kind: str = RunKind.ASK) -> bool:

@@ -15,6 +15,7 @@ from django.contrib.auth.models import AnonymousUser, User
 from playground.expectations import check_captures, check_schema
 from playground.json_input import parse_document, parse_header_templates, parse_json_value
 from playground.models import Agent, Collection, Environment, SavedRequest
+from playground.models.detection import detected_settings
 from playground.protocols.exchange import RequestProblem
 
 #: The code of an error: the value is valid JSON of another type or content than expected.
@@ -94,6 +95,8 @@ class ComposerForm(forms.Form):
 class SendForm(ComposerForm):
     """A form of a request to send or to preview."""
 
+    #: What was detected at the URL: see `playground.models.detection`.
+    detected = ParsedField(parse_json_value, dict)
     #: The slug of one of the user's environments, "" for none.
     environment = TextField()
     #: The saved request that is open, "collection/request"; None for one that was deleted.
@@ -105,8 +108,12 @@ class SendForm(ComposerForm):
         """Return the agent; None only with a URL and without the name of an agent."""
         found = super().clean_agent()
         if found is None and (self.cleaned_data["agent"] or not self.cleaned_data["address"]):
-            raise forms.ValidationError("Choose an agent to send the request to.")
+            raise forms.ValidationError("Enter a URL or choose an agent.")
         return found
+
+    def clean_detected(self) -> dict[str, str] | None:
+        """Return the detected settings; None for anything else."""
+        return detected_settings(self.cleaned_data["detected"])
 
     def clean_environment(self) -> Environment | None:
         """Return the environment with this slug."""

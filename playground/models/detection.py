@@ -1,4 +1,4 @@
-"""Result of the connection doctor, as it is stored in `Agent.detected`.
+"""Result of the connection doctor, as it is stored in `Agent.detected` and `Run.detected`.
 
 `{"protocol", "version", "binding", "generation", "dialect", "label", "url", "at", "report"}`:
 the detected settings and the complete report. While a diagnosis is in progress, or when it
@@ -10,17 +10,31 @@ from __future__ import annotations
 from typing import Any
 
 from playground.models.agents import Agent
+from playground.models.runs import Run
 from playground.protocols import registry
 from playground.protocols.origins import MAX_URL, same_origin
 
 
-def report_of(agent: Agent) -> dict[str, Any] | None:
-    """Return the agent's latest report, None without one or if its URL has changed."""
-    detected = agent.detected
+def report_of(subject: Agent | Run) -> dict[str, Any] | None:
+    """Return the latest report of an agent or a run, None without one or if its URL has changed."""
+    detected = subject.detected
     report = detected.get("report") if isinstance(detected, dict) else None
-    if not isinstance(report, dict) or report.get("url", agent.url) != agent.url:
+    if not isinstance(report, dict) or report.get("url", subject.url) != subject.url:
         return None
     return report
+
+
+#: The detected settings that are stored with a run, and their greatest length.
+_SETTINGS = ("protocol", "version", "binding", "generation", "dialect", "label", "url", "at")
+_MAX_SETTING = MAX_URL
+
+
+def detected_settings(value: Any) -> dict[str, str] | None:
+    """Return detected settings in a value of the composer's form, None for anything else."""
+    if not isinstance(value, dict) or not isinstance(value.get("label"), str):
+        return None
+    texts = ((name, value.get(name)) for name in _SETTINGS)
+    return {name: text[:_MAX_SETTING] for name, text in texts if isinstance(text, str)}
 
 
 def proposed_changes(agent: Agent) -> dict[str, str]:

@@ -25,8 +25,8 @@ PAGE = 40
 SEARCH_FIRST_ROWS, SEARCH_NEXT_ROWS = 500, 20_000
 #: The columns that a list shows; documents and contexts are not read.
 LIST_COLUMNS = (
-    "agent_id", "agent_name", "protocol", "binding", "version", "kind", "parent_id", "text",
-    "source", "state", "outcome", "problem", "terminated", "bytes", "events", "results",
+    "agent_id", "sent_to_url", "agent_name", "protocol", "binding", "version", "kind", "parent_id",
+    "text", "source", "state", "outcome", "problem", "terminated", "bytes", "events", "results",
     "failures", "entries", "created_at", "started_at", "first_event_us", "ended_us",
 )  # fmt: skip
 

@@ -11,6 +11,7 @@ from django.db import models
 from django.urls import reverse
 
 from playground.models.agents import Agent
+from playground.models.fields import EncryptedJSONField
 from playground.models.frames import FrameBatch
 from playground.models.json_text import JSONTextField
 from playground.models.ownership import OwnedQuerySet
@@ -118,7 +119,8 @@ class Run(models.Model):
     owner = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.CASCADE
     )
-    #: None once the agent was deleted; the run has copies of what it needs of it.
+    #: None where it was sent to a URL, and once the agent was deleted; the run has copies of what
+    #: it needs of it.
     agent = models.ForeignKey(Agent, null=True, blank=True, on_delete=models.SET_NULL)
     conversation = models.ForeignKey(
         "playground.Conversation",
@@ -135,6 +137,8 @@ class Run(models.Model):
     #: The entry of the parent that it belongs to: the question, the promise, the card.
     parent_entry_seq = models.PositiveIntegerField(null=True, blank=True)
     parent_entry_part = models.PositiveIntegerField(null=True, blank=True)
+    #: Whether it was sent to a URL without an agent: then `target_agent` represents that URL.
+    sent_to_url = models.BooleanField(default=False)
     agent_name = models.CharField(max_length=80)
     url = models.CharField(max_length=MAX_URL)
     protocol = models.CharField(max_length=20)
@@ -142,6 +146,10 @@ class Run(models.Model):
     version = models.CharField(max_length=10)
     #: The request document, with placeholders of secrets.
     request = JSONTextField()
+    #: Of a run that was sent to a URL: the handshake and the detected settings, as an `Agent` keeps
+    #: them.
+    handshake = EncryptedJSONField(default=dict, blank=True, editable=False)
+    detected = JSONTextField(null=True, blank=True, editable=False)
     #: The request's own headers, as [[name, value], ...], without credentials.
     headers = JSONTextField(default=list, blank=True)
     #: The saved request that it was made from.
@@ -246,6 +254,30 @@ class Run(models.Model):
     def is_turn(self) -> bool:
         """Return whether the run is a turn."""
         return self.kind in TURNS
+
+    @property
+    def target_agent(self) -> Agent | None:
+        """The agent that requests after this run are sent to; None if it was deleted.
+
+        Of a run that was sent to a URL, it is an agent with that URL, which is not saved.
+        """
+        if self.agent is not None or not self.sent_to_url:
+            return self.agent
+        return Agent(
+            owner_id=self.owner_id,
+            name=self.agent_name,
+            url=self.url,
+            protocol=self.protocol if self.protocol in Agent.Protocol.values else "nlweb",
+            binding=self.binding,
+            version=self.version,
+            handshake=self.handshake,
+            detected=self.detected,
+        )
+
+    @property
+    def can_be_continued(self) -> bool:
+        """Return whether requests can follow it: not once its agent was deleted."""
+        return self.agent_id is not None or self.sent_to_url
 
     @property
     def parent_entry(self) -> tuple[int, int] | None:

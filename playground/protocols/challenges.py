@@ -1,4 +1,4 @@
-"""Authentication challenges: the `WWW-Authenticate` header of a 401 response, as advice.
+"""Authentication challenges: the `WWW-Authenticate` header as cause, facts and advice.
 
 RFC 9110, section 11.6.1; the parameters of bearer tokens are those of RFC 6750 (section 3) and
 RFC 9728 (section 5.1), which MCP servers use.
@@ -26,6 +26,10 @@ class Challenge:
     #: Names in lower case.
     params: Mapping[str, str] = field(default_factory=dict)
 
+    def value(self, name: str) -> str:
+        """Return a parameter for display, "" without it."""
+        return self.params.get(name, "")[:_MAX_VALUE].strip()
+
 
 def read_challenges(header: str) -> list[Challenge]:
     """Return the challenges of a header, [] if it has none."""
@@ -43,6 +47,26 @@ def read_challenges(header: str) -> list[Challenge]:
     return found
 
 
+def describe_denial(status: int, headers: Mapping[str, str]) -> str:
+    """Return the cause of a 401, 403 or 407 as a sentence: scheme, realm and missing scope."""
+    name = "proxy-authenticate" if status == 407 else "www-authenticate"
+    found = map(_describe, read_challenges(headers.get(name, ""))[:3])
+    described = "; or ".join(found)
+    if not described and status == 403:
+        return "Authentication required, or access denied (HTTP 403)."
+    return f"Authentication required (HTTP {status}){described and f': {described}'}."
+
+
+def _describe(challenge: Challenge) -> str:
+    parts = [challenge.scheme[:60]]
+    is_missing = challenge.params.get("error") == "insufficient_scope"
+    labels = {"realm": "realm", "scope": "missing scope" if is_missing else "scope"}
+    for name, label in labels.items():
+        if value := challenge.value(name):
+            parts.append(f"{label} “{value}”")
+    return ", ".join(parts)
+
+
 def auth_advice(header: str) -> str:
     """Return what to enter in the agent's settings, as sentences, "" without a challenge."""
     sentences = [_advice_for(challenge) for challenge in read_challenges(header)[:3]]
@@ -52,23 +76,21 @@ def auth_advice(header: str) -> str:
 def _advice_for(challenge: Challenge) -> str:
     advice = _ADVICE.get(challenge.scheme.lower())
     if advice is None:
-        name = challenge.scheme[:60]
-        return f"The server wants the scheme {name}: set an Authorization header at the agent."
+        advice = f"Add an Authorization header with the scheme {challenge.scheme[:60]}."
     sentences = [advice]
     for name, sentence in _PARAMETER_SENTENCES.items():
-        if value := challenge.params.get(name, "")[:_MAX_VALUE].strip():
+        if value := challenge.value(name):
             sentences.append(sentence.format(value.rstrip(".")))
     return " ".join(sentences)
 
 
 _ADVICE: Mapping[str, str] = {
-    "bearer": "The server wants a token (Bearer): enter it at the agent under authentication.",
-    "basic": "The server wants a user name and a password (Basic): enter them at the agent.",
-    "apikey": "The server wants an API key: enter it at the agent under authentication.",
+    "bearer": "Add a bearer token to the agent’s authentication.",
+    "basic": "Add a user name and password to the agent’s authentication.",
+    "apikey": "Add an API key to the agent’s authentication.",
 }
 _PARAMETER_SENTENCES: Mapping[str, str] = {
-    "error_description": "It says: {}.",
-    "scope": "The token needs the scope {}.",
-    "realm": "It calls what is protected {}.",
-    "resource_metadata": "Who gives out tokens is said at {}.",
+    "error_description": "The server says: {}.",
+    "scope": "The token needs the scope “{}”.",
+    "resource_metadata": "Where to get a token: {}",
 }

@@ -73,7 +73,7 @@ class HttpExchange:
     """One call and its response. See `playground.protocols.exchange.Exchange`."""
 
     #: Name of the expected response with its article, for problems.
-    response_name = "an NLWeb reply"
+    response_name = "an NLWeb response"
 
     def __init__(
         self, call: HttpCall, reader: Reader, *, max_depth: int, response_name: str = ""
@@ -237,9 +237,7 @@ class HttpExchange:
     def _check_stream(self) -> None:
         if self._has_readable_event:
             return
-        description = (
-            "holds nothing that could be read" if self._has_event else "ended without an event"
-        )
+        description = "contains nothing readable" if self._has_event else "ended without an event"
         self._fail(
             unreadable.unreadable_problem(description, self._status, self._headers, stream=True)
         )

@@ -12,6 +12,10 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Self
 
+#: Fixes of a call in the wrong one of the two schemes, by which such a problem is recognized.
+USE_HTTP = "Use http:// instead of https://."
+USE_HTTPS = "Use https:// instead of http://."
+
 
 class Stage(enum.StrEnum):
     """Stage of a run at which its problem occurred."""

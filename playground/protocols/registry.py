@@ -71,7 +71,7 @@ class ProtocolSpec:
     #: () to an assembler of the events of one response.
     assembler: Callable[[], Assembler] = AnswerAssembler
     #: Name of a response with its article.
-    response_name: str = "an NLWeb reply"
+    response_name: str = "an NLWeb response"
 
 
 def _no_promises(*_: Any, **__: Any) -> dict[str, Any]:

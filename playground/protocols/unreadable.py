@@ -13,27 +13,29 @@ from playground.protocols.problems import Problem, Stage
 QUOTED = 500
 
 _FIXES: Mapping[int, str] = {
-    400: "Compare the request with what the agent documents; the reply's body may say more.",
-    401: "Set the agent's authentication: the agent wants to know who is asking.",
-    403: "Check the agent's credentials, and whether they may do this.",
-    404: "Check the path of the agent's URL; NLWeb requests go to /ask below it.",
-    405: "Check the agent's URL: this address does not take POST requests.",
-    406: "Switch streaming on or off: the agent does not offer what Accept asks for.",
+    400: "Compare the request with the agent’s documentation; the response body may say more.",
+    401: "Add credentials to the agent’s authentication.",
+    403: "Check the agent’s credentials and their permissions.",
+    404: "Check the path of the URL; NLWeb requests are sent to /ask below it.",
+    405: "Check the path of the URL: it does not accept POST requests.",
+    406: "Switch streaming on or off: the agent does not offer the requested format.",
     413: "Shorten the request, for instance its context.",
-    415: "Check the Content-Type among the request's headers; agents expect application/json.",
-    421: "Check the agent's URL: this server does not answer for that host name.",
-    422: "Compare the request with what the agent documents; the reply's body may say more.",
-    429: "Wait before sending again: the agent limits how often it may be asked.",
-    502: "Ask again later: a gateway could not reach the agent behind it.",
-    503: "Ask again later: the agent is down or overloaded.",
-    504: "Ask again later: a gateway gave up waiting for the agent.",
+    415: "Check the Content-Type header of the request; agents expect application/json.",
+    421: "Check the host in the URL: this server does not serve it.",
+    422: "Compare the request with the agent’s documentation; the response body may say more.",
+    429: "Wait before sending again: the agent limits the request rate.",
+    502: "Retry later: a gateway could not reach the agent behind it.",
+    503: "Retry later: the agent is down or overloaded.",
+    504: "Retry later: a gateway timed out waiting for the agent.",
 }
 _CLASS_FIXES: Mapping[int, str] = {
-    3: "The playground follows no redirects: if you trust the new address, set it as the URL.",
-    4: "Check the request and the agent's URL; the reply's body may say what was wrong.",
-    5: "Look into the agent's log: it failed while it was answering.",
+    3: "Redirects aren’t followed, to protect credentials. If you trust the new URL, use it.",
+    4: "Check the request and the URL; the response body may say what was wrong.",
+    5: "Check the agent’s log: it failed while processing the request.",
 }
-_DEFAULT_FIX = "Check that the URL is that of an agent, and look at what was received."
+#: Statuses that deny a request for want of credentials.
+DENIALS = frozenset({401, 403, 407})
+_DEFAULT_FIX = "Check that the URL is an agent’s; the response is in the Wire tab."
 _HTML = re.compile(r"\s*(?:<!doctype html|<html|<head|<body|<!--)", re.IGNORECASE)
 
 
@@ -43,10 +45,12 @@ def fix_for_status(status: int, headers: Mapping[str, str]) -> str:
     `headers` with names in lower case; `retry-after` and `www-authenticate` are included.
     """
     fix = _FIXES.get(status) or _CLASS_FIXES.get(status // 100) or _DEFAULT_FIX
-    if status == 401 and (advice := challenges.auth_advice(headers.get("www-authenticate", ""))):
+    if status in (401, 403) and (
+        advice := challenges.auth_advice(headers.get("www-authenticate", ""))
+    ):
         return advice
     if (wait := headers.get("retry-after", "").strip()[:60]) and status in (429, 503):
-        return f"{fix} It says when: Retry-After {wait}."
+        return f"{fix} Retry-After: {wait}."
     return fix
 
 
@@ -60,15 +64,22 @@ def unreadable_problem(
 ) -> Problem:
     """Return a problem of the decode stage.
 
-    `description` completes the sentence "The reply to this request (HTTP 200) …"; with `stream` it
-    is "The event stream to this request …".
+    `description` completes the sentence "The response (HTTP 200) …"; with `stream` it is "The event
+    stream (HTTP 200) …".
     """
-    name = "event stream" if stream else "reply"
-    cause = f"The {name} to this request (HTTP {status}) {description}."
+    name = "event stream" if stream else "response"
+    cause = f"The {name} (HTTP {status}) {description}."
     if status // 100 == 3:
-        where = headers.get("location", "").strip()[:200] or "an address that it does not name"
-        cause = f"The agent redirects to {where} (HTTP {status})."
+        cause = redirect_cause(status, headers)
+    elif status in DENIALS:
+        cause = challenges.describe_denial(status, headers)
     return Problem("failed", Stage.DECODE, cause, fix_for_status(status, headers), detail[:QUOTED])
+
+
+def redirect_cause(status: int, headers: Mapping[str, str]) -> str:
+    """Return the cause of a response with a redirect as a sentence."""
+    where = headers.get("location", "").strip()[:200] or "a URL that it does not name"
+    return f"The agent redirects to {where} (HTTP {status})."
 
 
 def is_html(body: str) -> bool:

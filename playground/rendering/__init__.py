@@ -22,7 +22,7 @@ commands and `playground.cli`.
 `formatting`            JSON values, durations, sizes and counts as text
 `grounding`             sources of a result
 `history`               rows of the history
-`http_errors`           HTTP errors of a run with advice and `Retry-After`
+`error_card`            error of a run: cause, the button that helps, details
 `import_preview`        changes of an import in groups
 `linked_turns`          label, answers and status of a linked turn
 `links`                 URLs from agents that may become links

@@ -8,7 +8,7 @@ from typing import Any
 
 from django.utils.dateparse import parse_datetime
 
-from playground.models import Agent
+from playground.models import Agent, Run
 from playground.models.detection import proposed_changes, report_of
 from playground.rendering.formatting import ago
 
@@ -19,7 +19,7 @@ _STATUS_LABELS = {
     "skipped": "skipped",
     "waiting": "waiting",
 }
-_FIELDS = {"url": "Address", "protocol": "Protocol", "binding": "Binding", "version": "Version"}
+_FIELDS = {"url": "URL", "protocol": "Protocol", "binding": "Binding", "version": "Version"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class CallRow:
     """A call below the last step that used it."""
 
     line: str
-    #: `HTTP 404`, or `no reply`.
+    #: `HTTP 404`, or `no response`.
     outcome: str
     sent: str
     received: str
@@ -57,38 +57,60 @@ class SettingChange:
 class DiagnosisView:
     """A report as its template shows it."""
 
+    #: The steps that were not skipped, and those that were.
     steps: list[DoctorStepRow]
-    #: Label of the detected endpoint; "" for none.
-    found: str
+    skipped: list[DoctorStepRow]
+    #: What was detected, or why nothing was.
+    headline: str
+    #: How to fix it, and facts such as the required authentication; empty if an agent was detected.
+    fix: str
+    facts: list[tuple[str, str]]
     also: list[str]
-    #: `3 steps passed, 1 failed`.
+    #: `3 passed, 1 failed`.
     summary: str
-    #: The first step that failed, "" for none.
-    error: str
     ago: str
     changes: list[SettingChange]
     #: The report as plain text, for the clipboard.
     text: str
 
 
-def report_for(agent: Agent) -> DiagnosisView | None:
-    """Return the latest report of an agent, None if there is none."""
-    report = report_of(agent)
+def report_for(subject: Agent | Run) -> DiagnosisView | None:
+    """Return the latest report of an agent or a run, None if there is none."""
+    report = report_of(subject)
     if report is None or not isinstance(report.get("steps"), list):
         return None
-    found = report.get("found") or {}
-    failed = (step["label"] for step in report["steps"] if step["status"] == "failed")
+    cause = cause_of_report(report)
+    rows = steps_of(report)
     moment = parse_datetime(str(report.get("at", "")))
     return DiagnosisView(
-        steps=steps_of(report),
-        found=found.get("label", ""),
+        steps=[row for row in rows if row.status != "skipped"],
+        skipped=[row for row in rows if row.status == "skipped"],
+        headline=headline_of(report),
+        fix=cause.get("fix", ""),
+        facts=[(str(label), str(value)) for label, value in cause.get("facts", ())],
         also=report.get("also", []),
         summary=summary_of(report),
-        error=next(failed, ""),
         ago=ago(moment) if moment else "",
-        changes=changes_of(agent),
+        changes=changes_of(subject) if isinstance(subject, Agent) else [],
         text=text_of(report),
     )
+
+
+def cause_of_report(report: dict[str, Any]) -> dict[str, Any]:
+    """Return why nothing was detected; {} if an agent was, or if the report does not say."""
+    cause = report.get("cause")
+    return cause if isinstance(cause, dict) and not report.get("found") else {}
+
+
+def headline_of(report: dict[str, Any]) -> str:
+    """Return what was detected, or why nothing was."""
+    if found := report.get("found"):
+        return f"Found: {found.get('label', '')}"
+    if cause := cause_of_report(report):
+        return str(cause.get("headline", ""))
+    failed = (step["label"] for step in report["steps"] if step["status"] == "failed")
+    first = next(failed, "")
+    return f"No protocol detected. First failure: {first}" if first else "No protocol detected"
 
 
 def steps_of(report: dict[str, Any]) -> list[DoctorStepRow]:
@@ -107,7 +129,7 @@ def steps_of(report: dict[str, Any]) -> list[DoctorStepRow]:
 
 
 def _call(call: dict[str, Any]) -> CallRow:
-    outcome = f"HTTP {call['status']}" if call["status"] else "no reply"
+    outcome = f"HTTP {call['status']}" if call["status"] else "no response"
     return CallRow(call["line"], outcome, call["sent"], call["received"] or call["error"])
 
 
@@ -119,7 +141,7 @@ def summary_of(report: dict[str, Any]) -> str:
 
 
 def changes_of(agent: Agent) -> list[SettingChange]:
-    """Return the changes of “Use what was found”."""
+    """Return the changes of “Apply detected settings”."""
     proposed = proposed_changes(agent)
     after = Agent(**proposed)
     return [
@@ -139,11 +161,13 @@ def text_of(report: dict[str, Any]) -> str:
     found = report.get("found")
     lines = [
         f"Connection of {report['url']}",
-        f"Examined {report.get('at', '')}: {summary_of(report)}",
-        f"Found: {found['label']} at {found['url']}" if found else "Found: nothing that is known",
+        f"Diagnosed {report.get('at', '')}: {summary_of(report)}",
+        f"Found: {found['label']} at {found['url']}" if found else headline_of(report),
         *(f"Also: {each}" for each in report.get("also", [])),
         "",
     ]
+    if cause := cause_of_report(report):
+        lines.insert(3, f"Fix: {cause.get('fix', '')}")
     for step in report["steps"]:
         lines.append(
             f"{_STATUS_LABELS[step['status']]}  {step['label']}: {step['cause']}".rstrip(": ")

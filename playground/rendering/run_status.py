@@ -11,8 +11,8 @@ from django.utils import timezone
 from playground.models import Agent, Run, RunState
 from playground.protocols import registry
 from playground.protocols.exchange import Version
+from playground.rendering.error_card import error_card
 from playground.rendering.formatting import milliseconds, size
-from playground.rendering.http_errors import http_error_view
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,5 +171,5 @@ def status_context(run: Run) -> dict[str, Any]:
         "phase": phase_label(run),
         "is_unterminated": is_unterminated(run),
         "protocol_label": f"{version_of(run).label} over {binding_of(run)}",
-        "refusal": http_error_view(run),
+        "error": error_card(run),
     }

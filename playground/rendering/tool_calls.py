@@ -65,7 +65,7 @@ class ToolCallForm:
     @property
     def agent(self) -> Agent | None:
         """Return the agent; None if it was deleted, and then no answer can be sent."""
-        return self.run.agent
+        return self.run.target_agent
 
     @property
     def anchor(self) -> str:

@@ -182,7 +182,7 @@ class Transcript:
     @property
     def offers_follow_up(self) -> bool:
         """Return whether the page has a form for a follow-up while the last turn is in progress."""
-        return self.owner is None and self.last.run.agent_id is not None
+        return self.owner is None and self.last.run.can_be_continued
 
     @property
     def can_be_continued(self) -> bool:

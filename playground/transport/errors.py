@@ -15,7 +15,7 @@ from collections.abc import Iterator
 import httpcore
 
 from playground.limits import RunLimits
-from playground.protocols.problems import Problem, Stage
+from playground.protocols.problems import USE_HTTP, USE_HTTPS, Problem, Stage
 from playground.transport.policy import PolicyDenial
 
 
@@ -32,19 +32,19 @@ class CallError(Exception):
 
 def bad_url(sentence: str) -> Problem:
     """Return the problem for a URL that the playground does not call."""
-    return Problem("refused", Stage.POLICY, sentence, "Correct the URL of the agent.")
+    return Problem("refused", Stage.POLICY, sentence, "Correct the URL.")
 
 
 def denied_by_policy(host: str, refusal: PolicyDenial) -> Problem:
     """Return the problem for an address that the outbound policy denies."""
     if refusal.always:
-        fix = "Such addresses are never called; use the agent's own address."
+        fix = "Such addresses are never called; use the agent’s own address."
     else:
         fix = (
-            "This playground is hosted and calls public addresses only; whoever runs it can "
-            "list the host in PLAYGROUND_OUTBOUND_ALLOW."
+            "This hosted playground connects to public addresses only; its operator can allow the "
+            "host with PLAYGROUND_OUTBOUND_ALLOW."
         )
-    cause = f"The outbound policy refuses {host} (rule: {refusal.rule}). {refusal.message}"
+    cause = f"The outbound policy denies {host} (rule: {refusal.rule}). {refusal.message}"
     return Problem("refused", Stage.POLICY, cause, fix)
 
 
@@ -52,10 +52,10 @@ def unresolved(host: str, error: Exception) -> Problem:
     """Return the problem for a host name without an address."""
     if isinstance(error, socket.gaierror) and error.errno == socket.EAI_AGAIN:
         cause = f"The name {host} could not be resolved: the name server did not answer."
-        fix = "Check the spelling of the host and this machine's network, then try again."
+        fix = "Check the spelling of the host and the network, then retry."
     else:
         cause = f"The name {host} could not be resolved."
-        fix = "Check the spelling of the host; a new name may need time to become known."
+        fix = "Check the spelling of the host; a new name may not have propagated yet."
     return Problem("failed", Stage.RESOLVE, cause, fix, _words(error))
 
 
@@ -63,14 +63,14 @@ def unreachable(peer: str, error: BaseException) -> Problem:
     """Return the problem for a host none of whose addresses is reachable."""
     code = _errno(error)
     if code == errno.ECONNREFUSED:
-        cause = f"{peer} refused the connection: nothing listens on that port."
-        fix = "Start the agent, or correct the port in its URL."
+        cause = f"Nothing listens on {peer}: the connection was refused."
+        fix = "Start the agent, or correct the port in the URL."
     elif code in (errno.ENETUNREACH, errno.EHOSTUNREACH):
         cause = f"{peer} cannot be reached from here."
-        fix = "Check the network, a VPN or firewall between here and the agent, and its URL."
+        fix = "Check the network, VPN and firewall, and the host in the URL."
     else:
         cause = f"No connection to {peer}."
-        fix = "Check that the agent is running and that its URL is right."
+        fix = "Check that the agent is running and that its URL is correct."
     return Problem("failed", Stage.CONNECT, cause, fix, os.strerror(code) if code else "")
 
 
@@ -80,18 +80,18 @@ _CERTIFICATES: dict[int, tuple[str, str]] = {
     10: ("has expired", "Renew the agent's certificate."),
     18: (
         "is self-signed",
-        "Use http:// for a local agent, or add the certificate to this machine's trusted ones.",
+        "Use http:// for a local agent, or trust the certificate on this machine.",
     ),
     19: (
         "was issued by an authority that this machine does not trust",
-        "Add the authority's certificate to this machine's trusted ones.",
+        "Trust the authority’s certificate on this machine.",
     ),
     20: (
         "was issued by an authority that this machine does not know",
-        "Add the authority's certificate, or let the agent send its intermediate ones.",
+        "Trust the authority’s certificate, or let the agent send its intermediate certificates.",
     ),
-    62: ("is for another host name", "Call the agent by a name that its certificate has."),
-    64: ("is for another address", "Call the agent by a name that its certificate has."),
+    62: ("is for another host name", "Use a host name that the certificate covers."),
+    64: ("is for another address", "Use a host name that the certificate covers."),
 }
 _CERTIFICATES[21] = _CERTIFICATES[20]
 _NOT_TLS = {"WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE", "PACKET_LENGTH_TOO_LONG"}
@@ -99,31 +99,31 @@ _NOT_TLS = {"WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE", "PACKET_LENGTH_TOO_L
 
 def tls(host: str, error: BaseException) -> Problem:
     """Return the problem for a failed TLS handshake."""
-    cause, fix = f"The TLS handshake with {host} failed.", "Check the agent's TLS set-up."
+    cause, fix = f"The TLS handshake with {host} failed.", "Check the agent’s TLS configuration."
     found = next((link for link in _chain(error) if isinstance(link, ssl.SSLError)), None)
     if isinstance(found, ssl.SSLCertVerificationError):
         words = _CERTIFICATES.get(found.verify_code)
-        what, fix = words or ("cannot be trusted", "Check the agent's certificate.")
+        what, fix = words or ("cannot be trusted", "Check the agent’s certificate.")
         cause = f"The certificate of {host} {what}."
     elif found is not None and found.reason in _NOT_TLS:
         cause = f"{host} does not speak TLS on this port."
-        fix = "Use http:// instead of https://, or the port on which the agent serves https."
+        fix = USE_HTTP
     elif found is None or isinstance(found, ssl.SSLEOFError):
         cause = f"{host} closed the connection during the TLS handshake."
-        fix = "Check that the agent serves https on this port."
+        fix = "Check that the agent serves HTTPS on this port."
     return Problem("failed", Stage.TLS, cause, fix, _words(found or error))
 
 
 # --- limits -----------------------------------------------------------------------------------
 
 _TOO_MUCH = {
-    "max_bytes": "The reply is larger than {:,} bytes.",
+    "max_bytes": "The response is larger than {:,} bytes.",
     "max_frames": "The run has more than {:,} frames.",
     "max_line": "A line of the event stream is longer than {:,} bytes.",
 }
 _TOO_LONG = {
     "connect_timeout": "No connection within {:g} seconds.",
-    "idle_timeout": "Not a single byte came for {:g} seconds.",
+    "idle_timeout": "No data received for {:g} seconds.",
     "total_timeout": "The run took longer than {:g} seconds.",
 }
 
@@ -131,7 +131,7 @@ _TOO_LONG = {
 def limit_exceeded(name: str, limits: RunLimits) -> Problem:
     """Return the problem for an exceeded limit of size or number, at which reading stops."""
     cause = _TOO_MUCH[name].format(getattr(limits, name))
-    fix = f"What came before is kept. If the agent means it, raise {_variable(name)}."
+    fix = f"Data received so far is kept. To allow more, raise {_variable(name)}."
     return Problem("refused", Stage.LIMIT, cause, fix, limit=name)
 
 
@@ -139,11 +139,11 @@ def timed_out(name: str, limits: RunLimits, stage: Stage) -> Problem:
     """Return the problem for an exceeded time limit at `stage`."""
     cause = _TOO_LONG[name].format(getattr(limits, name))
     if name == "connect_timeout":
-        fix = "Check host and port, and whether a firewall drops the packets."
+        fix = "Check the host, the port and the firewall."
     elif stage is Stage.HEADERS:
-        fix = f"The agent has not begun to answer: see its log, or raise {_variable(name)}."
+        fix = f"The agent sent no response headers: check its log, or raise {_variable(name)}."
     else:
-        fix = f"See the agent's log for what it waits for, or raise {_variable(name)}."
+        fix = f"Check the agent’s log, or raise {_variable(name)}."
     return Problem("failed", stage, cause, fix, limit=name)
 
 
@@ -172,13 +172,13 @@ def connection_broken(error: Exception, stage: Stage, seen: str) -> Problem:
     if stage is not Stage.BODY:
         return Problem("failed", stage, *_no_head(lost, seen), detail)
     if lost or "closed connection" in words:
-        cause = "The connection was lost before the reply was complete."
-        fix = "What came before is kept. See the agent's log: it may have crashed or been killed."
+        cause = "The connection was lost before the response was complete."
+        fix = "Data received so far is kept. Check the agent’s log: it may have crashed."
     else:
-        cause = "The reply breaks the framing that its head announced."
+        cause = "The response violates the framing that its headers declare."
         fix = (
-            "What came before is kept. The bytes that came last are below: an agent that writes "
-            "a second response into the first does this."
+            "Data received so far is kept. The last bytes are in the details: writing a second "
+            "response into the first causes this."
         )
     return Problem("truncated", stage, cause, fix, detail)
 
@@ -186,29 +186,29 @@ def connection_broken(error: Exception, stage: Stage, seen: str) -> Problem:
 def _no_head(lost: bool, seen: str) -> tuple[str, str]:
     """Return cause and fix if no response head could be read."""
     if seen.startswith("\\x15\\x03"):
-        return "The server speaks TLS on this port.", "Use https:// instead of http://."
+        return "The server speaks TLS on this port.", USE_HTTPS
     if not seen or lost:
         return (
-            "The server closed the connection without answering.",
-            "See the agent's log: it may have crashed on this request.",
+            "The server closed the connection without a response.",
+            "Check the agent’s log: it may have crashed on this request.",
         )
     return (
-        "What the server sent is not an HTTP/1.1 response.",
-        "Check that the URL is that of an HTTP agent; the bytes that came are below.",
+        "The received data is not an HTTP/1.1 response.",
+        "Check that the URL is an HTTP agent’s; the received bytes are in the details.",
     )
 
 
 def undecodable(encoding: str, error: str) -> Problem:
     """Return the problem for an unknown `Content-Encoding`, or for data that violates it."""
-    cause = f"The reply's body could not be decompressed (Content-Encoding: {encoding})."
-    fix = "The playground asked for identity and reads gzip and deflate: correct the agent."
+    cause = f"The response body could not be decompressed (Content-Encoding: {encoding})."
+    fix = "Let the agent send no Content-Encoding, gzip or deflate."
     return Problem("failed", Stage.DECODE, cause, fix, error)
 
 
 def cut_compressed(encoding: str) -> Problem:
     """Return the problem for a body that ends within the compressed data."""
-    cause = f"The reply ends in the middle of its compressed data ({encoding})."
-    fix = "What could be read is kept. The agent must finish the compression before it ends."
+    cause = f"The response ends in the middle of its compressed data ({encoding})."
+    fix = "Data decoded so far is kept. The agent must finish the compressed stream."
     return Problem("truncated", Stage.DECODE, cause, fix)
 
 

@@ -54,7 +54,7 @@ class ActionPanel:
     @property
     def agent(self) -> Agent:
         """Return the agent that returned the action; a deleted one has only a name and a URL."""
-        return self.run.agent or Agent(name=self.run.agent_name, url=self.run.url)
+        return self.run.target_agent or Agent(name=self.run.agent_name, url=self.run.url)
 
     @property
     def anchor(self) -> str:

@@ -8,21 +8,27 @@ from typing import Any
 from asgiref.sync import sync_to_async
 from django.conf import settings
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from playground import engine
-from playground.engine.preparation import available_bindings
+from playground.engine.preparation import (
+    agent_for_url,
+    available_bindings,
+    free_name,
+    version_and_binding,
+)
 from playground.forms.agents import AgentForm
-from playground.models import Agent
+from playground.models import Agent, Run
 from playground.models.ownership import owner_of
 from playground.protocols import mcp, registry
 from playground.protocols.events import Event, Failure
+from playground.protocols.origins import MAX_URL, same_origin
 from playground.protocols.problems import Problem
 from playground.rendering.tools import tool_list_view
-from playground.views.helpers import get_agent, is_htmx
+from playground.views.helpers import find_run, get_agent, is_htmx
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -34,17 +40,58 @@ def agents(request: HttpRequest) -> HttpResponse:
     owner = owner_of(request.user)
     form = AgentForm(request.POST, instance=Agent(owner=owner))
     if not form.is_valid():
-        return _form(request, form, status=422)
+        return _form(request, form, status=422, run=_source_run(request, request.POST))
     agent = form.save()
     messages.success(request, f"{agent.name} was added.")
+    if run := _source_run(request, request.POST):
+        _adopt(run, agent)
+        return redirect(run)
     return redirect(f"{reverse('workbench')}?agent={agent.slug}")
 
 
 @require_safe
 def new_agent(request: HttpRequest) -> HttpResponse:
-    """Show the form of a new agent; `?url=` prefills its URL."""
-    form = AgentForm(initial={"url": request.GET.get("url", "")[:2000]})
-    return _form(request, form)
+    """Show the form of a new agent.
+
+    Prefilled from `run`, the key of a run that was sent to a URL, or else from `url`, `protocol`,
+    `binding` and `version`; `auth` is the kind of its authentication.
+    """
+    owner = owner_of(request.user)
+    run = _source_run(request, request.GET)
+    agent = run.target_agent if run else None
+    if agent is None:
+        agent = agent_for_url(
+            request.GET.get("url", "")[:MAX_URL],
+            request.GET.get("protocol", ""),
+            owner.pk if owner else None,
+        )
+        agent.version, agent.binding = version_and_binding(
+            agent, request.GET.get("version"), request.GET.get("binding")
+        )
+    initial = {name: getattr(agent, name) for name in ("url", "protocol", "binding", "version")}
+    if agent.url:
+        initial["name"] = free_name(agent)
+    if (auth := request.GET.get("auth", "")) in Agent.Auth.values:
+        initial["auth"] = auth
+    return _form(request, AgentForm(initial=initial), run=run)
+
+
+def _source_run(request: HttpRequest, fields: QueryDict) -> Run | None:
+    """Return the run to a URL that an agent is made from, None without one."""
+    run = find_run(request, fields["run"]) if fields.get("run") else None
+    return run if run is not None and run.sent_to_url else None
+
+
+def _adopt(run: Run, agent: Agent) -> None:
+    """Assign the runs to a URL in a conversation to the agent that was made from one of them.
+
+    Only where the URL stays at its origin: what follows these runs goes to the agent.
+    """
+    if not same_origin(run.url, agent.url) or run.protocol != agent.protocol:
+        return
+    Agent.objects.filter(pk=agent.pk).update(detected=run.detected)
+    found = Run.objects.filter(owner=run.owner_id, sent_to_url=True, url=run.url)
+    found.filter(conversation=run.conversation_id).update(agent=agent, sent_to_url=False)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -64,9 +111,13 @@ def agent(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _form(
-    request: HttpRequest, form: AgentForm, agent: Agent | None = None, status: int = 200
+    request: HttpRequest,
+    form: AgentForm,
+    agent: Agent | None = None,
+    status: int = 200,
+    run: Run | None = None,
 ) -> HttpResponse:
-    context: dict[str, Any] = {"form": form, "agent": agent}
+    context: dict[str, Any] = {"form": form, "agent": agent, "source_run": run}
     context["versions"] = [
         (name, spec.label, spec.versions) for name, spec in registry.PROTOCOLS.items()
     ]

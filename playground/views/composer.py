@@ -29,6 +29,7 @@ from playground.engine.preparation import (
 from playground.forms.composer import SendForm
 from playground.models import Agent, Run, SavedRequest
 from playground.models.collections import resolve_target
+from playground.models.detection import detected_settings
 from playground.models.ownership import owner_of
 from playground.protocols import registry, schemas
 from playground.protocols.agent_api.parameters import PARAMETERS, Parameter
@@ -118,7 +119,10 @@ def prepare_form(request: HttpRequest) -> PreparationResult:
     # Without the field, the active environment of the top bar applies.
     is_named = "environment" in request.POST
     environment = form.cleaned_data["environment"] if is_named else active_environment(request)
-    return prepare(_request_template(form), VariableScope(environment), owner_of(request.user))
+    found = prepare(_request_template(form), VariableScope(environment), owner_of(request.user))
+    if found.prepared and found.prepared.agent.pk is None:
+        found.prepared.agent.detected = form.cleaned_data["detected"]
+    return found
 
 
 def _request_template(form: SendForm) -> RequestTemplate:
@@ -268,6 +272,7 @@ def composer_fields_of_run(run: Run) -> dict[str, str]:
     saved = run.saved_request
     return {
         "address": str(template.get("address") or ("" if run.agent else run.url)),
+        "detected": _json_text(detected_settings(run.detected)),
         "auth": _json_text(template.get("auth")),
         "expectations": _json_text(template.get("expectations", run.expectations)),
         "captures": _json_text(saved.captures) if saved else "",

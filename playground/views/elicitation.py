@@ -197,7 +197,8 @@ def _save_strategy(agent: Agent, answer: ElicitationAnswer) -> None:
     changes = {"answer_strategy": answer.strategy}
     if answer.strategy == "template":
         changes["answer_template"] = answer.template
-    Agent.objects.filter(pk=agent.pk).update(**changes)
+    if agent.pk is not None:
+        Agent.objects.filter(pk=agent.pk).update(**changes)
 
 
 def _show_answered(request: HttpRequest, view: ElicitationView) -> HttpResponse:

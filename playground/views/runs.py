@@ -5,10 +5,11 @@ from __future__ import annotations
 from urllib.parse import urlsplit
 
 from asgiref.sync import sync_to_async
+from django.db.models import Q
 from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST
-from django_htmx.http import push_url, reswap, retarget
+from django_htmx.http import push_url, reswap, retarget, trigger_client_event
 
 from playground import engine
 from playground.models import Run, RunKind
@@ -68,7 +69,6 @@ def _record(request: HttpRequest) -> HttpResponse | tuple[Run, engine.PreparedRe
     parent = parent_turn(request, preparation)
     if preparation.prepared is None or preparation.errors:
         return error_response(request, preparation)
-    preparation.keep_agent()
     link = engine.RunParent(RunKind.ASK, parent)
     return engine.create_run(
         preparation.prepared, owner_of(request.user), link
@@ -98,24 +98,44 @@ async def repeat(request: HttpRequest, pk: str) -> HttpResponse:
     """Send the request of a turn again, to the same target and with the same parent.
 
     Credentials are the agent's current ones: a run stores none. Variables in its template get
-    their current values.
+    their current values. With `protocol`, `binding`, `version` or `url` the target is switched.
     """
     recorded = await sync_to_async(_repeat)(request, pk)
-    return recorded if isinstance(recorded, HttpResponse) else await start_run(request, *recorded)
+    if isinstance(recorded, HttpResponse):
+        return recorded
+    run, prepared = recorded
+    response = await start_run(request, run, prepared)
+    if not _switch_fields(request):
+        return response
+    # The composer follows.
+    agent = run.agent.slug if run.agent else ""
+    detail = {"agent": agent, "label": run.protocol, **run.describe_target()}
+    return trigger_client_event(response, "target:switch", detail)
+
+
+#: The fields of a repetition to another target.
+_SWITCH = ("protocol", "binding", "version", "url")
+
+
+def _switch_fields(request: HttpRequest) -> dict[str, str]:
+    return {name: request.POST[name] for name in _SWITCH if name in request.POST}
 
 
 def _repeat(request: HttpRequest, pk: str) -> HttpResponse | tuple[Run, engine.PreparedRequest]:
     """Record the repetition of a run; or return why it cannot be sent."""
-    found = Run.objects.turns().filter(agent__isnull=False, protocol__in=registry.PROTOCOLS)
+    can_be_continued = Q(agent__isnull=False) | Q(sent_to_url=True)
+    found = Run.objects.turns().filter(can_be_continued, protocol__in=registry.PROTOCOLS)
     run = get_object_or_404(found.owned_by(request.user).select_related("agent", "parent"), pk=pk)
+    fields = _switch_fields(request)
     try:
-        preparation = engine.repeat_request(run)
+        preparation = engine.switched_request(run, fields) if fields else engine.repeat_request(run)
     except engine.SecretNotAllowedError as error:
         preparation = engine.refused(str(error))
     if preparation.prepared is None or preparation.errors:
         return error_response(request, preparation)
-    preparation.keep_agent()
-    prepared = preparation.prepared.resuming(run.resume)
+    prepared = preparation.prepared
+    if not fields:
+        prepared = prepared.resuming(run.resume)
     link = engine.RunParent(
         kind=RunKind(run.kind),
         parent=run.parent,

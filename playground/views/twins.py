@@ -59,9 +59,6 @@ def _record(request: HttpRequest) -> HttpResponse | tuple[Twin, list[Sent]]:
         preparation.add_error("", f"{other.label}: {reason}")
     if preparation.errors:
         return error_response(request, preparation)
-    preparation.keep_agent()
-    # A new agent, created from a URL, changes the other target as well.
-    other = _selected(request, preparation) or other
     link = engine.RunParent(RunKind.ASK, parent)
     both = preparation.prepared, other.prepared
     owner = owner_of(request.user)

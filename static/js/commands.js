@@ -6,7 +6,7 @@ import { copyLink } from "./linked.js";
 import { closeTab, isPreview, keepTab } from "./open-tabs.js";
 import { save, saveAs } from "./saving.js";
 import { recall, remember } from "./storage.js";
-import { chooseAgent } from "./target.js";
+import { focusTarget } from "./target.js";
 
 const root = document.documentElement;
 const composer = () => document.querySelector("request-composer");
@@ -28,7 +28,8 @@ export const COMMANDS = [
   { id: "save", label: "Save the request", keys: "⌘S", can: composer, run: () => save() },
   { id: "save-as", label: "Save the request as…", keys: "⌘⇧S", can: composer, run: () => saveAs() },
   { id: "copy-link", label: "Copy a link to this request", can: composer, run: () => copyLink() },
-  { id: "curl", label: "Paste a cURL command", can: composer, run: () => chooseAgent("") },
+  { id: "target", label: "Edit the agent or URL", can: composer, run: focusTarget },
+  { id: "curl", label: "Paste a cURL command", can: composer, run: focusTarget },
   { id: "keep", label: "Keep this tab open: it is a preview", can: isPreview, run: () => keepTab() },
   { id: "close", label: "Close the request", can: composer, run: () => closeTab() },
   {

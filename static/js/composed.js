@@ -4,7 +4,7 @@ import { documentOf } from "./request-document.js";
 import { showProtocol } from "./protocols.js";
 
 /** Fields whose text is taken as it is. */
-const PLAIN = ["address", "auth", "expectations", "captures", "headers"];
+const PLAIN = ["address", "detected", "auth", "expectations", "captures", "headers"];
 
 export function readFields(form) {
   const { document: text, agent, version, binding, parent } = form.elements;

@@ -21,6 +21,7 @@ const KEEP_AFTER_MS = 200;
 const MAX_DRAFTS = 20;
 const FIELDS = {
   address: "",
+  detected: "",
   auth: "",
   expectations: "",
   captures: "",
@@ -184,9 +185,9 @@ export function changeTab(more) {
 /** A fresh request to where this one goes. */
 function addTab() {
   keep();
-  const { agent, address, protocol, version, binding } = list.active.fields;
+  const { agent, address, detected, protocol, version, binding } = list.active.fields;
   const text = freshText(protocol, "", version);
-  const fields = { ...FIELDS, agent, address, protocol, version, binding, document: text };
+  const fields = { ...FIELDS, agent, address, detected, protocol, version, binding, document: text };
   list.active.pinned ||= list.active.place !== "/";
   list.open(makeTab(fields, { pinned: true }));
   load();

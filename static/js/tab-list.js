@@ -50,15 +50,6 @@ function write(node, text) {
 /** Whether a tab holds something that is kept nowhere else. */
 export const isChanged = (tab) => canonical(tab.fields) !== tab.base;
 
-/**
- * Its fields without what was only done to paste something: an agent that was put away while no
- * address took its place is the agent still.
- */
-export function fieldsBefore({ fields, base }) {
-  if (fields.agent || fields.address || !base) return fields;
-  return { ...fields, agent: JSON.parse(base)[NAMED.indexOf("agent")] };
-}
-
 /** The name of a tab: of the saved request, or the words of its document. */
 export function nameOf({ name, fields }) {
   if (name) return name;

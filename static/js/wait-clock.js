@@ -1,5 +1,5 @@
 // How long an agent asked to wait: <wait-clock data-seconds="30">. It only tells the time; what
-// stands beside it can be used at once.
+// is beside it can be used at once.
 
 import { announce } from "./dom.js";
 
@@ -23,7 +23,7 @@ class WaitClock extends HTMLElement {
       return;
     }
     clearInterval(this.timer);
-    this.textContent = "The time that the agent asked to wait is over.";
+    this.textContent = "You can retry now.";
     announce(this.textContent);
   }
 }

@@ -66,15 +66,15 @@ class TestComposing:
     ) -> None:
         workbench.open("/?agent=demo").compose("soup with lentils")
         page = workbench.page
-        page.locator("#agent-select").select_option("demo-agent-api")
+        workbench.choose_agent("demo-agent-api")
         expect(page.get_by_role("tab", name="Input")).to_be_visible()
         expect(page.get_by_role("tab", name="Query")).to_be_hidden()
         expect(said(workbench)).to_have_value("soup with lentils")
         expect(workbench.effective).to_contain_text("/demo/agent-api")
         said(workbench).fill("soup with beans")
-        page.locator("#agent-select").select_option("demo")
+        workbench.choose_agent("demo")
         expect(workbench.text).to_have_value("soup with lentils")
-        page.locator("#agent-select").select_option("demo-agent-api")
+        workbench.choose_agent("demo-agent-api")
         expect(said(workbench)).to_have_value("soup with beans")
         assert texts(workbench.document) == ["soup with beans"]
 
@@ -139,7 +139,7 @@ class TestComposing:
 
     def test_a_draft_of_either_protocol_outlives_a_reload(self, workbench: Workbench) -> None:
         page = workbench.open("/").page
-        page.locator("#agent-select").select_option("demo-agent-api")
+        workbench.choose_agent("demo-agent-api")
         said(workbench).fill("kept")
         page.reload()
         expect(said(workbench)).to_have_value("kept")

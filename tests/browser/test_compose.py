@@ -90,7 +90,7 @@ def add_by_form(workbench: Workbench, name: str, url: str) -> None:
     page.get_by_label("Name", exact=False).first.fill(name)
     page.get_by_label("URL", exact=False).first.fill(url)
     page.locator("main form button[type=submit]").first.click()
-    expect(page.locator("#agent-select option:checked")).to_have_text(name)
+    expect(page.locator("#target-input")).to_have_value(name)
     expect(workbench.effective).to_contain_text(url)
     client_of(workbench.server).remove_later(page.locator("#agent-select").input_value())
 
@@ -173,7 +173,7 @@ def test_a_draft_outlives_a_reload_and_a_look_at_a_run(workbench: Workbench) -> 
 def test_a_reload_keeps_the_target_of_a_draft_and_another_link_wins(workbench: Workbench) -> None:
     page = workbench.open("/?agent=demo").compose("to whom").page
     agent = page.locator("#agent-select")
-    agent.select_option("demo-agent-api")
+    workbench.choose_agent("demo-agent-api")
     expect(workbench.effective).to_contain_text("/demo/agent-api")
     page.reload()
     expect(workbench.effective).to_contain_text("/demo/agent-api")
@@ -181,7 +181,8 @@ def test_a_reload_keeps_the_target_of_a_draft_and_another_link_wins(workbench: W
     expect(workbench.effective).to_contain_text("to whom")
     workbench.open("/?agent=demo")
     expect(agent).to_have_value("demo")
-    page.locator("[data-target-binding]").get_by_text("MCP").click()
+    with workbench.target_menu() as menu:
+        menu.get_by_text("MCP").click()
     expect(workbench.effective).to_contain_text("/demo/mcp")
     page.reload()
     expect(workbench.effective).to_contain_text("/demo/mcp")
@@ -286,16 +287,15 @@ def test_a_filter_is_written_down_once_it_has_a_name_and_a_value(workbench: Work
 
 
 def paste(workbench: Workbench, command: str) -> None:
-    """Choose another address, and paste a command into it."""
+    """Paste a command as the target."""
     page = workbench.page
-    page.locator("#agent-select").select_option("")
     script = """([field, text]) => {
       const clipboardData = new DataTransfer();
       clipboardData.setData("text/plain", text);
       field.dispatchEvent(new ClipboardEvent("paste", { clipboardData, cancelable: true }));
     }"""
-    page.evaluate(script, [page.locator("#address").element_handle(), command])
-    expect(page.locator("#address-note")).to_contain_text("Taken over")
+    page.evaluate(script, [page.locator("#target-input").element_handle(), command])
+    expect(page.locator("#address-note")).to_contain_text("Imported from cURL")
 
 
 CURL = """curl https://pasted.example/ask -H 'X-Pasted: 1' --json '{"query": {"text": "pasted"}}'"""

@@ -24,13 +24,13 @@ def agent(playground: PlaygroundServer, url: str) -> str:
 def test_an_mcp_server_where_nlweb_was_expected(still: Page, playground: PlaygroundServer) -> None:
     path = agent(playground, f"{playground.url}/demo/mcp")
     still.goto(path)
-    expect(still.get_by_role("heading", name="What is sent")).to_be_visible()
+    expect(still.get_by_role("heading", name="Requests")).to_be_visible()
     assert findings(still) == [], "before"
-    still.get_by_role("button", name="Examine the connection").click()
+    still.get_by_role("button", name="Diagnose connection").click()
     expect(still.get_by_role("heading", name=f"Found: {FOUND}")).to_be_visible()
     ask = still.locator(".doctor-step", has=still.get_by_text("/ask", exact=True))
     expect(ask).to_have_attribute("data-status", "failed")
-    expect(ask).to_contain_text("Set the agent's binding to MCP.")
+    expect(ask).to_contain_text("Set the binding to MCP.")
     ask.locator("summary").first.click()
     expect(ask.locator("pre").first).to_contain_text("POST /demo/mcp/ask HTTP/1.1")
     assert findings(still, both_themes=True) == [], "after"
@@ -38,8 +38,8 @@ def test_an_mcp_server_where_nlweb_was_expected(still: Page, playground: Playgro
     still.reload()
     expect(still.get_by_role("heading", name=f"Found: {FOUND}")).to_be_visible()
     expect(still.locator(".doctor-changes")).to_contain_text("MCP")
-    still.get_by_role("button", name="Use what was found").click()
-    expect(still.get_by_text("was set to what was found")).to_be_visible()
+    still.get_by_role("button", name="Apply detected settings").click()
+    expect(still.get_by_text("Detected settings applied")).to_be_visible()
     expect(still.locator(".doctor-changes")).to_have_count(0)
     still.goto(f"{playground.url}/agents/")
     row = still.locator(".agent-row", has_text=f"detected: {FOUND}").last
@@ -49,18 +49,18 @@ def test_an_mcp_server_where_nlweb_was_expected(still: Page, playground: Playgro
 
 def test_a_server_that_is_down(page: Page, playground: PlaygroundServer) -> None:
     page.goto(agent(playground, f"http://127.0.0.1:{free_port()}"))
-    page.get_by_role("button", name="Examine the connection").click()
-    expect(page.get_by_role("heading", name="Nothing found: it fails at TCP")).to_be_visible()
+    page.get_by_role("button", name="Diagnose connection").click()
+    expect(page.get_by_role("heading", name="Nothing listens on")).to_be_visible()
     page.get_by_role("button", name="Copy as text").click()
     expect(page.get_by_role("button", name="Copied")).to_be_visible()
     expect(page.locator("#doctor-text")).to_contain_text("FAILED   TCP: ")
-    page.get_by_role("button", name="Examine again").click()
-    expect(page.get_by_role("heading", name="Nothing found: it fails at TCP")).to_be_visible()
+    page.get_by_role("button", name="Run again").click()
+    expect(page.get_by_role("heading", name="Nothing listens on")).to_be_visible()
 
 
 def test_a_run_that_failed_leads_to_it(workbench: Workbench) -> None:
     workbench.add_agent("Down", f"http://127.0.0.1:{free_port()}").compose("eggs").send()
-    workbench.page.get_by_role("link", name="Examine the connection").click()
+    workbench.page.get_by_role("link", name="Diagnose", exact=True).click()
     expect(workbench.page.get_by_role("heading", name="Connection doctor")).to_be_visible()
 
 
@@ -71,7 +71,7 @@ def test_nothing_scrolls_sideways(
     context = browser.new_context(viewport={"width": width, "height": 844})
     page = context.new_page()
     page.goto(f"{playground.url}/agents/demo/doctor/")
-    for name in ("Examine the connection", "Examine again"):
+    for name in ("Diagnose connection", "Run again"):
         if page.get_by_role("button", name=name).count():
             page.get_by_role("button", name=name).click()
             break
@@ -84,7 +84,8 @@ def test_the_older_server(workbench: Workbench) -> None:
     page = workbench.page
     with replaying(reply_bytes(CAPTURES / "nlweb" / "get_stream.txt")) as url:
         workbench.add_agent("Older", url)
-        page.locator("#version-select").select_option("legacy")
+        with workbench.target_menu():
+            page.locator("#version-select").select_option("legacy")
         expect(workbench.effective).to_contain_text("GET")
         workbench.compose("eggs")
         expect(workbench.effective).to_contain_text(f"{url}/ask?query=eggs")

@@ -12,10 +12,10 @@ from tests.browser.workbench import Workbench
 from tests.support.playground_server import PlaygroundServer
 
 CAME = [
-    ("failure-details", "A failure as NLWeb defines it", "INVALID_PARAMETER"),
-    ("foreign-error", "JSON, but not an NLWeb reply", "Internal Server Error"),
-    ("html-error", "An HTML page", "HTML"),
-    ("empty-error", "Nothing: the reply has no body", "is empty"),
+    ("failure-details", "NLWeb failure", "INVALID_PARAMETER"),
+    ("foreign-error", "JSON, but not an NLWeb response", "Internal Server Error"),
+    ("html-error", "HTML page", "HTML"),
+    ("empty-error", "Empty", "is empty"),
 ]
 
 
@@ -28,9 +28,10 @@ def test_what_came_with_an_error_is_told_apart(
     workbench: Workbench, slug: str, came: str, words: str
 ) -> None:
     workbench.scenario(slug).send()
+    end(workbench).locator("summary").click()
     expect(end(workbench)).to_contain_text(came)
     expect(workbench.page.locator("#tab-results")).to_contain_text(words)
-    expect(end(workbench).get_by_role("button", name="Send again")).to_have_count(1)
+    expect(end(workbench).get_by_role("button", name="Retry")).to_have_count(1)
 
 
 def test_a_failure_is_explained_and_its_details_are_a_table(workbench: Workbench) -> None:
@@ -46,7 +47,7 @@ def test_credentials_are_one_click_away(workbench: Workbench) -> None:
     workbench.scenario("members").send()
     expect(end(workbench)).to_contain_text("Bearer")
     page = workbench.page
-    page.get_by_role("link", name="Set the authentication").click()
+    page.get_by_role("link", name="Add a token").click()
     field = page.locator("#id_auth")
     expect(field).to_be_in_viewport()
     field.select_option("bearer")
@@ -63,7 +64,7 @@ def test_the_wait_counts_down_and_does_not_keep_anybody(workbench: Workbench) ->
     before = clock.inner_text()
     expect(clock).not_to_have_text(before)
     first = workbench.run
-    again = end(workbench).get_by_role("button", name="Send again")
+    again = end(workbench).get_by_role("button", name="Retry")
     expect(again).to_be_enabled()
     again.click()
     expect(workbench.page.locator("#response")).not_to_have_attribute("data-run", first or "")
@@ -75,7 +76,7 @@ def test_the_wait_counts_down_and_does_not_keep_anybody(workbench: Workbench) ->
 def test_send_again_by_keyboard(workbench: Workbench) -> None:
     workbench.scenario("server-error").send()
     first = workbench.run
-    again = end(workbench).get_by_role("button", name="Send again")
+    again = end(workbench).get_by_role("button", name="Retry")
     again.focus()
     workbench.page.keyboard.press("Enter")
     expect(workbench.page.locator("#response")).not_to_have_attribute("data-run", first or "")

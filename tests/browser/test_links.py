@@ -153,8 +153,8 @@ def test_a_link_to_the_request_holds_all_of_it(workbench: Workbench) -> None:
 
 
 def paste(page: Page, text: str) -> None:
-    """Paste into the field of the address."""
-    page.locator("#address").evaluate(
+    """Paste into the combobox of the target."""
+    page.locator("#target-input").evaluate(
         """(field, text) => {
           const clipboardData = new DataTransfer();
           clipboardData.setData("text/plain", text);
@@ -170,15 +170,15 @@ def test_a_curl_command_fills_the_request(workbench: Workbench) -> None:
     page.keyboard.press("ControlOrMeta+k")
     page.keyboard.type("curl")
     page.keyboard.press("Enter")
-    expect(page.locator("#address")).to_be_focused()
+    expect(page.locator("#target-input")).to_be_focused()
     url = f"{workbench.server.url}/demo/ask"
     body = '{"query": {"text": "pasted soup"}}'
     paste(page, f"curl '{url}' \\\n  -H 'X-Note: kept' -d '{body}' -o out.json")
     note = page.locator("#address-note")
-    expect(note).to_contain_text("Nothing was taken over.")
+    expect(note).to_contain_text("Nothing was imported.")
     expect(note).to_contain_text("no file is written here")
     paste(page, f"curl '{url}' \\\n  -H 'X-Note: kept' -d '{body}' --compressed")
-    expect(note).to_contain_text("Taken over")
+    expect(note).to_contain_text("Imported from cURL")
     expect(note).to_contain_text("--compressed")
     expect(workbench.text).to_have_value("pasted soup")
     expect(workbench.effective).to_contain_text("X-Note")

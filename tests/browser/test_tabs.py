@@ -34,7 +34,7 @@ def two(workbench: Workbench) -> None:
     page.get_by_role("tab", name="Query").click()
     add(workbench)
     workbench.compose("second tab")
-    page.locator("#agent-select").select_option("demo-mcp")
+    workbench.choose_agent("demo-mcp")
 
 
 def test_two_tabs_keep_what_is_theirs_over_a_reload(workbench: Workbench) -> None:

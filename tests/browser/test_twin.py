@@ -43,7 +43,7 @@ def test_over_both_bindings_by_keyboard(workbench: Workbench) -> None:
         expect(pane.locator("#cards .card").first).to_be_visible()
     press(page, "Skip to the response on the right")
     press(page, "Open in the workbench: the run on the right")
-    expect(page.get_by_role("radio", name="MCP")).to_be_checked()
+    expect(page.locator("[name=binding][value=mcp]")).to_be_checked()
 
 
 def test_as_two_versions_with_what_was_left_out(workbench: Workbench) -> None:
@@ -99,28 +99,31 @@ def test_a_link_in_a_pane_leads_the_whole_page(workbench: Workbench) -> None:
 
 def test_the_binding_is_flipped_and_kept(workbench: Workbench) -> None:
     page = workbench.open().page
+    press(page, "NLWeb 0.55 · HTTP")
     tab_to(page, "HTTP")
     page.keyboard.press("ArrowRight")
     expect(workbench.effective).to_contain_text("/demo/mcp")
     expect(workbench.effective).to_contain_text("tools/call")
     expect(workbench.effective).to_contain_text("eggs")
     page.reload()
-    expect(page.get_by_role("radio", name="MCP")).to_be_checked()
+    expect(page.locator("[name=binding][value=mcp]")).to_be_checked()
     workbench.send()
     expect(workbench.badge).to_have_text("Completed")
     # An agent that is chosen brings its own binding.
-    page.locator(".segment", has_text="HTTP").click()
+    with workbench.target_menu() as menu:
+        menu.locator(".segment", has_text="HTTP").click()
     expect(workbench.effective).to_contain_text("/demo/ask")
-    page.locator("#agent-select").select_option("demo-mcp")
-    expect(page.get_by_role("radio", name="MCP")).to_be_checked()
+    workbench.choose_agent("demo-mcp")
+    expect(page.locator("[name=binding][value=mcp]")).to_be_checked()
 
 
 def test_an_agent_of_another_protocol_has_no_binding_to_choose(workbench: Workbench) -> None:
-    page = workbench.open("/?agent=demo").page
-    page.locator("#agent-select").select_option("demo-agent-api")
-    expect(page.get_by_role("group", name="Binding")).to_be_hidden()
-    page.locator("#agent-select").select_option("demo")
-    expect(page.get_by_role("group", name="Binding")).to_be_visible()
+    workbench.open("/?agent=demo").choose_agent("demo-agent-api")
+    with workbench.target_menu() as menu:
+        expect(menu.get_by_role("group", name="Binding")).to_be_hidden()
+    workbench.choose_agent("demo")
+    with workbench.target_menu() as menu:
+        expect(menu.get_by_role("group", name="Binding")).to_be_visible()
 
 
 def test_the_form_shows_what_applies(workbench: Workbench) -> None:
@@ -170,10 +173,12 @@ def test_a_phone_has_room_for_it(browser: Browser, playground: PlaygroundServer)
         viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True
     )
     page = Workbench(context.new_page(), playground).open("/?agent=demo").page
+    page.locator("[data-target-chip]").click()
     for name in ("HTTP", "MCP"):
         box = page.locator(".segment", has_text=name).bounding_box()
         assert box
         assert min(box["width"], box["height"]) >= 24
+    page.keyboard.press("Escape")
     send_both(page, "As NLWeb 0.54")
     expect(page.locator("iframe")).to_have_count(2)
     page.wait_for_function(

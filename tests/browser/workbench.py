@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from playwright.sync_api import Locator, Page, expect
@@ -28,13 +30,27 @@ class Workbench:
         """Add an agent for this test, and open the workbench with it chosen."""
         slug = client_of(self.server).add_agent(name, url, **fields)
         self.page.goto(f"{self.server.url}/?agent={slug}")
-        expect(self.page.locator("#agent-select option:checked")).to_have_text(name)
+        expect(self.page.locator("#target-input")).to_have_value(name)
         expect(self.effective).to_contain_text(url)
         return self
 
     def scenario(self, slug: str) -> Workbench:
         """Choose one of the demo's misbehaving agents."""
         return self.add_agent(f"Scenario {slug}", f"{self.server.url}/demo/scenarios/{slug}")
+
+    def choose_agent(self, slug: str) -> Workbench:
+        """Choose an agent in the combobox."""
+        self.page.locator("#target-input").click()
+        self.page.locator(f'#target-list [data-agent="{slug}"]').click()
+        return self
+
+    @contextmanager
+    def target_menu(self) -> Iterator[Locator]:
+        """Open the menu of protocol, version and binding, and close it."""
+        chip = self.page.locator("[data-target-chip]")
+        chip.click()
+        yield self.page.locator("#target-menu")
+        chip.press("Escape")
 
     def compose(self, text: str, **filters: Any) -> Workbench:
         """Fill in the query; filters go in through the JSON view."""

@@ -18,7 +18,7 @@ def test_an_agent_that_is_well(demo: str) -> None:
     lines = done.stdout.splitlines()
     assert lines[0] == f"Connection of {demo}/demo"
     assert lines[2] == f"Found: NLWeb 0.55 at {demo}/demo"
-    assert "passed   /ask: /demo/ask speaks NLWeb 0.55." in lines
+    assert "passed   /ask: /demo/ask is NLWeb 0.55." in lines
 
 
 @pytest.mark.django_db(transaction=True)
@@ -60,5 +60,5 @@ def test_a_terminal_finds_nothing_to_obey() -> None:
     head = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n"
     with replaying(head % len(body) + body) as url:
         done = run_command("doctor", url)
-    assert "[31mred speaks A2A" in done.stdout
+    assert "[31mred: A2A" in done.stdout
     assert not set("\x1b\x9b") & set(done.stdout)

@@ -11,7 +11,7 @@ import pytest
 from asgiref.sync import sync_to_async
 from django.utils import timezone
 
-from playground.engine import doctor
+from playground.engine import doctor, request_to
 from playground.engine.task_registry import running_tasks
 from playground.models import Agent
 from playground.models.detection import proposed_changes, report_of
@@ -42,7 +42,7 @@ def answering(**answers: Any) -> Any:
 
 
 async def diagnose(url: str, **fields: Any) -> dict[str, Any]:
-    return await doctor.diagnose(Agent(name="scripted", url=url, **fields))
+    return await doctor.diagnose(request_to(Agent(name="scripted", url=url, **fields), {}))
 
 
 def failed(report: dict[str, Any]) -> list[str]:
@@ -73,7 +73,7 @@ class TestAServer:
     async def test_that_is_down(self) -> None:
         report = await diagnose(f"http://127.0.0.1:{free_port()}")
         assert failed(report) == ["tcp"]
-        assert "nothing listens on that port" in step(report, "tcp")["cause"]
+        assert "Nothing listens on" in step(report, "tcp")["cause"]
         assert "correct the port" in step(report, "tcp")["fix"]
 
     async def test_whose_name_nobody_knows(self) -> None:
@@ -93,7 +93,7 @@ class TestAServer:
         async with serve(refusal) as server:
             report = await diagnose(server.url)
         assert failed(report)[0] == "http"
-        assert 'Bearer realm="members"' in step(report, "http")["cause"]
+        assert "Bearer, realm “members”" in step(report, "http")["cause"]
         assert "bearer token" in step(report, "http")["fix"]
 
     async def test_whose_ask_is_at_another_path(self) -> None:
@@ -104,7 +104,7 @@ class TestAServer:
         async with serve(answer=answer) as server:
             report = await diagnose(f"{server.url}/wrong")
         assert failed(report) == ["ask"]
-        assert step(report, "ask")["fix"] == "Set the path of the agent's URL to /api."
+        assert step(report, "ask")["fix"] == "Set the path of the URL to /api."
         assert report["found"]["url"] == f"{server.url}/api"
 
     async def test_that_is_an_mcp_server(self) -> None:
@@ -112,7 +112,7 @@ class TestAServer:
         async with serve(answer=answers) as server:
             report = await diagnose(f"{server.url}/mcp")
         assert failed(report) == ["ask"]
-        assert step(report, "ask")["fix"] == "Set the agent's binding to MCP."
+        assert step(report, "ask")["fix"] == "Set the binding to MCP."
         assert report["found"]["binding"] == "mcp"
 
     async def test_with_two_protocols_behind_one_address(self) -> None:
@@ -120,7 +120,7 @@ class TestAServer:
         async with serve(answer=answers) as server:
             report = await diagnose(server.url)
         assert failed(report) == []
-        assert report["also"] == [f"NLWeb 0.55 over MCP 2026-07-28 at {server.url}/mcp"]
+        assert report["also"] == [f"NLWeb 0.55 over MCP 2026-07-28 at {server.url}/"]
 
     @pytest.mark.usefixtures("short_timeouts")
     async def test_that_hangs_up(self) -> None:
@@ -153,7 +153,7 @@ class TestAServer:
         async with serve(HOLD) as server:
             report = await diagnose(server.url)
         assert report["state"] == "done"
-        assert "the time of the examination was up" in step(report, "card")["cause"]
+        assert "time limit of the diagnosis" in step(report, "card")["cause"]
 
     async def test_that_sends_too_much(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(doctor, "MAX_BYTES", 1000)
@@ -177,7 +177,7 @@ class TestServersOfTheOfficialPackages:
         assert report["found"]["generation"].startswith(spoken)
         assert (report["found"]["protocol"], report["found"]["url"]) == ("nlweb", url)
         assert failed(expected) == ["ask"]
-        assert step(expected, "ask")["fix"] == "Set the agent's binding to MCP."
+        assert step(expected, "ask")["fix"] == "Set the binding to MCP."
 
     async def test_mcp_that_wants_a_token(self) -> None:
         with mcp_servers.serving(mcp_servers.Recipes(token=mcp_servers.TOKEN)) as url:
@@ -195,7 +195,7 @@ class TestServersOfTheOfficialPackages:
         with a2a_servers.serving(a2a_servers.Waiter(), versions=versions) as url:
             report = await diagnose(url)
         assert step(report, "card")["status"] == "passed"
-        assert "Waiter speaks A2A" in step(report, "card")["cause"]
+        assert "Waiter: A2A" in step(report, "card")["cause"]
         assert "Skills: serve." in step(report, "card")["cause"]
         assert failed(report) == ["ask"]
         assert "A2A agent" in step(report, "ask")["fix"]
@@ -207,7 +207,7 @@ class TestSchemes:
         async with serve(NOT_FOUND) as server:
             report = await diagnose(server.url.replace("http://", "https://"))
         assert failed(report) == ["tls"]
-        fix = "Use http:// instead of https://: that is what this port speaks."
+        fix = "Use http:// instead of https://."
         assert step(report, "tls")["fix"] == fix
 
     async def test_http_where_https_is_spoken(self, tmp_path: Path) -> None:
@@ -272,7 +272,7 @@ async def test_the_report_grows_call_by_call() -> None:
 
     async with serve(answer=answering(ask=ANSWER)) as server:
         agent = Agent(name="scripted", url=server.url)
-        report = await doctor.diagnose(agent, listen)
+        report = await doctor.diagnose(request_to(agent, {}), listen)
     assert len(seen) == len(report["calls"])
     assert "waiting" in seen[0]
     assert [each["status"] for each in report["steps"]].count("waiting") == 0
@@ -288,7 +288,7 @@ class TestKept:
 
     async def diagnosed(self, server: Server, **fields: Any) -> Agent:
         agent = await Agent.objects.acreate(name="Kept", url=server.url, **fields)
-        assert doctor.start(agent)
+        assert doctor.start(agent, request_to(agent, {}))
         assert doctor.is_running(agent)
         return await self.settle(agent)
 
@@ -321,7 +321,7 @@ class TestKept:
     async def test_what_was_found_before_goes_when_nothing_is(self) -> None:
         async with serve(answer=answering(ask=ANSWER)) as server:
             agent = await self.diagnosed(server)
-        assert doctor.start(agent)
+        assert doctor.start(agent, request_to(agent, {}))
         agent = await self.settle(agent)
         assert list(agent.detected) == ["report"]
         assert agent.detected["report"]["found"] is None
@@ -332,8 +332,8 @@ class TestKept:
                 await Agent.objects.acreate(name=f"A{n}", url=server.url)
                 for n in range(doctor.MAX_AT_ONCE + 1)
             ]
-            started = [doctor.start(agent) for agent in agents]
-            again = doctor.start(agents[0])
+            started = [doctor.start(agent, request_to(agent, {})) for agent in agents]
+            again = doctor.start(agents[0], request_to(agents[0], {}))
             tasks = running_tasks()
             for task in tasks:
                 task.cancel()
@@ -358,6 +358,6 @@ class TestKept:
 
         monkeypatch.setattr(doctor, "diagnose", broken)
         agent = await Agent.objects.acreate(name="Kept", url="http://a.example")
-        assert doctor.start(agent)
+        assert doctor.start(agent, request_to(agent, {}))
         agent = await self.settle(agent)
         assert not await sync_to_async(doctor.is_running)(agent)

@@ -87,3 +87,17 @@ async def test_a_run_that_was_stopped_answers_no_more_requests() -> None:
     await run.arefresh_from_db()
     assert run.state == "cancelled"
     assert not await Run.objects.filter(kind=RunKind.CLIENT_RESPONSE).aexists()
+
+
+async def test_a_run_to_a_url_keeps_its_own_for_what_follows() -> None:
+    server = Recipes()
+    with serving(server, generation="initialize") as url:
+        agent = Agent(name="recipes", url=url, binding="mcp")
+        run = await run_of(await sync_to_async(engine.request_to)(agent, DOCUMENT))
+        assert (run.sent_to_url, run.handshake["url"]) == (True, url)
+        found = await sync_to_async(engine.prepare_follow_up)(run, DOCUMENT, [])
+        assert found.prepared
+        again = await run_of(found.prepared)
+    assert (again.state, again.outcome) == ("completed", run.outcome)
+    frames = await sync_to_async(lambda: list(again.read_frames()))()
+    assert not any(b'"initialize"' in frame.data for frame in frames)

@@ -533,14 +533,3 @@ def test_the_result_knows_built_in_names(agent: Agent) -> None:
     template = RequestTemplate(document(a="{{$uuid}} {{$braces}}", b="{{row}}"), (), agent)
     found = prepared(template, None, row=1)
     assert (found.used, found.built_in) == (("$uuid", "$braces", "row"), ["$uuid", "$braces"])
-
-
-def test_the_result_keeps_the_agent_that_was_made_of_an_address() -> None:
-    found = prepared(RequestTemplate(document(), address=f"{HERE}/ask"), None)
-    assert not Agent.objects.exists()
-    found.keep_agent()
-    assert found.prepared
-    assert found.prepared.agent == Agent.objects.get()
-    nothing = engine.refused("No.")
-    nothing.keep_agent()
-    assert (nothing.prepared, messages_of(nothing)) == (None, "No.")

@@ -195,7 +195,7 @@ def test_where_it_goes(
     assert save.is_valid()
     assert save.cleaned_data["agent"] == (agent if found else None)
     assert save.cleaned_data["address"] == (address or "").strip()
-    refused = {"agent": "Choose an agent to send the request to."} if is_refused else {}
+    refused = {"agent": "Enter a URL or choose an agent."} if is_refused else {}
     assert errors(send) == refused
     assert send.cleaned_data.get("agent") == (agent if found else None)
 

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { canonical, fieldsBefore, isChanged, nameOf, TabList } from "../../static/js/tab-list.js";
+import { canonical, isChanged, nameOf, TabList } from "../../static/js/tab-list.js";
 
 const fields = (more = {}) => ({
   agent: "demo",
@@ -106,16 +106,6 @@ test("there is one preview, wherever it stands", () => {
   list.show(list.tabs[0]);
   list.open(tab("d", { pinned: true }));
   assert.equal(ids(list), "own d c");
-});
-
-test("a target that was chosen for nothing is that of before", () => {
-  const chosen = tab("a", { fields: fields({ agent: "" }) });
-  assert.equal(fieldsBefore(chosen).agent, "demo");
-  const meant = tab("a", { fields: fields({ agent: "", address: "http://a.example" }) });
-  assert.equal(fieldsBefore(meant), meant.fields);
-  const other = tab("a", { fields: fields({ agent: "other" }) });
-  assert.equal(fieldsBefore(other).agent, "other");
-  assert.equal(fieldsBefore(tab("a", { fields: fields({ agent: "" }), base: "" })).agent, "");
 });
 
 test("work goes on in the tab that was worked in last", () => {

@@ -141,7 +141,7 @@ class TestDocument:
         problem = problem_of(play)
         assert (problem.state, problem.stage) == ("failed", Stage.DECODE)
         assert problem.cause == (
-            f"The reply to this request (HTTP {status}) is JSON, but not an NLWeb reply."
+            f"The response (HTTP {status}) is JSON, but not an NLWeb response."
         )
         assert problem.detail == json.dumps(payload)
 
@@ -165,35 +165,33 @@ class TestDocument:
         play = read_document(body)
         problem = problem_of(play)
         assert (problem.state, problem.stage) == ("failed", Stage.DECODE)
-        assert problem.cause == f"The reply to this request (HTTP 200) {came}."
+        assert problem.cause == f"The response (HTTP 200) {came}."
         assert len(problem.detail) <= 500
         assert len(play.events) == (1 if body.strip() else 0)
         assert all(isinstance(event, Unknown) for event in play.events)
         assert play.exchange.outcome is Outcome.NONE
 
     def test_no_body_at_all(self) -> None:
-        assert problem_of(Playbook().head(204).end()).cause == (
-            "The reply to this request (HTTP 204) is empty."
-        )
+        assert problem_of(Playbook().head(204).end()).cause == ("The response (HTTP 204) is empty.")
 
     @pytest.mark.parametrize(
         ("status", "words"),
         [
-            (200, "URL is that of an agent"),
-            (301, "follows no redirects"),
-            (400, "what the agent documents"),
+            (200, "URL is an agent’s"),
+            (301, "Redirects aren’t followed"),
+            (400, "agent’s documentation"),
             (401, "authentication"),
             (403, "credentials"),
-            (404, "path of the agent's URL"),
+            (404, "path of the URL"),
             (405, "POST"),
             (406, "streaming"),
             (418, "Check the request"),
-            (421, "host name"),
+            (421, "Check the host"),
             (429, "Wait"),
-            (500, "agent's log"),
+            (500, "agent’s log"),
             (503, "later"),
-            (599, "agent's log"),
-            (0, "URL is that of an agent"),
+            (599, "agent’s log"),
+            (0, "URL is an agent’s"),
         ],
     )
     def test_a_fix_for_every_status(self, status: int, words: str) -> None:
@@ -202,7 +200,7 @@ class TestDocument:
     @pytest.mark.parametrize(("status", "said"), [(429, True), (503, True), (500, False)])
     def test_when_to_try_again(self, status: int, said: bool) -> None:
         play = Playbook().head(status, extra="Retry-After: 7\r\n").body(b"busy").end()
-        assert ("Retry-After 7" in problem_of(play).fix) is said
+        assert ("Retry-After: 7" in problem_of(play).fix) is said
 
 
 class TestStream:
@@ -269,18 +267,14 @@ class TestStream:
     def test_without_an_event(self, stream: bytes) -> None:
         problem = problem_of(read_stream(stream))
         assert (problem.state, problem.stage) == ("failed", Stage.DECODE)
-        assert problem.cause == (
-            "The event stream to this request (HTTP 200) ended without an event."
-        )
+        assert problem.cause == ("The event stream (HTTP 200) ended without an event.")
 
     def test_in_which_nothing_can_be_read(self) -> None:
         play = read_stream(event("oops"), event({"a": 1}, "other"), status=500)
         assert [type(event) for event in play.events] == [Unknown, Unknown]
         problem = problem_of(play)
-        assert problem.cause == (
-            "The event stream to this request (HTTP 500) holds nothing that could be read."
-        )
-        assert "agent's log" in problem.fix
+        assert problem.cause == ("The event stream (HTTP 500) contains nothing readable.")
+        assert "agent’s log" in problem.fix
 
     def test_one_readable_event_is_enough(self) -> None:
         assert read_stream(event("oops"), ITEM, event("oops")).exchange.problem is None
@@ -313,7 +307,7 @@ class TestRedirect:
         where = "https://b.example.com/ask"
         play = Playbook().head(status, "text/html", f"LOCATION:  {where} \r\n").end()
         assert play.events == [Note(1, "redirect", {"status": status, "location": where})]
-        assert "redirect" in problem_of(play).fix
+        assert "Redirects" in problem_of(play).fix
 
     def test_without_an_address(self) -> None:
         assert Playbook().head(300).events == [Note(1, "redirect", {"status": 300, "location": ""})]

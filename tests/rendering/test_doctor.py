@@ -33,6 +33,12 @@ FOUND = {
 }  # fmt: skip
 
 
+CAUSE = {
+    "headline": "Authentication required (HTTP 401): Bearer.", "fix": "Add a token.",
+    "remedy": "authenticate", "scheme": "bearer", "url": "", "facts": [["Scheme", "Bearer"]],
+}  # fmt: skip
+
+
 def report(**changed: Any) -> dict[str, Any]:
     return {
         "url": URL, "state": "done", "at": "2026-11-21T10:00:00+00:00", "found": FOUND,
@@ -58,25 +64,41 @@ class TestReport:
         assert [[call.line for call in each.calls] for each in steps] == [
             [], ["POST /ask"], ["POST /ask"],
         ]  # fmt: skip
-        assert [each.calls[0].outcome for each in steps[1:]] == ["HTTP 404", "no reply"]
+        assert [each.calls[0].outcome for each in steps[1:]] == ["HTTP 404", "no response"]
         assert steps[2].calls[0].received == "It broke."
 
     def test_what_is_said_of_it(self) -> None:
         found = report_for(agent())
         assert found
-        assert (found.found, found.error) == (FOUND["label"], "ASK")
+        assert found.headline == f"Found: {FOUND['label']}"
         assert found.summary == summary_of(report()) == "1 passed, 1 failed, 1 skipped"
         changes = [(each.label, each.before, each.after) for each in found.changes]
         assert changes == [
-            ("Address", URL, "http://agent.example/mcp"),
+            ("URL", URL, "http://agent.example/mcp"),
             ("Binding", "HTTP", "MCP"),
             ("Version", "0.55", "0.54"),
         ]
 
+    def test_why_nothing_was_detected(self) -> None:
+        found = report_for(agent(report(found=None, cause=CAUSE)))
+        assert found
+        assert (found.headline, found.fix) == (CAUSE["headline"], CAUSE["fix"])
+        assert found.facts == [("Scheme", "Bearer")]
+
+    def test_skipped_steps_are_folded(self) -> None:
+        found = report_for(agent())
+        assert found
+        assert [row.label for row in found.steps] == ["HTTP", "ASK"]
+        assert [row.label for row in found.skipped] == ["CARD"]
+        examined = agent()
+        context = {"agent": examined, "report": found, "subject": examined}
+        text = read(render_to_string("agents/doctor_report.html", context)).text
+        assert text.index("1 step skipped") > text.index("ASK")
+
     def test_as_text(self) -> None:
         assert text_of(report()).splitlines() == [
             f"Connection of {URL}",
-            "Examined 2026-11-21T10:00:00+00:00: 1 passed, 1 failed, 1 skipped",
+            "Diagnosed 2026-11-21T10:00:00+00:00: 1 passed, 1 failed, 1 skipped",
             "Found: NLWeb 0.54 over MCP 2025-06-18 at http://agent.example/mcp",
             "Also: Agent API at http://agent.example/process",
             "",
@@ -85,7 +107,9 @@ class TestReport:
             "         Fix: Mend it.",
             "skipped  CARD: Because.",
         ]
-        assert "Found: nothing that is known" in text_of(report(found=None))
+        assert "No protocol detected. First failure: ASK" in text_of(report(found=None))
+        denied = report(found=None, cause=CAUSE)
+        assert text_of(denied).splitlines()[2:4] == [CAUSE["headline"], f"Fix: {CAUSE['fix']}"]
 
     @pytest.mark.parametrize(
         "detected", [None, {}, [], {"report": None}, {"report": {"state": "running", "at": "x"}}]
@@ -105,6 +129,7 @@ class TestReport:
         )
         examined = agent(evil)
         context = {"agent": examined, "report": report_for(examined), "is_running": False}
+        context |= {"subject": examined, "doctor_url": "/", "report_url": "/"}
         html = render_to_string("agents/doctor_report.html", context)
         assert EVIL not in html
         assert "<script" not in html

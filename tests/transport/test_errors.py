@@ -39,7 +39,7 @@ class TestConnecting:
         frames = await record(f"http://127.0.0.1:{port}/ask")
         assert frames.kinds == ["CALL", "ERROR"]
         assert verdict(frames.problem) == ("failed", Stage.CONNECT)
-        assert f"127.0.0.1:{port} refused" in frames.problem.cause
+        assert f"Nothing listens on 127.0.0.1:{port}" in frames.problem.cause
 
     @pytest.mark.parametrize(
         ("error", "words"),
@@ -92,8 +92,8 @@ class TestHead:
     @pytest.mark.parametrize(
         ("script", "words"),
         [
-            ((), "without answering"),
-            ((RESET,), "without answering"),
+            ((), "without a response"),
+            ((RESET,), "without a response"),
             ((b"HTTP/1.1 200 OK\r\nContent-",), "not an HTTP/1.1 response"),
             ((b"SSH-2.0-OpenSSH_9.6\r\n",), "not an HTTP/1.1 response"),
             ((b"\x15\x03\x01\x00\x02\x02\x0a",), "speaks TLS"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -9,8 +10,10 @@ from django.test import AsyncClient, Client
 from django.utils import timezone
 
 from playground.engine import doctor
-from playground.models import Agent
-from tests.rendering.test_doctor import FOUND, report, step
+from playground.models import Agent, Run
+from tests.rendering.test_doctor import CAUSE, FOUND, report, step
+from tests.support.stored_runs import CALL, END, HEAD, OPEN, recorded
+from tests.views.conftest import form
 
 PATH = "/agents/recipes/doctor/"
 URL = "http://agent.example/api"
@@ -32,11 +35,11 @@ def page(client: Client, path: str = PATH) -> str:
 class TestBeforeAnythingIsSent:
     def test_it_says_what_will_be(self, client: Client, agent: Agent) -> None:
         html = page(client)
-        assert "Examine the connection" in html
+        assert "Diagnose connection" in html
         for line in (f"{URL}/ask", f"{URL}/await", f"{URL}/mcp", ".well-known/agent-card.json"):
             assert line in html
-        assert "none go along" in html
-        assert "Use what was found" not in html
+        assert "none are sent" in html
+        assert "Apply detected settings" not in html
 
     def test_it_says_what_goes_along(self, client: Client, agent: Agent) -> None:
         Agent.objects.update(auth="bearer", auth_secret="canary-91", headers=[["X-A", "1"]])
@@ -52,30 +55,30 @@ class TestTheReport:
         html = page(client)
         assert "Found: NLWeb 0.54 over MCP 2025-06-18" in html
         assert "It is not there." in html
-        assert "Examine again" in html
+        assert "Run again" in html
         assert "hx-get" not in html[html.index('id="doctor-report"') :].partition(">")[0]
 
     def test_that_found_nothing_says_where_it_fails(self, client: Client, agent: Agent) -> None:
         keep(agent, found=None)
-        assert "Nothing found: it fails at ASK" in page(client)
+        assert "No protocol detected. First failure: ASK" in page(client)
 
     def test_asks_for_itself_again_while_it_grows(self, client: Client, agent: Agent) -> None:
         keep(agent, state="running", at=timezone.now().isoformat())
         for path in (PATH, f"{PATH}report/"):
             html = page(client, path)
             assert f'hx-get="{PATH}report/"' in html
-            assert "Examining…" in html
-            assert "Examine again" not in html
+            assert "Diagnosing…" in html
+            assert "Run again" not in html
 
     def test_that_has_no_step_yet(self, client: Client, agent: Agent) -> None:
         agent.detected = {"report": {"state": "running", "at": timezone.now().isoformat()}}
         agent.save()
-        assert "The first call is under way" in page(client)
+        assert "Sending the first request" in page(client)
 
     def test_that_a_dead_process_left_can_be_made_anew(self, client: Client, agent: Agent) -> None:
         keep(agent, state="running")
         html = page(client)
-        assert "Examine again" in html
+        assert "Run again" in html
 
     def test_is_a_badge_of_the_agent(self, client: Client, agent: Agent) -> None:
         assert "detected:" not in page(client, "/agents/")
@@ -90,14 +93,14 @@ class TestTheReport:
 class TestUsing:
     def test_sets_the_agent(self, client: Client, agent: Agent) -> None:
         keep(agent)
-        assert "Use what was found" in page(client)
+        assert "Apply detected settings" in page(client)
         response = client.post(f"{PATH}use/")
         assert (response.status_code, response["Location"]) == (302, PATH)
         agent.refresh_from_db()
         assert (agent.url, agent.binding, agent.version) == (FOUND["url"], "mcp", "0.54")
         html = page(client)
-        assert "was set to what was found" in html
-        assert "Use what was found" not in html
+        assert "Detected settings applied" in html
+        assert "Apply detected settings" not in html
         assert "Found: NLWeb 0.54 over MCP" in html
 
     def test_never_leaves_the_origin(self, client: Client, agent: Agent) -> None:
@@ -119,7 +122,7 @@ async def test_starting(
     agent = await Agent.objects.acreate(name="Recipes", url=URL)
     asked: list[Agent] = []
 
-    def start(agent: Agent) -> bool:
+    def start(agent: Agent, _: Any) -> bool:
         asked.append(agent)
         return starts
 
@@ -128,7 +131,7 @@ async def test_starting(
     assert (response.status_code, response["Location"]) == (302, PATH)
     assert asked == [agent]
     shown = (await async_client.get(PATH)).content.decode()
-    assert ("examinations are under way" in shown) is not starts
+    assert ("diagnoses are in progress" in shown) is not starts
 
 
 def test_the_agents_page_leads_to_it(client: Client, agent: Agent) -> None:
@@ -149,3 +152,103 @@ class TestUsingAtOnceWithARun:
         assert client.post(f"{PATH}use/").status_code == 302
         agent.refresh_from_db()
         assert (agent.version, agent.handshake) == ("0.54", {"session": "s"})
+
+
+class TestARunToAUrl:
+    @pytest.fixture
+    def run(self, db: None) -> Run:
+        run = recorded([[CALL, OPEN, HEAD, END]])
+        Run.objects.filter(pk=run.pk).update(sent_to_url=True, url=URL)
+        run.refresh_from_db()
+        return run
+
+    def test_has_the_doctor_of_its_url(self, client: Client, run: Run) -> None:
+        html = page(client, f"/runs/{run.pk}/doctor/")
+        assert f"{URL}/ask" in html
+        kept = report(url=URL, found=None, cause=CAUSE)
+        Run.objects.filter(pk=run.pk).update(detected={"report": kept})
+        html = page(client, f"/runs/{run.pk}/doctor/report/")
+        assert CAUSE["headline"] in html
+        assert f'href="/agents/new/?run={run.pk}"' in html
+
+    def test_of_an_agent_has_not(self, client: Client, run: Run) -> None:
+        Run.objects.update(sent_to_url=False)
+        assert client.get(f"/runs/{run.pk}/doctor/").status_code == 404
+
+    def test_becomes_an_agent(self, client: Client, run: Run) -> None:
+        found = {"label": "NLWeb 0.55", "url": URL}
+        Run.objects.filter(pk=run.pk).update(version="0.54", detected=found)
+        html = page(client, f"/agents/new/?run={run.pk}&auth=bearer")
+        for part in (f'value="{URL}"', 'value="scripted"', 'value="bearer" selected'):
+            assert part in html
+        fields = {
+            "run": str(run.pk), "name": "Mine", "url": URL, "protocol": "nlweb", "binding": "http",
+            "version": "0.54", "auth": "bearer", "auth_secret": "canary-5", "headers": "[]",
+        }  # fmt: skip
+        response = client.post("/agents/", fields)
+        assert response["Location"] == f"/runs/{run.pk}/"
+        run.refresh_from_db()
+        agent = Agent.objects.get()
+        assert (run.agent, run.sent_to_url, agent.detected) == (agent, False, found)
+
+    def test_stays_without_an_agent_of_another_origin(self, client: Client, run: Run) -> None:
+        fields = {"run": str(run.pk), "name": "Mine", "url": "http://b.example", "auth": "none"}
+        client.post("/agents/", {**fields, "protocol": "nlweb", "version": "0.55", "headers": "[]"})
+        run.refresh_from_db()
+        assert (run.agent, run.sent_to_url) == (None, True)
+
+
+class TestDetection:
+    @pytest.fixture
+    def detected(self, monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+        """The requests that were diagnosed; nothing is sent."""
+        found: list[Any] = []
+
+        async def detect(prepared: Any, owner: Any) -> dict[str, Any]:
+            found.append(prepared)
+            return {"found": FOUND, "cause": None, "at": "now", "steps": [], "calls": {}}
+
+        monkeypatch.setattr(doctor, "detect", detect)
+        return found
+
+    def post(self, client: Client, **fields: str) -> dict[str, Any]:
+        response = client.post("/detection/", form(agent="", protocol="nlweb", **fields))
+        assert response.status_code == 200
+        answer: dict[str, Any] = response.json()
+        return answer
+
+    def test_needs_no_valid_document(self, client: Client, db: None, detected: list[Any]) -> None:
+        answer = self.post(client, address=URL, document="{}")
+        assert answer == {"found": FOUND, "cause": None, "at": "now"}
+        assert (detected[0].url, Agent.objects.count()) == (URL, 0)
+
+    @pytest.mark.parametrize(
+        ("address", "reason"),
+        [
+            ("ftp://a.example", "must start with http"),
+            ("https://user:pw@a.example", "must not contain a user name or password"),
+            ("http://{{nowhere}}/", "nowhere"),
+            ("", "Enter a URL or choose an agent."),
+        ],
+    )
+    def test_says_why_nothing_is_sent(
+        self, client: Client, db: None, detected: list[Any], address: str, reason: str
+    ) -> None:
+        answer = self.post(client, address=address)
+        assert reason in answer["cause"]["headline"]
+        assert (answer["found"], detected) == (None, [])
+
+    def test_is_stored_with_the_run(self, client: Client, started: list[Any], db: None) -> None:
+        sent = {**FOUND, "evil": "x", "version": 7}
+        client.post(
+            "/runs/", form(agent="", address=URL, protocol="nlweb", detected=json.dumps(sent))
+        )
+        run = started[0][0]
+        assert run.detected == {name: FOUND[name] for name in FOUND if name != "version"}
+        again = client.post(f"/runs/{run.pk}/repetition/")
+        assert again.status_code == 302
+        assert started[1][0].detected == run.detected
+
+    def test_has_a_limit(self, client: Client, db: None, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(doctor, "MAX_AT_ONCE", 0)
+        assert "in progress" in self.post(client, address=URL)["cause"]["headline"]

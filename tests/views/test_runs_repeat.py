@@ -110,3 +110,62 @@ def test_too_many_at_once_are_refused_and_shown(
     settings.RUN_LIMITS = settings.RUN_LIMITS.__class__(max_runs=0)
     response = client.post(f"/runs/{first.pk}/repetition/", headers={"HX-Request": "true"})
     assert "as many as may be at once" in response.content.decode()
+
+
+class TestSwitching:
+    """The target of the repetition is another one."""
+
+    FIELDS = {"protocol": "nlweb", "binding": "mcp", "version": "0.54"}
+
+    def test_an_agent_is_set_to_it(
+        self, client: Client, first: Run, started: list[dict[str, Any]]
+    ) -> None:
+        Run.objects.filter(pk=first.pk).update(url="http://agent.example/api")
+        Agent.objects.update(handshake={"session": "s"})
+        response = client.post(
+            f"/runs/{first.pk}/repetition/",
+            {**self.FIELDS, "url": "http://agent.example/mcp"},
+            headers={"HX-Request": "true"},
+        )
+        (call,) = started
+        assert (call["target"].url, call["target"].binding) == ("http://agent.example/mcp", "mcp")
+        agent = Agent.objects.get()
+        assert (agent.binding, agent.url, agent.handshake) == ("mcp", call["target"].url, {})
+        assert call["run"].request == first.request
+        assert '"agent": "recipes"' in response["HX-Trigger"]
+
+    def test_an_agent_keeps_its_origin(
+        self, client: Client, first: Run, started: list[dict[str, Any]]
+    ) -> None:
+        url = "http://evil.example/mcp"
+        response = client.post(f"/runs/{first.pk}/repetition/", {**self.FIELDS, "url": url})
+        assert (response.status_code, started) == (422, [])
+        assert Agent.objects.get().binding == "http"
+
+    def test_a_url_gets_a_run_of_its_own(
+        self, client: Client, first: Run, started: list[dict[str, Any]]
+    ) -> None:
+        Run.objects.filter(pk=first.pk).update(agent=None, sent_to_url=True, url="http://b.example")
+        client.post(
+            f"/runs/{first.pk}/repetition/",
+            {"protocol": "agent-api", "binding": "http", "version": "1", "url": "http://c.example"},
+        )
+        (call,) = started
+        assert call["target"].url == "http://c.example"
+        assert call["target"].protocol == "agent-api"
+        assert call["run"].request["input"][0]["content"][0]["text"] == "eggs"
+        assert (call["run"].sent_to_url, call["run"].agent) == (True, None)
+
+    def test_another_version_is_named_in_the_document(
+        self, client: Client, first: Run, started: list[dict[str, Any]]
+    ) -> None:
+        client.post(f"/runs/{first.pk}/repetition/", {"version": "0.55"})
+        assert started[0]["run"].request["meta"]["version"] == "0.55"
+
+    @pytest.mark.parametrize("url", ["ftp://b.example", "http://u:p@b.example", "x"])
+    def test_a_url_that_cannot_be_called(
+        self, client: Client, first: Run, started: list[dict[str, Any]], url: str
+    ) -> None:
+        Run.objects.filter(pk=first.pk).update(agent=None, sent_to_url=True)
+        response = client.post(f"/runs/{first.pk}/repetition/", {"url": url})
+        assert (response.status_code, started) == (422, [])

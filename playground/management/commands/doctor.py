@@ -1,4 +1,4 @@
-"""Command that examines the connection to an agent, like the agent's page.
+"""Command that diagnoses the connection to an agent, like the agent's page.
 
 Exit codes: 0 no step failed, 1 a step failed, 2 usage error.
 """
@@ -14,7 +14,7 @@ from django.core.management import BaseCommand, CommandParser
 
 from playground.cli.arguments import agent_of
 from playground.cli.output import one_line
-from playground.engine import doctor
+from playground.engine import doctor, request_to
 from playground.models import Agent
 from playground.protocols import registry
 from playground.rendering.doctor import text_of
@@ -23,7 +23,7 @@ from playground.rendering.doctor import text_of
 class Command(BaseCommand):
     """`python manage.py doctor AGENT`."""
 
-    help = "Examine what answers at an agent's address, step by step, and say what to mend."
+    help = "Diagnose the connection to an agent step by step, and suggest fixes."
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Add the agent, its assumed protocol and binding, and the output."""
@@ -41,7 +41,7 @@ class Command(BaseCommand):
         agent.protocol = options["protocol"] or agent.protocol
         agent.binding = options["binding"] or agent.binding
         self._announce(agent)
-        report = asyncio.run(doctor.diagnose(agent))
+        report = asyncio.run(doctor.diagnose(request_to(agent, {})))
         if options["output"] == "json":
             # ASCII, so that it contains no control characters of a terminal.
             self.stdout.write(json.dumps(report, indent=2))
@@ -51,7 +51,7 @@ class Command(BaseCommand):
         sys.exit(any(step["status"] == "failed" for step in report["steps"]))
 
     def _announce(self, agent: Agent) -> None:
-        self.stderr.write("Sending harmless calls, as far as they are needed:")
+        self.stderr.write("Sending harmless requests, as needed:")
         for call in doctor.planned_calls(agent):
             along = " with the agent's headers" if call.with_credentials else ""
             self.stderr.write(one_line(f"  {call.method} {call.url}{along}"))

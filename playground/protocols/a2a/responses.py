@@ -17,7 +17,7 @@ from playground.protocols.jsonrpc import Deviation, MessageKind
 class RpcResponse(HttpExchange):
     """Reader of one HTTP response to a JSON-RPC call."""
 
-    response_name = "a response of JSON-RPC"
+    response_name = "an A2A response"
 
     def __init__(self, reader: A2AReader, request_id: Any, *, max_depth: int) -> None:
         super().__init__(HttpCall("", ""), RpcReader(reader, request_id), max_depth=max_depth)

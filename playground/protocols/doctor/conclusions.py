@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 from playground.protocols import unreadable
 from playground.protocols.a2a import is_same, read_card
 from playground.protocols.doctor import advice
+from playground.protocols.doctor.causes import is_certificate
 from playground.protocols.doctor.evidence import Evidence
 from playground.protocols.doctor.probes import (
     A2A,
@@ -28,7 +29,7 @@ from playground.protocols.doctor.probes import (
 )
 from playground.protocols.exchange import Target
 from playground.protocols.mcp.handshake import Session
-from playground.protocols.problems import Problem, Stage
+from playground.protocols.problems import USE_HTTPS, Problem, Stage
 
 #: The protocols of probes, as the pages name them.
 _LABELS: Mapping[str, str] = {
@@ -42,6 +43,7 @@ _ASK_PROBES = tuple(
 )
 #: Tools and skills that a sentence lists.
 _MAX_LISTED = 8
+_HANDSHAKE = ("discover", "initialize", "discover-at-mcp", "initialize-at-mcp")
 
 
 class StepStatus(enum.StrEnum):
@@ -126,8 +128,8 @@ def as_json(name: str, label: str, conclusion: StepConclusion) -> dict[str, Any]
 
 
 WAITING = StepConclusion(StepStatus.WAITING)
-NOT_REACHED = "Not reached: see the step that failed."
-LATE = "Not reached: the time of the examination was up."
+NOT_REACHED = "Skipped because of the failed step."
+LATE = "Skipped: the time limit of the diagnosis was reached."
 
 
 def pending(context: DiagnosisContext) -> StepConclusion:
@@ -159,8 +161,8 @@ _CONNECTION = ("name", "policy", "tcp", "tls", "http")
 def url_step(context: DiagnosisContext) -> StepConclusion:
     """Conclude whether the agent's URL can be called."""
     if context.url_error:
-        return failed(context.url_error, "Correct the URL of the agent.")
-    return passed(f"{context.target.url[:300]} is an address that can be called.")
+        return failed(context.url_error, "Correct the URL.")
+    return passed(f"{context.target.url[:300]} is a valid URL.")
 
 
 def _connection(
@@ -188,7 +190,7 @@ def _fix(context: DiagnosisContext, problem: Problem) -> str:
     if not (scheme := other_scheme(context)):
         return advice.fix_of(problem)
     given = urlsplit(context.target.url).scheme
-    return f"Use {scheme}:// instead of {given}://: that is what this port speaks."
+    return f"Use {scheme}:// instead of {given}://."
 
 
 def other_scheme(context: DiagnosisContext) -> str:
@@ -198,19 +200,14 @@ def other_scheme(context: DiagnosisContext) -> str:
         return ""
     if urlsplit(context.target.url).scheme == "https":
         return "http" if other.status else ""
-    return "https" if other.connected or _is_certificate(other.problem) else ""
-
-
-def _is_certificate(problem: Problem | None) -> bool:
-    """Return whether the port speaks TLS and only the certificate is not trusted."""
-    return problem is not None and "certificate" in problem.cause
+    return "https" if other.connected or is_certificate(other.problem) else ""
 
 
 def _name(context: DiagnosisContext, _: Evidence) -> StepConclusion:
     host = urlsplit(context.target.url).hostname or ""
     if advice.is_number(host):
-        return skipped("Does not apply: the address is a number already.")
-    return passed(f"{host[:200]} has an address.")
+        return skipped("Not needed: the host is an IP address.")
+    return passed(f"{host[:200]} was resolved.")
 
 
 def _policy(_: DiagnosisContext, __: Evidence) -> StepConclusion:
@@ -218,12 +215,12 @@ def _policy(_: DiagnosisContext, __: Evidence) -> StepConclusion:
 
 
 def _tcp(context: DiagnosisContext, _: Evidence) -> StepConclusion:
-    return passed(f"{urlsplit(context.target.url).netloc[:200]} takes connections.")
+    return passed(f"{urlsplit(context.target.url).netloc[:200]} accepts connections.")
 
 
 def _tls(context: DiagnosisContext, evidence: Evidence) -> StepConclusion:
     if urlsplit(context.target.url).scheme != "https":
-        return skipped("Does not apply: the address begins with http://.")
+        return skipped("Not needed: the URL starts with http://.")
     return passed(f"The certificate is trusted ({evidence.tls or 'TLS'}).")
 
 
@@ -235,11 +232,11 @@ def _http(context: DiagnosisContext, evidence: Evidence) -> StepConclusion:
             return pending(context)
         return failed(advice.cause_of(problem), advice.fix_of(problem), call)
     if advice.wants_tls(evidence):
-        return failed("The server speaks TLS on this port.", advice.USE_HTTPS, call)
+        return failed("The server speaks TLS on this port.", USE_HTTPS, call)
     if evidence.detected is None and (evidence.is_denied or evidence.status >= 500):
         return failed(advice.denied_cause(evidence), advice.denied_fix(evidence), call)
     waited = f" after {evidence.waited_ms:.0f} ms" if evidence.waited_ms is not None else ""
-    return passed(f"The server answers with HTTP {evidence.status}{waited}.", call)
+    return passed(f"The server responds with HTTP {evidence.status}{waited}.", call)
 
 
 # --- the response -----------------------------------------------------------------------------
@@ -267,7 +264,7 @@ def _response(
             if not evidence.status or evidence.is_denied:
                 return skipped(NOT_REACHED)
             if evidence.status in (404, 405, 410):
-                return skipped(f"Not reached: HTTP {evidence.status} is no reply to judge.")
+                return skipped(f"Skipped because of HTTP {evidence.status}.")
         return conclude(context, name, evidence)
 
     return step
@@ -276,35 +273,37 @@ def _response(
 def _content_type(_: DiagnosisContext, name: str, evidence: Evidence) -> StepConclusion:
     kind = evidence.media_type or "no content type"
     if evidence.media_type in ("application/json", "text/event-stream"):
-        return passed(f"The reply is {kind}.", name)
+        return passed(f"The response is {kind}.", name)
     if evidence.detected:
         what = "an event stream" if evidence.streamed else "JSON"
-        return failed(f"The reply is {what} and says that it is {kind}.", advice.NAME_IT, name)
+        return failed(
+            f"The response is {what}, but its content type is {kind}.", advice.NAME_IT, name
+        )
     if "html" in kind or unreadable.is_html(evidence.text):
-        return failed(f"The reply is an HTML page ({kind}).", advice.NOT_A_PAGE, name)
-    return failed(f"The reply is {kind}, not JSON or an event stream.", advice.NOT_A_PAGE, name)
+        return failed(f"The response is an HTML page ({kind}).", advice.NOT_A_PAGE, name)
+    return failed(f"The response is {kind}, not JSON or an event stream.", advice.NOT_A_PAGE, name)
 
 
 def _json(_: DiagnosisContext, name: str, evidence: Evidence) -> StepConclusion:
     if evidence.messages and not evidence.unread:
-        return passed("Everything that came is JSON.", name)
+        return passed("The response is valid JSON.", name)
     if evidence.unread:
-        return failed("What came is not JSON.", advice.fix_json(evidence), name)
+        return failed("The response is not valid JSON.", advice.fix_json(evidence), name)
     if evidence.problem:
         return failed(advice.cause_of(evidence.problem), advice.fix_of(evidence.problem), name)
-    return failed("The reply is empty.", "See the agent's log for what it did with it.", name)
+    return failed("The response is empty.", "Check the agent’s log.", name)
 
 
 def _dialect(context: DiagnosisContext, name: str, evidence: Evidence) -> StepConclusion:
     detected = evidence.detected
     if detected is None:
-        return failed("The reply is of no protocol that is known.", advice.COMPARE, name)
+        return failed("The response belongs to no known protocol.", advice.COMPARE, name)
     protocol = detected.binding if detected.binding != "http" else detected.protocol
     if protocol != context.protocol:
         return failed(
-            f"The reply speaks {detected.label}.", advice.apply_settings_advice(detected), name
+            f"The response is {detected.label}.", advice.apply_settings_advice(detected), name
         )
-    return passed(f"The reply speaks {detected.label}.", name)
+    return passed(f"The response is {detected.label}.", name)
 
 
 # --- the protocols ----------------------------------------------------------------------------
@@ -328,13 +327,14 @@ def _status(context: DiagnosisContext, name: str) -> int:
 
 def _missing(context: DiagnosisContext, protocol: str, *calls: str) -> StepConclusion:
     """Return the failure of an expected endpoint: the cause, and what responds instead."""
-    evidence = context.evidence[calls[0]]
+    denied = (name for name in calls if context.evidence[name].is_denied)
+    evidence = context.evidence[next(denied, calls[0])]
     if evidence.problem and not evidence.status:
         return failed(advice.cause_of(evidence.problem), advice.fix_of(evidence.problem), *calls)
     if evidence.is_denied or evidence.status >= 500:
         return failed(advice.denied_cause(evidence), advice.denied_fix(evidence), *calls)
     path = _path(context, calls[0])
-    cause = f"{path} does not answer as {_LABELS[protocol]} (HTTP {evidence.status})."
+    cause = f"{path} does not respond as {_LABELS[protocol]} (HTTP {evidence.status})."
     others = (
         first_detected(context.evidence, each)
         for each in (MCP, NLWEB, AGENT_API, A2A)
@@ -342,7 +342,7 @@ def _missing(context: DiagnosisContext, protocol: str, *calls: str) -> StepConcl
     )
     other = next(filter(None, others), None)
     if other and (detected := other[1].detected):
-        cause = f"{cause} {_path(context, other[0])} speaks {detected.label}."
+        cause = f"{cause} {_path(context, other[0])} is {detected.label}."
         return failed(cause, advice.apply_settings_advice(detected), *calls, other[0])
     return failed(cause, advice.missing_fix(protocol, evidence), *calls)
 
@@ -355,7 +355,7 @@ def answers_at_agent_url(context: DiagnosisContext, protocol: str) -> bool:
 
 def _absent(context: DiagnosisContext, protocol: str, *calls: str) -> StepConclusion:
     """Return the conclusion of a protocol that is neither expected nor detected."""
-    return skipped(f"Does not apply: nothing speaks {_LABELS[protocol]} here.", *calls)
+    return skipped(f"Not found: {_LABELS[protocol]}.", *calls)
 
 
 def _not_detected(context: DiagnosisContext, protocol: str, *calls: str) -> StepConclusion:
@@ -385,17 +385,17 @@ def ask(context: DiagnosisContext) -> StepConclusion:
         if answers_at_agent_url(context, MCP):
             return _missing(context, NLWEB, *context.calls_made(*_ASK_PROBES))
         found_at = _path(context, name).partition("?")[0]
-        path = found_at.removesuffix("/ask") or "the host alone, without a path"
+        path = found_at.removesuffix("/ask") or "/"
         return failed(
-            f"{_path(context, 'ask')} is not there; {found_at} speaks {label}.",
-            f"Set the path of the agent's URL to {path}.",
+            f"{_path(context, 'ask')} was not found; {found_at} is {label}.",
+            f"Set the path of the URL to {path}.",
             "ask",
             name,
         )
     if name == "ask-otherwise" and context.protocol == NLWEB:
-        cause = f"{_path(context, 'ask')} is understood in another form only: it speaks {label}."
-        return failed(cause, f"Set the agent's version to {_version(evidence)}.", "ask", name)
-    return passed(f"{_path(context, name)} speaks {label}.", name)
+        cause = f"{_path(context, 'ask')} accepts only {label}."
+        return failed(cause, f"Set the version to {_version(evidence)}.", "ask", name)
+    return passed(f"{_path(context, name)} is {label}.", name)
 
 
 def _version(evidence: Evidence) -> str:
@@ -408,21 +408,21 @@ def await_endpoint(context: DiagnosisContext) -> StepConclusion:
     if "await" not in context.evidence:
         hit = first_detected(context.evidence, NLWEB)
         if hit and hit[1].detected and hit[1].detected.version == "legacy":
-            return skipped("Does not apply: the older server makes no promises.")
+            return skipped("Not needed: legacy NLWeb has no promises.")
         if context.is_over and hit is None:
-            return skipped("Does not apply: there is no /ask either.")
+            return skipped("Not found, and neither was /ask.")
         return pending(context)
     evidence = context.evidence["await"]
     if evidence.detected:
-        return passed(f"{_path(context, 'await')} answers (HTTP {evidence.status}).", "await")
+        return passed(f"{_path(context, 'await')} responds (HTTP {evidence.status}).", "await")
     if evidence.status in (404, 405, 501):
-        cause = f"There is no {_path(context, 'await')} (HTTP {evidence.status})."
-        return skipped(f"{cause} An agent that makes no promises needs none.", "await")
+        cause = f"{_path(context, 'await')} was not found (HTTP {evidence.status})."
+        return skipped(f"{cause} Only agents with promises need it.", "await")
     if evidence.problem and not evidence.status:
         return failed(advice.cause_of(evidence.problem), advice.fix_of(evidence.problem), "await")
     return failed(
-        f"{_path(context, 'await')} does not answer as NLWeb (HTTP {evidence.status}).",
-        "Let it answer an unknown token with a failure as NLWeb defines it.",
+        f"{_path(context, 'await')} does not respond as NLWeb (HTTP {evidence.status}).",
+        "Let it respond to an unknown token with an NLWeb failure.",
         "await",
     )
 
@@ -434,26 +434,26 @@ def mcp_handshake(context: DiagnosisContext) -> StepConclusion:
     """Conclude whether the handshake of an MCP server works, and its generation."""
     hit = first_detected(context.evidence, MCP)
     if hit is None:
-        return _not_detected(context, MCP, "discover", "initialize")
+        return _not_detected(context, MCP, *_HANDSHAKE)
     name, evidence = hit
     detected = evidence.detected
-    how = "server/discover" if name == "discover" else "initialize"
+    how = "server/discover" if name.startswith("discover") else "initialize"
     label = f"MCP {detected.generation}" if detected and detected.generation else "MCP"
-    calls = context.calls_made("discover", "initialize", "initialized")
-    return passed(f"{_path(context, name)} answers {how}: it speaks {label}.", *calls)
+    calls = context.calls_made(*_HANDSHAKE, "initialized")
+    return passed(f"{_path(context, name)} responds to {how}: {label}.", *calls)
 
 
 def tools(context: DiagnosisContext) -> StepConclusion:
     """Conclude which tools there are, and whether one of them is for queries."""
     if "tools" not in context.evidence:
         if context.is_over and first_detected(context.evidence, MCP) is None:
-            return skipped("Does not apply: there is no MCP server.")
+            return skipped("Not found: MCP server.")
         return pending(context)
     evidence = context.evidence["tools"]
     result = _tool_list(evidence)
     if result is None:
         return failed(
-            f"tools/list was not answered with a list of tools (HTTP {evidence.status}).",
+            f"tools/list did not return a list of tools (HTTP {evidence.status}).",
             advice.COMPARE,
             "tools",
         )
@@ -463,13 +463,13 @@ def tools(context: DiagnosisContext) -> StepConclusion:
     names = _listed(listed, more=more)
     if name not in _names(listed, len(listed)):
         is_named = any(context.target.tools)
-        missing = f"There is no tool {name[:80]}" if is_named else "No tool takes queries"
-        cause = f"{missing}{' on the first page of the list' if more else ''}. There are: {names}."
+        missing = f"There is no tool {name[:80]}" if is_named else "No tool accepts queries"
+        cause = f"{missing}{' on the first page of the list' if more else ''}. Tools: {names}."
         if context.protocol != MCP or more:
             return skipped(cause, "tools")
-        fix = "Name the tool for ask in the agent's form, or let the server offer one."
+        fix = "Enter the name of the tool for ask in the agent’s form, or let the server offer one."
         return failed(cause, fix, "tools")
-    return passed(f"The tool {name[:80]} takes queries. There are: {names}.", "tools")
+    return passed(f"The tool {name[:80]} accepts queries. Tools: {names}.", "tools")
 
 
 def _tool_list(evidence: Evidence) -> Mapping[str, Any] | None:
@@ -508,29 +508,28 @@ def _names(listed: list[Any], most: int = _MAX_LISTED) -> list[str]:
 
 def lifecycle(context: DiagnosisContext) -> StepConclusion:
     """Conclude whether a response of the Agent API completes."""
-    evidence = context.evidence.get(AGENT_API)
-    if evidence is None:
-        return pending(context)
-    detected = evidence.detected
-    if detected is None or detected.protocol != "agent-api":
-        return _not_detected(context, AGENT_API, AGENT_API)
+    hit = first_detected(context.evidence, AGENT_API)
+    if hit is None or hit[1].detected is None:
+        return _not_detected(context, AGENT_API, AGENT_API, "agent-api-at-process")
+    name, evidence = hit
+    detected = hit[1].detected
     last = _last_status(evidence)
-    path = _path(context, AGENT_API)
+    path = _path(context, name)
     if last == "completed":
-        return passed(f"{path} speaks {detected.label}, and completed its response.", AGENT_API)
+        return passed(f"{path} is {detected.label} and completed its response.", name)
     if last in ("failed", "rejected", "canceled"):
-        cause = f"{path} speaks {detected.label}, and its response ended as {last}."
-        return failed(cause, "See the error in the call below, and the agent's log.", AGENT_API)
+        cause = f"{path} is {detected.label}; its response ended as {last}."
+        return failed(cause, "See the error in the call below and the agent’s log.", name)
     if last is None:
-        cause = f"{path} speaks {detected.label}, and refused the message."
-        return failed(cause, "See the error in the call below.", AGENT_API)
-    cause = f"{path} speaks {detected.label}; its response was {last} when the doctor left."
+        cause = f"{path} is {detected.label} and rejected the message."
+        return failed(cause, "See the error in the call below.", name)
+    cause = f"{path} is {detected.label}; its response was {last} when the diagnosis stopped."
     if not evidence.ended:
-        return passed(cause, AGENT_API)
+        return passed(cause, name)
     return failed(
         f"{path} ended the stream while its response was {last}.",
         "Let the agent end with a response whose status is completed or failed.",
-        AGENT_API,
+        name,
     )
 
 
@@ -551,14 +550,14 @@ def card(context: DiagnosisContext) -> StepConclusion:
         return pending(context)
     detected = evidence.detected
     if detected is None or detected.binding != "a2a":
-        return skipped("Does not apply: there is no agent card.", "card")
+        return skipped("Not found: agent card.", "card")
     read = read_card(evidence.payload)
-    named = f"{read.name[:80] or 'An agent'} speaks {detected.label}"
+    named = f"{read.name[:80] or 'An agent'}: {detected.label}"
     skills = ", ".join(skill.id[:60] for skill in read.skills[:_MAX_LISTED])
     cause = f"{named}. Skills: {skills or 'none'}."
     urls = [interface.url for interface in read.interfaces if interface.url]
     if urls and not any(is_same(context.target.url, url) for url in urls):
-        cause = f"{cause} It sends its callers to {urls[0][:200]}."
+        cause = f"{cause} Its URL is {urls[0][:200]}."
     return passed(cause, "card")
 
 
@@ -566,7 +565,7 @@ def card(context: DiagnosisContext) -> StepConclusion:
 
 #: Name, label and function of each step, in the order of the report.
 STEPS: tuple[tuple[str, str, Step], ...] = (
-    ("address", "Address", url_step),
+    ("address", "URL", url_step),
     ("name", "Host name", _connection("name", _name)),
     ("policy", "Outbound policy", _connection("policy", _policy)),
     ("tcp", "TCP", _connection("tcp", _tcp)),
@@ -574,11 +573,11 @@ STEPS: tuple[tuple[str, str, Step], ...] = (
     ("http", "HTTP", _connection("http", _http)),
     ("content-type", "Content type", _response(_content_type)),
     ("json", "JSON", _response(_json)),
-    ("dialect", "Dialect", _response(_dialect)),
+    ("dialect", "Protocol", _response(_dialect)),
     ("ask", "/ask", _protocol(ask)),
     ("await", "/await", _protocol(await_endpoint)),
-    ("mcp", "MCP opening", _protocol(mcp_handshake)),
+    ("mcp", "MCP handshake", _protocol(mcp_handshake)),
     ("tools", "MCP tools", _protocol(tools)),
-    ("agent-api", "Agent API lifecycle", _protocol(lifecycle)),
-    ("card", "A2A card", _protocol(card)),
+    ("agent-api", "Agent API", _protocol(lifecycle)),
+    ("card", "A2A agent card", _protocol(card)),
 )

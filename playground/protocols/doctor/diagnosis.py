@@ -13,6 +13,7 @@ from urllib.parse import urlsplit, urlunsplit
 from playground.protocols.a2a import is_same
 from playground.protocols.calls import HttpCall
 from playground.protocols.doctor import conclusions
+from playground.protocols.doctor.causes import cause_of_diagnosis
 from playground.protocols.doctor.conclusions import DiagnosisContext, StepStatus
 from playground.protocols.doctor.detection import DetectedProtocol
 from playground.protocols.doctor.evidence import Evidence, evidence_of
@@ -34,8 +35,8 @@ from playground.protocols.problems import Problem, Stage
 #: Stages of problems that any other call to the same origin would have.
 _HOPELESS = frozenset({Stage.POLICY, Stage.RESOLVE, Stage.CONNECT, Stage.TLS, Stage.SEND})
 
-_OTHER_SCHEME = "A look at the same port with the other of http:// and https://."
-_IF_SILENT = "if nobody answers the first call"
+_OTHER_SCHEME = "The same port with the other of http:// and https://."
+_IF_SILENT = "if the first call has no response"
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +70,10 @@ def _as_sent(target: Target, probe: Probe) -> Target:
 class Diagnosis:
     """One diagnosis of one target. `url_error` says why its URL cannot be called, "" if it can."""
 
-    def __init__(self, target: Target, url_error: str = "") -> None:
+    def __init__(self, target: Target, url_error: str = "", *, is_brief: bool = False) -> None:
+        """Begin with no evidence; `is_brief` ends once an agent was detected at the very URL."""
         self._target = target
+        self._is_brief = is_brief
         self._url_error = url_error
         #: Evidence by name of the call.
         self._found: dict[str, Evidence] = {}
@@ -107,6 +110,8 @@ class Diagnosis:
             call = probe.make(target, self._found) if probe.is_due(target, self._found) else None
             if call is None:
                 continue
+            if self._is_brief and self._is_detected_at_url():
+                return
             is_first = not self._found
             yield probe.name, call
             if is_first and (problem := self._first_problem()):
@@ -114,6 +119,9 @@ class Diagnosis:
                     yield "scheme", _with_other_scheme(self._target.url)
                 if problem.stage in _HOPELESS or conclusions.other_scheme(self.context):
                     return
+
+    def _is_detected_at_url(self) -> bool:
+        return any(is_same(url, self._target.url) for _, url in self.detected_settings())
 
     def _first_problem(self) -> Problem | None:
         """Return why the first call had no response at all, None if it had one."""
@@ -130,7 +138,7 @@ class Diagnosis:
         )
 
     def report(self) -> dict[str, Any]:
-        """Return the report so far as JSON: `url`, `steps`, `calls`, `found` and `also`."""
+        """Return the report so far as JSON; `cause` says why nothing was detected."""
         context = self.context
         concluded = [
             conclusions.as_json(name, label, step(context))
@@ -143,6 +151,22 @@ class Diagnosis:
             "calls": {name: _call(evidence) for name, evidence in self._found.items()},
             "found": _settings(*settings[0]) if settings else None,
             "also": [f"{detected.label} at {url}" for detected, url in settings[1:]],
+            "cause": None if settings else self._cause(),
+        }
+
+    def _cause(self) -> dict[str, Any] | None:
+        """Return why nothing was detected so far, None before the first response."""
+        cause = cause_of_diagnosis(self._found, self._target, self._url_error)
+        if cause is None:
+            return None
+        facts = [list(each) for each in cause.facts]
+        return {
+            "headline": cause.headline,
+            "fix": cause.fix,
+            "remedy": str(cause.remedy),
+            "scheme": cause.scheme,
+            "url": cause.url,
+            "facts": facts,
         }
 
     def detected_settings(self) -> list[tuple[DetectedProtocol, str]]:

@@ -20,6 +20,7 @@ from playground.protocols.exchange import Target
 from playground.protocols.mcp import messages as mcp
 from playground.protocols.mcp.versions import OFFERED_VERSION, STATELESS_VERSION
 from playground.protocols.origins import base_path
+from playground.protocols.unreadable import DENIALS
 
 #: The text of the query, and the token of the promise that is polled.
 QUERY, TOKEN = "hello", "nlweb-playground-no-such-promise"
@@ -158,28 +159,48 @@ def _fits(evidence: Evidence, protocol: str) -> bool:
 # --- MCP --------------------------------------------------------------------------------------
 
 
-def _mcp_url(target: Target) -> str:
-    """Return the URL for an MCP server: the agent's, or its base with /mcp."""
-    if target.binding == "mcp" or urlsplit(target.url).path.rstrip("/").endswith("/mcp"):
-        return target.url
-    return f"{_base(target.url)}/mcp"
-
-
-def _at_mcp(target: Target) -> Target:
-    return replace(target, url=_mcp_url(target))
+def _derived_mcp_url(target: Target) -> str:
+    """Return the URL below the given one that most MCP servers have, "" if it is the given one."""
+    is_given = target.binding == "mcp" or urlsplit(target.url).path.rstrip("/").endswith("/mcp")
+    return "" if is_given else f"{_base(target.url)}/mcp"
 
 
 def _discover(target: Target, _: EvidenceByCall) -> HttpCall:
-    return mcp.post_message(_at_mcp(target), mcp.discover(1), version=STATELESS_VERSION)
+    return mcp.post_message(target, mcp.discover(1), version=STATELESS_VERSION)
 
 
 def _initialize(target: Target, _: EvidenceByCall) -> HttpCall:
-    return mcp.post_message(_at_mcp(target), mcp.initialize(1))
+    return mcp.post_message(target, mcp.initialize(1))
+
+
+def _at_mcp(
+    make: Callable[[Target, EvidenceByCall], HttpCall],
+) -> Callable[[Target, EvidenceByCall], HttpCall | None]:
+    """Return the maker of the same call at the derived URL."""
+
+    def make_there(target: Target, found: EvidenceByCall) -> HttpCall | None:
+        url = _derived_mcp_url(target)
+        return make(replace(target, url=url), found) if url else None
+
+    return make_there
+
+
+def _mcp_probe(found: EvidenceByCall) -> str:
+    """Return the name of the handshake's call that was answered."""
+    hit = first_detected(found, MCP)
+    return hit[0] if hit else ""
+
+
+def _at_answer(target: Target, found: EvidenceByCall) -> Target:
+    """Return the target with the URL at which the handshake was answered."""
+    is_derived = _mcp_probe(found).endswith("-at-mcp")
+    return replace(target, url=_derived_mcp_url(target)) if is_derived else target
 
 
 def _session(found: EvidenceByCall) -> tuple[str, str]:
     """Return the version and the session id of the response to initialize."""
-    evidence = found.get("initialize")
+    name = _mcp_probe(found)
+    evidence = found.get(name) if name.startswith("initialize") else None
     if evidence is None:
         return "", ""
     detected = evidence.detected
@@ -189,32 +210,51 @@ def _session(found: EvidenceByCall) -> tuple[str, str]:
 
 def _initialized(target: Target, found: EvidenceByCall) -> HttpCall:
     version, session = _session(found)
-    return mcp.post_message(_at_mcp(target), mcp.initialized(), version=version, session=session)
+    return mcp.post_message(
+        _at_answer(target, found), mcp.initialized(), version=version, session=session
+    )
 
 
 def _tools(target: Target, found: EvidenceByCall) -> HttpCall:
     version, session = _session(found)
     if version:
         return mcp.post_message(
-            _at_mcp(target), mcp.list_tools(2), version=version, session=session
+            _at_answer(target, found), mcp.list_tools(2), version=version, session=session
         )
     message = mcp.list_tools(2, meta=mcp.stateless_meta())
-    return mcp.post_message(_at_mcp(target), message, version=STATELESS_VERSION)
+    return mcp.post_message(_at_answer(target, found), message, version=STATELESS_VERSION)
 
 
-def _has(name: str) -> Callable[[Target, EvidenceByCall], bool]:
-    """Return the condition that a call was made and its response is MCP."""
-    return lambda _, found: name in found and _fits(found[name], MCP)
+def _is_without_mcp(_: Target, found: EvidenceByCall) -> bool:
+    """Return whether no MCP server was found so far, not even one that requires credentials."""
+    return first_detected(found, MCP) is None and not any(
+        name in found and found[name].status in DENIALS
+        for name in ("discover", "initialize", "discover-at-mcp")
+    )
+
+
+def _has_session(_: Target, found: EvidenceByCall) -> bool:
+    return _mcp_probe(found).startswith("initialize")
 
 
 # --- Agent API and A2A ------------------------------------------------------------------------
 
 
-def _process(target: Target, _: EvidenceByCall) -> HttpCall | None:
-    document = agent_api.new_request("1", QUERY, streaming=True)
-    if target.protocol != "agent-api":
-        target = replace(target, url=f"{_base(target.url)}/process")
-    return http.post(target, "", document, streaming=True) if target.url else None
+def _message(target: Target, _: EvidenceByCall) -> HttpCall:
+    return http.post(target, "", agent_api.new_request("1", QUERY, streaming=True), streaming=True)
+
+
+def _message_at_process(target: Target, found: EvidenceByCall) -> HttpCall | None:
+    path = urlsplit(target.url).path.rstrip("/")
+    if target.protocol == "agent-api" or path.endswith("/process"):
+        return None
+    return _message(replace(target, url=f"{_base(target.url)}/process"), found)
+
+
+def _is_without_agent_api(_: Target, found: EvidenceByCall) -> bool:
+    evidence = found.get(AGENT_API)
+    is_denied = evidence is not None and evidence.status in DENIALS
+    return first_detected(found, AGENT_API) is None and not is_denied
 
 
 def _card(target: Target, _: EvidenceByCall) -> HttpCall | None:
@@ -227,10 +267,10 @@ PROBES: tuple[Probe, ...] = (
     Probe(
         "ask-otherwise",
         NLWEB,
-        "The same query in the form of the older server, or of the standard.",
+        "The same query in the legacy form, or in that of the standard.",
         _ask_otherwise,
         lambda _, found: not first_detected(found, NLWEB),
-        "if the first form is not understood",
+        "if the first form is not supported",
     ),
     *(
         Probe(
@@ -239,45 +279,69 @@ PROBES: tuple[Probe, ...] = (
             "The same query at another path.",
             _ask_at(prefix),
             _is_missing,
-            "if there is no /ask at the agent's address",
+            "if there is no /ask at the URL",
         )
         for name, prefix in _OTHER_PATHS.items()
     ),
     Probe(
         "await",
         NLWEB,
-        "A question after a promise that does not exist, to /await.",
+        "A poll of a promise that does not exist, to /await.",
         _await,
         lambda _, found: "ask" in found and _fits(found["ask"], NLWEB),
-        "if /ask answers",
+        "if /ask responds",
     ),
-    Probe("discover", MCP, "MCP: the question what the server is.", _discover),
+    Probe("discover", MCP, "MCP: server/discover.", _discover),
     Probe(
         "initialize",
         MCP,
-        "MCP: the opening of a session, up to 2025-11-25.",
+        "MCP: initialize, for versions up to 2025-11-25.",
         _initialize,
-        lambda target, found: not _has("discover")(target, found),
-        "if the server does not know the newer generation",
+        _is_without_mcp,
+        "if server/discover is not supported",
+    ),
+    Probe(
+        "discover-at-mcp",
+        MCP,
+        "MCP: server/discover at /mcp.",
+        _at_mcp(_discover),
+        _is_without_mcp,
+        "if the URL is not an MCP server’s",
+    ),
+    Probe(
+        "initialize-at-mcp",
+        MCP,
+        "MCP: initialize at /mcp.",
+        _at_mcp(_initialize),
+        _is_without_mcp,
+        "if server/discover is not supported there",
     ),
     Probe(
         "initialized",
         MCP,
-        "MCP: the word that the session is open.",
+        "MCP: notifications/initialized.",
         _initialized,
-        _has("initialize"),
-        "if a session was opened",
+        _has_session,
+        "if a session was initialized",
     ),
     Probe(
         "tools",
         MCP,
-        "MCP: the question for the list of tools; none is called.",
+        "MCP: tools/list. No tool is called.",
         _tools,
         lambda _, found: first_detected(found, MCP) is not None,
-        "if an MCP server answers",
+        "if an MCP server responds",
     ),
-    Probe(AGENT_API, AGENT_API, f"Agent API: a message that says “{QUERY}”.", _process),
-    Probe("card", A2A, "A2A: the request for the agent's card.", _card, without_credentials=True),
+    Probe(AGENT_API, AGENT_API, f"Agent API: the message “{QUERY}”.", _message),
+    Probe(
+        "agent-api-at-process",
+        AGENT_API,
+        f"Agent API: the message “{QUERY}” at /process.",
+        _message_at_process,
+        _is_without_agent_api,
+        "if the URL is not an Agent API agent’s",
+    ),
+    Probe("card", A2A, "A2A: the agent card.", _card, without_credentials=True),
 )
 
 #: The protocol of each call.

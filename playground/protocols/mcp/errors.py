@@ -14,15 +14,13 @@ from playground.protocols.problems import Problem, Stage
 FINAL = frozenset({401, 402, 403, 407, 421, 429, 502, 503, 504})
 
 _FIXES: Mapping[int, str] = {
-    403: "Check the agent's credentials and headers: MCP servers also refuse an Origin header"
-    " that they do not know.",
-    404: "Check the agent's URL: over MCP requests go to exactly that address, often one that"
-    " ends in /mcp.",
-    405: "Check the agent's URL: an MCP server takes POST requests at its address.",
-    406: "Leave Accept out of the agent's own headers: MCP needs both application/json and"
+    403: "Check the credentials and headers: MCP servers also refuse an unknown Origin header.",
+    404: "Check the URL: over MCP, requests are sent to exactly this URL, often ending in /mcp.",
+    405: "Check the URL: an MCP server accepts POST requests at its URL.",
+    406: "Remove Accept from the agent’s headers: MCP needs both application/json and"
     " text/event-stream in it.",
-    421: "Check the host in the agent's URL: this server answers for others only. One on this"
-    " machine may insist on localhost or 127.0.0.1.",
+    421: "Check the host in the URL: this server serves other hosts only. A local one may require"
+    " localhost or 127.0.0.1.",
 }
 
 
@@ -34,14 +32,14 @@ def no_response(response: McpResponse) -> Problem:
     if found is None and response.streamed and status // 100 == 2:
         return _cut_short()
     if found is None:
-        what = "holds no answer to the call" if response.text.strip() else "is empty"
+        what = "contains no response to the call" if response.text.strip() else "is empty"
         found = unreadable.unreadable_problem(what, status, response.headers, response.text)
     return replace(found, fix=fix_for(status, response.headers))
 
 
 def not_nlweb(response: McpResponse) -> Problem:
     """Return the problem of an answer to an NLWeb tool that holds nothing of NLWeb."""
-    what = "is the result of a tool, but not an NLWeb reply"
+    what = "is the result of a tool, but not an NLWeb response"
     found = unreadable.unreadable_problem(what, response.status, response.headers, response.text)
     return replace(
         found, fix="Check which tool of the server is the one for ask, and set it at the agent."
@@ -51,7 +49,9 @@ def not_nlweb(response: McpResponse) -> Problem:
 def fix_for(status: int, headers: Mapping[str, str]) -> str:
     """Return what to do about an HTTP status, as `unreadable.fix_for_status` does for NLWeb."""
     if status // 100 == 2:
-        return "Check that the URL is that of an MCP server, and look at what was received."
+        return "Check that the URL is an MCP server’s; the response is in the Wire tab."
+    if status in unreadable.DENIALS and headers.get("www-authenticate"):
+        return unreadable.fix_for_status(status, headers)
     return _FIXES.get(status) or unreadable.fix_for_status(status, headers)
 
 
@@ -62,7 +62,7 @@ def no_common_version(versions: Sequence[str]) -> Problem:
     return Problem(
         "failed",
         Stage.DECODE,
-        f"The server speaks other versions of MCP than the playground: {listed}.",
+        f"The server supports only other versions of MCP: {listed}.",
         f"Ask the server's operator for one of the versions {oldest} to {newest}.",
     )
 
@@ -71,6 +71,6 @@ def _cut_short() -> Problem:
     return Problem(
         "truncated",
         Stage.BODY,
-        "The event stream ended before the answer to the call had come.",
-        "Look into the server's log: it stopped before it had finished its answer.",
+        "The event stream ended before the response to the call.",
+        "Check the server’s log: it stopped before its response was complete.",
     )

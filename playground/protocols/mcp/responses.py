@@ -32,7 +32,7 @@ OnRawMessage = Callable[[int, str], Sequence[Event]]
 class McpResponse(HttpExchange):
     """Reader of one HTTP response to a message of the client."""
 
-    response_name = "a message of JSON-RPC"
+    response_name = "an MCP response"
 
     def __init__(
         self,

@@ -74,15 +74,15 @@ EXPLAINED: Mapping[str, Explanation] = MappingProxyType(
 
 #: Meanings of HTTP status codes. The advice is that for an unreadable response.
 _STATUS_MEANINGS: Mapping[int, str] = {
-    400: "The server found the request to be malformed.",
-    401: "The server wants to know who is asking.",
-    403: "The server does not allow this to whoever asked.",
-    404: "There is nothing at this address.",
-    429: "The server has had more requests than it takes in this time.",
-    500: "Something went wrong within the server.",
-    502: "A gateway got no usable reply from the server behind it.",
-    503: "The server is down for the moment, or overloaded.",
-    504: "A gateway got no reply from the server behind it in time.",
+    400: "The server rejected the request as malformed.",
+    401: "Authentication required.",
+    403: "Authentication required, or access denied.",
+    404: "The server found nothing at this URL.",
+    429: "The server’s rate limit was exceeded.",
+    500: "The server failed.",
+    502: "A gateway received an invalid response from the server behind it.",
+    503: "The server is temporarily down or overloaded.",
+    504: "A gateway timed out waiting for the server behind it.",
 }
 
 _SECONDS = re.compile(r"\d{1,18}(?:\.\d{1,18})?", re.ASCII)

@@ -494,9 +494,9 @@ class TestErrors:
         ("status_", "body", "cause"),
         [
             (200, b"<html>", "is an HTML page, not JSON"),
-            (200, b'{"a": 1}', "is JSON, but not a response of JSON-RPC"),
-            (401, b"", "is empty"),
-            (200, b"7", "is JSON, but not a response of JSON-RPC"),
+            (200, b'{"a": 1}', "is JSON, but not an A2A response"),
+            (401, b"", "Authentication required (HTTP 401)."),
+            (200, b"7", "is JSON, but not an A2A response"),
         ],
     )
     def test_a_reply_that_is_none(self, status_: int, body: bytes, cause: str) -> None:

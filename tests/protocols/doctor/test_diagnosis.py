@@ -96,8 +96,11 @@ class TestAnNLWebAgent:
         assert seen.urls == [
             f"POST {AGENT}/ask",
             f"POST {AGENT}/await",
+            f"POST {AGENT}",
+            f"POST {AGENT}",
             f"POST {AGENT}/mcp",
             f"POST {AGENT}/mcp",
+            f"POST {AGENT}",
             f"POST {AGENT}/process",
             "GET http://agent.example.com/.well-known/agent-card.json",
         ]
@@ -106,12 +109,12 @@ class TestAnNLWebAgent:
             "prefer": {"streaming": False},
             "meta": {"version": "0.55"},
         }
-        assert [KEY in call.headers for call in seen.calls] == [True] * 5 + [False]
+        assert [KEY in call.headers for call in seen.calls] == [True] * 8 + [False]
 
     def test_that_cannot_keep_promises_is_not_ill(self) -> None:
         seen = FullDiagnosis(NLWEB, server(post_ask=ANSWER))
         assert seen.step("await")["status"] == "skipped"
-        assert "no promises" in seen.step("await")["cause"]
+        assert "Only agents with promises" in seen.step("await")["cause"]
 
     def test_whose_await_is_broken(self) -> None:
         broken = response(b"Internal Server Error", 500, "text/plain")
@@ -121,7 +124,7 @@ class TestAnNLWebAgent:
     def test_that_refuses_the_query_speaks_all_the_same(self) -> None:
         seen = FullDiagnosis(NLWEB, server(post_ask=FAILURE))
         assert seen.failed == []
-        assert seen.step("ask")["cause"] == "/api/ask speaks NLWeb 0.55."
+        assert seen.step("ask")["cause"] == "/api/ask is NLWeb 0.55."
 
     @pytest.mark.parametrize("path", ["", "/nlweb"])
     def test_whose_ask_is_elsewhere(self, path: str) -> None:
@@ -131,16 +134,16 @@ class TestAnNLWebAgent:
         seen = FullDiagnosis(NLWEB, answer)
         assert seen.failed == ["ask"]
         step = seen.step("ask")
-        assert step["cause"] == f"/api/ask is not there; {path}/ask speaks NLWeb 0.55."
-        assert step["fix"].startswith("Set the path of the agent's URL to ")
+        assert step["cause"] == f"/api/ask was not found; {path}/ask is NLWeb 0.55."
+        assert step["fix"].startswith("Set the path of the URL to ")
         assert seen.report["found"]["url"] == f"http://agent.example.com{path}"
 
     def test_that_is_an_older_server(self) -> None:
         seen = FullDiagnosis(NLWEB, server(get_ask=OLDER, post_ask=response({"detail": "x"}, 422)))
         assert seen.failed == ["ask"]
-        assert seen.step("ask")["fix"] == "Set the agent's version to legacy."
+        assert seen.step("ask")["fix"] == "Set the version to legacy."
         assert seen.report["found"]["version"] == "legacy"
-        assert "older server" in seen.step("await")["cause"]
+        assert "legacy NLWeb" in seen.step("await")["cause"]
 
     def test_that_is_known_to_be_an_older_server(self) -> None:
         seen = FullDiagnosis(replace(NLWEB, version="legacy"), server(get_ask=OLDER))
@@ -151,29 +154,29 @@ class TestAnNLWebAgent:
         ("answer", "step", "cause", "fix"),
         [
             (response(b"<!doctype html><p>Hi", media_type="text/html"), "content-type",
-             "The reply is an HTML page (text/html).", "Check the path"),
+             "The response is an HTML page (text/html).", "Check the path"),
             (response(b"<html>", media_type="application/json"), "json",
-             "What came is not JSON.", "Check the path"),
+             "The response is not valid JSON.", "Check the path"),
             (response(b"{'a'", media_type="application/json"), "json",
-             "What came is not JSON.", "Let the agent send JSON"),
-            (response(b""), "json", "The reply is empty.", "See the agent's log"),
+             "The response is not valid JSON.", "Let the agent send JSON"),
+            (response(b""), "json", "The response is empty.", "Check the agent’s log"),
             (response({"hello": "world"}), "dialect",
-             "The reply is of no protocol that is known.", "compare its reply"),
+             "The response belongs to no known protocol.", "Compare the response"),
             (response({"_meta": {"response_type": "answer"}}, media_type="text/plain"),
-             "content-type", "The reply is JSON and says that it is text/plain.", "name its"),
+             "content-type", "JSON, but its content type is text/plain.", "content type"),
             (response({}, 401, www_authenticate='Bearer realm="members"'), "http",
-             'HTTP 401, WWW-Authenticate: Bearer realm="members"', "to a bearer token"),
-            (response({}, 401, www_authenticate="Basic"), "http", "HTTP 401", "a user name"),
-            (response({}, 401), "http", "wants to know who is asking (HTTP 401)", "authentication"),
-            (response({}, 403), "http", "does not allow this call (HTTP 403)", "credentials"),
-            (response({}, 421), "http", "does not answer for this host name", "does not answer"),
-            (response({}, 429, retry_after="7"), "http", "limits how often", "Retry-After 7"),
+             'Authentication required (HTTP 401): Bearer, realm “members”.', "bearer token"),
+            (response({}, 401, www_authenticate="Basic"), "http", "HTTP 401", "user name"),
+            (response({}, 401), "http", "Authentication required (HTTP 401).", "authentication"),
+            (response({}, 403), "http", "or access denied (HTTP 403)", "credentials"),
+            (response({}, 421), "http", "does not serve this host", "does not serve"),
+            (response({}, 429, retry_after="7"), "http", "Rate limit exceeded", "Retry-After: 7"),
             (response({}, 302, location="https://b.example/"), "http",
-             "redirects to https://b.example/ (HTTP 302)", "follows no redirects"),
+             "redirects to https://b.example/ (HTTP 302)", "Redirects aren’t followed"),
             (response(b"oops", 503, "text/plain"), "http", "The server failed (HTTP 503)", "later"),
             (response(b"The plain HTTP request was sent to HTTPS port", 400, "text/html"), "http",
              "The server speaks TLS on this port.", "Use https://"),
-            (NOT_FOUND, "ask", "does not answer as NLWeb over HTTP (HTTP 404)", "Check the path"),
+            (NOT_FOUND, "ask", "does not respond as NLWeb over HTTP (HTTP 404)", "Check the path"),
         ],
     )  # fmt: skip
     def test_that_is_ill(self, answer: Response, step: str, cause: str, fix: str) -> None:
@@ -232,7 +235,7 @@ class TestTheConnection:
         assert seen.urls[1] == f"GET {other}"
         assert KEY not in seen.calls[1].headers, "credentials in another scheme"
         (step,) = (seen.step(name) for name in ("tls", "http") if name in seen.failed)
-        assert ("that is what this port speaks" in step["fix"]) is answers
+        assert step["fix"].startswith("Use ") is answers
 
     def test_a_certificate_that_is_not_trusted_is_tls_all_the_same(self) -> None:
         def answer(call: HttpCall) -> Response:
@@ -256,7 +259,7 @@ class TestTheConnection:
 
     def test_a_number_needs_no_name_and_https_is_told(self) -> None:
         seen = FullDiagnosis(Target("https://127.0.0.1/api"), server(post_ask=ANSWER))
-        assert "number already" in seen.step("name")["cause"]
+        assert "is an IP address" in seen.step("name")["cause"]
         assert seen.step("tls")["status"] == "passed"
         assert FullDiagnosis(NLWEB, server(post_ask=ANSWER)).step("tls")["status"] == "skipped"
 
@@ -301,7 +304,7 @@ class TestMcp:
             self.MCP, server(server_discover=DISCOVERED, tools_list=tools("weather"))
         )
         assert seen.failed == ["tools"]
-        assert "There are: weather." in seen.step("tools")["cause"]
+        assert "Tools: weather." in seen.step("tools")["cause"]
         assert seen.report["found"] is None
 
     @pytest.mark.parametrize(("named", "ill"), [("weather", []), ("gone", ["tools"])])
@@ -317,7 +320,7 @@ class TestMcp:
         seen = FullDiagnosis(self.MCP, server(server_discover=DISCOVERED, tools_list=listed))
         assert [method_of(call) for call in seen.calls].count("tools/list") == 1
         more = " and more on further pages" if cursor == "2" else ""
-        assert f"There are: ask, await{more}." in seen.step("tools")["cause"]
+        assert f"Tools: ask, await{more}." in seen.step("tools")["cause"]
 
     def test_whose_tool_may_be_on_a_further_page(self) -> None:
         listed = tools("weather", nextCursor="2")
@@ -325,7 +328,7 @@ class TestMcp:
         assert seen.failed == []
         cause = seen.step("tools")["cause"]
         assert "first page" in cause
-        assert "There are: weather and more on further pages." in cause
+        assert "Tools: weather and more on further pages." in cause
 
     def test_with_more_tools_than_are_named(self) -> None:
         listed = tools("ask", *(f"t{n}" for n in range(10)))
@@ -350,17 +353,19 @@ class TestMcp:
     def test_where_nlweb_was_expected(self) -> None:
         seen = FullDiagnosis(replace(self.MCP, binding="http"), self.WELL)
         assert seen.failed == ["ask"]
-        assert seen.step("ask")["fix"] == "Set the agent's binding to MCP."
+        assert seen.step("ask")["fix"] == "Set the binding to MCP."
         assert (seen.report["found"]["binding"], seen.report["found"]["url"]) == (
             "mcp", self.MCP.url,
         )  # fmt: skip
 
     def test_where_nlweb_is_as_well(self) -> None:
         def both(call: HttpCall) -> Response:
-            return ANSWER if call.url == "http://agent.example.com/ask" else self.WELL(call)
+            if call.url == "http://agent.example.com/ask":
+                return ANSWER
+            return self.WELL(call) if call.url.endswith("/mcp") else NOT_FOUND
 
         seen = FullDiagnosis(replace(self.MCP, binding="http"), both)
-        assert seen.step("ask")["fix"] == "Set the agent's binding to MCP."
+        assert seen.step("ask")["fix"] == "Set the binding to MCP."
         assert seen.report["also"] == ["NLWeb 0.55 at http://agent.example.com"]
         seen = FullDiagnosis(Target("http://agent.example.com"), both)
         assert seen.failed == []
@@ -383,7 +388,7 @@ class TestTheAgentApi:
         [
             ([{"object": "response", "status": "failed"}], "ended as failed"),
             ([{"object": "response", "status": "in_progress"}], "while its response was in_prog"),
-            ([{"error": "input: Field required"}], "refused the message"),
+            ([{"error": "input: Field required"}], "rejected the message"),
         ],
     )
     def test_that_does_not(self, payloads: list[Any], words: str) -> None:
@@ -401,32 +406,143 @@ class TestTheAgentApi:
         diagnosis.give_up()
         steps = {step["name"]: step for step in diagnosis.report()["steps"]}
         assert steps["agent-api"]["status"] == "passed"
-        assert steps["ask"]["cause"] == "Not reached: the time of the examination was up."
+        assert steps["ask"]["cause"] == "Skipped: the time limit of the diagnosis was reached."
 
     def test_where_nlweb_was_expected(self) -> None:
         seen = FullDiagnosis(
             replace(NLWEB, url="http://agent.example.com"), server(process=COMPLETED)
         )
-        assert seen.step("ask")["fix"] == "Set the agent's protocol to Agent API."
+        assert seen.step("ask")["fix"] == "Set the protocol to Agent API."
         assert seen.report["found"]["url"] == "http://agent.example.com/process"
 
     def test_where_nlweb_is_in_its_place(self) -> None:
         seen = FullDiagnosis(self.API, server(process=response({"detail": "x"}, 404), ask=ANSWER))
         assert seen.failed == ["agent-api"]
-        assert seen.step("agent-api")["fix"].startswith("Set the agent's protocol to NLWeb")
+        assert seen.step("agent-api")["fix"].startswith("Set the protocol to NLWeb")
 
 
 class TestTheCard:
     def test_is_read(self) -> None:
         seen = FullDiagnosis(NLWEB, server(post_ask=ANSWER, agent_card=CARD))
         cause = seen.step("card")["cause"]
-        assert cause.startswith("Chef speaks A2A 0.3. Skills: ask.")
-        assert cause.endswith("It sends its callers to http://b.example.")
+        assert cause.startswith("Chef: A2A 0.3. Skills: ask.")
+        assert cause.endswith("Its URL is http://b.example.")
 
     def test_of_an_agent_that_is_nothing_else(self) -> None:
         seen = FullDiagnosis(NLWEB, server(agent_card=CARD))
         assert seen.failed == ["ask"]
         assert "A2A agent" in seen.step("ask")["fix"]
+
+
+class TestTheVeryUrl:
+    def test_of_an_agent_api_agent(self) -> None:
+        seen = FullDiagnosis(
+            replace(NLWEB, url="http://agent.example.com/api/process"), server(process=COMPLETED)
+        )
+        assert seen.report["found"]["url"] == "http://agent.example.com/api/process"
+        assert seen.report["found"]["protocol"] == "agent-api"
+        assert not any("/process/process" in url for url in seen.urls)
+
+    def test_of_an_mcp_server(self) -> None:
+        def answer(call: HttpCall) -> Response:
+            return TestMcp.WELL(call) if call.url.endswith("/rpc") else NOT_FOUND
+
+        seen = FullDiagnosis(replace(NLWEB, url="http://agent.example.com/rpc"), answer)
+        assert seen.report["found"]["url"] == "http://agent.example.com/rpc"
+        assert seen.report["found"]["binding"] == "mcp"
+        assert not any(url.endswith("/rpc/mcp") for url in seen.urls)
+
+    def test_ends_a_brief_diagnosis(self) -> None:
+        def calls_of(url: str) -> list[str]:
+            diagnosis = Diagnosis(replace(NLWEB, url=url), is_brief=True)
+            made = []
+            while call := diagnosis.next_call():
+                made.append(call.url.removeprefix("http://agent.example.com"))
+                answers = server(post_ask=ANSWER) if url == AGENT else TestMcp.WELL
+                diagnosis.add(frames_of(answers(call), call))
+            assert diagnosis.report()["found"]["url"] == url
+            return made
+
+        assert calls_of(AGENT) == ["/api/ask"]
+        assert calls_of("http://agent.example.com/rpc")[-1] == "/rpc"
+        assert "/rpc/mcp" not in calls_of("http://agent.example.com/rpc")
+
+
+class TestTheCause:
+    METADATA = "http://agent.example.com/.well-known/oauth-protected-resource"
+    DENIED = response(
+        {"error": "invalid_token"}, 401,
+        www_authenticate=f'Bearer realm="kitchen", scope="ask", resource_metadata="{METADATA}"',
+    )  # fmt: skip
+
+    @pytest.mark.parametrize("path", ["/api", "/api/mcp"])
+    def test_is_a_denial_at_whatever_path(self, path: str) -> None:
+        def answer(call: HttpCall) -> Response:
+            return self.DENIED if urlsplit(call.url).path == path and call.body else NOT_FOUND
+
+        if path == "/api":  # The message of the Agent API is sent there as well.
+            rpc = answer
+            answer = lambda call: rpc(call) if b"jsonrpc" in call.body else NOT_FOUND  # noqa: E731
+        cause = FullDiagnosis(NLWEB, answer).report["cause"]
+        assert cause["headline"] == (
+            "Authentication required (HTTP 401): Bearer, realm “kitchen”, scope “ask”."
+        )
+        assert (cause["remedy"], cause["scheme"]) == ("authenticate", "bearer")
+        assert dict(cause["facts"]) == {
+            "Path": path,
+            "Server": "MCP server",
+            "Scheme": "Bearer",
+            "Realm": "kitchen",
+            "Scope": "ask",
+            "Where to get a token": self.METADATA,
+        }
+
+    @pytest.mark.parametrize(
+        ("answer", "headline", "remedy"),
+        [
+            (NOT_FOUND, "Nothing found at /api/ask (HTTP 404).", "diagnose"),
+            (response(b"<html>", media_type="text/html"),
+             "This URL serves a web page, not an agent.", "diagnose"),
+            (response({}, 302, location="https://b.example/x/ask"),
+             "The agent redirects to https://b.example/x/ask (HTTP 302).", "switch"),
+            (response({}, 401), "Authentication required (HTTP 401).", "authenticate"),
+            (problem(Stage.CONNECT), "It broke at connect.", "retry"),
+            (problem(Stage.HEADERS, "idle_timeout"),
+             "The server accepts connections but does not respond.", "retry"),
+            (problem(Stage.RESOLVE), "It broke at resolve.", "edit"),
+            (response({"hello": "world"}), f"No agent found at {AGENT}.", "edit"),
+        ],
+    )  # fmt: skip
+    def test_names_what_was_found(self, answer: Response, headline: str, remedy: str) -> None:
+        cause = FullDiagnosis(NLWEB, lambda _: answer).report["cause"]
+        assert (cause["headline"], cause["remedy"]) == (headline, remedy)
+        assert cause["fix"]
+
+    def test_of_an_mcp_server_without_a_tool_for_queries(self) -> None:
+        seen = FullDiagnosis(
+            TestMcp.MCP, server(server_discover=DISCOVERED, tools_list=tools("weather"))
+        )
+        headline = "MCP server without a tool for queries at /mcp."
+        assert seen.report["cause"]["headline"] == headline
+
+    def test_of_an_a2a_agent(self) -> None:
+        seen = FullDiagnosis(NLWEB, server(agent_card=CARD))
+        assert seen.report["cause"]["headline"] == "A2A agent at /.well-known/agent-card.json."
+
+    def test_of_the_wrong_scheme(self) -> None:
+        def answer(call: HttpCall) -> Response:
+            return NOT_FOUND if call.url.startswith("http://") else problem(Stage.TLS)
+
+        cause = FullDiagnosis(Target("https://a.example:8443/x"), answer).report["cause"]
+        assert cause["headline"] == "The server does not speak TLS on this port."
+        assert cause["url"] == "http://a.example:8443/x"
+
+    def test_there_is_none_where_an_agent_was_detected(self) -> None:
+        assert FullDiagnosis(NLWEB, server(post_ask=ANSWER)).report["cause"] is None
+
+    def test_of_a_url_that_cannot_be_called(self) -> None:
+        seen = FullDiagnosis(Target("x"), lambda _: NOT_FOUND, url_error="It has no scheme.")
+        assert seen.report["cause"]["headline"] == "It has no scheme."
 
 
 class TestAnnouncement:

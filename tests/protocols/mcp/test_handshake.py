@@ -114,7 +114,7 @@ def test_who_refuses_is_not_asked_again(status: int) -> None:
     assert f"HTTP {status}" in talk.exchange.problem.cause
     assert talk.exchange.handshake is None
     if status == 401:
-        assert "Bearer" in talk.exchange.problem.fix
+        assert "bearer token" in talk.exchange.problem.fix
         assert "recipes" in talk.exchange.problem.fix
 
 

@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('playground', '0007_names'),
+        ('playground', '0008_runs_to_urls'),
     ]
 
     operations = [

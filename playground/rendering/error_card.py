@@ -1,0 +1,286 @@
+"""Error card of a run: one cause, the one button that helps, and the details.
+
+The cause is read from the stored response (`playground.protocols.doctor.causes`); nothing is sent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import timedelta
+from http import HTTPStatus
+from itertools import islice
+from urllib.parse import urlencode
+
+from django.urls import reverse
+from django.utils import timezone
+
+from playground.models import Agent, Run
+from playground.models.runs import RunState
+from playground.protocols import registry, unreadable
+from playground.protocols.doctor import (
+    Cause,
+    DetectedProtocol,
+    Evidence,
+    Remedy,
+    cause_of,
+    evidence_of,
+)
+from playground.protocols.events import Outcome
+from playground.protocols.exchange import Target
+from playground.protocols.frames import Frame, FrameKind
+from playground.protocols.mcp import errors
+from playground.protocols.nlweb.failures import retry_after_seconds
+from playground.protocols.origins import same_origin
+from playground.protocols.problems import Problem
+
+#: Bytes of a body and number of frames that are read.
+MAX_BODY, MAX_FRAMES = 64 * 1024, 2_000
+#: Statuses that come with `Retry-After` (RFC 9110).
+_RETRY_STATUSES = (429, 503)
+#: Labels of the button by the scheme of the required authentication.
+_AUTHENTICATE_LABELS = {"bearer": "Add a token", "basic": "Add user name and password"}
+#: Authentication schemes of HTTP as kinds of an agent's authentication.
+_AUTH_KINDS = {"bearer": Agent.Auth.BEARER, "basic": Agent.Auth.BASIC}
+_SWITCH_LABELS = {"mcp": "MCP", "agent-api": "Agent API", "legacy": "legacy NLWeb"}
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorCard:
+    """An error as its template shows it."""
+
+    headline: str
+    #: "" where the entry of the failure above says it.
+    fix: str
+    remedy: Remedy
+    #: Label of the button of the remedy.
+    label: str
+    #: Fields of the form that switches the target, by name; the URL of a link for other remedies.
+    switch: Mapping[str, str] = field(default_factory=dict)
+    link: str = ""
+    #: URL of the doctor's page, and of the form that saves the URL as an agent; "" for none.
+    diagnose: str = ""
+    save: str = ""
+    #: (label, value)
+    details: tuple[tuple[str, str], ...] = ()
+    #: The text of the error or the offending bytes.
+    raw: str = ""
+    #: The whole seconds of `Retry-After` that remain, None if there is none.
+    wait: int | None = None
+
+    @property
+    def is_retry(self) -> bool:
+        """Return whether sending it again is what helps."""
+        return self.remedy is Remedy.RETRY
+
+
+def error_card(run: Run) -> ErrorCard | None:
+    """Return the error card of a final run, None without an error."""
+    if not run.is_final or run.state in (RunState.CANCELLED, RunState.INTERRUPTED):
+        return None
+    status, retry_after = run.status or 0, run.retry_after if _has_retry_after(run) else ""
+    is_suspect = run.outcome in (Outcome.FAILURE.value, Outcome.NONE.value)
+    if not (run.problem or status >= 300 or retry_after or is_suspect):
+        return None
+    evidence = _evidence(run)
+    problem = Problem.from_json(run.problem) if run.problem else None
+    cause = cause_of(evidence, Target(**run.describe_target()), problem)
+    is_proven = cause is not None and cause.remedy in (Remedy.AUTHENTICATE, Remedy.SWITCH)
+    if not (problem or status >= 400 or retry_after or is_proven):
+        return None
+    is_reported = run.outcome == Outcome.FAILURE.value and not problem and not is_proven
+    if cause is None or is_reported:
+        phrase = f"HTTP {status} {_phrase(status)}".strip() if status >= 400 else "Agent error"
+        cause = Cause(
+            phrase, "" if is_reported else unreadable.fix_for_status(status, {}), Remedy.RETRY
+        )
+    elif run.binding == "mcp" and status >= 400 and cause.remedy is not Remedy.SWITCH:
+        cause = _with_fix_of_mcp(cause, status, evidence)
+    remedy = _remedy(run, cause)
+    return ErrorCard(
+        headline=cause.headline,
+        fix=cause.fix,
+        remedy=remedy,
+        label=_label(run, cause, remedy),
+        switch=_switch(run, cause) if remedy is Remedy.SWITCH else {},
+        link=_link(run, cause, remedy),
+        diagnose=_doctor(run),
+        save=f"{reverse('agent-new')}?run={run.pk}" if run.sent_to_url else "",
+        details=(*cause.facts, *_details(run, evidence, problem, retry_after, cause.headline)),
+        raw=problem.detail if problem else "",
+        wait=_remaining_seconds(run, evidence.headers.get("date", "")) if retry_after else None,
+    )
+
+
+def _evidence(run: Run) -> Evidence:
+    """Return the evidence of the last call, as far as it is read."""
+    frames: list[Frame] = []
+    size = 0
+    for frame in islice(run.read_frames(), MAX_FRAMES):
+        if frame.kind is FrameKind.CALL:
+            frames, size = [], 0
+        size += len(frame.data)
+        if size <= MAX_BODY or frame.kind not in (FrameKind.BODY, FrameKind.EVENT, FrameKind.TAIL):
+            frames.append(frame)
+        elif frame.kind is FrameKind.BODY and not any(each.kind is frame.kind for each in frames):
+            frames.append(Frame(frame.seq, frame.at_us, frame.kind, frame.data[:MAX_BODY]))
+    return evidence_of(frames)
+
+
+def _with_fix_of_mcp(cause: Cause, status: int, evidence: Evidence) -> Cause:
+    fix = errors.fix_for(status, {**evidence.headers, "retry-after": ""})
+    return Cause(
+        cause.headline, fix, cause.remedy, cause.detected, cause.url, cause.facts, cause.scheme
+    )
+
+
+# The button
+
+
+def _remedy(run: Run, cause: Cause) -> Remedy:
+    """Return the remedy that is possible: an agent with credentials stays at its origin."""
+    if cause.remedy is Remedy.SWITCH:
+        if not (run.can_be_continued and run.is_turn):
+            return Remedy.DIAGNOSE
+        if cause.url and run.agent is not None and not same_origin(cause.url, run.agent.url):
+            return Remedy.EDIT
+    return cause.remedy
+
+
+def _switch(run: Run, cause: Cause) -> dict[str, str]:
+    """Return the target to switch to, by the names of the fields of a repetition."""
+    detected = cause.detected
+    if detected is None:
+        return {"url": cause.url}
+    protocol = detected.protocol or ("nlweb" if detected.binding == "mcp" else run.protocol)
+    version = detected.version
+    if not version and (protocol != run.protocol or run.version == "legacy"):
+        version = registry.versions(protocol)[-1].name
+    return {
+        "protocol": protocol,
+        "binding": detected.binding,
+        "version": version or run.version,
+        "url": run.url,
+    }
+
+
+def _label(run: Run, cause: Cause, remedy: Remedy) -> str:
+    match remedy:
+        case Remedy.AUTHENTICATE:
+            return _AUTHENTICATE_LABELS.get(cause.scheme, "Add credentials")
+        case Remedy.SWITCH:
+            return f"{_switch_label(run, cause.detected)} and resend"
+        case Remedy.EDIT:
+            return "Edit agent" if run.agent is not None else "Edit URL"
+        case Remedy.DIAGNOSE:
+            return "Diagnose connection"
+        case _:
+            return "Retry"
+
+
+def _switch_label(run: Run, detected: DetectedProtocol | None) -> str:
+    if detected is None:
+        return "Use this URL"
+    name = detected.binding if detected.binding != "http" else detected.protocol
+    name = "legacy" if detected.version == "legacy" else name
+    nlweb = "NLWeb over HTTP" if run.binding == "mcp" else "NLWeb"
+    return f"Switch to {_SWITCH_LABELS.get(name, nlweb)}"
+
+
+def _link(run: Run, cause: Cause, remedy: Remedy) -> str:
+    agent = run.agent
+    if remedy is Remedy.EDIT and agent is not None:
+        return f"{agent.get_absolute_url()}#id_url"
+    if remedy is not Remedy.AUTHENTICATE:
+        return _doctor(run) if remedy is Remedy.DIAGNOSE else ""
+    if agent is not None:
+        return f"{agent.get_absolute_url()}#id_auth"
+    if not run.sent_to_url:
+        return ""
+    query = {"run": run.pk, "auth": _AUTH_KINDS.get(cause.scheme, Agent.Auth.BEARER)}
+    return f"{reverse('agent-new')}?{urlencode(query)}#id_auth"
+
+
+def _doctor(run: Run) -> str:
+    """Return the URL of the doctor of a run's target, "" for an action and a deleted agent."""
+    if run.protocol == registry.ACTION:
+        return ""
+    if run.agent is not None:
+        return reverse("agent-doctor", args=[run.agent.slug])
+    return reverse("run-doctor", args=[run.pk]) if run.sent_to_url else ""
+
+
+# The details
+
+
+def _details(
+    run: Run, evidence: Evidence, problem: Problem | None, retry_after: str, headline: str
+) -> list[tuple[str, str]]:
+    status = run.status or 0
+    found = [
+        ("Status", f"HTTP {status} {_phrase(status)}".strip() if status else ""),
+        ("Response", _body_kind(run, evidence) if status else ""),
+        ("WWW-Authenticate", evidence.headers.get("www-authenticate", "")[:400]),
+        ("Retry-After", retry_after),
+        ("Error", problem.cause if problem and problem.cause != headline else ""),
+        ("Phase", str(problem.stage) if problem else ""),
+        ("Limit", (problem.limit or "") if problem else ""),
+    ]
+    return [(label, value) for label, value in found if value]
+
+
+def _phrase(status: int) -> str:
+    """Return the reason phrase of the HTTP standard, "" for a status that it does not define."""
+    try:
+        return HTTPStatus(status).phrase
+    except ValueError:
+        return ""
+
+
+def _body_kind(run: Run, evidence: Evidence) -> str:
+    """Return the kind of the body, by its content and not by its headers."""
+    if run.outcome == Outcome.FAILURE.value:
+        return _failure_kind(run, evidence)
+    if run.outcome != Outcome.NONE.value:
+        named = "Agent API response" if run.protocol == "agent-api" else f"NLWeb {run.outcome}"
+        return f"{named}, despite the status"
+    if not run.bytes:
+        return "Empty"
+    if evidence.streamed or not evidence.text:
+        return "Event stream without a result"
+    is_cut = run.bytes > MAX_BODY and evidence.text.lstrip()[:1] in ("{", "[")
+    if evidence.messages or is_cut:
+        return f"JSON, but not {registry.response_name(run.protocol)}"
+    media_type = evidence.media_type[:60]
+    kind = "HTML page" if unreadable.is_html(evidence.text) else "Text, not JSON"
+    return f"{kind} ({media_type})" if media_type else kind
+
+
+def _failure_kind(run: Run, evidence: Evidence) -> str:
+    """Return the kind of a body that is an error: of NLWeb only what NLWeb defines."""
+    payload = evidence.payload
+    if isinstance(payload, Mapping) and "jsonrpc" in payload and run.binding == "http":
+        return "JSON-RPC error"
+    if run.protocol == "agent-api":
+        return "Agent API error"
+    return "NLWeb failure" if evidence.detected or run.binding != "http" else "JSON error message"
+
+
+# Waiting
+
+
+def _has_retry_after(run: Run) -> bool:
+    """Return whether `Retry-After` is about a retry; with a promise it is about polling."""
+    return bool(run.retry_after) and (
+        run.status in _RETRY_STATUSES or run.outcome == Outcome.FAILURE.value
+    )
+
+
+def _remaining_seconds(run: Run, date: str) -> int | None:
+    """Return the remaining whole seconds of `Retry-After`; None if it cannot be parsed."""
+    received_at = (run.started_at or run.created_at) + timedelta(microseconds=run.headers_us or 0)
+    delay = retry_after_seconds(run.retry_after, date or received_at.timestamp())
+    if delay is None:
+        return None
+    elapsed = (timezone.now() - received_at).total_seconds()
+    return max(0, round(min(delay, 1e9) - elapsed))

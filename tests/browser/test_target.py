@@ -1,0 +1,178 @@
+"""The bar over the composer: agent or URL, detection, Send; and the error card of a wrong agent."""
+
+from __future__ import annotations
+
+import http.server
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from playwright.sync_api import Locator, Page, expect
+
+from tests.browser.axe import findings
+from tests.browser.client import client_of
+from tests.browser.workbench import Workbench
+from tests.support.certificates import THIS_HOST, Certificate
+from tests.support.playground_server import PlaygroundServer
+from tests.support.servers import free_port
+
+
+def combobox(workbench: Workbench) -> Locator:
+    return workbench.page.get_by_role("combobox", name="Agent or URL")
+
+
+def card(workbench: Workbench) -> Locator:
+    return workbench.page.locator("#run-ending .error-card")
+
+
+def send_to(workbench: Workbench, url: str) -> Workbench:
+    """Type a URL as the target, and send by key."""
+    field, before = combobox(workbench), workbench.run or "none"
+    field.fill(url)
+    field.press("ControlOrMeta+Enter")
+    expect(workbench.page.locator("#response")).not_to_have_attribute("data-run", before)
+    return workbench
+
+
+def test_the_combobox_by_keyboard(workbench: Workbench) -> None:
+    page = workbench.open("/?agent=demo").page
+    field, options = combobox(workbench), page.locator("#target-list [role=option]")
+    field.focus()
+    expect(field).to_have_value("Demo agent")
+    expect(field).to_have_attribute("aria-expanded", "false")
+    field.press("ArrowDown")
+    expect(field).to_have_attribute("aria-expanded", "true")
+    assert options.count() >= 3
+    assert findings(page) == []
+    field.press("ArrowUp")
+    active = field.get_attribute("aria-activedescendant")
+    expect(page.locator(f"#{active}")).to_have_attribute("data-active", "")
+    field.press("Escape")
+    expect(field).to_have_attribute("aria-expanded", "false")
+    expect(field).to_have_value("Demo agent")
+    field.fill("demo mcp")
+    expect(options).to_have_count(1)
+    field.press("Enter")
+    expect(field).to_have_value("Demo over MCP")
+    expect(workbench.effective).to_contain_text("/demo/mcp")
+    expect(page.locator("[data-target-chip]")).to_have_text("NLWeb 0.55 · MCP")
+    assert workbench.run is None
+    field.fill("nothing like it")
+    field.press("Enter")
+    expect(page.locator("#address-note")).to_contain_text("No agent matches")
+    expect(field).to_have_value("Demo over MCP")
+
+
+def test_a_url_is_completed_and_loses_its_credentials(workbench: Workbench) -> None:
+    page = workbench.open("/?agent=demo").page
+    field, address = combobox(workbench), page.locator("#address")
+    for typed, url in (
+        ("localhost:9000", "http://localhost:9000"),
+        ("127.0.0.1:9/x", "http://127.0.0.1:9/x"),
+        ("agent.example/ask", "https://agent.example/ask"),
+    ):
+        field.fill(typed)
+        field.press("Enter")
+        expect(field).to_have_value(url)
+        expect(address).to_have_value(url)
+    expect(page.locator("#agent-select")).to_have_value("")
+    field.fill("https://user:canary-pw@agent.example/x")
+    field.press("Tab")
+    expect(field).to_have_value("https://agent.example/x")
+    expect(page.locator("#address-note")).to_contain_text("password were removed")
+    assert "canary-pw" not in page.evaluate("JSON.stringify(sessionStorage)")
+    page.locator("[data-target-open]").click()
+    page.locator("#target-list [data-agent=demo]").click()
+    expect(page.locator("#agent-select")).to_have_value("demo")
+
+
+def test_detection_sets_the_protocol_and_no_agent_is_saved(
+    still: Page, playground: PlaygroundServer
+) -> None:
+    workbench = Workbench(still, playground).open("/?agent=demo")
+    combobox(workbench).fill(f"{playground.url}/demo/scenarios/unnamed".removeprefix("http://"))
+    still.get_by_role("button", name="Detect").click()
+    note = still.locator("#address-note")
+    expect(note).to_contain_text("Detected: NLWeb")
+    expect(still.get_by_role("button", name="Detect")).to_be_hidden()
+    assert findings(still, both_themes=True) == []
+    workbench.send()
+    expect(workbench.badge).to_have_attribute("data-state", "completed")
+    still.goto(f"{playground.url}/agents/")
+    expect(still.get_by_text("scenarios/unnamed")).to_have_count(0)
+    still.go_back()
+    still.locator("[data-target-chip]").click()
+    still.get_by_role("link", name="Save as agent").click()
+    expect(still.locator("#id_url")).to_have_value(f"{playground.url}/demo/scenarios/unnamed")
+
+
+def test_detection_of_nothing_says_why(workbench: Workbench) -> None:
+    page = workbench.open("/?agent=demo").page
+    port = free_port()
+    combobox(workbench).fill(f"localhost:{port}")
+    page.get_by_role("button", name="Detect").click()
+    expect(page.locator("#address-note")).to_contain_text(f"Nothing listens on localhost:{port}")
+
+
+def test_mcp_taken_for_nlweb_is_one_click_away(workbench: Workbench) -> None:
+    page = workbench.open("/?agent=demo").compose("soup with lentils").page
+    # Not the URL of the demo agent over MCP, which is known.
+    send_to(workbench, f"{workbench.server.url}/demo/mcp?pace=0")
+    expect(card(workbench)).to_contain_text("looks like that of an MCP server")
+    first = workbench.run
+    card(workbench).get_by_role("button", name="Switch to MCP and resend").click()
+    expect(page.locator("#response")).not_to_have_attribute("data-run", first or "")
+    expect(workbench.badge).to_have_text("Complete")
+    expect(page.locator("[data-target-chip]")).to_have_text("NLWeb 0.55 · MCP")
+    page.locator("#next-text").fill("without meat")
+    page.locator("#next-text").press("Enter")
+    expect(page.locator("#response")).to_have_attribute("data-title", "without meat")
+    expect(workbench.badge).to_have_text("Complete")
+
+
+def test_a_url_that_requires_a_token_becomes_an_agent(workbench: Workbench) -> None:
+    page = workbench.open("/?agent=demo").compose("soup").page
+    send_to(workbench, f"{workbench.server.url}/demo/scenarios/members")
+    expect(card(workbench)).to_contain_text("Authentication required (HTTP 401): Bearer")
+    assert findings(page) == []
+    card(workbench).get_by_role("link", name="Add a token").click()
+    expect(page.locator("#id_auth")).to_have_value("bearer")
+    page.locator("#id_auth_secret").fill("demo-token")
+    page.get_by_role("button", name="Add agent").click()
+    expect(card(workbench)).to_be_visible()
+    client_of(workbench.server).remove_later(page.locator("#agent-select").input_value())
+    card(workbench).get_by_role("button", name="Retry").click()
+    expect(workbench.badge).to_have_text("Complete")
+
+
+@contextmanager
+def web_server(certificate: Certificate | None = None) -> Iterator[int]:
+    """Serve errors, over TLS with a certificate; yields the port."""
+    server = http.server.HTTPServer(("127.0.0.1", 0), http.server.BaseHTTPRequestHandler)
+    if certificate:
+        server.socket = certificate.server.wrap_socket(server.socket, server_side=True)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield server.server_port
+    server.shutdown()
+    server.server_close()
+
+
+def test_each_wrong_agent_has_one_cause_and_one_button(
+    workbench: Workbench, tmp_path: Path
+) -> None:
+    base = workbench.server.url
+    workbench.open("/?agent=demo").compose("soup")
+    with web_server() as plain, web_server(Certificate(tmp_path, [THIS_HOST])) as tls:
+        cases = (
+            (f"http://127.0.0.1:{free_port()}", "Nothing listens on 127.0.0.1", "Retry"),
+            (f"{base}/demo/nowhere", "This URL serves a web page", "Diagnose connection"),
+            (f"{base}/demo/scenarios/html-error", "The server failed", "Retry"),
+            (f"https://127.0.0.1:{plain}", "does not speak TLS", "Use this URL and resend"),
+            (f"https://127.0.0.1:{tls}", "is self-signed", "Retry"),
+        )
+        for url, headline, button in cases:
+            send_to(workbench, url)
+            expect(card(workbench)).to_contain_text(headline)
+            expect(card(workbench).locator(".btn-primary")).to_have_text(button)
+    assert workbench.document["query"]["text"] == "soup"
