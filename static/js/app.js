@@ -9,6 +9,7 @@ import "./json-field.js";
 import "./json-list.js";
 import "./on-demand.js";
 import "./json-rows.js";
+import "./add-field.js";
 import "./header-rows.js";
 import "./json-editor.js";
 import "./conversation-strip.js";

@@ -10,7 +10,7 @@ import { announce } from "./dom.js";
 import { freshText } from "./protocols.js";
 import { RequestPane } from "./request-pane.js";
 import { recall, remember } from "./storage.js";
-import { canonical, isChanged, nameOf, TabList } from "./tab-list.js";
+import { canonical, isChanged, nameOf, TabList, titleOf } from "./tab-list.js";
 import { toast } from "./toasts.js";
 import { retargeted } from "./translation.js";
 import "./request-tabs.js";
@@ -93,6 +93,7 @@ function keep() {
   timer = undefined;
   const { active } = list;
   active.fields = readFields(form);
+  active.title = titleOf(active);
   if (isChanged(active)) active.pinned = true;
   remember("tabs", String(list), sessionStorage);
   render();
