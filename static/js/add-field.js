@@ -1,7 +1,7 @@
 // <add-field>: the button below the form's fields, and a combobox over all that is not set: fields by
 // name and meaning, entries of optional lists, and for other members a row with the name that is typed.
 
-import { make } from "./dom.js";
+import { make, placeMenu } from "./dom.js";
 import { KINDS } from "./value-kinds.js";
 
 class AddField extends HTMLElement {
@@ -31,17 +31,8 @@ class AddField extends HTMLElement {
     this.menu.showPopover();
     this.input.value = "";
     this.#filter();
-    this.#place();
+    placeMenu(this.menu, this.button);
     this.input.focus();
-  }
-
-  /** Puts the menu below the button, or above it where there is more room. */
-  #place() {
-    const { left, top, bottom } = this.button.getBoundingClientRect();
-    const { offsetHeight: height, offsetWidth: width, style } = this.menu;
-    const isBelow = bottom + height + 8 <= innerHeight || top < innerHeight - bottom;
-    style.insetInlineStart = `${Math.max(8, Math.min(left, innerWidth - width - 8))}px`;
-    style.insetBlockStart = `${isBelow ? bottom + 4 : Math.max(8, top - height - 4)}px`;
   }
 
   #filter() {

@@ -20,6 +20,7 @@ import "./auth-fields.js";
 import "./opening.js";
 import "./linked.js";
 import "./problems.js";
+import "./environment-choice.js";
 import "./pane-splitter.js";
 import "./work-bench.js";
 import "./commands.js";

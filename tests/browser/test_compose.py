@@ -278,6 +278,12 @@ def test_a_dead_connection_is_said_and_its_end_too(workbench: Workbench) -> None
 def test_what_is_set_is_shown_and_the_rest_is_added_by_name(workbench: Workbench) -> None:
     """Unset, null and an empty string are three things, each to be seen."""
     page = workbench.open().page
+    # The palette has the fields of this protocol, and no others.
+    page.keyboard.press("ControlOrMeta+k")
+    fields = page.locator("command-palette li", has=page.get_by_text("Field", exact=True))
+    expect(fields.filter(has_text="query.site")).to_have_count(1)
+    expect(fields.filter(has_text="temperature")).to_have_count(0)
+    page.keyboard.press("Escape")
     shown = page.locator("#tab-request json-field:visible .field-label")
     expect(shown).to_have_text(["text required", "streaming", "version"])
     button = page.get_by_role("button", name="Add field")
